@@ -1,0 +1,86 @@
+"""Testing classifiers, and anything else, without an oracle.
+
+The public names are found here and nowhere else. They are imported when first used, so that
+``import datamorphic`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import data as data
+    from . import errors as errors
+    from .cases import Outputs as Outputs
+    from .cases import Status as Status
+    from .cases import TestSet as TestSet
+    from .data.subjects import subjects as subjects
+    from .morphisms.marks import analyser as analyser
+    from .morphisms.marks import case_filter as case_filter
+    from .morphisms.marks import case_metric as case_metric
+    from .morphisms.marks import datamorphism as datamorphism
+    from .morphisms.marks import executor as executor
+    from .morphisms.marks import metamorphism as metamorphism
+    from .morphisms.marks import seed_maker as seed_maker
+    from .morphisms.marks import set_filter as set_filter
+    from .morphisms.marks import set_metric as set_metric
+    from .morphisms.system import TestSystem as TestSystem
+    from .space.constraints import Combinations as Combinations
+    from .space.constraints import OneHot as OneHot
+    from .space.constraints import Rule as Rule
+    from .space.features import Categorical as Categorical
+    from .space.features import Continuous as Continuous
+    from .space.features import Integer as Integer
+    from .space.points import Points as Points
+    from .space.space import Space as Space
+    from .sut.base import wrap as wrap
+    from .verbs.laws import laws as laws
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Categorical": "space.features",
+    "Combinations": "space.constraints",
+    "Continuous": "space.features",
+    "Integer": "space.features",
+    "OneHot": "space.constraints",
+    "Outputs": "cases",
+    "Points": "space.points",
+    "Rule": "space.constraints",
+    "Space": "space.space",
+    "Status": "cases",
+    "TestSet": "cases",
+    "TestSystem": "morphisms.system",
+    "analyser": "morphisms.marks",
+    "case_filter": "morphisms.marks",
+    "case_metric": "morphisms.marks",
+    "data": "",
+    "datamorphism": "morphisms.marks",
+    "errors": "",
+    "executor": "morphisms.marks",
+    "laws": "verbs.laws",
+    "metamorphism": "morphisms.marks",
+    "seed_maker": "morphisms.marks",
+    "set_filter": "morphisms.marks",
+    "set_metric": "morphisms.marks",
+    "subjects": "data.subjects",
+    "wrap": "sut.base",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'datamorphic' has no attribute {name!r}")
+    if not home:
+        return importlib.import_module(f".{name}", __name__)
+    value = getattr(importlib.import_module(f".{home}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

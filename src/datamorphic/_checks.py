@@ -1,0 +1,86 @@
+"""Argument checks in one message style, and optional imports that name the extra to install."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import numbers
+from collections.abc import Iterable
+from difflib import get_close_matches
+from types import ModuleType
+from typing import Any, NoReturn
+
+from .errors import ArgumentError, MissingExtra
+
+
+def reject(name: str, owner: str, expected: str, given: object) -> NoReturn:
+    """Raise the one kind of argument error there is."""
+    shown = repr(given)
+    if len(shown) > 80:
+        shown = shown[:77] + "..."
+    raise ArgumentError(f"The {name!r} parameter of {owner} must be {expected}. Got {shown} instead.")
+
+
+def whole_number(name: str, owner: str, value: object, low: int = 0, high: float = math.inf) -> int:
+    """Return `value` as an int within [low, high]."""
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_whole or not low <= int(value) <= high:  # type: ignore[call-overload]
+        end = "inf)" if math.isinf(high) else f"{high:g}]"
+        reject(name, owner, f"an int in the range [{low}, {end}", value)
+    return int(value)  # type: ignore[call-overload,no-any-return]
+
+
+def positive(name: str, owner: str, value: object) -> float:
+    """Return `value` as a finite float above zero."""
+    if not is_number(value) or not 0 < float(value) < math.inf:  # type: ignore[arg-type]
+        reject(name, owner, "a finite number above 0", value)
+    return float(value)  # type: ignore[arg-type]
+
+
+def one_of(name: str, owner: str, value: object, allowed: Iterable[str]) -> str:
+    """Return `value` if it is among `allowed`."""
+    allowed = list(allowed)
+    if value not in allowed:
+        reject(name, owner, "one of " + ", ".join(map(repr, allowed)), value)
+    return str(value)
+
+
+def is_number(value: object) -> bool:
+    """Tell whether `value` is a real number (a bool is not)."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def did_you_mean(name: object, known: Iterable[object]) -> str:
+    """Return a hint with the nearest known name, or the names there are."""
+    names = [str(each) for each in known]
+    near = get_close_matches(str(name), names, n=1)
+    if near:
+        return f"Did you mean {near[0]!r}?"
+    return "There are: " + ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else ".")
+
+
+def optional_import(module: str, extra: str, purpose: str) -> ModuleType:
+    """Import a package that is not among the core ones, or say how to get it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtra(
+            f"{purpose} needs the package {module.partition('.')[0]!r}, which is not installed. "
+            f"Install it with: pip install 'datamorphic[{extra}]'"
+        ) from error
+
+
+def plural(count: int, noun: str, many: str | None = None) -> str:
+    """Return the count with its noun, e.g. ``1 row`` or ``10,000 rows``."""
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+
+
+def short(value: Any) -> str:
+    """Return a value as a person would write it in a sentence."""
+    if isinstance(value, float) or type(value).__module__ == "numpy":
+        try:
+            return f"{float(value):.6g}"
+        except (TypeError, ValueError):
+            pass
+    text = str(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,453 @@
+"""Columnar test sets: inputs, outputs, and where each case came from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum, StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._checks import plural
+from .errors import DataError
+from .space.describe import space_from_dict, space_to_dict
+from .space.points import Points, Take
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .space.space import Space
+
+Ids = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+NO_ORIGIN = -1
+FORMAT = 1  # of the Parquet file; readers refuse a newer one
+
+
+class Status(IntEnum):
+    """What became of one question to the system under test."""
+
+    OK = 0
+    ERROR = 1  #: it raised
+    TIMEOUT = 2  #: it gave no answer in time
+    DIED = 3  #: its process ended
+    MISSING = 4  #: it answered NaN or None
+    MALFORMED = 5  #: it answered something that is no label
+    NEW_LABEL = 6  #: it answered a label it was not known to have; the value is kept
+
+
+class Verdict(StrEnum):
+    """What a relation says of one group of cases."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    INAPPLICABLE = "inapplicable"
+    UNDEFINED = "undefined"
+
+
+class Kind(IntEnum):
+    """Whether a case was given or made."""
+
+    ORIGINAL = 0
+    MUTANT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """What a system answered to a batch, one entry a row.
+
+    Attributes
+    ----------
+    values : ndarray
+        The labels (or numbers). Where `status` is not OK or NEW_LABEL the value means nothing.
+    status : ndarray of int8
+        A `Status` a row.
+    scores : ndarray, optional
+        One column a class: decision values or probabilities, where they were asked for and exist.
+    messages : dict
+        Row number to what went wrong there.
+    """
+
+    values: npt.NDArray[Any]
+    status: npt.NDArray[np.int8]
+    scores: npt.NDArray[np.float64] | None = None
+    messages: dict[int, str] = field(default_factory=dict)
+
+    @staticmethod
+    def of(values: npt.NDArray[Any], scores: npt.NDArray[np.float64] | None = None) -> Outputs:
+        """Return outputs that are all in order."""
+        return Outputs(values, np.zeros(len(values), dtype=np.int8), scores)
+
+    @staticmethod
+    def empty() -> Outputs:
+        """Return the outputs of no rows."""
+        return Outputs.of(np.empty(0, dtype=object))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def ok(self) -> Mask:
+        """Which rows have an answer."""
+        return (self.status == Status.OK) | (self.status == Status.NEW_LABEL)
+
+    def take(self, rows: Take) -> Outputs:
+        """Return the outputs of some rows."""
+        messages = self.messages
+        if messages:
+            chosen = np.arange(len(self))[rows]
+            messages = {i: self.messages[int(row)] for i, row in enumerate(chosen) if int(row) in self.messages}
+        scores = None if self.scores is None else self.scores[rows]
+        return Outputs(self.values[rows], self.status[rows], scores, messages)
+
+    def same(self, other: Outputs) -> Mask:
+        """Tell row by row whether two answers are the same: both labels and equal, or failures of one kind."""
+        both = self.ok & other.ok
+        equal = np.asarray(self.values == other.values)
+        if equal.shape != both.shape:  # labels of types that NumPy does not compare
+            equal = np.array([a == b for a, b in zip(self.values, other.values, strict=True)], dtype=bool)
+        return np.where(both, equal.astype(bool), (self.status == other.status) & ~both)
+
+    @staticmethod
+    def concat(parts: Sequence[Outputs]) -> Outputs:
+        """Return the outputs of all parts, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return Outputs.empty()
+        messages: dict[int, str] = {}
+        start = 0
+        for part in parts:
+            messages |= {start + row: text for row, text in part.messages.items()}
+            start += len(part)
+        all_scores = [part.scores for part in parts]
+        scores = None if any(s is None for s in all_scores) else np.concatenate(all_scores)  # type: ignore[arg-type]
+        values = join_values([part.values for part in parts])
+        return Outputs(values, np.concatenate([part.status for part in parts]), scores, messages)
+
+
+def join_values(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Concatenate arrays of labels without turning numbers into text, as NumPy would."""
+    arrays = [array for array in arrays if len(array)] or list(arrays[:1])
+    families = {"text" if array.dtype.kind in "US" else array.dtype.kind == "O" for array in arrays}
+    if len(families) > 1:
+        arrays = [array.astype(object) for array in arrays]
+    return np.concatenate(arrays)
+
+
+@dataclass(frozen=True, eq=False)
+class TestSet:
+    """Test cases by columns: id, input, output, kind, the morphism that made it, and the ids of its origins.
+
+    Never changed in place: every method returns a new set.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> space = dm.Space([dm.Continuous("x", 0, 1)])
+    >>> seeds = TestSet.of_seeds(space.sample(3, points=True))
+    >>> tests = seeds.grow(space.up(seeds.inputs, "x"), "up", [seeds.ids])
+    >>> len(tests), tests.lineage(4)
+    (6, [1])
+    """
+
+    __test__ = False  # pytest: the name begins with "Test", the class is no test
+
+    inputs: Points
+    ids: Ids
+    kinds: npt.NDArray[np.int8]
+    made_by: npt.NDArray[np.int32]
+    morphisms: tuple[str, ...]
+    origins: Ids
+    outputs: Outputs | None = None
+
+    # -- making -------------------------------------------------------------------------------------
+
+    @classmethod
+    def of_seeds(cls, inputs: Points, maker: str = "seed", first_id: int = 0) -> TestSet:
+        """Return a set of original cases."""
+        n = len(inputs)
+        return cls(
+            inputs,
+            np.arange(first_id, first_id + n, dtype=np.int64),
+            np.full(n, Kind.ORIGINAL, dtype=np.int8),
+            np.zeros(n, dtype=np.int32),
+            (maker,),
+            np.full((n, 2), NO_ORIGIN, dtype=np.int64),
+        )
+
+    @property
+    def next_id(self) -> int:
+        """The id the next case gets."""
+        return int(self.ids.max()) + 1 if len(self) else 0
+
+    def mutants(self, inputs: Points, morphism: str, origins: Sequence[Ids]) -> TestSet:
+        """Return new cases made from cases of this set, without those of this set."""
+        for ids in origins:
+            if len(ids) != len(inputs):
+                raise DataError(
+                    f"{morphism} made {plural(len(inputs), 'case')} and was said to use {len(ids):,} origins. "
+                    "Each new case needs its own origin."
+                )
+        fresh = TestSet.of_seeds(inputs, morphism, self.next_id)
+        parents = np.full((len(inputs), max(2, len(origins))), NO_ORIGIN, dtype=np.int64)
+        for column, ids in enumerate(origins):
+            parents[:, column] = ids
+        return replace(fresh, origins=parents, kinds=np.full(len(inputs), Kind.MUTANT, dtype=np.int8))
+
+    def grow(self, inputs: Points, morphism: str, origins: Sequence[Ids]) -> TestSet:
+        """Return this set with new cases made from its own."""
+        return TestSet.concat([self, self.mutants(inputs, morphism, origins)])
+
+    def with_outputs(self, outputs: Outputs) -> TestSet:
+        """Return the set with what the system answered."""
+        if len(outputs) != len(self):
+            raise DataError(f"{plural(len(self), 'case')} cannot take {plural(len(outputs), 'output')}.")
+        return replace(self, outputs=outputs)
+
+    @staticmethod
+    def concat(sets: Sequence[TestSet]) -> TestSet:
+        """Return all cases of several sets of one space.
+
+        Where an id occurs in an earlier set too, the whole later set is renumbered, its origins with it.
+        """
+        if not sets:
+            raise DataError("There is nothing to concatenate: give at least one test set.")
+        numbered: list[TestSet] = []
+        for each in sets:
+            taken = np.concatenate([done.ids for done in numbered]) if numbered else np.empty(0, dtype=np.int64)
+            numbered.append(each.renumbered(int(taken.max()) + 1) if np.isin(each.ids, taken).any() else each)
+        names = tuple(dict.fromkeys(name for each in numbered for name in each.morphisms))
+        width = max(each.origins.shape[1] for each in numbered)
+        outputs = None
+        if any(each.outputs is not None for each in numbered):
+            outputs = Outputs.concat([each.outputs or _not_run(len(each)) for each in numbered])
+        return TestSet(
+            Points.concat([each.inputs for each in numbered]),
+            np.concatenate([each.ids for each in numbered]),
+            np.concatenate([each.kinds for each in numbered]),
+            np.concatenate(
+                [np.array([names.index(n) for n in each.morphisms], dtype=np.int32)[each.made_by] for each in numbered]
+            ),
+            names,
+            np.concatenate(
+                [
+                    np.pad(each.origins, ((0, 0), (0, width - each.origins.shape[1])), constant_values=NO_ORIGIN)
+                    for each in numbered
+                ]
+            ),
+            outputs,
+        )
+
+    def renumbered(self, first_id: int) -> TestSet:
+        """Return the set with ids from `first_id` on; origins outside the set are forgotten."""
+        order = np.argsort(self.ids)
+        place = np.searchsorted(self.ids[order], self.origins)
+        place = np.minimum(place, max(len(self) - 1, 0))
+        known = (self.ids[order][place] == self.origins) if len(self) else np.zeros(self.origins.shape, dtype=bool)
+        origins = np.where(known, order[place] + first_id, NO_ORIGIN)
+        return replace(self, ids=np.arange(first_id, first_id + len(self), dtype=np.int64), origins=origins)
+
+    # -- looking ------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        made = int((self.kinds == Kind.MUTANT).sum())
+        return f"TestSet({len(self) - made:,} original, {made:,} mutants, {'' if self.outputs else 'not '}executed)"
+
+    @property
+    def space(self) -> Space:
+        """The space of the inputs."""
+        return self.inputs.space
+
+    @property
+    def input(self) -> pd.DataFrame:
+        """The inputs as a frame of the user's values."""
+        return self.inputs.frame
+
+    @property
+    def output(self) -> npt.NDArray[Any]:
+        """The labels, one a case."""
+        if self.outputs is None:
+            raise DataError("These test cases were not executed yet: there are no outputs. Execute them first.")
+        return self.outputs.values
+
+    @property
+    def made_by_names(self) -> npt.NDArray[np.object_]:
+        """The name of the morphism that made each case."""
+        return np.array(self.morphisms, dtype=object)[self.made_by]
+
+    def take(self, rows: Take) -> TestSet:
+        """Return some of the cases, by a mask, a slice or their places."""
+        outputs = None if self.outputs is None else self.outputs.take(rows)
+        return TestSet(
+            self.inputs.take(rows),
+            self.ids[rows],
+            self.kinds[rows],
+            self.made_by[rows],
+            self.morphisms,
+            self.origins[rows],
+            outputs,
+        )
+
+    def filter(self, keep: Mask | Iterable[bool]) -> TestSet:
+        """Return the cases for which `keep` is true."""
+        mask = np.asarray(keep)
+        if mask.dtype != bool or mask.shape != (len(self),):
+            raise DataError(
+                f"A filter needs True or False for each of {plural(len(self), 'case')}. "
+                f"Got an array of {mask.dtype} with shape {mask.shape}."
+            )
+        return self.take(mask)
+
+    def rows_of(self, ids: Ids) -> Ids:
+        """Return the places of some ids in this set, -1 for those that are not here."""
+        if not len(self):
+            return np.full(np.shape(ids), -1, dtype=np.int64)
+        order = np.argsort(self.ids)
+        place = np.minimum(np.searchsorted(self.ids[order], ids), len(self) - 1)
+        return np.where(self.ids[order][place] == ids, order[place], -1)
+
+    def lineage(self, case_id: int) -> list[int]:
+        """Return the ids of all ancestors of a case, nearest first, down to its seeds."""
+        if not (self.ids == case_id).any():
+            raise DataError(f"There is no test case with id {case_id} in this set of {plural(len(self), 'case')}.")
+        known: dict[int, None] = {}
+        generation = np.array([case_id], dtype=np.int64)
+        while generation.size:
+            rows = self.rows_of(generation)
+            parents = self.origins[rows[rows >= 0]]
+            generation = np.array(
+                [p for p in dict.fromkeys(parents.ravel().tolist()) if p != NO_ORIGIN and p not in known], dtype=np.int64
+            )
+            known |= dict.fromkeys(generation.tolist())
+        return list(known)
+
+    def frame(self) -> pd.DataFrame:
+        """Return everything as one frame: id, the input columns as ``in.<feature>``, output, status, lineage."""
+        import pandas as pd
+
+        inputs = self.input.add_prefix("in.")
+        table: dict[str, Any] = {"id": self.ids, **{name: inputs[name] for name in inputs.columns}}
+        if self.outputs is not None:
+            table["output"] = self.outputs.values
+            table["status"] = self.outputs.status
+            texts = self.outputs.messages
+            table["message"] = pd.Series([texts.get(i) for i in range(len(self))], dtype="str") if texts else ""
+        table["kind"] = self.kinds
+        table["morphism"] = self.made_by_names
+        for column in range(self.origins.shape[1]):
+            table[f"origin.{column}"] = self.origins[:, column]
+        return pd.DataFrame(table)
+
+    # -- keeping ------------------------------------------------------------------------------------
+
+    def to_parquet(self, path: str | Path) -> None:
+        """Write the set to a Parquet file that `from_parquet` and any other reader understand."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        outputs = self.outputs
+        columns: dict[str, Any] = {"id": self.ids}
+        columns |= {f"in.{name}": self.inputs.codes[:, j] for j, name in enumerate(self.space.names)}
+        about: dict[str, Any] = {
+            "format": FORMAT,
+            "space": space_to_dict(self.space),
+            "morphisms": self.morphisms,
+            "executed": outputs is not None,
+        }
+        columns |= {"kind": self.kinds, "made_by": self.made_by}
+        columns |= {f"origin.{c}": self.origins[:, c] for c in range(self.origins.shape[1])}
+        if outputs is not None:
+            columns |= {"status": outputs.status}
+            about["output_dtype"] = outputs.values.dtype.str
+            if outputs.values.dtype == object:
+                columns["output"] = [_label_to_json(v) if ok else None for v, ok in zip(outputs.values, outputs.ok)]
+            else:
+                columns["output"] = outputs.values.tolist() if outputs.values.dtype.kind in "US" else outputs.values
+            columns["message"] = pa.array([outputs.messages.get(i) for i in range(len(self))], type=pa.string())
+            for c in range(0 if outputs.scores is None else outputs.scores.shape[1]):
+                columns[f"score.{c}"] = outputs.scores[:, c]  # type: ignore[index]
+        table = pa.table(columns).replace_schema_metadata({"datamorphic": json.dumps(about)})
+        pq.write_table(table, str(path))
+
+    @classmethod
+    def from_parquet(cls, path: str | Path) -> TestSet:
+        """Read a set that `to_parquet` wrote; nothing in the file is evaluated."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            table = pq.read_table(str(path))
+            about = json.loads((table.schema.metadata or {})[b"datamorphic"])
+        except (OSError, pa.ArrowException) as error:
+            raise DataError(f"{path} cannot be read as Parquet: {error}.") from None
+        except (KeyError, ValueError):
+            raise DataError(f"{path} is a Parquet file, but no test set: TestSet.to_parquet writes them.") from None
+        if about["format"] > FORMAT:
+            raise DataError(f"{path} was written by a newer version of datamorphic. Upgrade to read it.")
+        space = space_from_dict(about["space"])
+
+        def column(name: str) -> npt.NDArray[Any]:
+            return np.asarray(table[name].to_numpy())
+
+        codes = np.column_stack([column(f"in.{name}") for name in space.names])
+        width = sum(name.startswith("origin.") for name in table.column_names)
+        origins = np.column_stack([column(f"origin.{c}") for c in range(width)])
+        outputs = None
+        if about["executed"]:
+            outputs = _read_outputs(table, about["output_dtype"])
+        return cls(
+            Points(space, codes),
+            column("id"),
+            column("kind"),
+            column("made_by"),
+            tuple(about["morphisms"]),
+            origins,
+            outputs,
+        )
+
+
+def _not_run(n: int) -> Outputs:
+    """Outputs of cases that were never executed, beside cases that were."""
+    return Outputs(np.full(n, None, dtype=object), np.full(n, Status.MISSING, dtype=np.int8))
+
+
+def _label_to_json(label: Any) -> str:
+    """One label of mixed types as text that keeps its type: tuples and plain values."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    try:
+        return json.dumps({"tuple": list(label)} if isinstance(label, tuple) else label)
+    except TypeError:
+        raise DataError(
+            f"The label {label!r} is a {type(label).__name__}, which cannot be kept in a file. "
+            "Labels must be strings, numbers, booleans or tuples of these."
+        ) from None
+
+
+def _label_from_json(text: str | None) -> Any:
+    if text is None:
+        return None
+    label = json.loads(text)
+    return tuple(label["tuple"]) if isinstance(label, dict) else label
+
+
+def _read_outputs(table: Any, dtype: str) -> Outputs:
+    raw = table["output"].to_pylist()
+    if dtype == "|O":
+        values = np.empty(len(raw), dtype=object)
+        values[:] = [_label_from_json(text) for text in raw]
+    else:
+        values = np.array(raw, dtype=dtype)
+    scores = [np.asarray(table[name].to_numpy()) for name in table.column_names if name.startswith("score.")]
+    messages = {i: text for i, text in enumerate(table["message"].to_pylist()) if text is not None}
+    return Outputs(
+        values, np.asarray(table["status"].to_numpy()), np.column_stack(scores) if scores else None, messages
+    )

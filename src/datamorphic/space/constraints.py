@@ -1,0 +1,298 @@
+"""Constraints between features, declared by the user and kept by moves and midpoints.
+
+A constraint may be given as an object from here, as a string (``"free <= total"``), or as a function of a
+frame that answers row by row. Strings are parsed, never evaluated.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._checks import plural
+from ..errors import DataError, SpaceError
+from .columns import encode
+from .features import Codes, Feature
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .space import Space
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Constraint:
+    """Base: what holds, which features it names, and how a move is mended."""
+
+    #: features whose values only make sense together: the midpoint takes all of them from one end
+    tied: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features it names."""
+        return ()
+
+    def check(self, space: Space) -> None:
+        """Raise `SpaceError` if this cannot be a constraint of `space`."""
+        for name in self.names:
+            space.position(name)
+
+    def satisfied(self, space: Space, codes: Codes) -> Mask:
+        """Tell which rows keep it."""
+        raise NotImplementedError
+
+    def mend(self, space: Space, codes: Codes, moved: int) -> None:
+        """Change other features, in place, so that a move of feature number `moved` keeps it."""
+
+    def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
+        """Change freshly drawn rows, in place, to keep it where blind luck would take too long."""
+
+
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_COMPARISON = re.compile(r"^\s*(.+?)\s*(<=|>=|==|!=|<|>)\s*(.+?)\s*$")
+
+
+@dataclass(frozen=True)
+class Compare(Constraint):
+    """One numeric feature against another, or against a number; a missing value satisfies it.
+
+    Examples
+    --------
+    >>> Compare.parse("free sulfur dioxide <= total sulfur dioxide")
+    Compare(left='free sulfur dioxide', relation='<=', right='total sulfur dioxide')
+    """
+
+    left: str
+    relation: str
+    right: str | float
+
+    @classmethod
+    def parse(cls, text: str) -> Compare:
+        """Read ``"a <= b"`` or ``"a <= 3"``."""
+        found = _COMPARISON.match(text)
+        if not found:
+            raise SpaceError(
+                f"The constraint {text!r} is not understood. Write two features, or a feature and a number, "
+                'around one of <=, >=, <, >, ==, !=, as in "free <= total".'
+            )
+        left, relation, right = found.groups()
+        try:
+            return cls(left, relation, float(right))
+        except ValueError:
+            return cls(left, relation, right)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features it names."""
+        return (self.left, self.right) if isinstance(self.right, str) else (self.left,)
+
+    def check(self, space: Space) -> None:
+        """Comparisons are for numbers: categories have no size."""
+        super().check(space)
+        for name in self.names:
+            if space[name].kind == "categorical":
+                raise SpaceError(
+                    f"The constraint {self} compares {name!r}, which is categorical. "
+                    "Compare numbers, or use Combinations for categories."
+                )
+
+    def satisfied(self, space: Space, codes: Codes) -> Mask:
+        """Tell which rows keep it."""
+        left = codes[:, space.position(self.left)]
+        right = codes[:, space.position(self.right)] if isinstance(self.right, str) else self.right
+        kept: Mask = _OPERATORS[self.relation](left, right) | np.isnan(left) | np.isnan(right)
+        return kept
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.relation} {self.right}"
+
+
+@dataclass(frozen=True)
+class OneHot(Constraint):
+    """Exactly one of some two-valued features is on. Moving one up turns the others off.
+
+    Examples
+    --------
+    >>> OneHot(["is_red", "is_green", "is_blue"]).names
+    ('is_red', 'is_green', 'is_blue')
+    """
+
+    group: Sequence[str]
+    tied = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features it names."""
+        return tuple(self.group)
+
+    def check(self, space: Space) -> None:
+        """Each feature has two values, and there are two features at least."""
+        super().check(space)
+        if len(set(self.names)) < 2:
+            raise SpaceError(
+                f"A one-hot group needs two different features at least. Got {list(self.names)}."
+            )
+        for name in self.names:
+            feature = space[name]
+            if feature.kind == "continuous" or feature.high - feature.low != 1:
+                raise SpaceError(
+                    f"The one-hot feature {name!r} must have two values, as Integer({name!r}, 0, 1) has. "
+                    f"It is a {feature.describe()}."
+                )
+
+    def _block(self, space: Space) -> list[int]:
+        return [space.position(name) for name in self.names]
+
+    def satisfied(self, space: Space, codes: Codes) -> Mask:
+        """Tell which rows keep it."""
+        on = np.zeros(len(codes), dtype=np.int64)
+        for j in self._block(space):
+            on += codes[:, j] == space.features[j].high
+        return on == 1
+
+    def mend(self, space: Space, codes: Codes, moved: int) -> None:
+        """Turn the others off where `moved` was turned on."""
+        block = self._block(space)
+        if moved in block:
+            turned_on = codes[:, moved] == space.features[moved].high
+            for j in block:
+                if j != moved:
+                    codes[turned_on, j] = space.features[j].low
+
+    def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
+        """Turn one of them on."""
+        block = self._block(space)
+        chosen = rng.integers(len(block), size=len(codes))
+        for place, j in enumerate(block):
+            feature = space.features[j]
+            codes[:, j] = np.where(chosen == place, feature.high, feature.low)
+
+    def __str__(self) -> str:
+        return "one of " + ", ".join(self.names)
+
+
+class Combinations(Constraint):
+    """A table of the combinations that are valid, e.g. which city lies in which country.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a valid combination; its columns are features that are not continuous.
+    """
+
+    tied = True
+
+    def __init__(self, table: pd.DataFrame) -> None:
+        if not len(table) or not len(table.columns):
+            raise SpaceError(
+                "The table of valid combinations is empty: no point could be valid. Give rows to it."
+            )
+        self.table = table.drop_duplicates().reset_index(drop=True)
+        self._encoded: dict[tuple[Feature, ...], Codes] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features it names."""
+        return tuple(self.table.columns)
+
+    def check(self, space: Space) -> None:
+        """The combinations are of discrete features, and of values these have."""
+        super().check(space)
+        for name in self.names:
+            if space[name].kind == "continuous":
+                raise SpaceError(
+                    f"A table of valid combinations cannot list {name!r}: it is continuous. "
+                    "Use a comparison or a function instead."
+                )
+        self._table_codes(space)
+
+    def _table_codes(self, space: Space) -> Codes:
+        features = tuple(space[name] for name in self.names)
+        if features not in self._encoded:
+            self._encoded[features] = np.column_stack(
+                [encode(feature, self.table[feature.name], open_ends=False) for feature in features]
+            )
+        return self._encoded[features]
+
+    def satisfied(self, space: Space, codes: Codes) -> Mask:
+        """Tell which rows keep it."""
+        table = self._table_codes(space)
+        known = np.ones(len(codes), dtype=bool)
+        row_key = np.zeros(len(codes), dtype=np.int64)
+        table_key = np.zeros(len(table), dtype=np.int64)
+        for column, name in enumerate(self.names):
+            values = np.unique(table[:, column])  # sorted, NaN last
+            given = codes[:, space.position(name)]
+            place = np.minimum(np.searchsorted(values, given), len(values) - 1)
+            found = values[place]
+            known &= (found == given) | (np.isnan(found) & np.isnan(given))
+            row_key = row_key * len(values) + place
+            table_key = table_key * len(values) + np.searchsorted(values, table[:, column])
+        return known & np.isin(row_key, table_key)
+
+    def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
+        """Take one of the valid combinations."""
+        table = self._table_codes(space)
+        chosen = table[rng.integers(len(table), size=len(codes))]
+        for column, name in enumerate(self.names):
+            codes[:, space.position(name)] = chosen[:, column]
+
+    def __str__(self) -> str:
+        return f"{plural(len(self.table), 'valid combination')} of {', '.join(self.names)}"
+
+
+@dataclass(frozen=True)
+class Rule(Constraint):
+    """Any condition: a function of a frame that answers True or False row by row."""
+
+    function: Callable[[pd.DataFrame], Any]
+    name: str = ""
+
+    def satisfied(self, space: Space, codes: Codes) -> Mask:
+        """Tell which rows keep it."""
+        if not len(codes):
+            return np.zeros(0, dtype=bool)
+        frame = space.decode(codes)
+        try:
+            answer = np.asarray(self.function(frame))
+        except Exception as error:
+            raise DataError(
+                f"The constraint {self} raised {type(error).__name__}: {error}. "
+                f"It is given a frame with the columns {', '.join(space.names[:6])} ..."
+            ) from error
+        if answer.shape != (len(codes),) or answer.dtype != bool:
+            raise DataError(
+                f"The constraint {self} must answer True or False for each of {plural(len(codes), 'row')}. "
+                f"It gave an array of {answer.dtype} with shape {answer.shape}."
+            )
+        return answer
+
+    def __str__(self) -> str:
+        return self.name or getattr(self.function, "__name__", "rule")
+
+
+def as_constraint(given: object) -> Constraint:
+    """Return a constraint from an object, a string or a function."""
+    if isinstance(given, Constraint):
+        return given
+    if isinstance(given, str):
+        return Compare.parse(given)
+    if callable(given):
+        return Rule(given)
+    raise SpaceError(
+        f"A constraint must be a string such as 'a <= b', a function of a frame, OneHot or Combinations. Got {given!r}."
+    )

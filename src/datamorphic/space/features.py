@@ -1,0 +1,317 @@
+"""The three kinds of feature, frozen and validated.
+
+A feature's values are stored as float64 codes: a number is its own code, a category's code is its place
+in the declared order, and a missing value (of a nullable feature) is NaN. The methods here work on whole
+columns of codes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .._checks import is_number, short
+from ..errors import SpaceError
+
+Codes = npt.NDArray[np.float64]
+Kind = Literal["continuous", "integer", "categorical"]
+
+LARGEST_INTEGER = 2.0**52  # beyond it neighbouring integers share a float64
+LARGEST_NUMBER = 1e150  # beyond it a squared difference overflows
+
+
+@dataclass(frozen=True)
+class Feature:
+    """What all features share; use `Continuous`, `Integer` or `Categorical`."""
+
+    name: str
+    kind: ClassVar[Kind]
+    nullable: bool
+
+    def _check_name(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise SpaceError(
+                f"A feature's name must be a string that is not empty. Got {self.name!r} instead; "
+                "for a frame with numbered columns: frame.columns = frame.columns.astype(str)"
+            )
+        if not isinstance(self.nullable, bool | np.bool_):
+            raise SpaceError(f"Feature {self.name!r}: nullable must be True or False. Got {self.nullable!r}.")
+
+    @property
+    def low(self) -> float:
+        """The smallest code, -inf where there is none."""
+        raise NotImplementedError
+
+    @property
+    def high(self) -> float:
+        """The largest code, inf where there is none."""
+        raise NotImplementedError
+
+    @property
+    def step(self) -> float:
+        """How far one move goes, in distance."""
+        raise NotImplementedError
+
+    @property
+    def scale(self) -> float:
+        """What one unit of raw distance counts in the scaled distance."""
+        return 1.0
+
+    @property
+    def default(self) -> float:
+        """The code a missing value gets when it is filled: the middle of the range, the first category."""
+        return 0.0
+
+    def moved(self, codes: Codes, direction: int, clip: bool) -> Codes:
+        """Return the column one step up (+1) or down (-1); missing values stay missing."""
+        to = codes + direction * self.step
+        if clip:
+            to = np.clip(to, self.low, self.high)
+        return to
+
+    def describe(self) -> str:
+        """Return the domain in words."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class _Numeric(Feature):
+    """A feature whose codes are its values."""
+
+    low: float = -math.inf  # type: ignore[assignment]
+    high: float = math.inf  # type: ignore[assignment]
+    step: float = 1.0  # type: ignore[assignment]
+    nullable: bool = False
+
+    def _check_bounds(self, largest: float) -> None:
+        for side, open_end in (("low", -math.inf), ("high", math.inf)):
+            value = getattr(self, side)
+            if value is None:
+                value = open_end
+            if not is_number(value) or math.isnan(value):
+                raise SpaceError(
+                    f"Feature {self.name!r}: {side} must be a number, or None for no bound. Got {value!r}."
+                )
+            value = float(value)
+            if abs(value) > largest and value != open_end:
+                raise SpaceError(
+                    f"Feature {self.name!r}: {side} is {short(value)}; bounds beyond {largest:.3g} lose "
+                    "precision. Rescale the column, or pass None for no bound."
+                )
+            object.__setattr__(self, side, value)
+        if self.low > self.high:
+            raise SpaceError(
+                f"Feature {self.name!r}: the bounds are reversed, low {short(self.low)} is above "
+                f"high {short(self.high)}. Swap them."
+            )
+
+    @property
+    def bounded(self) -> bool:
+        """Whether both ends are finite."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    @property
+    def scale(self) -> float:
+        """One over the range; twenty steps stand in for a range that is open."""
+        width = self.high - self.low if self.bounded else 20 * self.step
+        return 1 / width if width > 0 else 1.0
+
+    @property
+    def default(self) -> float:
+        """The middle of the range, or the point of it nearest to zero."""
+        if self.bounded:
+            return (self.low + self.high) / 2
+        return min(max(0.0, self.low), self.high)
+
+    def _domain(self) -> str:
+        left = "(-inf" if math.isinf(self.low) else f"[{short(self.low)}"
+        right = "inf)" if math.isinf(self.high) else f"{short(self.high)}]"
+        return f"{left}, {right}, step {short(self.step)}" + (", may be missing" if self.nullable else "")
+
+
+@dataclass(frozen=True)
+class Continuous(_Numeric):
+    """A real number in [low, high]; leave a bound out, or pass None, for none.
+
+    Parameters
+    ----------
+    name : str
+        The column it stands for.
+    low, high : float, optional
+        The bounds.
+    step : float, optional
+        How far one move goes: a twentieth of the range, or 1 where there is no range.
+    nullable : bool
+        Whether the value may be missing.
+
+    Examples
+    --------
+    >>> Continuous("x", 0, 10).step
+    0.5
+    """
+
+    kind: ClassVar[Kind] = "continuous"
+    low: float = None  # type: ignore[assignment]
+    high: float = None  # type: ignore[assignment]
+    step: float = field(default=None, kw_only=True)  # type: ignore[assignment]
+    nullable: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self._check_name()
+        self._check_bounds(LARGEST_NUMBER)
+        step: Any = self.step
+        if step is None:
+            step = (self.high - self.low) / 20 if self.bounded else 1.0
+            step = step if step > 0 else 1.0  # a single value: no move leads anywhere, any step will do
+        if not is_number(step) or not 0 < step < LARGEST_NUMBER:
+            raise SpaceError(
+                f"Feature {self.name!r}: the step must be a finite number above 0. Got {step!r}."
+            )
+        object.__setattr__(self, "step", float(step))
+
+    def describe(self) -> str:
+        """Return the domain in words."""
+        return "real number in " + self._domain()
+
+
+@dataclass(frozen=True)
+class Integer(_Numeric):
+    """A whole number in [low, high]; leave a bound out, or pass None, for none.
+
+    Parameters
+    ----------
+    name : str
+        The column it stands for.
+    low, high : int, optional
+        The bounds. Moves never leave them: natural numbers (``low=0``) stop at 0.
+    step : int
+        How far one move goes.
+    nullable : bool
+        Whether the value may be missing.
+    rounds : bool
+        Whether values that are not whole are rounded; otherwise they are an error.
+
+    Examples
+    --------
+    >>> Integer("age", 0, 120).describe()
+    'whole number in [0, 120], step 1'
+    """
+
+    kind: ClassVar[Kind] = "integer"
+    low: float = None  # type: ignore[assignment]
+    high: float = None  # type: ignore[assignment]
+    step: float = field(default=1, kw_only=True)
+    nullable: bool = field(default=False, kw_only=True)
+    rounds: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self._check_name()
+        self._check_bounds(LARGEST_INTEGER)
+        for side in ("low", "high"):
+            bound = getattr(self, side)
+            if math.isfinite(bound) and bound != round(bound):
+                raise SpaceError(
+                    f"Feature {self.name!r}: {side} must be a whole number. Got {short(bound)}; "
+                    "use Continuous for real numbers."
+                )
+        if not is_number(self.step) or self.step != round(self.step) or not 1 <= self.step < LARGEST_INTEGER:
+            raise SpaceError(
+                f"Feature {self.name!r}: the step of an integer must be a whole number of at least 1. "
+                f"Got {self.step!r}."
+            )
+        object.__setattr__(self, "step", float(self.step))
+
+    @property
+    def default(self) -> float:
+        """The whole number in the middle of the range."""
+        return float(math.floor(super().default))
+
+    def moved(self, codes: Codes, direction: int, clip: bool) -> Codes:
+        """Return the column one step up or down; integers stay in their bounds even in open spaces."""
+        return super().moved(codes, direction, clip=True)
+
+    def describe(self) -> str:
+        """Return the domain in words."""
+        return "whole number in " + self._domain()
+
+
+@dataclass(frozen=True)
+class Categorical(Feature):
+    """One of finitely many values, in the order given.
+
+    Parameters
+    ----------
+    name : str
+        The column it stands for.
+    values : sequence
+        The categories. Moves go to the next or the previous one and stay put at the ends.
+    nullable : bool
+        Whether the value may be missing.
+
+    Examples
+    --------
+    >>> Categorical("card", ["Blue", "Silver", "Gold"]).describe()
+    'one of Blue, Silver, Gold'
+    """
+
+    kind: ClassVar[Kind] = "categorical"
+    values: tuple[Hashable, ...]
+    nullable: bool = field(default=False, kw_only=True)
+
+    def __init__(self, name: str, values: Iterable[Hashable], *, nullable: bool = False) -> None:
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "nullable", nullable)
+        self._check_name()
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise SpaceError(f"Feature {name!r}: the categories must be a list of values. Got {values!r}.")
+        plain = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
+        object.__setattr__(self, "values", plain)
+        if not plain:
+            raise SpaceError(f"Feature {name!r}: there are no categories. Give at least one.")
+        seen: set[Hashable] = set()
+        for value in plain:
+            try:
+                repeated = value in seen
+            except TypeError:
+                raise SpaceError(
+                    f"Feature {name!r}: the category {short(value)!r} is a {type(value).__name__}, which is not "
+                    "hashable. Use strings, numbers or tuples."
+                ) from None
+            if repeated:
+                raise SpaceError(
+                    f"Feature {name!r}: the category {value!r} is given twice. (True equals 1 and False equals 0.)"
+                )
+            if value is None or value != value:
+                raise SpaceError(
+                    f"Feature {name!r}: a missing value is no category. Declare the feature with nullable=True."
+                )
+            seen.add(value)
+
+    @property
+    def low(self) -> float:
+        """The code of the first category."""
+        return 0.0
+
+    @property
+    def high(self) -> float:
+        """The code of the last category."""
+        return len(self.values) - 1.0
+
+    @property
+    def step(self) -> float:
+        """Two categories are 1 apart, whichever they are."""
+        return 1.0
+
+    def moved(self, codes: Codes, direction: int, clip: bool) -> Codes:
+        """Return the next or previous category, staying put at the ends even in open spaces."""
+        return super().moved(codes, direction, clip=True)
+
+    def describe(self) -> str:
+        """Return the domain in words."""
+        shown = ", ".join(map(str, self.values[:8])) + (", ..." if len(self.values) > 8 else "")
+        return f"one of {shown}" + (", or missing" if self.nullable else "")

@@ -1,0 +1,78 @@
+"""The forms callers give cases in, frames, arrays, dicts or sequences, and the way back to the same form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._checks import plural
+from ..errors import DataError
+from .points import Points
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .space import Space
+
+
+def as_frame(space: Space, data: Any) -> pd.DataFrame:
+    """Return what the caller gave as a frame, its columns named by the features."""
+    import pandas as pd
+
+    from .infer import check_frame
+
+    if isinstance(data, pd.DataFrame):
+        return check_frame(data)
+    if isinstance(data, pd.Series) and set(space.names) <= set(data.index):
+        data = data.to_dict()  # a row of a frame
+    if isinstance(data, Mapping):
+        return pd.DataFrame({name: [data[name]] for name in space.names if name in data})
+    if isinstance(data, np.ndarray) and data.ndim != 1:
+        rows: Any = data
+    elif isinstance(data, Sequence | np.ndarray) and not isinstance(data, str):
+        rows = [list(data)]
+    else:
+        raise DataError(
+            f"Expected a DataFrame, an array, a dict or a sequence of values. Got {type(data).__name__}."
+        )
+    try:
+        frame = pd.DataFrame(rows)
+    except ValueError as error:
+        raise DataError(f"An array of shape {np.shape(rows)} is no table of cases: {error}.") from None
+    if len(frame.columns) != len(space):
+        listed = ", ".join(space.names[:6]) + (", ..." if len(space) > 6 else "")
+        raise DataError(
+            f"{plural(len(space), 'value')} a case expected ({listed}). Got {len(frame.columns)}."
+        )
+    frame.columns = pd.Index(space.names)
+    return frame
+
+
+def in_form_of(space: Space, data: Any, points: Points) -> Any:
+    """Return points in the form the caller used for `data`."""
+    import pandas as pd
+
+    if isinstance(data, Points):
+        return points
+    if isinstance(data, pd.DataFrame):
+        return space.frame(points, like=data)
+    frame = space.frame(points)
+    if isinstance(data, np.ndarray) and data.ndim == 2:
+        return frame.to_numpy(dtype=data.dtype if data.dtype.kind in "fO" else None)
+    case = {name: column.tolist()[0] for name, column in frame.items()}
+    if isinstance(data, Mapping):
+        return case
+    if isinstance(data, pd.Series):
+        return pd.Series(case, name=data.name)
+    return tuple(case.values()) if isinstance(data, tuple) else list(case.values())
+
+
+def is_one_case(data: Any) -> bool:
+    """Tell whether the caller gave a single case rather than a table."""
+    import pandas as pd
+
+    if isinstance(data, Points | pd.DataFrame):
+        return False
+    return not isinstance(data, np.ndarray) or data.ndim == 1

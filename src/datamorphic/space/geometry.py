@@ -1,0 +1,181 @@
+"""Distance, midpoint, moves and paths on matrices of codes, a column at a time and all rows at once.
+
+The discrete midpoint follows the mended definition: the differences that cannot be halved (categories,
+missing values, odd integer gaps), taken in feature order, go alternately to the first and the second end.
+Features that a constraint ties together (a one-hot group, a table of valid combinations) count as one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from .features import Codes, Feature
+
+if TYPE_CHECKING:
+    from .space import Space
+
+MOST_MOVES = 1_000_000  # of one feature on one path; midpoints do the rest
+
+Mask = npt.NDArray[np.bool_]
+Counts = npt.NDArray[np.int64]
+
+
+def differ(feature: Feature, x: Codes, y: Codes) -> Mask:
+    """Tell where two columns differ; missing equals missing."""
+    if not feature.nullable:
+        return x != y
+    return (x != y) & ~(np.isnan(x) & np.isnan(y))
+
+
+def distance(space: Space, a: Codes, b: Codes, scaled: bool = False) -> Codes:
+    """Return the distance of every row of `a` to the same row of `b`.
+
+    Euclidean over the continuous features, plus the sum of absolute differences of the integers, plus the
+    number of categories that differ, plus one for every value missing on one side only.
+    """
+    rows = max(len(a), len(b))
+    squares = np.zeros(rows)
+    total = np.zeros(rows)
+    for j, feature in enumerate(space.features):
+        x, y = a[:, j], b[:, j]
+        if feature.kind == "categorical":
+            total += differ(feature, x, y)
+            continue
+        gap = np.abs(x - y)
+        if scaled:
+            gap *= feature.scale
+        if feature.nullable:
+            one_sided = np.isnan(x) != np.isnan(y)
+            total += one_sided
+            gap[np.isnan(gap)] = 0.0  # missing on one side is counted above, missing on both is no difference
+        if feature.kind == "integer":
+            total += gap
+        else:
+            squares += np.square(gap, out=gap)
+    return total + np.sqrt(squares, out=squares)
+
+
+def discrete_distance(space: Space, a: Codes, b: Codes) -> Codes:
+    """Return the distance without the Euclidean part: 0 or more whole units."""
+    total = np.zeros(max(len(a), len(b)))
+    for j, feature in enumerate(space.features):
+        x, y = a[:, j], b[:, j]
+        if feature.kind == "integer":
+            gap = np.abs(x - y)
+            total += np.where(np.isnan(gap), differ(feature, x, y), gap)
+        elif feature.kind == "categorical":
+            total += differ(feature, x, y)
+        elif feature.nullable:
+            total += np.isnan(x) != np.isnan(y)
+    return total
+
+
+def midpoint(space: Space, a: Codes, b: Codes) -> Codes:
+    """Return the point between every row of `a` and the same row of `b`, keeping the constraints.
+
+    Where the midpoint of two valid points is invalid, the undecided features take the other ends; where
+    that is invalid too, nothing lies between and the midpoint is the first end.
+    """
+    if len(a) != len(b):
+        a, b = np.broadcast_arrays(a, b)
+    between = _halve(space, a, b, np.ones(len(a), dtype=bool))
+    if space.keeps_constraints:
+        bad = np.flatnonzero(~space.satisfied(between) & space.satisfied(a) & space.satisfied(b))
+        if bad.size:
+            other = _halve(space, a[bad], b[bad], np.zeros(bad.size, dtype=bool))
+            between[bad] = np.where(space.satisfied(other)[:, None], other, a[bad])
+    return between
+
+
+def _halve(space: Space, a: Codes, b: Codes, to_first: Mask) -> Codes:
+    """Halve every difference; `to_first` says which end the next one that cannot be halved goes to."""
+    out = np.empty(a.shape, order="F")
+    for unit in space.units:
+        if len(unit) > 1:
+            apart = np.zeros(len(a), dtype=bool)
+            for j in unit:
+                apart |= differ(space.features[j], a[:, j], b[:, j])
+                out[:, j] = np.where(to_first, a[:, j], b[:, j])
+            to_first = to_first ^ apart
+            continue
+        j = unit[0]
+        feature, x, y = space.features[j], a[:, j], b[:, j]
+        if feature.kind == "categorical":
+            out[:, j] = np.where(to_first, x, y)
+            to_first = to_first ^ differ(feature, x, y)
+            continue
+        if feature.kind == "continuous":
+            between = (x + y) / 2
+            odd = np.False_
+        else:
+            half = np.trunc((y - x) / 2)
+            between = np.where(to_first, x + half, y - half)
+            odd = (x + half) != (y - half)
+        if feature.nullable:
+            one_sided = np.isnan(x) != np.isnan(y)
+            between = np.where(one_sided, np.where(to_first, x, y), between)
+            odd = np.where(np.isnan(half), one_sided, odd) if feature.kind == "integer" else one_sided
+        out[:, j] = between
+        if odd is not np.False_:
+            to_first = to_first ^ odd
+    return out
+
+
+def move(space: Space, codes: Codes, position: int, kind: str) -> Codes:
+    """Return the rows after one move (up, down, clear or fill) of one feature.
+
+    A move that would lead out of the constraints leaves its row where it is, as a move does at the end of
+    a feature's range.
+    """
+    feature = space.features[position]
+    column = codes[:, position]
+    if kind == "clear":
+        to = np.full(len(codes), np.nan) if feature.nullable else column
+    elif kind == "fill":
+        to = np.where(np.isnan(column), feature.default, column)
+    else:
+        to = feature.moved(column, 1 if kind == "up" else -1, clip=space.moves == "clip")
+    moved = np.array(codes, order="F")
+    moved[:, position] = to
+    if space.keeps_constraints:
+        for constraint in space.constraints:
+            constraint.mend(space, moved, position)
+        bad = ~space.satisfied(moved) & space.satisfied(codes)
+        moved[bad] = codes[bad]
+    return moved
+
+
+def path_counts(space: Space, a: Codes, b: Codes, delta: float) -> tuple[Codes, Counts, Counts]:
+    """Plan the way from every row of `a` to the same row of `b`.
+
+    Returns where the way ends, the signed number of moves per feature (+3 is three ups), and how many
+    midpoints with `b` follow. Where constraints must be kept, midpoints lead all the way.
+    """
+    here = np.array(a, order="F")
+    counts = np.zeros(a.shape, dtype=np.int64)
+    if not space.keeps_constraints:
+        for j, feature in enumerate(space.features):
+            if feature.nullable:
+                here[np.isnan(b[:, j]), j] = np.nan
+                fill = np.isnan(here[:, j]) & ~np.isnan(b[:, j])
+                here[fill, j] = feature.default
+            gap = np.nan_to_num(b[:, j] - here[:, j])
+            steps = np.clip(np.trunc(gap / feature.step), -MOST_MOVES, MOST_MOVES)
+            counts[:, j] = steps.astype(np.int64)
+            here[:, j] += steps * feature.step
+    midpoints = np.zeros(len(a), dtype=np.int64)
+    while True:
+        # The constant below 1 makes up for the rounding of many single steps, which are one product here.
+        far = (distance(space, here, b) > delta * (1 - 1e-9)) | (discrete_distance(space, here, b) > 0)
+        rows = np.flatnonzero(far)
+        if not rows.size:
+            return here, counts, midpoints
+        # With the target first, the first difference that cannot be halved goes to the target: no stalling.
+        nearer = midpoint(space, b[rows], here[rows])
+        stuck = (distance(space, nearer, here[rows]) == 0) & (distance(space, nearer, b[rows]) > 0)
+        nearer[stuck] = b[rows][stuck]  # no float64 lies between the two
+        here[rows] = nearer
+        midpoints[rows] += 1

@@ -1,0 +1,207 @@
+"""Read a frame as a space: which kind each column is, its bounds, its step, its order."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._checks import did_you_mean, plural, short
+from ..errors import AmbiguousData, DataError, SpaceError
+from .features import Categorical, Continuous, Feature, Integer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Column = pd.Series[Any]
+
+FEW_VALUES = 10  # an int column with fewer different values than this may be categories in disguise
+KINDS = ("continuous", "integer", "categorical")
+
+
+def check_frame(frame: object) -> pd.DataFrame:
+    """Return `frame` if it is a table that can be read, else say what it is."""
+    import pandas as pd
+
+    if isinstance(frame, pd.Series):
+        raise DataError(
+            "A DataFrame is expected and a Series (one column) was given. Use series.to_frame() for one feature."
+        )
+    if not isinstance(frame, pd.DataFrame):
+        raise DataError(
+            f"A DataFrame is expected. Got {type(frame).__name__} instead; for arrays use Space.from_arrays."
+        )
+    if not len(frame.columns):
+        raise DataError("The frame has no columns: there is nothing to test on.")
+    repeated = frame.columns[frame.columns.duplicated()]
+    if len(repeated):
+        raise DataError(f"The column name {repeated[0]!r} occurs more than once. Rename the columns first.")
+    return frame
+
+
+def features_of(
+    frame: pd.DataFrame,
+    kinds: Mapping[str, str],
+    steps: Mapping[str, float],
+    bounds: Mapping[str, tuple[float | None, float | None]],
+    orders: Mapping[str, Sequence[Any]],
+) -> list[Feature]:
+    """Return one feature a column; hints override what the values suggest."""
+    check_frame(frame)
+    if not len(frame):
+        raise DataError("The frame has no rows: kinds, bounds and categories are read from its values.")
+    for hint, given in (("kinds", kinds), ("steps", steps), ("bounds", bounds), ("orders", orders)):
+        for name in given:
+            if name not in frame.columns:
+                hint_text = did_you_mean(name, frame.columns)
+                raise SpaceError(
+                    f"{hint} names the column {name!r}, which the frame does not have. {hint_text}"
+                )
+    for name, kind in kinds.items():
+        if kind not in KINDS:
+            raise SpaceError(f"kinds[{name!r}] must be one of {', '.join(map(repr, KINDS))}. Got {kind!r}.")
+    in_doubt: list[str] = []
+    features = []
+    for name in frame.columns:
+        column = frame[name]
+        kind = kinds.get(name)
+        if kind is None and name in orders:
+            kind = "categorical"
+        if kind is None:
+            settled = name in steps or name in bounds
+            kind = _kind(name, column, in_doubt if not settled else [])
+        features.append(_feature(name, column, kind, steps.get(name), bounds.get(name), orders.get(name)))
+    if in_doubt:
+        listed = ", ".join(map(repr, in_doubt))
+        warnings.warn(
+            f"These columns of whole numbers have fewer than {FEW_VALUES} different values: {listed}. They are read "
+            'as integers; if they are codes for categories, say so: kinds={"'
+            + in_doubt[0]
+            + '": "categorical"}. '
+            'Naming them "integer" silences this.',
+            AmbiguousData,
+            stacklevel=3,
+        )
+    return features
+
+
+def _kind(name: str, column: Column, in_doubt: list[str]) -> str:
+    import pandas as pd
+
+    types = pd.api.types
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype) or types.is_bool_dtype(dtype):
+        return "categorical"
+    if types.is_integer_dtype(dtype):
+        if column.nunique() < FEW_VALUES:
+            in_doubt.append(name)
+        return "integer"
+    if types.is_float_dtype(dtype):
+        return "continuous"
+    if (
+        types.is_datetime64_any_dtype(dtype)
+        or types.is_timedelta64_dtype(dtype)
+        or types.is_complex_dtype(dtype)
+    ):
+        raise DataError(
+            f"Column {name!r} holds {dtype} values, which have no moves and no midpoint here. "
+            "Turn it into numbers (days since a date, say) or drop it."
+        )
+    return "categorical"
+
+
+def _feature(
+    name: str,
+    column: Column,
+    kind: str,
+    step: float | None,
+    bounds: tuple[float | None, float | None] | None,
+    order: Sequence[Any] | None,
+) -> Feature:
+    nullable = bool(column.isna().any())
+    if kind == "categorical":
+        if bounds is not None or step is not None:
+            raise SpaceError(
+                f"Column {name!r} is categorical and takes no bounds or step. "
+                f'Give its order with orders, or say kinds={{"{name}": "integer"}}.'
+            )
+        return Categorical(name, _categories(name, column) if order is None else order, nullable=nullable)
+    if order is not None:
+        raise SpaceError(
+            f"Column {name!r} is {kind} and takes no order. Orders are for categorical features."
+        )
+    numbers = _numbers(name, column, kind)
+    low, high = _bounds(name, bounds, numbers)
+    if kind == "continuous":
+        return Continuous(name, low, high, step=step, nullable=nullable)  # type: ignore[arg-type]
+    fractions = int((numbers != np.rint(numbers)).sum())
+    if fractions:
+        warnings.warn(
+            f"Column {name!r} is declared an integer and {plural(fractions, 'value is', 'values are')} not whole: "
+            "they are rounded.",
+            AmbiguousData,
+            stacklevel=4,
+        )
+    if bounds is None:
+        low, high = float(np.rint(numbers).min()), float(np.rint(numbers).max())
+    if step is None:
+        # a twentieth of the range, as for real numbers, but one unit at least
+        step = max(1.0, float(np.rint((numbers.max() - numbers.min()) / 20)))
+    return Integer(name, low, high, step=step, nullable=nullable, rounds=bool(fractions))  # type: ignore[arg-type]
+
+
+def _numbers(name: str, column: Column, kind: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    try:
+        numbers = column.dropna().to_numpy(dtype=np.float64)
+    except (TypeError, ValueError):
+        sample = short(column.dropna().iloc[0])
+        raise DataError(
+            f"Column {name!r} is declared {kind} and holds {sample!r}, which is no number. "
+            "Convert the column, or declare it categorical."
+        ) from None
+    if not numbers.size:
+        raise DataError(f"Column {name!r} has no values at all. Drop it: frame.drop(columns=[{name!r}]).")
+    if not np.isfinite(numbers).all():
+        row = column.index[np.flatnonzero(np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan)))[0]]
+        raise DataError(
+            f"Column {name!r}, row {row!r}: the value is infinite. Replace it by a number, or by a missing value."
+        )
+    return numbers
+
+
+def _bounds(
+    name: str, bounds: object, numbers: np.ndarray[Any, np.dtype[np.float64]]
+) -> tuple[float | None, float | None]:
+    if bounds is None:
+        return float(numbers.min()), float(numbers.max())
+    try:
+        low, high = bounds  # type: ignore[misc]
+    except (TypeError, ValueError):
+        raise SpaceError(
+            f"bounds[{name!r}] must be a pair (low, high), None for an open end. Got {bounds!r}."
+        ) from None
+    return low, high
+
+
+def _categories(name: str, column: Column) -> list[Any]:
+    """The categories in the order their dtype has, else sorted, else as they first occur."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return list(column.dtype.categories)
+    try:
+        values = list(pd.unique(column.dropna()))
+    except TypeError:
+        sample = next(v for v in column if getattr(v, "__hash__", None) is None)
+        raise DataError(
+            f"Column {name!r} holds a {type(sample).__name__} ({short(sample)}), which is not hashable and so no "
+            "category. Turn it into strings, numbers or tuples."
+        ) from None
+    if not values:
+        raise DataError(f"Column {name!r} has no values at all. Drop it: frame.drop(columns=[{name!r}]).")
+    try:
+        return sorted(values)
+    except TypeError:
+        return values

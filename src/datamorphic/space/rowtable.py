@@ -1,0 +1,110 @@
+"""A hash table from rows of codes to numbers, filled and asked a batch at a time.
+
+A Python dict would need one key object a row; this one needs a few passes over arrays. Rows count as equal
+when their values do: 0.0 equals -0.0 and missing equals missing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .features import Codes
+
+Numbers = npt.NDArray[np.int64]
+Bits = npt.NDArray[np.uint64]
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: neighbouring values land far apart
+_SHIFT = np.uint64(29)
+
+
+class RowTable:
+    """Numbers rows 0, 1, 2, ... in the order in which they first come."""
+
+    def __init__(self, width: int) -> None:
+        self._slots = np.full(1024, -1, dtype=np.int64)
+        self._rows = np.empty((512, width), dtype=np.uint64)
+        self._hashes = np.empty(512, dtype=np.uint64)
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def find(self, codes: Codes) -> Numbers:
+        """Return the number of each row, -1 for those that are not in the table."""
+        bits = _bits(codes)
+        return self._find(bits, _hash(bits))
+
+    def add(self, codes: Codes) -> Numbers:
+        """Put rows in that are not there yet and return the number of each; equal rows share one."""
+        bits = _bits(codes)
+        hashes = _hash(bits)
+        numbers = self._find(bits, hashes)
+        while (new := np.flatnonzero(numbers < 0)).size:
+            # One row for each hash; the few that share a hash with another row wait for the next round.
+            _, first = np.unique(hashes[new], return_index=True)
+            first.sort()
+            self._insert(bits[new[first]], hashes[new[first]])
+            numbers[new] = self._find(bits[new], hashes[new])
+        return numbers
+
+    def _find(self, bits: Bits, hashes: Bits) -> Numbers:
+        mask = np.uint64(len(self._slots) - 1)
+        numbers = np.full(len(bits), -1, dtype=np.int64)
+        rows = np.arange(len(bits))
+        slots = (hashes & mask).astype(np.int64)
+        while rows.size:
+            there = self._slots[slots]
+            taken = there >= 0
+            rows, slots, there = rows[taken], slots[taken], there[taken]
+            hit = self._hashes[there] == hashes[rows]
+            hit[hit] = (self._rows[there[hit]] == bits[rows[hit]]).all(axis=1)
+            numbers[rows[hit]] = there[hit]
+            rows, slots = rows[~hit], (slots[~hit] + 1) & int(mask)
+        return numbers
+
+    def _insert(self, bits: Bits, hashes: Bits) -> None:
+        """Put in rows that are all new and all different."""
+        start, stop = self._count, self._count + len(bits)
+        if stop > len(self._rows):
+            room = 1 << stop.bit_length()
+            self._rows = _grown(self._rows, room)
+            self._hashes = _grown(self._hashes, room)
+        self._rows[start:stop] = bits
+        self._hashes[start:stop] = hashes
+        self._count = stop
+        if 2 * stop > len(self._slots):
+            self._slots = np.full(4 << stop.bit_length(), -1, dtype=np.int64)
+            start = 0  # into the larger table goes everything
+        self._claim(np.arange(start, stop), self._hashes[start:stop])
+
+    def _claim(self, numbers: Numbers, hashes: Bits) -> None:
+        mask = len(self._slots) - 1
+        slots = (hashes & np.uint64(mask)).astype(np.int64)
+        while numbers.size:
+            free = self._slots[slots] < 0
+            self._slots[slots[free]] = numbers[free]  # several may want one slot: the last one gets it
+            lost = self._slots[slots] != numbers
+            numbers, slots = numbers[lost], (slots[lost] + 1) & mask
+
+
+def _bits(codes: Codes) -> Bits:
+    plain = np.ascontiguousarray(codes) + 0.0  # -0.0 becomes 0.0
+    plain[np.isnan(plain)] = np.nan  # there are many NaNs; make them one
+    return plain.view(np.uint64)
+
+
+def _hash(bits: Bits) -> Bits:
+    hashes = np.full(len(bits), 1, dtype=np.uint64)
+    for column in range(bits.shape[1]):
+        hashes = (hashes ^ bits[:, column]) * _MIX
+        hashes ^= hashes >> _SHIFT
+    return hashes
+
+
+def _grown(array: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:
+    larger = np.empty((rows, *array.shape[1:]), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger

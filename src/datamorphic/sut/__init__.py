@@ -1,0 +1,1 @@
+"""Systems under test: anything that answers a batch of inputs."""

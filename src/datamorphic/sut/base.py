@@ -1,0 +1,253 @@
+"""`Executor`, what every system under test looks like from inside, and `wrap`, which makes one of anything."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .._checks import plural, short
+from ..cases import Outputs, Status
+from ..errors import BadAnswer, ModelError
+from ..space.infer import check_frame
+from ..space.points import Batch, Points, Rows
+
+if TYPE_CHECKING:
+    from ..space.space import Space
+
+Labels = tuple[Any, ...]
+ScoreKind = Literal["decision", "probability"]
+
+
+class Executor:
+    """A system that answers batches.
+
+    `execute` is called with a frame, `Points` or `Rows`, any number of times, from one thread, and returns one
+    output a row, in order. A subclass implements `answer`, which is never given an empty batch; it may raise
+    (the `Guarded` wrapper finds the rows at fault) and may not keep or change the batch.
+
+    Attributes
+    ----------
+    name : str
+        For messages and reports.
+    space : Space or None
+        The space of its inputs, where it is known.
+    labels : tuple or None
+        The labels it can answer, where they are known.
+    score_kind : {"decision", "probability"} or None
+        What `Outputs.scores` holds when scores are asked for; None where there are none.
+    """
+
+    name: str = "system"
+    space: Space | None = None
+    labels: Labels | None = None
+    score_kind: ScoreKind | None = None
+
+    def execute(self, data: Any, *, scores: bool = False) -> Outputs:
+        """Return the outputs of a batch, with scores where they are asked for and exist."""
+        batch = self.batch(data)
+        return self.answer(batch, scores and self.score_kind is not None) if len(batch) else Outputs.empty()
+
+    def answer(self, batch: Batch, scores: bool) -> Outputs:
+        """Return the outputs of a batch that is not empty."""
+        raise NotImplementedError
+
+    def batch(self, data: Any) -> Batch:
+        """Return user data as a batch of this system's inputs."""
+        if isinstance(data, Points | Rows):
+            return data
+        return Rows(check_frame(data)) if self.space is None else self.space.points(data)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name})"
+
+
+class Wrapper(Executor):
+    """An executor around another; it answers for it, and passes on what it is."""
+
+    def __init__(self, inner: Executor) -> None:
+        self.inner = inner
+        self.name, self.space, self.labels = inner.name, inner.space, inner.labels
+        self.score_kind = inner.score_kind
+
+
+class Function(Executor):
+    """A plain function: of a frame, or with ``scalar=True`` of one case.
+
+    A scalar function whose parameters are named like the features is called with them, ``f(x=1.0, n=2)``;
+    any other is given the case as a dict.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        space: Space | None = None,
+        *,
+        scalar: bool = False,
+        name: str | None = None,
+        labels: Iterable[Any] | None = None,
+    ) -> None:
+        self.function, self.space, self.scalar = function, space, scalar
+        self.name = name or getattr(function, "__name__", type(function).__name__)
+        self.labels = None if labels is None else tuple(labels)
+
+    def answer(self, batch: Batch, scores: bool) -> Outputs:
+        """Call the function on the frame, or on one case after the other."""
+        frame = batch.frame
+        if not self.scalar:
+            return as_outputs(self.function(frame), len(frame), self.labels)
+        call = case_caller(self.function, list(frame.columns))
+        answers = [call(dict(zip(frame.columns, case, strict=True))) for case in frame.itertuples(index=False)]
+        return as_outputs(answers, len(frame), self.labels, scalar=True)
+
+
+def case_caller(function: Callable[..., Any], names: list[str]) -> Callable[[dict[str, Any]], Any]:
+    """Return a call of a one-case function: with keywords if its parameters are the features, else with a dict."""
+    import inspect
+
+    try:
+        parameters = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return function
+    if parameters and set(parameters) <= set(names):
+        return lambda case: function(**{name: case[name] for name in parameters})
+    return function
+
+
+def as_outputs(
+    answer: Any,
+    rows: int,
+    labels: Labels | None = None,
+    scores: npt.NDArray[np.float64] | None = None,
+    *,
+    scalar: bool = False,
+) -> Outputs:
+    """Return what a system gave back as `Outputs`.
+
+    Raises `BadAnswer` where that cannot be one answer a row. NaN and None get the status MISSING; a label
+    that is not among `labels` gets NEW_LABEL. A row of several values becomes a tuple (multi-label).
+    """
+    values = _as_vector(answer, rows, scalar)
+    status = np.zeros(rows, dtype=np.int8)
+    if values.dtype.kind == "f":
+        status[np.isnan(values)] = Status.MISSING
+    elif values.dtype == object:
+        import pandas as pd
+
+        status[[not isinstance(v, tuple) and bool(pd.isna(v)) for v in values]] = Status.MISSING
+    if labels is not None:
+        known = _is_known(values, labels)
+        status[(status == Status.OK) & ~known] = Status.NEW_LABEL
+    kinds = {
+        Status.MISSING: "it answered {!r}, which is no label",
+        Status.NEW_LABEL: "it answered {!r}, a label it was not known to have",
+    }
+    messages = {int(i): kinds[Status(status[i])].format(short(values[i])) for i in np.flatnonzero(status)}
+    return Outputs(values, status, scores, messages)
+
+
+def _as_vector(answer: Any, rows: int, scalar: bool) -> npt.NDArray[Any]:
+    if hasattr(answer, "toarray"):  # a sparse matrix of several labels
+        answer = answer.toarray()
+    try:
+        values = np.asarray(answer)
+    except ValueError:  # answers of different lengths
+        values = np.empty(len(answer), dtype=object)
+        values[:] = list(answer)
+    if values.ndim == 0:
+        raise BadAnswer(
+            f"it gave a single {type(answer).__name__} for {plural(rows, 'row')}, not one answer a row; "
+            "a function of one case is declared with scalar=True"
+        )
+    if len(values) != rows:
+        raise BadAnswer(f"it gave {plural(len(values), 'answer')} for {plural(rows, 'row')}")
+    if values.ndim == 2 and values.shape[1] == 1 and not scalar:
+        values = values[:, 0]
+    if values.ndim > 1:
+        whole = np.empty(rows, dtype=object)
+        whole[:] = [tuple(row.ravel().tolist()) for row in values]
+        values = whole
+    if values.dtype == object:
+        for value in values:
+            try:
+                hash(value)
+            except TypeError:
+                raise BadAnswer(
+                    f"it gave a {type(value).__name__} ({short(value)}), which is not hashable and so no label"
+                ) from None
+    return values
+
+
+def _is_known(values: npt.NDArray[Any], labels: Labels) -> npt.NDArray[np.bool_]:
+    if values.dtype.kind in "iufb" and all(isinstance(label, int | float | bool | np.number) for label in labels):
+        return np.isin(values, np.array(labels))
+    known = set(labels)
+    return np.array([value in known for value in values.tolist()], dtype=bool)
+
+
+def wrap(
+    model: Any,
+    *,
+    space: Space | None = None,
+    scalar: bool = False,
+    trust: bool = False,
+    name: str | None = None,
+    labels: Iterable[Any] | None = None,
+) -> Executor:
+    """Return a system under test from whatever can answer.
+
+    Parameters
+    ----------
+    model : object
+        A fitted estimator or pipeline (anything with ``predict``), a function of a frame, a function of one
+        case (``scalar=True``), the path of a model file (.skops, .onnx; .joblib and .pkl with ``trust=True``),
+        a test system with an executor, or an executor, which is returned as it is.
+    space : Space, optional
+        The space of its inputs; without one it takes frames as they are.
+    scalar : bool
+        Whether a function takes one case instead of a frame.
+    trust : bool
+        Whether a pickle may be loaded. Loading one runs whatever code its author put into it.
+    name : str, optional
+        For messages and reports.
+    labels : iterable, optional
+        The labels it may answer, where the model does not say.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> space = dm.Space([dm.Continuous("x", 0, 1)])
+    >>> sut = dm.wrap(lambda x: "high" if x > 0.5 else "low", space=space, scalar=True)
+    >>> sut.execute(space.points({"x": 0.7})).values.tolist()
+    ['high']
+    """
+    if isinstance(model, Executor):
+        return model
+    if isinstance(getattr(model, "sut", None), Executor):
+        return model.sut  # type: ignore[no-any-return]
+    if isinstance(model, str | os.PathLike):
+        from .files import load_model
+
+        loaded = load_model(model, trust=trust)
+        name = name or os.path.basename(os.fspath(model))
+        if isinstance(loaded, Executor):
+            loaded.name, loaded.space = name, space
+            return loaded
+        model = loaded
+    if isinstance(model, type):
+        raise ModelError(
+            f"{model.__name__} is a class, not a model. Make one and fit it: {model.__name__}().fit(X, y)."
+        )
+    if hasattr(model, "predict"):
+        from .estimator import Estimator
+
+        return Estimator(model, space, name=name, labels=labels)
+    if callable(model):
+        return Function(model, space, scalar=scalar, name=name, labels=labels)
+    raise ModelError(
+        f"A {type(model).__name__} cannot be tested: it has no 'predict' and is no function. Give a fitted estimator, "
+        "a function of a frame, a function of one case (scalar=True), or the path of a model file."
+    )

@@ -1,0 +1,274 @@
+"""What lies between a strategy and a system: counting, caching, chunks, and a guard against its misbehaviour.
+
+`runs.drive` puts them around a system in this order, outermost first::
+
+    Cached > Counted > Chunked > Guarded > Isolated (only with a time-out) > the system
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._checks import plural, whole_number
+from ..cases import Outputs, Status
+from ..errors import BadAnswer, SystemDied, SystemFailed, SystemHung, UsageError
+from ..space.points import Batch, Points
+from ..space.rowtable import Numbers, RowTable
+from .base import Executor, Wrapper
+
+
+class Counted(Wrapper):
+    """Counts the rows and the batches that reach the system."""
+
+    def __init__(self, inner: Executor) -> None:
+        super().__init__(inner)
+        self.calls = 0
+        self.batches = 0
+
+    def answer(self, batch: Batch, scores: bool) -> Outputs:
+        """Pass the batch on and count it."""
+        self.calls += len(batch)
+        self.batches += 1
+        return self.inner.answer(batch, scores)
+
+
+class Chunked(Wrapper):
+    """Passes large batches on in chunks, so that the system's memory stays bounded."""
+
+    def __init__(self, inner: Executor, rows: int = 100_000) -> None:
+        super().__init__(inner)
+        self.rows = whole_number("rows", "Chunked", rows, 1)
+
+    def answer(self, batch: Batch, scores: bool) -> Outputs:
+        """Answer chunk by chunk."""
+        if len(batch) <= self.rows:
+            return self.inner.answer(batch, scores)
+        starts = range(0, len(batch), self.rows)
+        return Outputs.concat(
+            [self.inner.answer(batch.take(slice(start, start + self.rows)), scores) for start in starts]
+        )
+
+
+class Cached(Wrapper):
+    """Asks for no row twice, within a batch or across batches, as long as it remembers.
+
+    It remembers the last `rows` different ones at least and twice as many at most: when the younger half is
+    full it becomes the older, and the older is forgotten.
+    """
+
+    def __init__(self, inner: Executor, rows: int = 1_000_000) -> None:
+        super().__init__(inner)
+        self.rows = whole_number("rows", "Cached", rows, 1)
+        self._memory = {False: _Memory(), True: _Memory()}  # without scores, and with
+        self._older = {False: _Memory(), True: _Memory()}
+
+    def answer(self, batch: Batch, scores: bool) -> Outputs:
+        """Answer from memory what is there and ask for the rest, each different row once."""
+        if not isinstance(batch, Points):
+            return self.inner.answer(batch, scores)  # texts and queries: their systems keep their own
+        if len(self._memory[scores]) >= self.rows:
+            self._older[scores], self._memory[scores] = self._memory[scores], _Memory()
+        memory, older = self._memory[scores], self._older[scores]
+        known_before = older.find(batch)
+        places = np.full(len(batch), -1, dtype=np.int64)
+        now = np.flatnonzero(known_before < 0)
+        count = len(memory)
+        places[now] = memory.add(batch.take(now))
+        new, first = np.unique(places, return_index=True)
+        ask = first[new >= count]
+        if ask.size:
+            try:
+                memory.learn(self.inner.answer(batch.take(ask), scores))
+            except BaseException:
+                self._memory[scores] = _Memory()  # it holds rows that now have no answer
+                raise
+        if not known_before.size or (known_before < 0).all():
+            return memory.outputs.take(places)
+        both = Outputs.concat([memory.outputs, older.outputs])
+        return both.take(np.where(known_before >= 0, known_before + len(memory.outputs), places))
+
+
+class _Memory:
+    """Rows and the outputs they had."""
+
+    def __init__(self) -> None:
+        self.table: RowTable | None = None
+        self.outputs = Outputs.empty()
+
+    def __len__(self) -> int:
+        return len(self.table) if self.table is not None else 0
+
+    def find(self, batch: Points) -> Numbers:
+        if self.table is None:
+            return np.full(len(batch), -1, dtype=np.int64)
+        return self.table.find(batch.codes)
+
+    def add(self, batch: Points) -> Numbers:
+        if self.table is None:
+            self.table = RowTable(batch.codes.shape[1])
+        return self.table.add(batch.codes)
+
+    def learn(self, outputs: Outputs) -> None:
+        self.outputs = Outputs.concat([self.outputs, outputs]) if len(self.outputs) else outputs
+
+
+@dataclass
+class Health:
+    """What a guard noticed about a system.
+
+    Attributes
+    ----------
+    asked_again : int
+        Rows asked once more: to find the rows at fault, and to see whether answers repeat.
+    failed : dict
+        How many rows had each status but OK.
+    unstable : list
+        Cases that got two different answers, each with both of them.
+    remarks : list of str
+        What else was odd, in words.
+    """
+
+    asked_again: int = 0
+    failed: dict[Status, int] = field(default_factory=dict)
+    unstable: list[dict[str, Any]] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def remark(self, text: str) -> None:
+        """Note something once."""
+        if text not in self.remarks:
+            self.remarks.append(text)
+
+
+class Guarded(Wrapper):
+    """Lets a run go on when the system raises, hangs, dies, lies about lengths, or changes its mind.
+
+    A batch that fails is cut in pieces until the rows at fault stand alone; they get a status and a message,
+    every other row its output. After the first batch, and whenever as many rows again have been asked, a few
+    rows are asked a second time to see whether the answers repeat.
+
+    Parameters
+    ----------
+    inner : Executor
+        The system.
+    recheck : int
+        How many rows to ask a second time; 0 for none.
+    """
+
+    #: rows that may fail, one after the other and none answered, before the whole system counts as failed
+    patience = 50
+    #: into how many pieces a failing batch is cut: a hanging piece costs a whole time-out, so few rounds are better
+    pieces = 8
+
+    def __init__(self, inner: Executor, recheck: int = 16) -> None:
+        super().__init__(inner)
+        self.recheck = whole_number("recheck", "Guarded", recheck)
+        self.health = Health()
+        self._alive = False
+        self._seen = 0
+        self._next_recheck = 1
+        self._rng = np.random.default_rng(0)
+
+    def answer(self, batch: Batch, scores: bool) -> Outputs:
+        """Answer every row, the failing ones with a status."""
+        outputs = self._solve(batch, scores)
+        for status, count in zip(*np.unique(outputs.status, return_counts=True), strict=True):
+            if status != Status.OK:
+                self.health.failed[Status(status)] = self.health.failed.get(Status(status), 0) + int(count)
+        self._seen += len(batch)
+        if self.recheck and self._seen >= self._next_recheck:
+            self._next_recheck = 2 * self._seen
+            self._ask_again(batch, outputs)
+        return outputs
+
+    def _solve(self, batch: Batch, scores: bool) -> Outputs:
+        parts: list[tuple[int, Outputs]] = []  # where each solved piece begins
+        todo = [(0, len(batch))]
+        lone_failures = 0
+        whole_failed = False
+        while todo:
+            start, stop = todo.pop()
+            piece = batch if stop - start == len(batch) else batch.take(slice(start, stop))
+            try:
+                parts.append((start, self.inner.answer(piece, scores)))
+                self._alive = True
+                continue
+            except UsageError:
+                raise  # a model that was fitted on other columns is no failing row
+            except (Exception, SystemExit) as error:
+                whole_failed = True
+                self.health.asked_again += stop - start
+                if stop - start == 1:
+                    parts.append((start, _failed_row(error)))
+                    lone_failures += 1
+                    nothing_left = not todo and not self._alive
+                    if not self._alive and (lone_failures >= self.patience or nothing_left):
+                        raise self._verdict(error, lone_failures) from error
+                    continue
+            edges = np.linspace(start, stop, min(self.pieces, stop - start) + 1).astype(int)
+            todo.extend(reversed(list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))))
+        parts.sort(key=lambda part: part[0])
+        if whole_failed and not lone_failures:
+            self.health.remark(
+                f"{self.name} failed on a batch of {plural(len(batch), 'row')} and answered each of them in smaller ones."
+            )
+        return _with_scores([part for _, part in parts])
+
+    def _verdict(self, error: BaseException, rows: int) -> SystemFailed:
+        return SystemFailed(
+            f"{self.name} failed on every one of {plural(rows, 'row')} it was asked, the last time with "
+            f"{_told(error)}. Try it by hand on one row of your data."
+        )
+
+    def _ask_again(self, batch: Batch, outputs: Outputs) -> None:
+        answered = np.flatnonzero(outputs.ok)
+        chosen = np.sort(self._rng.choice(answered, min(self.recheck, answered.size), replace=False))
+        if not chosen.size:
+            return
+        self.health.asked_again += len(chosen)
+        sample = batch.take(chosen)
+        try:
+            second = self.inner.answer(sample, False)
+        except (Exception, SystemExit) as error:
+            self.health.remark(f"{self.name} answered some rows once and failed on them the second time: {_told(error)}")
+            return
+        first = outputs.take(chosen)
+        for row in np.flatnonzero(~first.same(second)):
+            case = sample.take(slice(row, row + 1)).frame.iloc[0].to_dict()
+            self.health.unstable.append({"case": case, "first": first.values[row], "second": second.values[row]})
+
+
+def _told(error: BaseException) -> str:
+    if isinstance(error, BadAnswer | SystemHung | SystemDied):
+        return str(error)
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[0][:200]}" if text else type(error).__name__
+
+
+def _failed_row(error: BaseException) -> Outputs:
+    status = {SystemHung: Status.TIMEOUT, SystemDied: Status.DIED, BadAnswer: Status.MALFORMED}.get(
+        type(error), Status.ERROR
+    )
+    return Outputs(np.array([None], dtype=object), np.array([status], dtype=np.int8), None, {0: _told(error)})
+
+
+def _with_scores(parts: list[Outputs]) -> Outputs:
+    """Join pieces; rows that failed have no value and get scores of NaN where the others have scores."""
+    answered = [part for part in parts if part.ok.any()]
+    if answered and len(answered) < len(parts):
+        blank = np.zeros(1, dtype=answered[0].values.dtype)
+        width = None if answered[0].scores is None else answered[0].scores.shape[1]
+        parts = [
+            part
+            if part.ok.any() or part.values.dtype != object
+            else Outputs(
+                np.repeat(blank, len(part)),
+                part.status,
+                None if width is None else np.full((len(part), width), np.nan),
+                part.messages,
+            )
+            for part in parts
+        ]
+    return Outputs.concat(parts)
