@@ -23,11 +23,10 @@ def reject(name: str, owner: str, expected: str, given: object) -> NoReturn:
 
 def whole_number(name: str, owner: str, value: object, low: int = 0, high: float = math.inf) -> int:
     """Return `value` as an int within [low, high]."""
-    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not is_whole or not low <= int(value) <= high:  # type: ignore[call-overload]
-        end = "inf)" if math.isinf(high) else f"{high:g}]"
-        reject(name, owner, f"an int in the range [{low}, {end}", value)
-    return int(value)  # type: ignore[call-overload,no-any-return]
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and low <= int(value) <= high:
+        return int(value)
+    end = "inf)" if math.isinf(high) else f"{high:g}]"
+    reject(name, owner, f"an int in the range [{low}, {end}", value)
 
 
 def positive(name: str, owner: str, value: object) -> float:

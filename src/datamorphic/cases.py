@@ -124,8 +124,8 @@ class Outputs:
         for part in parts:
             messages |= {start + row: text for row, text in part.messages.items()}
             start += len(part)
-        all_scores = [part.scores for part in parts]
-        scores = None if any(s is None for s in all_scores) else np.concatenate(all_scores)  # type: ignore[arg-type]
+        all_scores: list[Any] = [part.scores for part in parts]
+        scores = np.concatenate(all_scores) if all(s is not None for s in all_scores) else None
         values = join_values([part.values for part in parts])
         return Outputs(values, np.concatenate([part.status for part in parts]), scores, messages)
 
@@ -231,7 +231,10 @@ class TestSet:
             np.concatenate([each.ids for each in numbered]),
             np.concatenate([each.kinds for each in numbered]),
             np.concatenate(
-                [np.array([names.index(n) for n in each.morphisms], dtype=np.int32)[each.made_by] for each in numbered]
+                [
+                    np.array([names.index(n) for n in each.morphisms], dtype=np.int32)[each.made_by]
+                    for each in numbered
+                ]
             ),
             names,
             np.concatenate(
@@ -259,7 +262,9 @@ class TestSet:
 
     def __repr__(self) -> str:
         made = int((self.kinds == Kind.MUTANT).sum())
-        return f"TestSet({len(self) - made:,} original, {made:,} mutants, {'' if self.outputs else 'not '}executed)"
+        return (
+            f"TestSet({len(self) - made:,} original, {made:,} mutants, {'' if self.outputs else 'not '}executed)"
+        )
 
     @property
     def space(self) -> Space:
@@ -324,7 +329,8 @@ class TestSet:
             rows = self.rows_of(generation)
             parents = self.origins[rows[rows >= 0]]
             generation = np.array(
-                [p for p in dict.fromkeys(parents.ravel().tolist()) if p != NO_ORIGIN and p not in known], dtype=np.int64
+                [p for p in dict.fromkeys(parents.ravel().tolist()) if p != NO_ORIGIN and p not in known],
+                dtype=np.int64,
             )
             known |= dict.fromkeys(generation.tolist())
         return list(known)
@@ -368,9 +374,13 @@ class TestSet:
             columns |= {"status": outputs.status}
             about["output_dtype"] = outputs.values.dtype.str
             if outputs.values.dtype == object:
-                columns["output"] = [_label_to_json(v) if ok else None for v, ok in zip(outputs.values, outputs.ok)]
+                columns["output"] = [
+                    _label_to_json(v) if ok else None for v, ok in zip(outputs.values, outputs.ok, strict=True)
+                ]
             else:
-                columns["output"] = outputs.values.tolist() if outputs.values.dtype.kind in "US" else outputs.values
+                columns["output"] = (
+                    outputs.values.tolist() if outputs.values.dtype.kind in "US" else outputs.values
+                )
             columns["message"] = pa.array([outputs.messages.get(i) for i in range(len(self))], type=pa.string())
             for c in range(0 if outputs.scores is None else outputs.scores.shape[1]):
                 columns[f"score.{c}"] = outputs.scores[:, c]  # type: ignore[index]
@@ -389,7 +399,9 @@ class TestSet:
         except (OSError, pa.ArrowException) as error:
             raise DataError(f"{path} cannot be read as Parquet: {error}.") from None
         except (KeyError, ValueError):
-            raise DataError(f"{path} is a Parquet file, but no test set: TestSet.to_parquet writes them.") from None
+            raise DataError(
+                f"{path} is a Parquet file, but no test set: TestSet.to_parquet writes them."
+            ) from None
         if about["format"] > FORMAT:
             raise DataError(f"{path} was written by a newer version of datamorphic. Upgrade to read it.")
         space = space_from_dict(about["space"])

@@ -47,9 +47,7 @@ def encode(feature: Feature, column: pd.Series[Any], *, open_ends: bool, lenient
     if lenient:
         return codes
     if not feature.nullable:
-        _refuse(
-            feature, column, np.isnan(codes), "is missing", "Declare the feature nullable=True, or fill it."
-        )
+        _refuse(feature, column, np.isnan(codes), "is missing", "Declare the feature nullable=True, or fill it.")
     limit = LARGEST_INTEGER if isinstance(feature, Integer) else LARGEST_NUMBER
     _refuse(feature, column, np.abs(codes) > limit, f"is beyond {limit:.3g}", "Replace or rescale it.")
     if isinstance(feature, Integer):
@@ -114,7 +112,7 @@ def _encode_categories(feature: Categorical, column: pd.Series[Any], lenient: bo
 
     try:
         places, uniques = pd.factorize(column)
-        of_unique = _index(feature).get_indexer(uniques).astype(np.float64)  # type: ignore[arg-type]
+        of_unique = _index(feature).get_indexer(uniques).astype(np.float64)
     except TypeError:
         value = next((v for v in column if getattr(v, "__hash__", None) is None), "?")
         raise DataError(
@@ -129,15 +127,11 @@ def _encode_categories(feature: Categorical, column: pd.Series[Any], lenient: bo
         hint = did_you_mean(unknown, feature.values)
         _refuse(feature, column, codes == UNKNOWN, "is not one of the categories", hint)
     if not feature.nullable:
-        _refuse(
-            feature, column, np.isnan(codes), "is missing", "Declare the feature nullable=True, or fill it."
-        )
+        _refuse(feature, column, np.isnan(codes), "is missing", "Declare the feature nullable=True, or fill it.")
     return codes
 
 
-def _refuse(
-    feature: Feature, column: pd.Series[Any], bad: npt.NDArray[np.bool_], what: str, remedy: str
-) -> None:
+def _refuse(feature: Feature, column: pd.Series[Any], bad: npt.NDArray[np.bool_], what: str, remedy: str) -> None:
     """Raise an error about the first bad row, if there is one."""
     if not bad.any():
         return
@@ -165,9 +159,7 @@ def decode(feature: Feature, codes: Codes, dtype: Any = None) -> Any:
             return pd.arrays.IntegerArray(np.where(missing, 0, codes).astype(np.int64), missing)
         return _narrowed(codes, dtype)
     return (
-        pd.array(codes, dtype="Float64").astype(dtype)
-        if missing.any()
-        else pd.Series(codes).astype(dtype).array
+        pd.array(codes, dtype="Float64").astype(dtype) if missing.any() else pd.Series(codes).astype(dtype).array
     )
 
 
@@ -197,17 +189,16 @@ def _value_array(feature: Categorical) -> Any:
 def _decode_categories(feature: Categorical, codes: Codes, dtype: Any) -> Any:
     import pandas as pd
 
-    missing = np.isnan(codes) if feature.nullable else None
-    has_missing = missing is not None and bool(missing.any())
-    places = np.where(missing, -1, codes).astype(np.intp) if has_missing else codes.astype(np.intp)
+    has_missing = feature.nullable and bool(np.isnan(codes).any())
+    places = np.where(np.isnan(codes), -1, codes).astype(np.intp) if has_missing else codes.astype(np.intp)
     values = _value_array(feature)
     if isinstance(dtype, pd.CategoricalDtype):
+        if dtype.categories is None:
+            dtype = pd.CategoricalDtype(list(feature.values))
         own = dtype.categories.get_indexer(_index(feature))
         if (own >= 0).all():
             return pd.Categorical.from_codes(np.append(own, -1)[places], dtype=dtype)
-        return pd.Categorical(
-            pd.Series(values.take(places)).mask(places < 0), categories=list(feature.values)
-        )
+        return pd.Categorical(pd.Series(values.take(places)).mask(places < 0), categories=list(feature.values))
     if not has_missing:
         taken = values.take(places)
     elif isinstance(values, np.ndarray):

@@ -143,9 +143,7 @@ class OneHot(Constraint):
         """Each feature has two values, and there are two features at least."""
         super().check(space)
         if len(set(self.names)) < 2:
-            raise SpaceError(
-                f"A one-hot group needs two different features at least. Got {list(self.names)}."
-            )
+            raise SpaceError(f"A one-hot group needs two different features at least. Got {list(self.names)}.")
         for name in self.names:
             feature = space[name]
             if feature.kind == "continuous" or feature.high - feature.low != 1:
@@ -198,9 +196,7 @@ class Combinations(Constraint):
 
     def __init__(self, table: pd.DataFrame) -> None:
         if not len(table) or not len(table.columns):
-            raise SpaceError(
-                "The table of valid combinations is empty: no point could be valid. Give rows to it."
-            )
+            raise SpaceError("The table of valid combinations is empty: no point could be valid. Give rows to it.")
         self.table = table.drop_duplicates().reset_index(drop=True)
         self._encoded: dict[tuple[Feature, ...], Codes] = {}
 

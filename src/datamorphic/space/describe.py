@@ -53,7 +53,9 @@ def _feature_to_dict(feature: Feature) -> dict[str, Any]:
     about: dict[str, Any] = {"name": feature.name, "kind": feature.kind, "nullable": feature.nullable}
     if isinstance(feature, Categorical):
         return about | {"values": list(feature.values)}
-    about |= {side: value for side, value in (("low", feature.low), ("high", feature.high)) if math.isfinite(value)}
+    about |= {
+        side: value for side, value in (("low", feature.low), ("high", feature.high)) if math.isfinite(value)
+    }
     return about | {"step": feature.step} | ({"rounds": True} if getattr(feature, "rounds", False) else {})
 
 

@@ -25,13 +25,27 @@ LARGEST_INTEGER = 2.0**52  # beyond it neighbouring integers share a float64
 LARGEST_NUMBER = 1e150  # beyond it a squared difference overflows
 
 
-@dataclass(frozen=True)
 class Feature:
-    """What all features share; use `Continuous`, `Integer` or `Categorical`."""
+    """What all features share; use `Continuous`, `Integer` or `Categorical`.
 
-    name: str
+    Attributes
+    ----------
+    name : str
+        The column it stands for.
+    nullable : bool
+        Whether the value may be missing.
+    low, high : float
+        The smallest and the largest code, infinite where there is none.
+    step : float
+        How far one move goes, in distance.
+    """
+
     kind: ClassVar[Kind]
+    name: str
     nullable: bool
+    low: float
+    high: float
+    step: float
 
     def _check_name(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -41,21 +55,6 @@ class Feature:
             )
         if not isinstance(self.nullable, bool | np.bool_):
             raise SpaceError(f"Feature {self.name!r}: nullable must be True or False. Got {self.nullable!r}.")
-
-    @property
-    def low(self) -> float:
-        """The smallest code, -inf where there is none."""
-        raise NotImplementedError
-
-    @property
-    def high(self) -> float:
-        """The largest code, inf where there is none."""
-        raise NotImplementedError
-
-    @property
-    def step(self) -> float:
-        """How far one move goes, in distance."""
-        raise NotImplementedError
 
     @property
     def scale(self) -> float:
@@ -79,14 +78,8 @@ class Feature:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
 class _Numeric(Feature):
     """A feature whose codes are its values."""
-
-    low: float = -math.inf  # type: ignore[assignment]
-    high: float = math.inf  # type: ignore[assignment]
-    step: float = 1.0  # type: ignore[assignment]
-    nullable: bool = False
 
     def _check_bounds(self, largest: float) -> None:
         for side, open_end in (("low", -math.inf), ("high", math.inf)):
@@ -156,6 +149,7 @@ class Continuous(_Numeric):
     """
 
     kind: ClassVar[Kind] = "continuous"
+    name: str
     low: float = None  # type: ignore[assignment]
     high: float = None  # type: ignore[assignment]
     step: float = field(default=None, kw_only=True)  # type: ignore[assignment]
@@ -169,9 +163,7 @@ class Continuous(_Numeric):
             step = (self.high - self.low) / 20 if self.bounded else 1.0
             step = step if step > 0 else 1.0  # a single value: no move leads anywhere, any step will do
         if not is_number(step) or not 0 < step < LARGEST_NUMBER:
-            raise SpaceError(
-                f"Feature {self.name!r}: the step must be a finite number above 0. Got {step!r}."
-            )
+            raise SpaceError(f"Feature {self.name!r}: the step must be a finite number above 0. Got {step!r}.")
         object.__setattr__(self, "step", float(step))
 
     def describe(self) -> str:
@@ -203,6 +195,7 @@ class Integer(_Numeric):
     """
 
     kind: ClassVar[Kind] = "integer"
+    name: str
     low: float = None  # type: ignore[assignment]
     high: float = None  # type: ignore[assignment]
     step: float = field(default=1, kw_only=True)
@@ -240,7 +233,7 @@ class Integer(_Numeric):
         return "whole number in " + self._domain()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Categorical(Feature):
     """One of finitely many values, in the order given.
 
@@ -260,8 +253,11 @@ class Categorical(Feature):
     """
 
     kind: ClassVar[Kind] = "categorical"
+    low: ClassVar[float] = 0.0  # type: ignore[misc]
+    step: ClassVar[float] = 1.0  # type: ignore[misc]  # two categories are 1 apart, whichever they are
+    name: str
     values: tuple[Hashable, ...]
-    nullable: bool = field(default=False, kw_only=True)
+    nullable: bool
 
     def __init__(self, name: str, values: Iterable[Hashable], *, nullable: bool = False) -> None:
         object.__setattr__(self, "name", name)
@@ -291,21 +287,7 @@ class Categorical(Feature):
                     f"Feature {name!r}: a missing value is no category. Declare the feature with nullable=True."
                 )
             seen.add(value)
-
-    @property
-    def low(self) -> float:
-        """The code of the first category."""
-        return 0.0
-
-    @property
-    def high(self) -> float:
-        """The code of the last category."""
-        return len(self.values) - 1.0
-
-    @property
-    def step(self) -> float:
-        """Two categories are 1 apart, whichever they are."""
-        return 1.0
+        object.__setattr__(self, "high", len(plain) - 1.0)
 
     def moved(self, codes: Codes, direction: int, clip: bool) -> Codes:
         """Return the next or previous category, staying put at the ends even in open spaces."""

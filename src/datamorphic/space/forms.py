@@ -43,9 +43,7 @@ def as_frame(space: Space, data: Any) -> pd.DataFrame:
         raise DataError(f"An array of shape {np.shape(rows)} is no table of cases: {error}.") from None
     if len(frame.columns) != len(space):
         listed = ", ".join(space.names[:6]) + (", ..." if len(space) > 6 else "")
-        raise DataError(
-            f"{plural(len(space), 'value')} a case expected ({listed}). Got {len(frame.columns)}."
-        )
+        raise DataError(f"{plural(len(space), 'value')} a case expected ({listed}). Got {len(frame.columns)}.")
     frame.columns = pd.Index(space.names)
     return frame
 

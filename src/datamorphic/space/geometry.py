@@ -7,7 +7,7 @@ Features that a constraint ties together (a one-hot group, a table of valid comb
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -109,7 +109,7 @@ def _halve(space: Space, a: Codes, b: Codes, to_first: Mask) -> Codes:
             continue
         if feature.kind == "continuous":
             between = (x + y) / 2
-            odd = np.False_
+            odd: Any = False
         else:
             half = np.trunc((y - x) / 2)
             between = np.where(to_first, x + half, y - half)
@@ -119,7 +119,7 @@ def _halve(space: Space, a: Codes, b: Codes, to_first: Mask) -> Codes:
             between = np.where(one_sided, np.where(to_first, x, y), between)
             odd = np.where(np.isnan(half), one_sided, odd) if feature.kind == "integer" else one_sided
         out[:, j] = between
-        if odd is not np.False_:
+        if odd is not False:
             to_first = to_first ^ odd
     return out
 

@@ -15,8 +15,6 @@ from .features import Categorical, Continuous, Feature, Integer
 if TYPE_CHECKING:
     import pandas as pd
 
-    Column = pd.Series[Any]
-
 FEW_VALUES = 10  # an int column with fewer different values than this may be categories in disguise
 KINDS = ("continuous", "integer", "categorical")
 
@@ -56,9 +54,7 @@ def features_of(
         for name in given:
             if name not in frame.columns:
                 hint_text = did_you_mean(name, frame.columns)
-                raise SpaceError(
-                    f"{hint} names the column {name!r}, which the frame does not have. {hint_text}"
-                )
+                raise SpaceError(f"{hint} names the column {name!r}, which the frame does not have. {hint_text}")
     for name, kind in kinds.items():
         if kind not in KINDS:
             raise SpaceError(f"kinds[{name!r}] must be one of {', '.join(map(repr, KINDS))}. Got {kind!r}.")
@@ -66,10 +62,11 @@ def features_of(
     features = []
     for name in frame.columns:
         column = frame[name]
-        kind = kinds.get(name)
-        if kind is None and name in orders:
+        if name in kinds:
+            kind = kinds[name]
+        elif name in orders:
             kind = "categorical"
-        if kind is None:
+        else:
             settled = name in steps or name in bounds
             kind = _kind(name, column, in_doubt if not settled else [])
         features.append(_feature(name, column, kind, steps.get(name), bounds.get(name), orders.get(name)))
@@ -77,9 +74,7 @@ def features_of(
         listed = ", ".join(map(repr, in_doubt))
         warnings.warn(
             f"These columns of whole numbers have fewer than {FEW_VALUES} different values: {listed}. They are read "
-            'as integers; if they are codes for categories, say so: kinds={"'
-            + in_doubt[0]
-            + '": "categorical"}. '
+            'as integers; if they are codes for categories, say so: kinds={"' + in_doubt[0] + '": "categorical"}. '
             'Naming them "integer" silences this.',
             AmbiguousData,
             stacklevel=3,
@@ -87,7 +82,7 @@ def features_of(
     return features
 
 
-def _kind(name: str, column: Column, in_doubt: list[str]) -> str:
+def _kind(name: str, column: pd.Series[Any], in_doubt: list[str]) -> str:
     import pandas as pd
 
     types = pd.api.types
@@ -100,11 +95,7 @@ def _kind(name: str, column: Column, in_doubt: list[str]) -> str:
         return "integer"
     if types.is_float_dtype(dtype):
         return "continuous"
-    if (
-        types.is_datetime64_any_dtype(dtype)
-        or types.is_timedelta64_dtype(dtype)
-        or types.is_complex_dtype(dtype)
-    ):
+    if types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype) or types.is_complex_dtype(dtype):
         raise DataError(
             f"Column {name!r} holds {dtype} values, which have no moves and no midpoint here. "
             "Turn it into numbers (days since a date, say) or drop it."
@@ -114,7 +105,7 @@ def _kind(name: str, column: Column, in_doubt: list[str]) -> str:
 
 def _feature(
     name: str,
-    column: Column,
+    column: pd.Series[Any],
     kind: str,
     step: float | None,
     bounds: tuple[float | None, float | None] | None,
@@ -129,9 +120,7 @@ def _feature(
             )
         return Categorical(name, _categories(name, column) if order is None else order, nullable=nullable)
     if order is not None:
-        raise SpaceError(
-            f"Column {name!r} is {kind} and takes no order. Orders are for categorical features."
-        )
+        raise SpaceError(f"Column {name!r} is {kind} and takes no order. Orders are for categorical features.")
     numbers = _numbers(name, column, kind)
     low, high = _bounds(name, bounds, numbers)
     if kind == "continuous":
@@ -152,7 +141,7 @@ def _feature(
     return Integer(name, low, high, step=step, nullable=nullable, rounds=bool(fractions))  # type: ignore[arg-type]
 
 
-def _numbers(name: str, column: Column, kind: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _numbers(name: str, column: pd.Series[Any], kind: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     try:
         numbers = column.dropna().to_numpy(dtype=np.float64)
     except (TypeError, ValueError):
@@ -172,12 +161,12 @@ def _numbers(name: str, column: Column, kind: str) -> np.ndarray[Any, np.dtype[n
 
 
 def _bounds(
-    name: str, bounds: object, numbers: np.ndarray[Any, np.dtype[np.float64]]
+    name: str, bounds: Any, numbers: np.ndarray[Any, np.dtype[np.float64]]
 ) -> tuple[float | None, float | None]:
     if bounds is None:
         return float(numbers.min()), float(numbers.max())
     try:
-        low, high = bounds  # type: ignore[misc]
+        low, high = bounds
     except (TypeError, ValueError):
         raise SpaceError(
             f"bounds[{name!r}] must be a pair (low, high), None for an open end. Got {bounds!r}."
@@ -185,7 +174,7 @@ def _bounds(
     return low, high
 
 
-def _categories(name: str, column: Column) -> list[Any]:
+def _categories(name: str, column: pd.Series[Any]) -> list[Any]:
     """The categories in the order their dtype has, else sorted, else as they first occur."""
     import pandas as pd
 

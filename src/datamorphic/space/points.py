@@ -85,9 +85,7 @@ class Points:
             raise DataError("There is nothing to concatenate: give at least one set of points.")
         space = parts[0].space
         if any(part.space != space for part in parts):
-            raise DataError(
-                "The points to concatenate come from different spaces. Encode them with one space."
-            )
+            raise DataError("The points to concatenate come from different spaces. Encode them with one space.")
         return Points(space, np.concatenate([part.codes for part in parts]))
 
     def __repr__(self) -> str:
@@ -107,4 +105,4 @@ class Rows:
 
     def take(self, rows: Take) -> Rows:
         """Return some of the rows."""
-        return Rows(self.frame.iloc[rows])  # type: ignore[call-overload]
+        return Rows(self.frame.iloc[rows])

@@ -240,9 +240,7 @@ class Space:
         """
         if isinstance(data, Points):
             if data.space is not self and data.space.features != self.features:
-                raise DataError(
-                    "These points belong to another space. Convert them: space.points(other.frame)."
-                )
+                raise DataError("These points belong to another space. Convert them: space.points(other.frame).")
             return data if data.space is self else Points(self, data.codes)
         frame = as_frame(self, data)
         missing = [name for name in self.names if name not in frame.columns]
@@ -301,14 +299,14 @@ class Space:
         x, y = self._both(a, b)
         between = Points(self, geometry.midpoint(self, x.codes, y.codes))
         form = b if len(y) > len(x) else a
-        return in_form_of(self, form, between)  # type: ignore[no-any-return]
+        return in_form_of(self, form, between)
 
     def move(self, a: Data, kind: str, feature: str) -> Data:
         """Return each row after one move: "up", "down", "clear" (to missing) or "fill" (from missing)."""
         one_of("kind", "Space.move", kind, ("up", "down", "clear", "fill"))
         position = self.position(feature)
         moved = geometry.move(self, self.points(a).codes, position, kind)
-        return in_form_of(self, a, Points(self, moved))  # type: ignore[no-any-return]
+        return in_form_of(self, a, Points(self, moved))
 
     def up(self, a: Data, feature: str) -> Data:
         """Return each row with one feature a step higher, or at its next category."""
@@ -335,13 +333,12 @@ class Space:
         rows = max(len(x), len(y))
         start, target = (np.broadcast_to(p.codes, (rows, len(self))) for p in (x, y))
         ends, counts, midpoints = geometry.path_counts(self, start, target, delta)
+
+        def one(codes: Codes, i: int) -> Points:
+            return Points(self, codes[i : i + 1])
+
         paths = [
-            Path(
-                self,
-                *(Points(self, p[i : i + 1]) for p in (start, target, ends)),
-                counts[i],
-                int(midpoints[i]),
-            )
+            Path(self, one(start, i), one(target, i), one(ends, i), counts[i], int(midpoints[i]))
             for i in range(rows)
         ]
         return paths[0] if rows == 1 else paths

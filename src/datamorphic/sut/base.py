@@ -91,7 +91,7 @@ class Function(Executor):
         labels: Iterable[Any] | None = None,
     ) -> None:
         self.function, self.space, self.scalar = function, space, scalar
-        self.name = name or getattr(function, "__name__", type(function).__name__)
+        self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.labels = None if labels is None else tuple(labels)
 
     def answer(self, batch: Batch, scores: bool) -> Outputs:
@@ -227,7 +227,7 @@ def wrap(
     if isinstance(model, Executor):
         return model
     if isinstance(getattr(model, "sut", None), Executor):
-        return model.sut  # type: ignore[no-any-return]
+        return model.sut
     if isinstance(model, str | os.PathLike):
         from .files import load_model
 

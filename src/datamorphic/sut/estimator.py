@@ -24,7 +24,12 @@ class Estimator(Executor):
     """Anything with ``predict``; scores come from ``decision_function`` or ``predict_proba``."""
 
     def __init__(
-        self, model: Any, space: Space | None = None, *, name: str | None = None, labels: Iterable[Any] | None = None
+        self,
+        model: Any,
+        space: Space | None = None,
+        *,
+        name: str | None = None,
+        labels: Iterable[Any] | None = None,
     ) -> None:
         self.model, self.space = model, space
         self.name = name or type(model).__name__

@@ -33,7 +33,7 @@ class Isolated(Wrapper):
 
         child = self._ready_child()
         try:
-            return child.submit(_answer, batch, scores).result(timeout=self.timeout)  # type: ignore[no-any-return]
+            return child.submit(_answer, batch, scores).result(timeout=self.timeout)
         except NoAnswer:
             self.close()
             raise SystemHung(f"it gave no answer to {plural(len(batch), 'row')} in {self.timeout:g} s") from None

@@ -74,7 +74,8 @@ class OnnxModel(Executor):
                 f"{did_you_mean(missing[0], frame.columns)}"
             )
         return {
-            each.name: frame[each.name].to_numpy().astype(_TYPES[each.type]).reshape(-1, 1) for each in self._inputs
+            each.name: frame[each.name].to_numpy().astype(_TYPES[each.type]).reshape(-1, 1)
+            for each in self._inputs
         }
 
 

@@ -232,7 +232,9 @@ class Guarded(Wrapper):
         try:
             second = self.inner.answer(sample, False)
         except (Exception, SystemExit) as error:
-            self.health.remark(f"{self.name} answered some rows once and failed on them the second time: {_told(error)}")
+            self.health.remark(
+                f"{self.name} answered some rows once and failed on them the second time: {_told(error)}"
+            )
             return
         first = outputs.take(chosen)
         for row in np.flatnonzero(~first.same(second)):
@@ -248,9 +250,12 @@ def _told(error: BaseException) -> str:
 
 
 def _failed_row(error: BaseException) -> Outputs:
-    status = {SystemHung: Status.TIMEOUT, SystemDied: Status.DIED, BadAnswer: Status.MALFORMED}.get(
-        type(error), Status.ERROR
-    )
+    known: dict[type, Status] = {
+        SystemHung: Status.TIMEOUT,
+        SystemDied: Status.DIED,
+        BadAnswer: Status.MALFORMED,
+    }
+    status = known.get(type(error), Status.ERROR)
     return Outputs(np.array([None], dtype=object), np.array([status], dtype=np.int8), None, {0: _told(error)})
 
 

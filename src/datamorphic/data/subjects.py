@@ -1,0 +1,147 @@
+"""The ten coded classifiers of the exploration studies, each a test system whose borders are known.
+
+The domain is x in [0, 2 pi], y in [-1, 1]. Moves go by 0.2 and may leave the domain: the classifiers are
+defined on the whole plane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._checks import did_you_mean
+from ..errors import DataError
+from ..morphisms.marks import datamorphism, executor, seed_maker
+from ..morphisms.morphism import plain
+from ..morphisms.system import TestSystem
+from ..space.features import Continuous
+from ..space.space import Space
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Numbers = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.str_]
+STEP = 0.2
+PLANE = Space(
+    [Continuous("x", 0, 2 * np.pi, step=STEP), Continuous("y", -1, 1, step=STEP)],
+    moves="open",
+)
+
+
+class CodedClassifier:
+    """A classifier of the plane as a test system."""
+
+    space = PLANE
+
+    def __init__(self, name: str, rule: Callable[[Numbers, Numbers], Any]) -> None:
+        self.name = name
+        self.rule = rule
+
+    @seed_maker
+    def random_values(self, rng: np.random.Generator, n: int = 200) -> pd.DataFrame:
+        """Return points drawn uniformly from the domain."""
+        return self.space.sample(n, seed=rng)
+
+    @datamorphism(feature="x", step=STEP)
+    def leftward(self, p: pd.DataFrame) -> pd.DataFrame:
+        """Go a step to the left."""
+        return p.assign(x=p["x"] - STEP)
+
+    @datamorphism(feature="x", step=STEP)
+    def rightward(self, p: pd.DataFrame) -> pd.DataFrame:
+        """Go a step to the right."""
+        return p.assign(x=p["x"] + STEP)
+
+    @datamorphism(feature="y", step=STEP)
+    def upward(self, p: pd.DataFrame) -> pd.DataFrame:
+        """Go a step up."""
+        return p.assign(y=p["y"] + STEP)
+
+    @datamorphism(feature="y", step=STEP)
+    def downward(self, p: pd.DataFrame) -> pd.DataFrame:
+        """Go a step down."""
+        return p.assign(y=p["y"] - STEP)
+
+    @datamorphism
+    def mid(self, a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
+        """Go half-way."""
+        return (a + b) / 2
+
+    @executor
+    def classify(self, p: pd.DataFrame) -> Any:
+        """Return the colour of each point."""
+        return self.rule(p["x"].to_numpy(), p["y"].to_numpy())
+
+
+def _in_box(x: Numbers, y: Numbers) -> Any:
+    return (x >= 1) & (x <= 2) & (y >= -0.5) & (y <= 0.4)
+
+
+def _in_circle(x: Numbers, y: Numbers) -> Any:
+    return np.hypot(x - 2, y - 0.2) < 0.7
+
+
+def _in_triangle(x: Numbers, y: Numbers) -> Any:
+    return (y <= x - 1) & (y >= -x + 1) & (y >= 3 * x - 5)
+
+
+def _above_log(x: Numbers, y: Numbers) -> Any:
+    """Whether y >= log10 x; never where x <= 0, which has no logarithm."""
+    return y >= np.log10(x, out=np.full(np.shape(x), np.nan), where=x > 0)
+
+
+def _red_or_blue(red: Any) -> Labels:
+    return np.where(red, "red", "blue")
+
+
+def _around(inside: Any, blue: Any) -> Labels:
+    return np.where(inside, "black", np.where(blue, "blue", "red"))
+
+
+def _line_2(x: Numbers, y: Numbers) -> Labels:
+    return np.where(0.3 * x - 1.0 >= y, "red", np.where(y > 0.3 * x - 0.8, "blue", "black"))
+
+
+def _sin_2(x: Numbers, y: Numbers) -> Labels:
+    wave = np.sin(x)
+    return np.where(np.abs(wave - y) < 0.2, "black", _red_or_blue(wave > y))
+
+
+RULES: dict[str, Callable[[Numbers, Numbers], Any]] = {
+    "Box 1": lambda x, y: _red_or_blue(_in_box(x, y)),
+    "Box 2": lambda x, y: _around(_in_box(x, y), _above_log(x, y)),
+    "Circle 1": lambda x, y: _red_or_blue(_in_circle(x, y)),
+    "Circle 2": lambda x, y: _around(_in_circle(x, y), y >= 0.3 * x - 0.4),
+    "Line 1": lambda x, y: _red_or_blue(0.3 * x - 0.8 < y),
+    "Line 2": _line_2,
+    "Sin 1": lambda x, y: _red_or_blue(np.sin(x) < y),
+    "Sin 2": _sin_2,
+    "Triangle 1": lambda x, y: _red_or_blue(_in_triangle(x, y)),
+    "Triangle 2": lambda x, y: _around(_in_triangle(x, y), _above_log(x, y)),
+}
+
+
+class Subjects(Mapping[str, TestSystem]):
+    """The subjects by name; ``subjects["box_1"]`` is found too."""
+
+    def __getitem__(self, name: str) -> TestSystem:
+        for known, rule in RULES.items():
+            if plain(known) == plain(str(name)):
+                return TestSystem.collect(CodedClassifier(known, rule))
+        raise DataError(f"There is no subject {name!r}. {did_you_mean(name, RULES)}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(RULES)
+
+    def __len__(self) -> int:
+        return len(RULES)
+
+    def __repr__(self) -> str:
+        return f"Subjects({', '.join(RULES)})"
+
+
+subjects = Subjects()

@@ -1,0 +1,1 @@
+"""Faces: the command line; every face calls verbs only."""

@@ -1,0 +1,202 @@
+"""The command ``datamorphic``.
+
+Exit codes: 0 nothing found, 1 findings, 2 wrong use (one line that says how to mend it), 3 the system under
+test failed. ``--json`` prints one JSON document on stdout and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from .. import __version__
+from ..errors import DatamorphicError, SystemFailed, UsageError
+
+FINDINGS, WRONG_USE, SYSTEM_FAILED = 1, 2, 3
+
+
+class _Group(TyperGroup):
+    """Turns our errors into one line on stderr and the right exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except DatamorphicError as error:
+            typer.echo(f"datamorphic: {error}", err=True)
+            failed = isinstance(error, SystemFailed) or not isinstance(error, UsageError)
+            raise typer.Exit(SYSTEM_FAILED if failed else WRONG_USE) from None
+
+
+app = typer.Typer(
+    cls=_Group,
+    help="Test classifiers, and other systems whose right answers nobody knows, without an oracle.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Seed = Annotated[int, typer.Option(help="Where randomness starts; the same seed gives the same result.", min=0)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"datamorphic {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Hold the options of the command itself."""
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="The folder for the report.")] = Path("datamorphic-demo"),
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Train a classifier on data that ships with scikit-learn, test it, and write a report.
+
+    Example: datamorphic demo
+    """
+    from ..reports.html import write
+    from ..verbs.demo import run_demo
+
+    found = run_demo(seed)
+    report = found.report()
+    file = write(report, out / "report.html")
+    if as_json:
+        _print_json(
+            {
+                "report": str(file),
+                "rows": found.rows,
+                "accuracy": found.accuracy,
+                "steps": len(found.path),
+                "changes": [found.told_change(step) for step in found.changes],
+                "calls": found.health.calls + found.cost.calls,
+                "laws": _laws_json(found.laws),
+                "seed": seed,
+            }
+        )
+        return
+    console = _console()
+    console.print(f"[bold]{report.title}[/bold]")
+    console.print(report.lead, markup=False)
+    for section in report.sections:
+        colour = {"good": "green", "bad": "red"}.get(section.state, "cyan")
+        console.print(f"\n[bold {colour}]●[/] [bold]{_escape(section.heading)}[/bold]")
+        console.print(section.text, markup=False)
+    console.print(f"\nThe report, with pictures: {file}", markup=False)
+
+
+@app.command()
+def laws(
+    system: Annotated[
+        str | None, typer.Argument(help="A test system: module:Class, or a module.", show_default=False)
+    ] = None,
+    subject: Annotated[str | None, typer.Option(help='A coded subject, e.g. "Box 1".')] = None,
+    data: Annotated[
+        str | None, typer.Option(help="A CSV or Parquet file, or data:NAME: checks the moves derived from it.")
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="The column of the data that is the label.")] = None,
+    examples: Annotated[int, typer.Option(help="How many triples of points to try.", min=1)] = 500,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Check that moves, midpoint and distance of a test system keep the laws exploration stands on.
+
+    Prints each law with HOLDS or BROKEN, a broken one with a counter-example in words; exit code 1 if one is broken.
+
+    Examples: datamorphic laws my_tests:RedWine; datamorphic laws --subject "Box 1";
+    datamorphic laws --data data:iris --target target
+    """
+    from ..verbs.laws import laws as check
+
+    report = check(_law_source(system, subject, data, target), examples=examples, seed=seed)
+    if as_json:
+        _print_json({"system": report.system, "examples": examples, "seed": seed, "laws": _laws_json(report)})
+    else:
+        _print_laws(report)
+    if not report.holds:
+        raise typer.Exit(FINDINGS)
+
+
+def _law_source(system: str | None, subject: str | None, data: str | None, target: str | None) -> Any:
+    given = [each for each in (system, subject, data) if each is not None]
+    if len(given) != 1:
+        raise UsageError(
+            "Say what to check, one of: a test system (module:Class), --subject NAME, or --data FILE. "
+            f"Got {len(given)} of them."
+        )
+    if subject is not None:
+        from ..data.subjects import subjects
+
+        return subjects[subject]
+    if data is not None:
+        from ..space.space import Space
+        from .resolve import load_data
+
+        return Space.from_frame(load_data(data), target=target)
+    from .resolve import load_object
+
+    return load_object(str(system))
+
+
+def _print_laws(report: Any) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    console = _console()
+    console.print(f"Laws of {report.system}, {report.examples:,} examples, seed {report.seed}\n", markup=False)
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for result in report.results:
+        style = {"HOLDS": "green", "BROKEN": "bold red"}.get(result.state, "yellow")
+        says = Text(result.says)
+        if result.words:
+            says.append(f"\n{result.words}", style="bold" if result.state == "BROKEN" else "dim")
+        table.add_row(Text(result.state, style=style, no_wrap=True), Text(result.law), says)
+    console.print(table)
+
+
+def _laws_json(report: Any) -> list[dict[str, str]]:
+    return [
+        {"law": r.law, "says": r.says, "state": r.state, "words": r.words, "culprit": r.culprit}
+        for r in report.results
+    ]
+
+
+def _print_json(document: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def _escape(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
+
+
+def main() -> None:
+    """Run the command."""
+    # Hypothesis would keep its notes in a folder .hypothesis wherever the command is run.
+    os.environ.setdefault(
+        "HYPOTHESIS_STORAGE_DIRECTORY", os.path.join(tempfile.gettempdir(), "datamorphic-hypothesis")
+    )
+    app()

@@ -1,0 +1,51 @@
+"""What the words on the command line stand for: objects, data sets, subjects."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from .._checks import did_you_mean
+from ..data.sets import load, read_table
+from ..errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def load_object(text: str) -> Any:
+    """Return the object that ``module:object`` names, or the module that ``module`` names.
+
+    The current folder comes first, as with ``python -m``. Importing runs the module: it is the user's own.
+    """
+    module_name, _, attribute = text.partition(":")
+    if not module_name or not all(part.isidentifier() for part in module_name.split(".")):
+        raise UsageError(f"{text!r} is not understood. Write module:object, as in my_tests:RedWine.")
+    sys.path.insert(0, os.getcwd())
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name and module_name.startswith(error.name):
+            raise UsageError(
+                f"There is no module {module_name!r} here or among the installed packages. "
+                "Run the command in the folder that has it."
+            ) from None
+        raise UsageError(f"Importing {module_name!r} failed: {error}.") from error
+    except Exception as error:
+        raise UsageError(f"Importing {module_name!r} failed: {type(error).__name__}: {error}.") from error
+    finally:
+        sys.path.remove(os.getcwd())
+    for part in attribute.split(".") if attribute else []:
+        if not hasattr(found, part):
+            names = [name for name in vars(found) if not name.startswith("_")]
+            raise UsageError(f"{module_name!r} has no {part!r}. {did_you_mean(part, names)}")
+        found = getattr(found, part)
+    return found
+
+
+def load_data(text: str) -> pd.DataFrame:
+    """Return the data that ``data:name`` or a path of a CSV or Parquet file names."""
+    kind, _, name = text.partition(":")
+    return load(name) if kind == "data" else read_table(text)

@@ -1,0 +1,315 @@
+"""`TestSystem`: the morphisms of one test, collected from a class, an instance or a module, and verified."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._checks import did_you_mean
+from ..cases import NO_ORIGIN, Kind, TestSet, Verdict
+from ..errors import DatamorphicError, TestSystemError
+from ..space.points import Points
+from ..space.space import Space
+from ..sut.base import Executor, Function
+from .marks import mark_of
+from .morphism import SHAPES, Morphism, plain
+
+HOW_TO = "Mark functions with @seed_maker, @datamorphism, @metamorphism, @executor, ..."
+
+
+class TestSystem:
+    """The morphisms of one test, by kind and name.
+
+    Made by `TestSystem.collect` from marked functions, or by `derived.derive` from a space.
+
+    Attributes
+    ----------
+    name : str
+        Of the class or module.
+    space : Space or None
+        The ``space`` the source declares; see `known_space`.
+    sut : Executor or None
+        The system under test, where a function is marked as executor.
+    distance : callable or None
+        The source's own ``distance(a, b)`` on frames, where it has one; else the space's is used.
+    """
+
+    __test__ = False  # pytest: the name begins with "Test", the class is no test
+
+    def __init__(
+        self,
+        name: str,
+        morphisms: list[Morphism],
+        *,
+        space: Space | None = None,
+        distance: Callable[..., Any] | None = None,
+        sut: Executor | None = None,
+    ) -> None:
+        self.name, self.space, self.distance = name, space, distance
+        self._by_kind: dict[str, dict[str, Morphism]] = {kind: {} for kind in SHAPES}
+        for morphism in morphisms:
+            self._add(morphism)
+        self._verify()
+        self.sut = sut or self._executor()
+
+    @classmethod
+    def collect(cls, source: Any) -> TestSystem:
+        """Return the test system of a class, an instance or a module; every fault is named and explained.
+
+        Examples
+        --------
+        >>> import datamorphic as dm
+        >>> class Line:
+        ...     space = dm.Space([dm.Continuous("x", 0, 1, step=0.1)])
+        ...     @dm.datamorphism(feature="x")
+        ...     def up(self, p):
+        ...         return p.assign(x=(p.x + 0.1).clip(upper=1))
+        ...     @dm.executor
+        ...     def classify(self, p):
+        ...         return p.x > 0.5
+        >>> dm.TestSystem.collect(Line).datamorphisms.keys()
+        dict_keys(['up'])
+        """
+        if isinstance(source, TestSystem):
+            return source
+        if inspect.isclass(source):
+            try:
+                instance = source()
+            except TypeError as error:
+                raise TestSystemError(
+                    f"{source.__name__} cannot be made without arguments ({error}). Pass an instance instead."
+                ) from None
+        else:
+            instance = source
+        name = getattr(instance, "name", None) or getattr(instance, "__name__", type(instance).__name__)
+        morphisms = list(_find(instance))
+        if not morphisms:
+            raise TestSystemError(f"{name} has no marked functions: it is no test system. {HOW_TO}")
+        space = getattr(instance, "space", None)
+        if space is not None and not isinstance(space, Space):
+            raise TestSystemError(f"{name}.space must be a Space. It is a {type(space).__name__}.")
+        distance = getattr(instance, "distance", None)
+        if distance is not None and not callable(distance):
+            raise TestSystemError(f"{name}.distance must be a function of two frames. It is {distance!r}.")
+        return cls(str(name), morphisms, space=space, distance=distance)
+
+    def _add(self, morphism: Morphism) -> None:
+        others = self._by_kind[morphism.mark.kind]
+        for known in others:
+            if plain(known) == plain(morphism.name):
+                raise TestSystemError(
+                    f"{morphism.home} and {others[known].home} are both {morphism.mark.kind}s named {known!r}. Rename one."
+                )
+        others[morphism.name] = morphism
+
+    def _verify(self) -> None:
+        """Check what the marks say against each other."""
+        for morphism in self.datamorphisms.values():
+            mark = morphism.mark
+            if mark.feature is not None and self.space is not None and mark.feature not in self.space.names:
+                morphism.fail(
+                    f"names the feature {mark.feature!r}. {did_you_mean(mark.feature, self.space.names)}"
+                )
+            if mark.step is not None and not (isinstance(mark.step, int | float) and mark.step > 0):
+                morphism.fail(f"declares the step {mark.step!r}, which must be a number above 0.")
+            if mark.filter is not None and not self._match("case_filter", mark.filter):
+                morphism.fail(
+                    f"names the filter {mark.filter!r}, and no @case_filter has that name. "
+                    f"{did_you_mean(mark.filter, self.case_filters) if self.case_filters else ''}"
+                )
+        for morphism in self.metamorphisms.values():
+            mark = morphism.mark
+            if mark.applies_to not in (None, "original", "mutant"):
+                morphism.fail(f"applies to {mark.applies_to!r}, which must be 'original' or 'mutant'.")
+            if mark.of is not None and not self._match("datamorphism", mark.of):
+                morphism.fail(
+                    f"is of {mark.of!r}, and no @datamorphism has that name. {did_you_mean(mark.of, self.datamorphisms)}"
+                )
+        if len(self._by_kind["executor"]) > 1:
+            homes = " and ".join(m.home for m in self._by_kind["executor"].values())
+            raise TestSystemError(f"{homes} are both marked @executor. A test system has one system under test.")
+
+    def _executor(self) -> Executor | None:
+        for name, morphism in self._by_kind["executor"].items():
+            return Function(morphism.function, self.space, scalar=morphism.mark.scalar, name=f"{self.name}.{name}")
+        return None
+
+    # -- looking ------------------------------------------------------------------------------------
+
+    @property
+    def seed_makers(self) -> dict[str, Morphism]:
+        """The seed makers by name."""
+        return self._by_kind["seed_maker"]
+
+    @property
+    def datamorphisms(self) -> dict[str, Morphism]:
+        """The datamorphisms by name."""
+        return self._by_kind["datamorphism"]
+
+    @property
+    def metamorphisms(self) -> dict[str, Morphism]:
+        """The metamorphisms by name."""
+        return self._by_kind["metamorphism"]
+
+    @property
+    def case_metrics(self) -> dict[str, Morphism]:
+        """The test-case metrics by name."""
+        return self._by_kind["case_metric"]
+
+    @property
+    def case_filters(self) -> dict[str, Morphism]:
+        """The test-case filters by name."""
+        return self._by_kind["case_filter"]
+
+    @property
+    def set_metrics(self) -> dict[str, Morphism]:
+        """The test-set metrics by name."""
+        return self._by_kind["set_metric"]
+
+    @property
+    def set_filters(self) -> dict[str, Morphism]:
+        """The test-set filters by name."""
+        return self._by_kind["set_filter"]
+
+    @property
+    def analysers(self) -> dict[str, Morphism]:
+        """The analysers by name."""
+        return self._by_kind["analyser"]
+
+    @property
+    def moves(self) -> dict[str, Morphism]:
+        """The unary datamorphisms a walk may take as steps."""
+        return {name: m for name, m in self.datamorphisms.items() if m.arity == 1 and m.mark.move}
+
+    @property
+    def midpoint(self) -> Morphism | None:
+        """The midpoint method: the binary datamorphism called mid or midpoint, or the only one there is."""
+        binary = {name: m for name, m in self.datamorphisms.items() if m.arity == 2}
+        for name, morphism in binary.items():
+            if plain(name) in ("mid", "midpoint"):
+                return morphism
+        return next(iter(binary.values())) if len(binary) == 1 else None
+
+    def _match(self, kind: str, name: str) -> Morphism | None:
+        for known, morphism in self._by_kind[kind].items():
+            if plain(known) == plain(name):
+                return morphism
+        return None
+
+    def find(self, kind: str, name: str) -> Morphism:
+        """Return a morphism by kind and name, whatever the style of the name."""
+        found = self._match(kind, name)
+        if found is None:
+            known = self._by_kind[kind]
+            hint = did_you_mean(name, known) if known else f"It has no {kind} at all."
+            raise TestSystemError(f"{self.name} has no {kind} named {name!r}. {hint}")
+        return found
+
+    def known_space(self, seed: int | np.random.Generator = 0) -> Space:
+        """Return the declared space, or read one from what the first seed maker makes."""
+        if self.space is None:
+            if not self.seed_makers:
+                raise TestSystemError(
+                    f"{self.name} declares no space and has no seed maker to read one from. "
+                    "Add an attribute space = dm.Space([...])."
+                )
+            maker = next(iter(self.seed_makers.values()))
+            frame = maker.seeds(np.random.default_rng(seed), None)
+            try:
+                return Space.from_frame(frame, moves="open")
+            except DatamorphicError as error:
+                maker.fail(f"made seeds that cannot be read as a space: {error}", error)
+        return self.space
+
+    def __repr__(self) -> str:
+        counts = [f"{len(found)} {kind}" for kind, found in self._by_kind.items() if found]
+        return f"TestSystem({self.name}: {', '.join(counts)})"
+
+    # -- invoking one morphism ------------------------------------------------------------------------
+
+    def make_seeds(self, maker: str | None = None, *, n: int | None = None, seed: Any = 0) -> TestSet:
+        """Return the test set a seed maker makes; without a name, the first one's."""
+        if maker is None:
+            if not self.seed_makers:
+                raise TestSystemError(f"{self.name} has no seed maker. Mark a function with @seed_maker.")
+            maker = next(iter(self.seed_makers))
+        morphism = self.find("seed_maker", maker)
+        frame = morphism.seeds(np.random.default_rng(seed), n)
+        space = self.known_space(seed)
+        try:
+            return TestSet.of_seeds(space.points(frame), morphism.name)
+        except DatamorphicError as error:
+            morphism.fail(f"made seeds that are not in the space: {error}", error)
+
+    def mutate(self, name: str, *sets: TestSet, seed: Any = 0) -> TestSet:
+        """Return the mutants a datamorphism makes from the rows of one test set, or of several side by side.
+
+        A case filter that the datamorphism names decides which cases of the first set take part.
+        """
+        morphism = self.find("datamorphism", name)
+        if morphism.mark.filter is not None:
+            keep = self.find("case_filter", morphism.mark.filter).per_case(sets[0])
+            sets = tuple(each.filter(keep) for each in sets)
+        inputs: tuple[Points, ...] = tuple(each.inputs for each in sets)
+        made = morphism.morph(*inputs, rng=np.random.default_rng(seed))
+        largest = max(sets, key=lambda each: each.next_id)
+        return largest.mutants(made, morphism.name, [each.ids for each in sets])
+
+    def check(self, tests: TestSet) -> dict[str, npt.NDArray[np.object_]]:
+        """Return the verdict of every metamorphism on every case of an executed set.
+
+        INAPPLICABLE where the case is of another kind, made by another datamorphism or lacks its origins;
+        UNDEFINED where it or an origin has no output.
+        """
+        return {name: self._verdicts(morphism, tests) for name, morphism in self.metamorphisms.items()}
+
+    def _verdicts(self, morphism: Morphism, tests: TestSet) -> npt.NDArray[np.object_]:
+        mark = morphism.mark
+        applies = np.ones(len(tests), dtype=bool)
+        if mark.applies_to is not None:
+            applies &= tests.kinds == Kind[mark.applies_to.upper()]
+        if mark.of is not None:
+            wanted = self.find("datamorphism", mark.of).name
+            applies &= tests.made_by_names == wanted
+        wanted_origins = morphism.arity - 1
+        applies &= tests.origins.shape[1] >= wanted_origins
+        rows = [np.arange(len(tests))]
+        for column in range(min(wanted_origins, tests.origins.shape[1])):
+            ids = tests.origins[:, column]
+            rows.append(tests.rows_of(ids))
+            applies &= (ids != NO_ORIGIN) & (rows[-1] >= 0)
+        defined = applies.copy()
+        ok = tests.outputs.ok if tests.outputs is not None else np.zeros(len(tests), dtype=bool)
+        for places in rows:
+            defined &= ok[places]
+        verdicts = np.where(applies, Verdict.UNDEFINED, Verdict.INAPPLICABLE).astype(object)
+        if defined.any():
+            kept = morphism.per_case(*(tests.take(places[defined]) for places in rows))
+            verdicts[defined] = np.where(kept, Verdict.HOLDS, Verdict.VIOLATED)
+        return verdicts
+
+
+def _find(instance: Any) -> list[Morphism]:
+    """Find the marked functions of an instance or a module, without touching its properties."""
+    if isinstance(instance, types.ModuleType):
+        owner, names = instance.__name__, list(vars(instance))
+    else:
+        # a class first lists what its bases declare: reading order, and overriding works as usual
+        owner = type(instance).__name__
+        classes = reversed(type(instance).__mro__)
+        names = list(
+            dict.fromkeys([n for c in classes for n in vars(c)] + list(getattr(instance, "__dict__", {})))
+        )
+    found = []
+    for name in names:
+        mark = mark_of(inspect.getattr_static(instance, name))
+        if mark is None:
+            continue
+        function = getattr(instance, name)
+        found.append(Morphism.verified(mark.name or name, mark, function, f"{owner}.{name}"))
+    return found

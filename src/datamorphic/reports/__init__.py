@@ -1,0 +1,1 @@
+"""Reports: plain dataclasses first, pages and pictures made of them."""

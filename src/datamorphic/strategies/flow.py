@@ -1,0 +1,91 @@
+"""The protocol between a strategy and whatever answers it.
+
+A flow is a generator: it yields a question, `Points` or a `Question` with more to say, is sent the `Outputs`,
+and returns its result. It does no I/O, counts nothing and catches nothing but `OutOfBudget`, which is thrown
+in at a ``yield`` when the budget is spent, so that the flow can return what it has found so far.
+
+All walks of a strategy advance together: one question a step, never one a walk.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from .._checks import is_number
+from ..cases import Outputs
+from ..errors import ArgumentError
+from ..space.points import Batch
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A batch to be answered.
+
+    Attributes
+    ----------
+    batch : Points or Rows
+        The inputs.
+    scores : bool
+        Whether scores are wanted beside the labels.
+    done : float, optional
+        The share of the whole work that lies behind, between 0 and 1, for the progress bar.
+    note : str
+        What is going on, in a few words.
+    """
+
+    batch: Batch
+    scores: bool = False
+    done: float | None = None
+    note: str = ""
+
+
+Flow = Generator[Question | Batch, Outputs, Result]
+
+
+def ask(batch: Batch, *, scores: bool = False, note: str = "") -> Flow[Outputs]:
+    """Ask one question and return its answer: the shortest flow there is."""
+    return (yield Question(batch, scores, note=note))
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much a run may cost; None means no limit.
+
+    Examples
+    --------
+    >>> Budget.parse("1m30s")
+    Budget(runs=None, seconds=90.0)
+    >>> Budget.parse("10000 runs")
+    Budget(runs=10000, seconds=None)
+    """
+
+    runs: int | None = None
+    seconds: float | None = None
+
+    @classmethod
+    def parse(cls, given: Budget | str | float | None) -> Budget:
+        """Return a budget from "90s", "1m", "2h", "10000 runs", a number of runs, or None."""
+        if given is None or isinstance(given, Budget):
+            return given or cls()
+        if is_number(given) and given == int(given) and given > 0:
+            return cls(runs=int(given))
+        if isinstance(given, str):
+            runs = re.fullmatch(r"\s*([\d_,]*\d)\s*(?:runs?)?\s*", given)
+            if runs and int(number := re.sub("[_,]", "", runs[1])) > 0:
+                return cls(runs=int(number))
+            time = re.fullmatch(r"\s*(?:([\d.]+)\s*h)?\s*(?:([\d.]+)\s*m(?:in)?)?\s*(?:([\d.]+)\s*s)?\s*", given)
+            if time and any(time.groups()):
+                try:
+                    hours, minutes, seconds = (float(part or 0) for part in time.groups())
+                except ValueError:
+                    hours = minutes = seconds = 0.0
+                if (total := 3600 * hours + 60 * minutes + seconds) > 0:
+                    return cls(seconds=total)
+        raise ArgumentError(
+            f"The budget {given!r} is not understood. Give a time ('90s', '1m', '2h') or a number of runs ('10000 runs')."
+        )

@@ -1,0 +1,1 @@
+"""The public functions: they put floors together and hold no algorithm."""

@@ -1,0 +1,153 @@
+"""``datamorphic demo``: what the toolkit does, on a model anybody can train in a second."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._checks import plural, short
+from ..data.sets import load
+from ..morphisms.derived import derive
+from ..morphisms.laws import LawReport, check_laws
+from ..reports.summary import Line, Report, Section, Table
+from ..runs.drive import Tally, drive
+from ..space.paths import Path
+from ..space.space import Space
+from ..strategies.flow import ask
+from ..sut.base import Executor, wrap
+
+if TYPE_CHECKING:
+    from ..cases import Outputs
+
+CLASSES = ("malignant", "benign")
+
+
+@dataclass(frozen=True)
+class Demo:
+    """Everything the demo found out."""
+
+    space: Space
+    sut: Executor
+    rows: int
+    accuracy: float
+    health: Tally
+    laws: LawReport
+    path: Path
+    walked: Outputs
+    cost: Tally
+
+    @property
+    def changes(self) -> list[int]:
+        """The steps of the walk at which the answer changes."""
+        labels = self.walked.values
+        return np.flatnonzero(labels[1:] != labels[:-1]).tolist()
+
+    def told_change(self, step: int) -> str:
+        """Return one change of the answer in words."""
+        before, after = self.path.walk().frame.iloc[step], self.path.walk().frame.iloc[step + 1]
+        moved = [name for name in self.space.names if before[name] != after[name]]
+        values = ", ".join(f"{name} from {short(before[name])} to {short(after[name])}" for name in moved[:3])
+        more = f" (and {len(moved) - 3} more)" if len(moved) > 3 else ""
+        labels = self.walked.values
+        return f"step {step + 1} changes {values}{more}: {labels[step]} becomes {labels[step + 1]}"
+
+    def report(self) -> Report:
+        """Return the findings as a report."""
+        kinds = ", ".join(f"{count} {kind}" for kind, count in self.space.kinds.items() if count)
+        features = Table(["feature", "domain"], [[f.name, f.describe()] for f in self.space.features])
+        return Report(
+            "A first look at a classifier",
+            f"A {self.sut.name} was trained to tell malignant from benign tumours (569 patients, 30 measurements; the "
+            f"data set ships with scikit-learn). On patients it had not seen it is right in {self.accuracy:.1%} of "
+            "cases. What else can be said of it, without knowing a single right answer?",
+            [
+                self._health_section(),
+                self._walk_section(),
+                self._laws_section(),
+                Section(
+                    f"The space of inputs: {kinds} features",
+                    "Read from the training data: kinds, bounds, and a step of a twentieth of each range.",
+                    table=features,
+                ),
+            ],
+        )
+
+    def _health_section(self) -> Section:
+        health = self.health.health
+        bad = sum(health.failed.values()) + len(health.unstable)
+        said = "answered every one" if not health.failed else f"failed on {sum(health.failed.values())}"
+        repeats = (
+            "gave the same answer twice" if not health.unstable else f"changed its mind on {len(health.unstable)}"
+        )
+        return Section(
+            "It answers, and it answers the same way twice" if not bad else "It does not always answer properly",
+            f"Asked {plural(self.rows, 'row')}, it {said}; asked some of them again, it {repeats}.",
+            "bad" if bad else "good",
+        )
+
+    def _walk_section(self) -> Section:
+        scores = self.walked.scores
+        assert scores is not None
+        walk = Line(
+            "Decision value along the walk, step by step",
+            "step of the walk",
+            "decision value for benign",
+            np.round(scores[:, 1], 4).tolist(),
+            [str(label) for label in self.walked.values],
+            ["the start", *self.path.moves],
+        )
+        told = "\n".join(f"• {self.told_change(step)}" for step in self.changes)
+        return Section(
+            f"From a malignant to a benign tumour in {plural(len(self.path), 'small step')}: the answer changes "
+            f"{plural(len(self.changes), 'time')}",
+            "Two patients from opposite classes; one is turned into the other feature by feature. Where the answer "
+            f"changes, two nearly equal patients are told different things:\n{told}",
+            picture=walk,
+        )
+
+    def _laws_section(self) -> Section:
+        rows = [[result.law, result.says, result.state, result.words] for result in self.laws.results]
+        held = "Moves and distances keep their laws" if self.laws.holds else "A law of the test system is broken"
+        return Section(
+            held,
+            f"Exploration is only as good as the steps it takes. {self.laws.examples} triples of points were tried "
+            "against each law.",
+            "good" if self.laws.holds else "bad",
+            Table(["law", "what it says", "outcome", "counter-example"], rows),
+        )
+
+
+def run_demo(seed: int = 0) -> Demo:
+    """Train a classifier, put it through everything there is so far, and return what was found."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import train_test_split
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    frame = load("breast_cancer")
+    inputs: Any = frame.drop(columns="target")
+    labels = np.array(CLASSES)[frame["target"].to_numpy()]
+    train, test, train_labels, test_labels = train_test_split(inputs, labels, random_state=seed)
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(train, train_labels)
+
+    space = Space.from_frame(inputs)
+    sut = wrap(model, space=space, name="logistic regression")
+    health, cost = Tally(), Tally()
+    asked = drive(ask(space.points(inputs), note="reading every row"), sut, tally=health)
+    start = inputs.iloc[int(np.argmax(asked.values == "malignant"))]
+    target = inputs.iloc[int(np.argmax(asked.values == "benign"))]
+    path = space.path(start, target)
+    walked = drive(ask(path.walk(), scores=True, note="walking"), sut, tally=cost)
+    return Demo(
+        space,
+        sut,
+        len(inputs),
+        float(model.score(test, test_labels)),
+        health,
+        check_laws(derive(space, sut), examples=200, seed=seed),
+        path,
+        walked,
+        cost,
+    )
