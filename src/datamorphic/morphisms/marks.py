@@ -33,14 +33,14 @@ class Mark:
 
 def mark_of(function: object) -> Mark | None:
     """Return the mark a function carries, if any."""
-    mark = getattr(function, ATTRIBUTE, None)
+    # a staticmethod or classmethod hides the function it was made of
+    mark = getattr(getattr(function, "__func__", function), ATTRIBUTE, None)
     return mark if isinstance(mark, Mark) else None
 
 
 def _marked(function: Callable[..., Any] | None, mark: Mark) -> Any:
     def leave(target: Any) -> Any:
-        # a staticmethod or classmethod lets its attributes be set, and passes them on
-        setattr(target, ATTRIBUTE, mark)
+        setattr(getattr(target, "__func__", target), ATTRIBUTE, mark)
         return target
 
     return leave if function is None else leave(function)

@@ -36,7 +36,7 @@ def distance(space: Space, a: Codes, b: Codes, scaled: bool = False) -> Codes:
     Euclidean over the continuous features, plus the sum of absolute differences of the integers, plus the
     number of categories that differ, plus one for every value missing on one side only.
     """
-    rows = max(len(a), len(b))
+    rows = len(b) if len(a) == 1 else len(a)
     squares = np.zeros(rows)
     total = np.zeros(rows)
     for j, feature in enumerate(space.features):
@@ -60,7 +60,7 @@ def distance(space: Space, a: Codes, b: Codes, scaled: bool = False) -> Codes:
 
 def discrete_distance(space: Space, a: Codes, b: Codes) -> Codes:
     """Return the distance without the Euclidean part: 0 or more whole units."""
-    total = np.zeros(max(len(a), len(b)))
+    total = np.zeros(len(b) if len(a) == 1 else len(a))
     for j, feature in enumerate(space.features):
         x, y = a[:, j], b[:, j]
         if feature.kind == "integer":

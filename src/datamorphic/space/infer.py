@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import did_you_mean, plural, short
+from .._checks import did_you_mean, short
 from ..errors import AmbiguousData, DataError, SpaceError
 from .features import Categorical, Continuous, Feature, Integer
 
@@ -79,6 +79,14 @@ def features_of(
             AmbiguousData,
             stacklevel=3,
         )
+    rounded = [feature.name for feature in features if isinstance(feature, Integer) and feature.rounds]
+    if rounded:
+        warnings.warn(
+            f"These columns are declared integers and have values that are not whole: {', '.join(map(repr, rounded))}. "
+            'The values are rounded; declare the columns "continuous" to keep them.',
+            AmbiguousData,
+            stacklevel=3,
+        )
     return features
 
 
@@ -125,20 +133,13 @@ def _feature(
     low, high = _bounds(name, bounds, numbers)
     if kind == "continuous":
         return Continuous(name, low, high, step=step, nullable=nullable)  # type: ignore[arg-type]
-    fractions = int((numbers != np.rint(numbers)).sum())
-    if fractions:
-        warnings.warn(
-            f"Column {name!r} is declared an integer and {plural(fractions, 'value is', 'values are')} not whole: "
-            "they are rounded.",
-            AmbiguousData,
-            stacklevel=4,
-        )
+    has_fractions = bool((numbers != np.rint(numbers)).any())
     if bounds is None:
         low, high = float(np.rint(numbers).min()), float(np.rint(numbers).max())
     if step is None:
         # a twentieth of the range, as for real numbers, but one unit at least
         step = max(1.0, float(np.rint((numbers.max() - numbers.min()) / 20)))
-    return Integer(name, low, high, step=step, nullable=nullable, rounds=bool(fractions))  # type: ignore[arg-type]
+    return Integer(name, low, high, step=step, nullable=nullable, rounds=has_fractions)  # type: ignore[arg-type]
 
 
 def _numbers(name: str, column: pd.Series[Any], kind: str) -> np.ndarray[Any, np.dtype[np.float64]]:

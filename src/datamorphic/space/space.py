@@ -298,7 +298,7 @@ class Space:
         """Return the point half-way between each row of `a` and the same row of `b`."""
         x, y = self._both(a, b)
         between = Points(self, geometry.midpoint(self, x.codes, y.codes))
-        form = b if len(y) > len(x) else a
+        form = a if len(between) == len(x) else b
         return in_form_of(self, form, between)
 
     def move(self, a: Data, kind: str, feature: str) -> Data:
@@ -330,7 +330,7 @@ class Space:
         """
         delta = positive("delta", "Space.path", delta)
         x, y = self._both(a, b)
-        rows = max(len(x), len(y))
+        rows = len(y) if len(x) == 1 else len(x)
         start, target = (np.broadcast_to(p.codes, (rows, len(self))) for p in (x, y))
         ends, counts, midpoints = geometry.path_counts(self, start, target, delta)
 

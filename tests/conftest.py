@@ -1,0 +1,32 @@
+"""Shared fixtures."""
+
+from __future__ import annotations
+
+import pytest
+
+import datamorphic as dm
+from datamorphic.data import sets
+
+
+@pytest.fixture(scope="session")
+def real_data():
+    """Load a real data set by name, or skip saying where it would be looked for."""
+
+    def load(name):
+        if not any((home / f"{name}.csv").is_file() for home in sets.homes()):
+            pytest.skip(f"{name}.csv is not in the data home: set ${sets.HOME_VARIABLE} to a folder that has it")
+        return dm.data.load(name)
+
+    return load
+
+
+@pytest.fixture
+def mixed():
+    """A small space with every kind of feature."""
+    return dm.Space(
+        [
+            dm.Continuous("x", 0, 6.28, step=0.2),
+            dm.Integer("n", 0, 10),
+            dm.Categorical("c", ["a", "b", "c"]),
+        ]
+    )

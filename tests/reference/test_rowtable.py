@@ -1,0 +1,32 @@
+"""The vectorised hash table equals a dict."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from datamorphic.space import rowtable
+from datamorphic.space.rowtable import RowTable
+
+
+@pytest.mark.parametrize("hashes", ["as they are", "all alike"])
+@pytest.mark.parametrize("width", [1, 3, 20])
+def test_numbers_equal_those_of_a_dict(monkeypatch, width, hashes):
+    if hashes == "all alike":  # every row collides: slow, and still right
+        monkeypatch.setattr(rowtable, "_hash", lambda bits: np.ones(len(bits), dtype=np.uint64))
+    rng = np.random.default_rng(width)
+    table, known = RowTable(width), {}
+    for size in (0, 1, 5, 60) if hashes == "all alike" else (0, 1, 100, 3000, 7, 5000):
+        codes = rng.integers(0, 6 if width > 1 else 900, (size, width)).astype(float)
+        codes[rng.random(codes.shape) < 0.05] = np.nan
+        keys = [tuple("nan" if np.isnan(v) else v for v in row) for row in codes.tolist()]
+        assert table.find(codes).tolist() == [known.get(key, -1) for key in keys]
+        for key in keys:
+            known.setdefault(key, len(known))
+        assert table.add(codes).tolist() == [known[key] for key in keys]
+        assert len(table) == len(known)
+
+
+def test_zero_equals_minus_zero():
+    table = RowTable(1)
+    assert table.add(np.array([[0.0], [-0.0], [1.0]])).tolist() == [0, 0, 1]

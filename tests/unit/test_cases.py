@@ -1,0 +1,126 @@
+"""Test sets: lineage, concatenation, files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import datamorphic as dm
+from datamorphic.cases import Kind, Outputs, Status, TestSet
+
+
+@pytest.fixture
+def family(mixed):
+    """Four seeds, their upward moves, and midpoints of both."""
+    seeds = TestSet.of_seeds(mixed.sample(4, seed=0, points=True), "random")
+    ups = seeds.mutants(mixed.up(seeds.inputs, "n"), "up", [seeds.ids])
+    both = TestSet.concat([seeds, ups])
+    return both.grow(mixed.midpoint(seeds.inputs, ups.inputs), "mid", [seeds.ids, ups.ids])
+
+
+def test_every_case_knows_where_it_comes_from(family):
+    assert family.ids.tolist() == list(range(12))
+    assert family.kinds.tolist() == [Kind.ORIGINAL] * 4 + [Kind.MUTANT] * 8
+    assert family.made_by_names.tolist() == ["random"] * 4 + ["up"] * 4 + ["mid"] * 4
+    assert family.lineage(0) == []
+    assert family.lineage(5) == [1]
+    assert family.lineage(10) == [2, 6]
+    assert family.origins[8].tolist() == [0, 4]
+    with pytest.raises(dm.errors.DataError, match="no test case with id 99"):
+        family.lineage(99)
+
+
+def test_filter_keeps_ids_and_lineage(family):
+    some = family.filter(family.made_by_names != "up")
+    assert some.ids.tolist() == [0, 1, 2, 3, 8, 9, 10, 11]
+    assert some.lineage(9) == [1, 5]  # the way is remembered, though case 5 itself is gone
+    assert some.rows_of(np.array([8, 5])).tolist() == [4, -1]
+
+
+def test_sets_with_the_same_ids_are_renumbered_when_joined(family):
+    joined = TestSet.concat([family, family])
+    assert joined.ids.tolist() == list(range(24))
+    assert joined.lineage(22) == [14, 18]
+    pd.testing.assert_frame_equal(joined.input.iloc[12:].reset_index(drop=True), family.input)
+
+
+def test_a_set_partly_executed_says_so(family):
+    done = family.with_outputs(Outputs.of(np.array(["yes"] * 12)))
+    joined = TestSet.concat([done, family])
+    assert joined.outputs.ok.tolist() == [True] * 12 + [False] * 12
+    with pytest.raises(dm.errors.DataError, match="not executed yet"):
+        _ = family.output
+    with pytest.raises(dm.errors.DataError, match="12 cases cannot take 1 output"):
+        family.with_outputs(Outputs.of(np.array(["yes"])))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        None,
+        np.arange(12),
+        np.linspace(0, 1, 12),
+        np.array(["red", "blue", "green"] * 4),
+        np.array([True, False] * 6),
+        np.array(["a", 1, 2.5, True] * 3, dtype=object),
+        "tuples",
+    ],
+    ids=["not run", "ints", "floats", "text", "bools", "mixed", "tuples"],
+)
+def test_parquet_keeps_everything(tmp_path, family, values):
+    if isinstance(values, str):
+        values = np.empty(12, dtype=object)
+        values[:] = [(0, 1), ("a", 2)] * 6
+    if values is not None:
+        status = np.zeros(12, dtype=np.int8)
+        status[3] = Status.ERROR
+        scores = np.random.default_rng(0).random((12, 2))
+        family = family.with_outputs(Outputs(values, status, scores, {3: "it broke"}))
+    path = tmp_path / "tests.parquet"
+    family.to_parquet(path)
+    again = TestSet.from_parquet(path)
+    pd.testing.assert_frame_equal(again.input, family.input)
+    assert again.space == family.space
+    for name in ("ids", "kinds", "made_by", "origins"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(family, name))
+    assert again.morphisms == family.morphisms
+    if values is None:
+        assert again.outputs is None
+    else:
+        ok = family.outputs.ok
+        assert again.outputs.values[ok].tolist() == values[ok].tolist()
+        assert [type(v) for v in again.outputs.values[ok].tolist()] == [type(v) for v in values[ok].tolist()]
+        np.testing.assert_array_equal(again.outputs.status, family.outputs.status)
+        np.testing.assert_array_equal(again.outputs.scores, family.outputs.scores)
+        assert again.outputs.messages == {3: "it broke"}
+    assert pd.read_parquet(path)["in.n"].tolist() == family.input["n"].tolist()  # any reader can read it
+
+
+def test_files_that_are_no_test_sets(tmp_path, family):
+    (tmp_path / "text.parquet").write_text("not at all")
+    with pytest.raises(dm.errors.DataError, match="cannot be read as Parquet"):
+        TestSet.from_parquet(tmp_path / "text.parquet")
+    with pytest.raises(dm.errors.DataError, match="cannot be read as Parquet"):
+        TestSet.from_parquet(tmp_path / "nowhere.parquet")
+    pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "other.parquet")
+    with pytest.raises(dm.errors.DataError, match="no test set"):
+        TestSet.from_parquet(tmp_path / "other.parquet")
+    family.to_parquet(tmp_path / "whole.parquet")
+    cut = (tmp_path / "whole.parquet").read_bytes()[:-20]
+    (tmp_path / "cut.parquet").write_bytes(cut)
+    with pytest.raises(dm.errors.DataError, match="cannot be read as Parquet"):
+        TestSet.from_parquet(tmp_path / "cut.parquet")
+
+
+def test_a_label_that_no_file_can_hold_is_refused(tmp_path, family):
+    values = np.array([object()] * 12, dtype=object)
+    with pytest.raises(dm.errors.DataError, match="cannot be kept in a file"):
+        family.with_outputs(Outputs.of(values)).to_parquet(tmp_path / "x.parquet")
+
+
+def test_one_frame_shows_it_all(family):
+    frame = family.with_outputs(Outputs.of(np.arange(12))).frame()
+    assert list(frame.columns) == [
+        "id", "in.x", "in.n", "in.c", "output", "status", "message", "kind", "morphism", "origin.0", "origin.1",
+    ]  # fmt: skip

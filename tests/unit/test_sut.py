@@ -1,0 +1,326 @@
+"""Wrapping systems: estimators, functions, files; and the wrappers around them."""
+
+from __future__ import annotations
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
+
+import datamorphic as dm
+from datamorphic import Status
+from datamorphic.cases import Outputs
+from datamorphic.sut.isolated import Isolated
+from datamorphic.sut.wrappers import Cached, Chunked, Counted, Guarded
+from datamorphic.testing import check_executor
+
+
+@pytest.fixture
+def training(mixed):
+    frame = mixed.sample(200, seed=0)
+    return frame, np.where(frame["x"] + frame["n"] > 8, "high", "low")
+
+
+def encoded():
+    return make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["c"]), (StandardScaler(), ["x", "n"]))
+
+
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [
+        (LogisticRegression(), "decision"),
+        (KNeighborsClassifier(3), "probability"),
+        (RandomForestClassifier(5, random_state=0), "probability"),
+        (SVC(), "decision"),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else value,
+)
+def test_pipelines_on_frames_with_scores(mixed, training, model, kind):
+    frame, labels = training
+    pipeline = make_pipeline(encoded(), model).fit(frame, labels)
+    sut = dm.wrap(pipeline, space=mixed)
+    assert sut.labels == ("high", "low")
+    assert sut.score_kind == kind
+    check_executor(sut, mixed.sample(40, seed=1, points=True))
+    outputs = sut.execute(frame, scores=True)
+    np.testing.assert_array_equal(outputs.values, pipeline.predict(frame))
+    best = np.array(sut.labels)[outputs.scores.argmax(axis=1)]
+    np.testing.assert_array_equal(best, outputs.values)
+
+
+def test_columns_are_given_in_the_order_of_the_fit(mixed, training):
+    frame, labels = training
+    model = KNeighborsClassifier(1).fit(frame[["n", "x"]], labels)
+    sut = dm.wrap(model, space=mixed)  # the space has c too, and x first
+    np.testing.assert_array_equal(sut.execute(mixed.points(frame)).values, labels)
+
+
+def test_a_model_fitted_on_an_array_gets_an_array(training):
+    frame, labels = training
+    model = KNeighborsClassifier(1).fit(frame[["x", "n"]].to_numpy(), labels)
+    space = dm.Space([dm.Continuous("x", 0, 6.28), dm.Integer("n", 0, 10)])
+    sut = dm.wrap(model, space=space)
+    np.testing.assert_array_equal(sut.execute(frame[["x", "n"]]).values, labels)
+
+
+def test_regressors_clusterers_and_several_labels(training):
+    frame, _ = training
+    numbers = frame[["x", "n"]]
+    space = dm.Space([dm.Continuous("x", 0, 6.28), dm.Integer("n", 0, 10)])
+    regressor = dm.wrap(LinearRegression().fit(numbers, numbers["x"]), space=space)
+    assert regressor.labels is None
+    assert regressor.score_kind is None
+    np.testing.assert_allclose(regressor.execute(numbers).values, numbers["x"])
+    clusters = dm.wrap(KMeans(2, random_state=0, n_init=1).fit(numbers), space=space)
+    assert set(clusters.execute(numbers).values) == {0, 1}
+    targets = np.column_stack([numbers["x"] > 3, numbers["n"] > 5])
+    several = dm.wrap(MultiOutputClassifier(KNeighborsClassifier(1)).fit(numbers, targets), space=space)
+    assert several.execute(numbers).values[0] == tuple(targets[0].tolist())
+
+
+def test_functions_of_frames_and_of_single_cases(mixed):
+    points = mixed.sample(30, seed=2, points=True)
+    of_frame = dm.wrap(lambda f: np.where(f["n"] > 5, "many", "few"), space=mixed, name="counter")
+    by_name = dm.wrap(lambda n: "many" if n > 5 else "few", space=mixed, scalar=True)
+    of_dict = dm.wrap(lambda case: "many" if case["n"] > 5 else "few", space=mixed, scalar=True)
+    for sut in (of_frame, by_name, of_dict):
+        check_executor(sut, points)
+        assert sut.execute(points).same(of_frame.execute(points)).all()
+    assert of_frame.name == "counter"
+
+
+def test_a_system_without_a_space_takes_frames_as_they_are():
+    sut = dm.wrap(lambda f: f["text"].str.len())
+    assert sut.execute(pd.DataFrame({"text": ["a", "bcd"]})).values.tolist() == [1, 3]
+    assert Cached(sut).execute(pd.DataFrame({"text": ["a", "bcd"]})).values.tolist() == [1, 3]
+
+
+def test_pickles_only_with_trust(tmp_path, training):
+    frame, labels = training
+    model = KNeighborsClassifier(1).fit(frame[["x", "n"]], labels)
+    path = tmp_path / "model.joblib"
+    joblib.dump(model, path)
+    with pytest.raises(dm.errors.UntrustedError, match="runs whatever code"):
+        dm.wrap(path)
+    sut = dm.wrap(str(path), trust=True)
+    assert sut.name == "model.joblib"
+    np.testing.assert_array_equal(sut.execute(frame).values, labels)
+
+
+# -- odd answers ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answers", "status"),
+    [
+        ([1.0, np.nan, 2.0], [0, Status.MISSING, 0]),
+        (["a", None, "b"], [0, Status.MISSING, 0]),
+        (pd.Series(["a", pd.NA, "b"]), [0, Status.MISSING, 0]),
+        ([True, False, True], [0, 0, 0]),
+        ([("a", 1), ("b", 2), ("a", 3)], [0, 0, 0]),
+        (pd.Categorical(["x", "y", "x"]), [0, 0, 0]),
+        (np.array([[1], [2], [3]]), [0, 0, 0]),
+    ],
+)
+def test_answers_of_all_sorts(answers, status):
+    space = dm.Space([dm.Continuous("x", 0, 1)])
+    outputs = dm.wrap(lambda f: answers, space=space).execute(space.sample(3))
+    assert outputs.status.tolist() == status
+    assert outputs.values.ndim == 1
+
+
+def test_a_new_label_is_kept_and_marked():
+    space = dm.Space([dm.Integer("n", 0, 9)])
+    sut = dm.wrap(lambda f: np.where(f["n"] == 7, "surprise", "usual"), space=space, labels=["usual"])
+    outputs = sut.execute(pd.DataFrame({"n": [6, 7]}))
+    assert outputs.values.tolist() == ["usual", "surprise"]
+    assert outputs.status.tolist() == [Status.OK, Status.NEW_LABEL]
+    assert "not known to have" in outputs.messages[1]
+
+
+def test_joining_outputs_never_turns_numbers_into_text():
+    joined = Outputs.concat([Outputs.of(np.array([1, 2])), Outputs.of(np.array(["a"]))])
+    assert joined.values.tolist() == [1, 2, "a"]
+    assert Outputs.concat([Outputs.of(np.array([1])), Outputs.of(np.array([2.5]))]).values.tolist() == [1, 2.5]
+
+
+# -- wrappers ------------------------------------------------------------------------------------------------
+
+
+class Spy:
+    """A model that notes how often it was asked."""
+
+    def __init__(self):
+        self.rows, self.batches = 0, []
+
+    def __call__(self, frame):
+        self.rows += len(frame)
+        self.batches.append(len(frame))
+        return (frame["n"] % 3).to_numpy()
+
+
+@pytest.mark.parametrize("around", [Counted, Chunked, Cached, Guarded, lambda s: Chunked(s, 7), lambda s: Cached(s, 5)])
+def test_wrappers_are_transparent(mixed, around):
+    check_executor(around(dm.wrap(Spy(), space=mixed)), mixed.sample(60, seed=4, points=True))
+
+
+def test_counting_and_chunks(mixed):
+    spy = Spy()
+    counted = Counted(Chunked(dm.wrap(spy, space=mixed), 40))
+    counted.execute(mixed.sample(100))
+    assert (counted.calls, counted.batches) == (100, 1)
+    assert spy.batches == [40, 40, 20]
+
+
+def test_the_cache_asks_nothing_twice():
+    space = dm.Space([dm.Integer("n", 0, 9), dm.Continuous("x", -1, 1, nullable=True)])
+    spy = Spy()
+    cached = Cached(dm.wrap(spy, space=space))
+    frame = pd.DataFrame({"n": [1, 2, 1, 2, 1], "x": [0.0, np.nan, -0.0, np.nan, 0.5]})
+    assert cached.execute(frame).values.tolist() == [1, 2, 1, 2, 1]
+    assert spy.rows == 3  # 0.0 and -0.0 are equal, missing equals missing
+    assert cached.execute(frame.iloc[::-1]).values.tolist() == [1, 2, 1, 2, 1]
+    assert spy.rows == 3
+
+
+def test_the_cache_forgets_the_oldest_and_stays_right():
+    space = dm.Space([dm.Integer("n", 0, 10_000)])
+    spy = Spy()
+    cached = Cached(dm.wrap(spy, space=space), rows=50)
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        n = rng.integers(0, 200, 30)
+        assert cached.execute(pd.DataFrame({"n": n})).values.tolist() == (n % 3).tolist()
+        assert len(cached._memory[False]) <= 50 + 30
+    assert 200 < spy.rows < 1800
+
+
+def test_a_failure_does_not_spoil_the_cache(mixed):
+    broken = True
+
+    def model(frame):
+        if broken:
+            raise RuntimeError("not now")
+        return frame["n"].to_numpy()
+
+    cached = Cached(dm.wrap(model, space=mixed))
+    frame = mixed.sample(5)
+    with pytest.raises(RuntimeError):
+        cached.execute(frame)
+    broken = False
+    assert cached.execute(frame).values.tolist() == frame["n"].tolist()
+
+
+@pytest.mark.parametrize("fault", ["raise", "exit", "length", "unhashable"])
+def test_the_guard_finds_exactly_the_rows_at_fault(fault):
+    space = dm.Space([dm.Integer("n", 0, 100_000)])
+    bad = {3, 77, 78, 512, 999}
+
+    def model(frame):
+        hit = frame["n"].isin(bad).any()
+        if hit and fault == "raise":
+            raise ValueError("no such number")
+        if hit and fault == "exit":
+            raise SystemExit(1)
+        answers = (frame["n"] % 2).tolist()
+        if hit and fault == "length":
+            return answers[:-1]
+        return [{a: n} if n in bad and fault == "unhashable" else a for a, n in zip(answers, frame["n"], strict=True)]
+
+    guard = Guarded(dm.wrap(model, space=space))
+    frame = pd.DataFrame({"n": np.arange(1000)})
+    outputs = guard.execute(frame)
+    assert set(np.flatnonzero(outputs.status)) == bad
+    expected = Status.ERROR if fault in ("raise", "exit") else Status.MALFORMED
+    assert set(outputs.status[sorted(bad)]) == {expected}
+    good = outputs.ok
+    np.testing.assert_array_equal(outputs.values[good], frame["n"][good] % 2)
+    assert guard.health.failed == {expected: 5}
+    assert set(outputs.messages) == bad
+
+
+def test_a_model_that_fails_on_everything_is_said_to_have_failed(mixed):
+    def model(frame):
+        raise KeyError("wrong column")
+
+    for rows in (1, 5, 10_000):
+        with pytest.raises(dm.errors.SystemFailed, match="KeyError: 'wrong column'"):
+            Guarded(dm.wrap(model, space=mixed)).execute(mixed.sample(rows))
+
+
+def test_a_model_that_changes_its_mind_is_noticed():
+    space = dm.Space([dm.Continuous("x", 0, 1)])
+    rng = np.random.default_rng(0)
+    guard = Guarded(dm.wrap(lambda f: rng.integers(0, 2, len(f)), space=space))
+    guard.execute(space.sample(500))
+    assert 1 <= len(guard.health.unstable) <= 16
+    first = guard.health.unstable[0]
+    assert set(first) == {"case", "first", "second"}
+    assert first["first"] != first["second"]
+    steady = Guarded(dm.wrap(lambda f: f["x"] > 0.5, space=space))
+    steady.execute(space.sample(500))
+    assert steady.health.unstable == []
+    assert steady.health.asked_again == 16
+
+
+def test_a_model_that_only_fails_in_large_batches_is_remarked_on():
+    space = dm.Space([dm.Continuous("x", 0, 1)])
+
+    def model(frame):
+        if len(frame) > 100:
+            raise MemoryError
+        return frame["x"] > 0.5
+
+    guard = Guarded(dm.wrap(model, space=space))
+    assert guard.execute(space.sample(500)).ok.all()
+    assert "smaller" in guard.health.remarks[0]
+
+
+def test_a_hanging_and_a_dying_row_are_told_apart():
+    space = dm.Space([dm.Integer("n", 0, 100)])
+
+    def model(frame):
+        import os
+        import time
+
+        if (frame["n"] == 13).any():
+            time.sleep(3600)
+        if (frame["n"] == 31).any():
+            os._exit(1)
+        return frame["n"] % 2
+
+    isolated = Isolated(dm.wrap(model, space=space), timeout=1.0)
+    outputs = Guarded(isolated).execute(pd.DataFrame({"n": np.arange(64)}))
+    isolated.close()
+    found = {int(i): Status(outputs.status[i]) for i in np.flatnonzero(outputs.status)}
+    assert found == {13: Status.TIMEOUT, 31: Status.DIED}
+
+
+class OddError(Exception):
+    """An error that cannot be made again from its text, as the errors of many libraries."""
+
+    def __init__(self, one, two):
+        super().__init__(f"{one} {two}")
+
+
+def test_an_error_that_does_not_travel_between_processes_is_still_an_error():
+    space = dm.Space([dm.Integer("n", 0, 100)])
+
+    def model(frame):
+        if (frame["n"] == 5).any():
+            raise OddError("odd", "error")
+        return frame["n"] % 2
+
+    isolated = Isolated(dm.wrap(model, space=space), timeout=30.0)
+    outputs = Guarded(isolated).execute(pd.DataFrame({"n": np.arange(16)}))
+    isolated.close()
+    assert np.flatnonzero(outputs.status).tolist() == [5]
