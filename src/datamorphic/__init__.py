@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import data as data
     from . import errors as errors
-    from .cases import Outputs as Outputs
-    from .cases import Status as Status
     from .cases import TestSet as TestSet
     from .data.subjects import subjects as subjects
     from .morphisms.marks import analyser as analyser
@@ -26,6 +24,8 @@ if TYPE_CHECKING:
     from .morphisms.marks import set_filter as set_filter
     from .morphisms.marks import set_metric as set_metric
     from .morphisms.system import TestSystem as TestSystem
+    from .outputs import Outputs as Outputs
+    from .outputs import Status as Status
     from .space.constraints import Combinations as Combinations
     from .space.constraints import OneHot as OneHot
     from .space.constraints import Rule as Rule
@@ -45,11 +45,11 @@ _HOMES = {
     "Continuous": "space.features",
     "Integer": "space.features",
     "OneHot": "space.constraints",
-    "Outputs": "cases",
+    "Outputs": "outputs",
     "Points": "space.points",
     "Rule": "space.constraints",
     "Space": "space.space",
-    "Status": "cases",
+    "Status": "outputs",
     "TestSet": "cases",
     "TestSystem": "morphisms.system",
     "analyser": "morphisms.marks",

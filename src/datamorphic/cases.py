@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ._checks import plural
 from .errors import DataError
+from .outputs import Outputs, Status
 from .space.describe import space_from_dict, space_to_dict
 from .space.points import Points, Take
 
@@ -26,18 +27,6 @@ Ids = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 NO_ORIGIN = -1
 FORMAT = 1  # of the Parquet file; readers refuse a newer one
-
-
-class Status(IntEnum):
-    """What became of one question to the system under test."""
-
-    OK = 0
-    ERROR = 1  #: it raised
-    TIMEOUT = 2  #: it gave no answer in time
-    DIED = 3  #: its process ended
-    MISSING = 4  #: it answered NaN or None
-    MALFORMED = 5  #: it answered something that is no label
-    NEW_LABEL = 6  #: it answered a label it was not known to have; the value is kept
 
 
 class Verdict(StrEnum):
@@ -54,89 +43,6 @@ class Kind(IntEnum):
 
     ORIGINAL = 0
     MUTANT = 1
-
-
-@dataclass(frozen=True, eq=False)
-class Outputs:
-    """What a system answered to a batch, one entry a row.
-
-    Attributes
-    ----------
-    values : ndarray
-        The labels (or numbers). Where `status` is not OK or NEW_LABEL the value means nothing.
-    status : ndarray of int8
-        A `Status` a row.
-    scores : ndarray, optional
-        One column a class: decision values or probabilities, where they were asked for and exist.
-    messages : dict
-        Row number to what went wrong there.
-    """
-
-    values: npt.NDArray[Any]
-    status: npt.NDArray[np.int8]
-    scores: npt.NDArray[np.float64] | None = None
-    messages: dict[int, str] = field(default_factory=dict)
-
-    @staticmethod
-    def of(values: npt.NDArray[Any], scores: npt.NDArray[np.float64] | None = None) -> Outputs:
-        """Return outputs that are all in order."""
-        return Outputs(values, np.zeros(len(values), dtype=np.int8), scores)
-
-    @staticmethod
-    def empty() -> Outputs:
-        """Return the outputs of no rows."""
-        return Outputs.of(np.empty(0, dtype=object))
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    @property
-    def ok(self) -> Mask:
-        """Which rows have an answer."""
-        return (self.status == Status.OK) | (self.status == Status.NEW_LABEL)
-
-    def take(self, rows: Take) -> Outputs:
-        """Return the outputs of some rows."""
-        messages = self.messages
-        if messages:
-            chosen = np.arange(len(self))[rows]
-            messages = {i: self.messages[int(row)] for i, row in enumerate(chosen) if int(row) in self.messages}
-        scores = None if self.scores is None else self.scores[rows]
-        return Outputs(self.values[rows], self.status[rows], scores, messages)
-
-    def same(self, other: Outputs) -> Mask:
-        """Tell row by row whether two answers are the same: both labels and equal, or failures of one kind."""
-        both = self.ok & other.ok
-        equal = np.asarray(self.values == other.values)
-        if equal.shape != both.shape:  # labels of types that NumPy does not compare
-            equal = np.array([a == b for a, b in zip(self.values, other.values, strict=True)], dtype=bool)
-        return np.where(both, equal.astype(bool), (self.status == other.status) & ~both)
-
-    @staticmethod
-    def concat(parts: Sequence[Outputs]) -> Outputs:
-        """Return the outputs of all parts, one after the other."""
-        if len(parts) == 1:
-            return parts[0]
-        if not parts:
-            return Outputs.empty()
-        messages: dict[int, str] = {}
-        start = 0
-        for part in parts:
-            messages |= {start + row: text for row, text in part.messages.items()}
-            start += len(part)
-        all_scores: list[Any] = [part.scores for part in parts]
-        scores = np.concatenate(all_scores) if all(s is not None for s in all_scores) else None
-        values = join_values([part.values for part in parts])
-        return Outputs(values, np.concatenate([part.status for part in parts]), scores, messages)
-
-
-def join_values(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Concatenate arrays of labels without turning numbers into text, as NumPy would."""
-    arrays = [array for array in arrays if len(array)] or list(arrays[:1])
-    families = {"text" if array.dtype.kind in "US" else array.dtype.kind == "O" for array in arrays}
-    if len(families) > 1:
-        arrays = [array.astype(object) for array in arrays]
-    return np.concatenate(arrays)
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,31 +265,19 @@ class TestSet:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        outputs = self.outputs
         columns: dict[str, Any] = {"id": self.ids}
         columns |= {f"in.{name}": self.inputs.codes[:, j] for j, name in enumerate(self.space.names)}
+        columns |= {"kind": self.kinds, "made_by": self.made_by}
+        columns |= {f"origin.{c}": self.origins[:, c] for c in range(self.origins.shape[1])}
         about: dict[str, Any] = {
             "format": FORMAT,
             "space": space_to_dict(self.space),
             "morphisms": self.morphisms,
-            "executed": outputs is not None,
+            "output_dtype": None,
         }
-        columns |= {"kind": self.kinds, "made_by": self.made_by}
-        columns |= {f"origin.{c}": self.origins[:, c] for c in range(self.origins.shape[1])}
-        if outputs is not None:
-            columns |= {"status": outputs.status}
-            about["output_dtype"] = outputs.values.dtype.str
-            if outputs.values.dtype == object:
-                columns["output"] = [
-                    _label_to_json(v) if ok else None for v, ok in zip(outputs.values, outputs.ok, strict=True)
-                ]
-            else:
-                columns["output"] = (
-                    outputs.values.tolist() if outputs.values.dtype.kind in "US" else outputs.values
-                )
-            columns["message"] = pa.array([outputs.messages.get(i) for i in range(len(self))], type=pa.string())
-            for c in range(0 if outputs.scores is None else outputs.scores.shape[1]):
-                columns[f"score.{c}"] = outputs.scores[:, c]  # type: ignore[index]
+        if self.outputs is not None:
+            columns |= self.outputs.columns()
+            about["output_dtype"] = self.outputs.values.dtype.str
         table = pa.table(columns).replace_schema_metadata({"datamorphic": json.dumps(about)})
         pq.write_table(table, str(path))
 
@@ -412,9 +306,8 @@ class TestSet:
         codes = np.column_stack([column(f"in.{name}") for name in space.names])
         width = sum(name.startswith("origin.") for name in table.column_names)
         origins = np.column_stack([column(f"origin.{c}") for c in range(width)])
-        outputs = None
-        if about["executed"]:
-            outputs = _read_outputs(table, about["output_dtype"])
+        dtype = about["output_dtype"]
+        outputs = None if dtype is None else Outputs.from_table(table, dtype)
         return cls(
             Points(space, codes),
             column("id"),
@@ -429,37 +322,3 @@ class TestSet:
 def _not_run(n: int) -> Outputs:
     """Outputs of cases that were never executed, beside cases that were."""
     return Outputs(np.full(n, None, dtype=object), np.full(n, Status.MISSING, dtype=np.int8))
-
-
-def _label_to_json(label: Any) -> str:
-    """One label of mixed types as text that keeps its type: tuples and plain values."""
-    if isinstance(label, np.generic):
-        label = label.item()
-    try:
-        return json.dumps({"tuple": list(label)} if isinstance(label, tuple) else label)
-    except TypeError:
-        raise DataError(
-            f"The label {label!r} is a {type(label).__name__}, which cannot be kept in a file. "
-            "Labels must be strings, numbers, booleans or tuples of these."
-        ) from None
-
-
-def _label_from_json(text: str | None) -> Any:
-    if text is None:
-        return None
-    label = json.loads(text)
-    return tuple(label["tuple"]) if isinstance(label, dict) else label
-
-
-def _read_outputs(table: Any, dtype: str) -> Outputs:
-    raw = table["output"].to_pylist()
-    if dtype == "|O":
-        values = np.empty(len(raw), dtype=object)
-        values[:] = [_label_from_json(text) for text in raw]
-    else:
-        values = np.array(raw, dtype=dtype)
-    scores = [np.asarray(table[name].to_numpy()) for name in table.column_names if name.startswith("score.")]
-    messages = {i: text for i, text in enumerate(table["message"].to_pylist()) if text is not None}
-    return Outputs(
-        values, np.asarray(table["status"].to_numpy()), np.column_stack(scores) if scores else None, messages
-    )

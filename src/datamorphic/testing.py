@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .cases import Status
+from .outputs import Status
 from .space.points import Points
 from .sut.base import Executor
 
@@ -29,7 +29,9 @@ def check_executor(executor: Executor, points: Points) -> None:
     assert executor.execute(points).same(whole).all(), f"{executor} answers differently the second time"
 
     backwards = np.arange(len(points))[::-1]
-    assert executor.execute(points.take(backwards)).same(whole.take(backwards)).all(), f"{executor} minds the order"
+    assert executor.execute(points.take(backwards)).same(whole.take(backwards)).all(), (
+        f"{executor} minds the order"
+    )
     half = slice(0, len(points) // 2)
     assert executor.execute(points.take(half)).same(whole.take(half)).all(), f"{executor} minds the batch"
     first = slice(0, 1)

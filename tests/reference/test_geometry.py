@@ -8,11 +8,11 @@ import pathlib
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from strategies import spaces
 
 import datamorphic as dm
 from datamorphic.space import geometry
 from datamorphic.space.points import Points
+from strategies import spaces
 
 _spec = importlib.util.spec_from_file_location("scalar_space", pathlib.Path(__file__).with_name("scalar_space.py"))
 plain = importlib.util.module_from_spec(_spec)
@@ -77,7 +77,7 @@ def test_integer_midpoints_by_hand(x, y, middle):
 def test_a_hybrid_midpoint_by_hand():
     space = dm.Space(
         [
-            dm.Categorical("c", "abc".split() + ["d", "e"]),
+            dm.Categorical("c", ["abc", "d", "e"]),
             dm.Integer("n", nullable=True),
             dm.Continuous("x"),
             dm.Integer("m"),

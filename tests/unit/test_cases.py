@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.cases import Kind, Outputs, Status, TestSet
+from datamorphic.cases import Kind, TestSet
+from datamorphic.outputs import Outputs, Status
 
 
 @pytest.fixture

@@ -12,7 +12,12 @@ import datamorphic as dm
 from datamorphic.space.describe import space_from_dict, space_to_dict
 
 SULFUR = [dm.Continuous("free", 0, 70), dm.Continuous("total", 0, 300)]
-HOT = [dm.Integer("red", 0, 1), dm.Categorical("green", [False, True]), dm.Integer("blue", 0, 1), dm.Continuous("x", 0, 1)]
+HOT = [
+    dm.Integer("red", 0, 1),
+    dm.Categorical("green", [False, True]),
+    dm.Integer("blue", 0, 1),
+    dm.Continuous("x", 0, 1),
+]
 
 
 def exercised(space, rows=300):
@@ -31,8 +36,14 @@ def exercised(space, rows=300):
         dm.Space(SULFUR, constraints=[lambda f: f["free"] + f["total"] < 200]),
         dm.Space(HOT, constraints=[dm.OneHot(["red", "green", "blue"])]),
         dm.Space(
-            [dm.Categorical("city", ["Rome", "Oslo", "Bergen"]), dm.Integer("n", 0, 5), dm.Categorical("land", ["I", "N"])],
-            constraints=[dm.Combinations(pd.DataFrame({"city": ["Rome", "Oslo", "Bergen"], "land": ["I", "N", "N"]}))],
+            [
+                dm.Categorical("city", ["Rome", "Oslo", "Bergen"]),
+                dm.Integer("n", 0, 5),
+                dm.Categorical("land", ["I", "N"]),
+            ],
+            constraints=[
+                dm.Combinations(pd.DataFrame({"city": ["Rome", "Oslo", "Bergen"], "land": ["I", "N", "N"]}))
+            ],
         ),
     ],
     ids=["compare", "whole numbers", "function", "one hot", "combinations"],
@@ -72,7 +83,9 @@ def test_an_integer_midpoint_takes_the_other_ends_where_the_first_are_invalid():
 
 
 def test_a_missing_value_satisfies_a_comparison():
-    space = dm.Space([dm.Integer("a", 0, 9, nullable=True), dm.Integer("b", 0, 9)], constraints=["a < b", "b != 3"])
+    space = dm.Space(
+        [dm.Integer("a", 0, 9, nullable=True), dm.Integer("b", 0, 9)], constraints=["a < b", "b != 3"]
+    )
     frame = pd.DataFrame({"a": pd.array([None, 5, 1], dtype="Int64"), "b": [2, 4, 3]})
     assert space.valid(frame).tolist() == [True, False, False]
 

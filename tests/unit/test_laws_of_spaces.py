@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import given, settings
-from strategies import is_discrete, spaces_with_points
 
 import datamorphic as dm
 from datamorphic.space import geometry
+from strategies import is_discrete, spaces_with_points
 
 MANY = settings(max_examples=150, deadline=None)
 

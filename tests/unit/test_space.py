@@ -6,16 +6,16 @@ import json
 import math
 import warnings
 
-import faulty
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
-from strategies import spaces
 
 import datamorphic as dm
+import faulty
 from datamorphic.space.describe import space_from_dict, space_to_dict
 from datamorphic.space.points import Points
+from strategies import spaces
 
 
 def test_bank_churners_with_the_hints_of_the_study(real_data):
@@ -47,7 +47,14 @@ def test_kinds_steps_and_bounds_are_read_from_the_values():
         }
     )
     space = dm.Space.from_frame(frame)
-    assert [f.kind for f in space] == ["continuous", "integer", "categorical", "categorical", "categorical", "categorical"]
+    assert [f.kind for f in space] == [
+        "continuous",
+        "integer",
+        "categorical",
+        "categorical",
+        "categorical",
+        "categorical",
+    ]
     assert (space["size"].low, space["size"].high, space["size"].step) == (1, 3, 0.1)
     assert (space["age"].low, space["age"].high, space["age"].step) == (20, 34, 1)
     assert space["flag"].values == (False, True)
@@ -75,7 +82,9 @@ def test_few_whole_numbers_are_asked_about_once():
 
 
 def test_missing_values_make_a_feature_nullable():
-    frame = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": pd.array([1, None, 30], dtype="Int64"), "c": ["x", None, "y"]})
+    frame = pd.DataFrame(
+        {"a": [1.0, np.nan, 3.0], "b": pd.array([1, None, 30], dtype="Int64"), "c": ["x", None, "y"]}
+    )
     space = dm.Space.from_frame(frame, kinds={"b": "integer"})
     assert all(f.nullable for f in space)
     pd.testing.assert_frame_equal(space.points(frame).frame, frame)
@@ -145,14 +154,18 @@ def test_clipped_and_open_moves():
 
 
 def test_scaled_distance_weighs_ranges_alike():
-    space = dm.Space([dm.Integer("limit", 1000, 41000), dm.Continuous("age", 20, 80), dm.Categorical("c", ["a", "b"])])
+    space = dm.Space(
+        [dm.Integer("limit", 1000, 41000), dm.Continuous("age", 20, 80), dm.Categorical("c", ["a", "b"])]
+    )
     a, b = (1000, 20.0, "a"), (41000, 80.0, "b")
     assert space.distance(a, b) == 40000 + 60 + 1
     assert space.distance(a, b, scaled=True) == pytest.approx(3)
 
 
 def test_sample_is_seeded_and_uniform():
-    space = dm.Space([dm.Continuous("x", -1, 1), dm.Integer("n", 3, 6), dm.Categorical("c", ["a", "b"], nullable=True)])
+    space = dm.Space(
+        [dm.Continuous("x", -1, 1), dm.Integer("n", 3, 6), dm.Categorical("c", ["a", "b"], nullable=True)]
+    )
     frame = space.sample(4000, seed=7)
     pd.testing.assert_frame_equal(frame, space.sample(4000, seed=7))
     assert not frame.equals(space.sample(4000, seed=8))

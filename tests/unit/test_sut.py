@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 
 import datamorphic as dm
 from datamorphic import Status
-from datamorphic.cases import Outputs
+from datamorphic.outputs import Outputs
 from datamorphic.sut.isolated import Isolated
 from datamorphic.sut.wrappers import Cached, Chunked, Counted, Guarded
 from datamorphic.testing import check_executor
@@ -168,7 +168,9 @@ class Spy:
         return (frame["n"] % 3).to_numpy()
 
 
-@pytest.mark.parametrize("around", [Counted, Chunked, Cached, Guarded, lambda s: Chunked(s, 7), lambda s: Cached(s, 5)])
+@pytest.mark.parametrize(
+    "around", [Counted, Chunked, Cached, Guarded, lambda s: Chunked(s, 7), lambda s: Cached(s, 5)]
+)
 def test_wrappers_are_transparent(mixed, around):
     check_executor(around(dm.wrap(Spy(), space=mixed)), mixed.sample(60, seed=4, points=True))
 
@@ -234,7 +236,9 @@ def test_the_guard_finds_exactly_the_rows_at_fault(fault):
         answers = (frame["n"] % 2).tolist()
         if hit and fault == "length":
             return answers[:-1]
-        return [{a: n} if n in bad and fault == "unhashable" else a for a, n in zip(answers, frame["n"], strict=True)]
+        return [
+            {a: n} if n in bad and fault == "unhashable" else a for a, n in zip(answers, frame["n"], strict=True)
+        ]
 
     guard = Guarded(dm.wrap(model, space=space))
     frame = pd.DataFrame({"n": np.arange(1000)})

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.cases import Outputs, TestSet, Verdict
+from datamorphic.cases import TestSet, Verdict
 from datamorphic.errors import TestSystemError
 from datamorphic.morphisms import derived
+from datamorphic.outputs import Outputs
 
 LINE = dm.Space([dm.Continuous("x", 0, 10, step=1.0)], moves="open")
 
@@ -257,7 +258,9 @@ def test_nearest_distances_equal_the_plain_ones(monkeypatch, mixed, kind, scaled
 
 def test_label_balance():
     tests = TestSet.of_seeds(LINE.sample(4, points=True))
-    assert derived.label_balance(tests.with_outputs(Outputs.of(np.array(["a", "b", "a", "b"])))) == pytest.approx(1)
+    assert derived.label_balance(tests.with_outputs(Outputs.of(np.array(["a", "b", "a", "b"])))) == pytest.approx(
+        1
+    )
     assert derived.label_balance(tests.with_outputs(Outputs.of(np.array(["a", "a", "a", "a"])))) == 0
     skewed = derived.label_balance(tests.with_outputs(Outputs.of(np.array(["a", "a", "a", "b"]))))
     assert skewed == pytest.approx(0.8113, abs=1e-4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,12 +11,12 @@ from .._checks import positive
 from ..cases import TestSet
 from ..errors import DataError
 from ..space import geometry
+from ..space.space import Space
 from .marks import Mark
 from .morphism import Morphism
 from .system import TestSystem
 
 if TYPE_CHECKING:
-    from ..space.space import Space
     from ..sut.base import Executor
 
 Numbers = npt.NDArray[np.float64]
@@ -27,10 +27,21 @@ def derive(space: Space, sut: Executor | None = None, name: str | None = None) -
     """Return the test system every space has: ``up_<feature>``, ``down_<feature>`` and ``midpoint``."""
     morphisms = []
     for kind, feature in space.move_names:
-        mark = Mark("datamorphism", feature=feature, step=space[feature].step if kind in ("up", "down") else 1.0)
+        mark = Mark("datamorphism", feature=feature, step=space.reach(feature) if kind in ("up", "down") else 1.0)
         morphisms.append(_native(f"{kind}_{feature}", mark, lambda p, k=kind, f=feature: p.space.move(p, k, f), 1))
     morphisms.append(_native("midpoint", Mark("datamorphism"), lambda a, b: a.space.midpoint(a, b), 2))
     return TestSystem(name or (sut.name if sut else "space"), morphisms, space=space, sut=sut)
+
+
+def as_test_system(source: Any) -> TestSystem:
+    """Return the test system of whatever was given: one, its source, a space, or a frame."""
+    import pandas as pd
+
+    if isinstance(source, Space):
+        return derive(source)
+    if isinstance(source, pd.DataFrame):
+        return derive(Space.from_frame(source))
+    return TestSystem.collect(source)
 
 
 def _native(name: str, mark: Mark, function: object, arity: int) -> Morphism:

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._checks import short
-from ..cases import Outputs
 from ..errors import DatamorphicError, TestSystemError
+from ..outputs import Outputs
 from ..space import geometry
 from ..space.columns import UNKNOWN
 from ..space.features import Categorical
@@ -187,7 +187,7 @@ class Examined:
         declared = self.system.moves[name].mark.step
         if declared is not None:
             return float(declared)
-        return self.space.features[self.feature_of(name, t)].step if self.declared else None
+        return self.space.reach(self.space.names[self.feature_of(name, t)]) if self.declared else None
 
     def changed(self, before: Points, after: Points) -> Mask:
         """Tell feature by feature what differs."""

@@ -192,7 +192,7 @@ def _step(ex: Examined, t: Triples) -> Finding | None:
         if isinstance(applied, Exception) or step is None:
             continue
         gone = ex.distance(t.x, applied)
-        bad = ~(gone <= step * (1 + ROUNDING) + ROUNDING * np.abs(t.x.codes).max(initial=1.0))
+        bad = ~(gone <= step * (1 + ROUNDING) + ROUNDING * np.nan_to_num(np.abs(t.x.codes)).max(initial=1.0))
         if bad.any():
 
             def explain(
@@ -385,17 +385,3 @@ def _shrink(
     with suppress(_Broken, HypothesisException, ExceptionGroup):
         _search(body, examined, examples, seed)
     return last[-1] if last else None
-
-
-def as_test_system(source: Any) -> TestSystem:
-    """Return the test system of whatever was given: one, its source, or a space."""
-    from ..space.space import Space
-    from .derived import derive
-
-    if isinstance(source, Space):
-        return derive(source)
-    import pandas as pd
-
-    if isinstance(source, pd.DataFrame):
-        return derive(Space.from_frame(source))
-    return TestSystem.collect(source)

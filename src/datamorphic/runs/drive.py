@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from ..cases import Outputs, Status
 from ..errors import OutOfBudget
+from ..outputs import Outputs, Status
 from ..space.points import Batch
 from ..strategies.flow import Budget, Flow, Question
 from ..sut.base import Executor

@@ -41,9 +41,8 @@ class Progress:
         from rich.progress import Progress as Bar
 
         columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
-        self._bar = Bar(
-            *columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True
-        )
+        console = Console(stderr=True, force_terminal=self._wanted)
+        self._bar = Bar(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, transient=True)
         self._bar.start()
         self._task = self._bar.add_task(self._name, total=None)
 

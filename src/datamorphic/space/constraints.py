@@ -51,6 +51,10 @@ class Constraint:
     def mend(self, space: Space, codes: Codes, moved: int) -> None:
         """Change other features, in place, so that a move of feature number `moved` keeps it."""
 
+    def mending(self, name: str) -> float:
+        """Return how far, in distance, mending a move of a feature may lead at most."""
+        return 0.0
+
     def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
         """Change freshly drawn rows, in place, to keep it where blind luck would take too long."""
 
@@ -170,6 +174,10 @@ class OneHot(Constraint):
             for j in block:
                 if j != moved:
                     codes[turned_on, j] = space.features[j].low
+
+    def mending(self, name: str) -> float:
+        """Turning one on turns one off."""
+        return 1.0 if name in self.names else 0.0
 
     def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
         """Turn one of them on."""

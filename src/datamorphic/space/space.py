@@ -230,6 +230,11 @@ class Space:
             for kind in ("up", "down", *(("clear", "fill") if feature.nullable else ()))
         ]
 
+    def reach(self, name: str) -> float:
+        """Return how far one move of a feature can lead: its step, and what keeping the constraints adds."""
+        mending = [constraint.mending(name) for constraint in self.constraints] if self.keeps_constraints else []
+        return self[name].step + sum(mending)
+
     # -- user values and codes ----------------------------------------------------------------------
 
     def points(self, data: Any, *, lenient: bool = False) -> Points:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from .._checks import is_number
-from ..cases import Outputs
 from ..errors import ArgumentError
+from ..outputs import Outputs
 from ..space.points import Batch
 
 Result = TypeVar("Result")

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._checks import plural, short
-from ..cases import Outputs, Status
 from ..errors import BadAnswer, ModelError
+from ..outputs import Outputs, Status
 from ..space.infer import check_frame
 from ..space.points import Batch, Points, Rows
 
@@ -248,6 +248,6 @@ def wrap(
     if callable(model):
         return Function(model, space, scalar=scalar, name=name, labels=labels)
     raise ModelError(
-        f"A {type(model).__name__} cannot be tested: it has no 'predict' and is no function. Give a fitted estimator, "
-        "a function of a frame, a function of one case (scalar=True), or the path of a model file."
+        f"An object of type {type(model).__name__} cannot be tested: it has no 'predict' and is no function. "
+        "Give a fitted estimator, a function of a frame, a function of one case (scalar=True), or the path of a model file."
     )

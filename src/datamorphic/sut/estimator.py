@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._checks import did_you_mean, plural
-from ..cases import Outputs
 from ..errors import ModelError
+from ..outputs import Outputs
 from ..space.points import Batch
 from .base import Executor, Labels, ScoreKind, as_outputs
 

@@ -6,8 +6,8 @@ from concurrent.futures import TimeoutError as NoAnswer
 from typing import Any
 
 from .._checks import plural, positive
-from ..cases import Outputs
 from ..errors import SystemDied, SystemHung
+from ..outputs import Outputs
 from ..space.points import Batch
 from .base import Executor, Wrapper
 

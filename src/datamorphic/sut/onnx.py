@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._checks import did_you_mean, optional_import, plural
-from ..cases import Outputs
 from ..errors import ModelError
+from ..outputs import Outputs
 from ..space.points import Batch
 from .base import Executor, as_outputs
 
@@ -35,11 +35,8 @@ class OnnxModel(Executor):
     """
 
     def __init__(self, file: Path) -> None:
-        runtime = optional_import("onnxruntime", "onnx", "Running an .onnx model")
-        options = runtime.SessionOptions()
-        options.log_severity_level = 3
         self._file = file
-        self._session = runtime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+        self._session = _open(file)
         self._inputs = self._session.get_inputs()
         self._outputs = [each.name for each in self._session.get_outputs()]
         for each in self._inputs:
@@ -47,8 +44,14 @@ class OnnxModel(Executor):
                 raise ModelError(f"{file.name}: the input {each.name!r} is a {each.type}, which is not supported.")
         self.score_kind = "probability" if len(self._outputs) > 1 else None
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return OnnxModel, (self._file,)  # a session cannot be sent to another process; its file can
+    def __getstate__(self) -> dict[str, Any]:
+        # a session cannot be sent to another process; the name of its file can
+        return self.__dict__ | {"_session": None, "_inputs": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ = state
+        self._session = _open(self._file)
+        self._inputs = self._session.get_inputs()
 
     def answer(self, batch: Batch, scores: bool) -> Outputs:
         """Run the session on the batch."""
@@ -77,6 +80,13 @@ class OnnxModel(Executor):
             each.name: frame[each.name].to_numpy().astype(_TYPES[each.type]).reshape(-1, 1)
             for each in self._inputs
         }
+
+
+def _open(file: Path) -> Any:
+    runtime = optional_import("onnxruntime", "onnx", "Running an .onnx model")
+    options = runtime.SessionOptions()
+    options.log_severity_level = 3  # errors only: what matters is raised as well
+    return runtime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
 
 
 def _probabilities(found: Any) -> npt.NDArray[np.float64]:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from .._checks import plural, whole_number
-from ..cases import Outputs, Status
 from ..errors import BadAnswer, SystemDied, SystemFailed, SystemHung, UsageError
+from ..outputs import Outputs, Status
 from ..space.points import Batch, Points
 from ..space.rowtable import Numbers, RowTable
 from .base import Executor, Wrapper

@@ -19,7 +19,7 @@ from ..strategies.flow import ask
 from ..sut.base import Executor, wrap
 
 if TYPE_CHECKING:
-    from ..cases import Outputs
+    from ..outputs import Outputs
 
 CLASSES = ("malignant", "benign")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..morphisms.laws import LawReport, as_test_system, check_laws
+from ..morphisms.derived import as_test_system
+from ..morphisms.laws import LawReport, check_laws
 
 
 def laws(test_system: Any, *, examples: int = 500, seed: int = 0) -> LawReport:

@@ -1,0 +1,159 @@
+"""What systems answer: labels and a status a row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import DataError
+from .space.points import Take
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Status(IntEnum):
+    """What became of one question to the system under test."""
+
+    OK = 0
+    ERROR = 1  #: it raised
+    TIMEOUT = 2  #: it gave no answer in time
+    DIED = 3  #: its process ended
+    MISSING = 4  #: it answered NaN or None
+    MALFORMED = 5  #: it answered something that is no label
+    NEW_LABEL = 6  #: it answered a label it was not known to have; the value is kept
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """What a system answered to a batch, one entry a row.
+
+    Attributes
+    ----------
+    values : ndarray
+        The labels (or numbers). Where `status` is not OK or NEW_LABEL the value means nothing.
+    status : ndarray of int8
+        A `Status` a row.
+    scores : ndarray, optional
+        One column a class: decision values or probabilities, where they were asked for and exist.
+    messages : dict
+        Row number to what went wrong there.
+    """
+
+    values: npt.NDArray[Any]
+    status: npt.NDArray[np.int8]
+    scores: npt.NDArray[np.float64] | None = None
+    messages: dict[int, str] = field(default_factory=dict)
+
+    @staticmethod
+    def of(values: npt.NDArray[Any], scores: npt.NDArray[np.float64] | None = None) -> Outputs:
+        """Return outputs that are all in order."""
+        return Outputs(values, np.zeros(len(values), dtype=np.int8), scores)
+
+    @staticmethod
+    def empty() -> Outputs:
+        """Return the outputs of no rows."""
+        return Outputs.of(np.empty(0, dtype=object))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def ok(self) -> Mask:
+        """Which rows have an answer."""
+        return (self.status == Status.OK) | (self.status == Status.NEW_LABEL)
+
+    def take(self, rows: Take) -> Outputs:
+        """Return the outputs of some rows."""
+        messages = self.messages
+        if messages:
+            chosen = np.arange(len(self))[rows]
+            messages = {i: self.messages[int(row)] for i, row in enumerate(chosen) if int(row) in self.messages}
+        scores = None if self.scores is None else self.scores[rows]
+        return Outputs(self.values[rows], self.status[rows], scores, messages)
+
+    def same(self, other: Outputs) -> Mask:
+        """Tell row by row whether two answers are the same: both labels and equal, or failures of one kind."""
+        both = self.ok & other.ok
+        equal = np.asarray(self.values == other.values)
+        if equal.shape != both.shape:  # labels of types that NumPy does not compare
+            equal = np.array([a == b for a, b in zip(self.values, other.values, strict=True)], dtype=bool)
+        return np.where(both, equal.astype(bool), (self.status == other.status) & ~both)
+
+    @staticmethod
+    def concat(parts: Sequence[Outputs]) -> Outputs:
+        """Return the outputs of all parts, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return Outputs.empty()
+        messages: dict[int, str] = {}
+        start = 0
+        for part in parts:
+            messages |= {start + row: text for row, text in part.messages.items()}
+            start += len(part)
+        all_scores: list[Any] = [part.scores for part in parts]
+        scores = np.concatenate(all_scores) if all(s is not None for s in all_scores) else None
+        values = join_values([part.values for part in parts])
+        return Outputs(values, np.concatenate([part.status for part in parts]), scores, messages)
+
+    def columns(self) -> dict[str, Any]:
+        """Return everything as columns for a file; labels of mixed types become text that keeps their type."""
+        values: Any = self.values
+        if self.values.dtype == object:
+            values = [_label_to_json(v) if ok else None for v, ok in zip(self.values, self.ok, strict=True)]
+        elif self.values.dtype.kind in "US":
+            values = self.values.tolist()
+        messages = np.array([self.messages.get(i) for i in range(len(self))], dtype=object)
+        columns = {"output": values, "status": self.status, "message": messages}
+        for c in range(0 if self.scores is None else self.scores.shape[1]):
+            columns[f"score.{c}"] = self.scores[:, c]  # type: ignore[index]
+        return columns
+
+    @staticmethod
+    def from_table(table: Any, dtype: str) -> Outputs:
+        """Return the outputs from the columns of an Arrow table that `columns` made."""
+        raw = table["output"].to_pylist()
+        if dtype == "|O":
+            values = np.empty(len(raw), dtype=object)
+            values[:] = [_label_from_json(text) for text in raw]
+        else:
+            values = np.array(raw, dtype=dtype)
+        scores = [np.asarray(table[name].to_numpy()) for name in table.column_names if name.startswith("score.")]
+        messages = {i: text for i, text in enumerate(table["message"].to_pylist()) if text is not None}
+        status = np.asarray(table["status"].to_numpy())
+        return Outputs(values, status, np.column_stack(scores) if scores else None, messages)
+
+
+def join_values(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Concatenate arrays of labels without turning numbers into text, as NumPy would."""
+    arrays = [array for array in arrays if len(array)] or list(arrays[:1])
+    families = {"text" if array.dtype.kind in "US" else array.dtype.kind == "O" for array in arrays}
+    if len(families) > 1:
+        arrays = [array.astype(object) for array in arrays]
+    return np.concatenate(arrays)
+
+
+def _label_to_json(label: Any) -> str:
+    """One label of mixed types as text that keeps its type: tuples and plain values."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    try:
+        return json.dumps({"tuple": list(label)} if isinstance(label, tuple) else label)
+    except TypeError:
+        raise DataError(
+            f"The label {label!r} is a {type(label).__name__}, which cannot be kept in a file. "
+            "Labels must be strings, numbers, booleans or tuples of these."
+        ) from None
+
+
+def _label_from_json(text: str | None) -> Any:
+    if text is None:
+        return None
+    label = json.loads(text)
+    return tuple(label["tuple"]) if isinstance(label, dict) else label

@@ -1,0 +1,135 @@
+"""The command line: what it prints, where, and how it exits."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import datamorphic as dm
+from datamorphic.faces.cli import app
+
+TESTS = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(app, list(arguments))
+
+
+def test_laws_of_a_subject(run):
+    result = run("laws", "--subject", "box 1", "--examples", "50")
+    assert result.exit_code == 0
+    assert result.stdout.count("HOLDS") == 10
+    assert "BROKEN" not in result.stdout
+
+
+def test_broken_laws_exit_with_one(run, monkeypatch):
+    monkeypatch.chdir(TESTS)
+    result = run("laws", "faulty:WineMidpoint", "--examples", "100")
+    assert result.exit_code == 1
+    assert "BROKEN" in result.stdout
+    assert "dioxide' from 6 to 3.5" in result.stdout.replace("\n", " ").replace("  ", " ")
+
+
+def test_json_is_one_document_and_nothing_else(run, monkeypatch):
+    monkeypatch.chdir(TESTS)
+    result = run("laws", "faulty:BankLastCategory", "--examples", "60", "--json")
+    assert result.exit_code == 1
+    document = json.loads(result.stdout)
+    assert document["system"] == "BankLastCategory"
+    assert document["seed"] == 0
+    states = {law["law"]: law["state"] for law in document["laws"]}
+    assert states["completeness"] == "BROKEN"
+    assert states["locality"] == "HOLDS"
+
+
+def test_laws_of_data(run, tmp_path):
+    dm.data.load("iris").to_csv(tmp_path / "iris.csv", index=False)
+    for data in ("data:iris", "iris.csv"):
+        result = run("laws", "--data", data, "--target", "target", "--examples", "40")
+        assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["laws"], "Say what to check"),
+        (["laws", "a:b", "--subject", "Box 1"], "Got 2 of them"),
+        (["laws", "--subject", "Sphere"], "There is no subject 'Sphere'"),
+        (["laws", "no_such_module:X"], "There is no module 'no_such_module'"),
+        (["laws", "../evil:X"], "Write module:object"),
+        (["laws", "json:Dumper"], "'json' has no 'Dumper'"),
+        (["laws", "json"], "has no marked functions"),
+        (["laws", "broken_module:X"], "Importing 'broken_module' failed: ZeroDivisionError"),
+        (["laws", "--data", "nowhere.csv"], "There is no file 'nowhere.csv'"),
+        (["laws", "--data", "data:nowhere"], "There is no data set 'nowhere'"),
+        (["laws", "--data", "data:iris", "--target", "specis"], "'specis' is not in the frame"),
+        (["laws", "--data", "table.xls"], "is not understood as a table"),
+        (["laws", "--subject", "Box 1", "--examples", "0"], "--examples"),
+        (["nonsense"], "No such command"),
+    ],
+)
+def test_wrong_use_is_one_line_and_exit_code_two(run, tmp_path, arguments, words):
+    (tmp_path / "broken_module.py").write_text("1 / 0")
+    (tmp_path / "table.xls").write_text("")
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert "Traceback" not in result.output
+    assert result.stdout == ""
+
+
+def test_a_failing_system_exits_with_three(run, tmp_path):
+    (tmp_path / "failing_system.py").write_text(
+        "import datamorphic as dm\n"
+        "class Failing:\n"
+        "    space = dm.Space([dm.Continuous('x', 0, 1)])\n"
+        "    @dm.executor\n"
+        "    def ask(self, p):\n"
+        "        raise ConnectionError('nobody there')\n"
+    )
+    result = run("laws", "failing_system:Failing")
+    assert result.exit_code == 3
+    assert "ConnectionError: nobody there" in result.stderr
+
+
+def test_demo_writes_a_report(run, tmp_path):
+    result = run("demo")
+    assert result.exit_code == 0
+    page = (tmp_path / "datamorphic-demo" / "report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "the answer changes" in result.stdout.replace("\n", " ")
+    assert "report.html" in result.stdout
+
+
+def test_demo_as_json(run):
+    document = json.loads(run("demo", "--json", "--out", "here").stdout)
+    assert Path("here", "report.html").is_file()
+    assert document["rows"] == 569
+    assert document["changes"]
+
+
+def test_the_command_itself_leaves_nothing_behind_and_takes_no_colour_where_none_is_wanted(tmp_path):
+    command = Path(sys.executable).with_name("datamorphic")
+    result = subprocess.run(
+        [command, "laws", "--subject", "Sin 2", "--examples", "30"],
+        cwd=tmp_path, capture_output=True, text=True, env=os.environ | {"NO_COLOR": "1"}, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "\x1b" not in result.stdout
+    assert result.stderr == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_and_version(run):
+    assert dm.__version__ in run("--version").stdout
+    for arguments in (["--help"], ["laws", "--help"], ["demo", "-h"]):
+        assert run(*arguments).exit_code == 0
+    assert "Examples" in run("laws", "--help").stdout

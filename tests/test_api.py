@@ -1,0 +1,57 @@
+"""The public names, pinned; and an import that costs next to nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import datamorphic as dm
+
+NAMES = [
+    "Categorical", "Combinations", "Continuous", "Integer", "OneHot", "Outputs", "Points", "Rule", "Space", "Status",
+    "TestSet", "TestSystem", "analyser", "case_filter", "case_metric", "data", "datamorphism", "errors", "executor",
+    "laws", "metamorphism", "seed_maker", "set_filter", "set_metric", "subjects", "wrap",
+]  # fmt: skip
+
+
+def test_the_public_names_are_pinned():
+    assert dm.__all__ == NAMES
+    assert set(NAMES) <= set(dir(dm))
+    for name in NAMES:
+        assert getattr(dm, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = dm.nothing
+
+
+def test_every_public_thing_is_documented():
+    for name in NAMES:
+        assert getattr(dm, name).__doc__, name
+
+
+def test_importing_loads_nothing_heavy():
+    code = "import sys, datamorphic; print(*sorted({m.partition('.')[0] for m in sys.modules}))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    heavy = {
+        "numpy",
+        "pandas",
+        "scipy",
+        "sklearn",
+        "plotly",
+        "hypothesis",
+        "rich",
+        "typer",
+        "jinja2",
+        "sqlalchemy",
+        "pyarrow",
+    }
+    assert heavy.isdisjoint(loaded)
+
+
+def test_a_space_needs_numpy_and_no_more():
+    code = "import sys, datamorphic as dm; dm.Space([dm.Continuous('x')]); print('pandas' in sys.modules, 'numpy' in sys.modules)"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.split() == ["False", "True"]

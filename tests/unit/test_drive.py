@@ -1,0 +1,192 @@
+"""The one loop that answers flows."""
+
+from __future__ import annotations
+
+import io
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import datamorphic as dm
+from datamorphic import Status
+from datamorphic.errors import ArgumentError, OutOfBudget, SystemFailed
+from datamorphic.runs.drive import Tally, drive
+from datamorphic.strategies.flow import Budget, Question, ask
+
+SPACE = dm.Space([dm.Integer("n", 0, 1_000_000)])
+
+
+def parity():
+    return dm.wrap(lambda f: f["n"] % 2, space=SPACE, name="parity")
+
+
+def numbers(*values):
+    return SPACE.points(pd.DataFrame({"n": list(values)}))
+
+
+def count_up(batches, size):
+    """A flow that asks for consecutive numbers and returns how many answers it saw, also when cut short."""
+    seen = 0
+    try:
+        for i in range(batches):
+            outputs = yield Question(numbers(*range(i * size, (i + 1) * size)), done=i / batches, note="counting")
+            seen += len(outputs)
+    except OutOfBudget:
+        pass
+    return seen
+
+
+class Recorder:
+    def __init__(self):
+        self.seen = []
+
+    def record(self, question, outputs):
+        self.seen.append((question.batch.frame["n"].tolist(), outputs.values.tolist()))
+
+
+def test_a_flow_is_answered_counted_and_recorded():
+    def flow():
+        first = yield numbers(1, 2, 3)  # plain points are a question too
+        second = yield Question(numbers(3, 2, 9))
+        return first.values.tolist(), second.values.tolist()
+
+    tally, recorder = Tally(), Recorder()
+    assert drive(flow(), parity(), tally=tally, recorder=recorder) == ([1, 0, 1], [1, 0, 1])
+    assert (tally.runs, tally.calls) == (6, 4)  # 2 and 3 are remembered
+    assert recorder.seen == [([1, 2, 3], [1, 0, 1]), ([3, 2, 9], [1, 0, 1])]
+    assert tally.seconds > 0
+    assert tally.incidents.empty
+
+
+def test_scores_on_demand():
+    from sklearn.linear_model import LogisticRegression
+
+    frame = pd.DataFrame({"n": range(20)})
+    sut = dm.wrap(LogisticRegression().fit(frame, frame["n"] > 9), space=SPACE)
+    assert drive(ask(SPACE.points(frame)), sut).scores is None
+    assert drive(ask(SPACE.points(frame), scores=True), sut).scores.shape == (20, 2)
+
+
+@pytest.mark.parametrize(("budget", "answered"), [(35, 30), ("30 runs", 30), ("29", 20), (5, 0), (None, 100)])
+def test_a_budget_of_runs_is_never_exceeded(budget, answered):
+    tally = Tally()
+    assert drive(count_up(10, 10), parity(), budget=budget, tally=tally) == answered
+    assert tally.runs == answered
+    assert tally.exhausted == (answered < 100)
+
+
+def test_a_budget_of_time_ends_the_run():
+    slow = dm.wrap(lambda f: time.sleep(0.02) or f["n"] % 2, space=SPACE)
+    tally = Tally()
+    seen = drive(count_up(10_000, 1), slow, budget="0.3s", tally=tally)
+    assert 0 < seen < 100
+    assert tally.exhausted
+
+
+def test_a_flow_that_does_not_mind_budgets_is_ended():
+    def deaf():
+        while True:
+            try:
+                yield numbers(1)
+            except OutOfBudget:
+                continue
+
+    with pytest.raises(OutOfBudget):
+        drive(deaf(), parity(), budget=3)
+
+    def careless():
+        yield numbers(1, 2)
+        yield numbers(3, 4)
+
+    with pytest.raises(OutOfBudget, match="after 2 runs"):
+        drive(careless(), parity(), budget=3)
+
+
+@pytest.mark.parametrize("text", ["", "soon", "-5", "0", "1 fortnight", "1..2s", 0, -1, 2.5, True])
+def test_budgets_that_are_none(text):
+    with pytest.raises(ArgumentError, match="not understood"):
+        Budget.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "budget"),
+    [
+        ("90s", Budget(seconds=90)),
+        ("1m", Budget(seconds=60)),
+        ("1.5 min", Budget(seconds=90)),
+        ("2h", Budget(seconds=7200)),
+        ("1h 1m 1s", Budget(seconds=3661)),
+        ("10,000 runs", Budget(runs=10_000)),
+        (np.int64(7), Budget(runs=7)),
+        (Budget(runs=3, seconds=4), Budget(runs=3, seconds=4)),
+    ],
+)
+def test_budgets(text, budget):
+    assert Budget.parse(text) == budget
+
+
+def test_a_run_survives_a_model_that_raises_hangs_and_answers_nan():
+    """Three rows of ten thousand raise, one hangs, one is NaN: exactly these are reported, nothing else is lost."""
+    raising, hanging, nan = {17, 5_000, 9_999}, 1_234, 42
+
+    def model(frame):
+        import time
+
+        n = frame["n"].to_numpy()
+        if np.isin(n, list(raising)).any():
+            raise ValueError("cannot divide the indivisible")
+        if (n == hanging).any():
+            time.sleep(3600)
+        answers = (n % 7).astype(float)
+        answers[n == nan] = np.nan
+        return answers
+
+    tally = Tally()
+    points = numbers(*range(10_000))
+    outputs = drive(ask(points), dm.wrap(model, space=SPACE), tally=tally, timeout=2.0)
+    found = {int(i): Status(outputs.status[i]) for i in np.flatnonzero(outputs.status != Status.OK)}
+    assert found == {**dict.fromkeys(raising, Status.ERROR), hanging: Status.TIMEOUT, nan: Status.MISSING}
+    fine = outputs.status == Status.OK
+    np.testing.assert_array_equal(outputs.values[fine], (np.arange(10_000) % 7)[fine])
+    incidents = tally.incidents.set_index("n")
+    assert set(incidents.index) == raising | {hanging, nan}
+    assert incidents.loc[17, "message"] == "ValueError: cannot divide the indivisible"
+    assert "no answer" in incidents.loc[hanging, "message"]
+    assert tally.health.failed == {Status.ERROR: 3, Status.TIMEOUT: 1, Status.MISSING: 1}
+    assert (tally.runs, tally.calls) == (10_000, 10_000)
+
+
+def test_a_system_that_fails_altogether_ends_the_run():
+    def broken(frame):
+        raise RuntimeError("no licence")
+
+    flow = count_up(3, 5)
+    with pytest.raises(SystemFailed, match="no licence"):
+        drive(flow, dm.wrap(broken, space=SPACE))
+    assert flow.gi_frame is None  # closed
+
+
+def test_incidents_are_kept_up_to_a_limit_and_counted_beyond():
+    tally = Tally()
+    drive(ask(numbers(*range(3000))), dm.wrap(lambda f: f["n"] * np.nan, space=SPACE), tally=tally)
+    assert len(tally.incidents) == 1000
+    assert tally.health.failed == {Status.MISSING: 3000}
+
+
+def test_progress_goes_to_stderr_and_only_where_it_is_wanted(monkeypatch, capsys):
+    from datamorphic.runs import progress
+
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    drive(count_up(5, 3), parity(), progress=True)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "counting" in shown.err
+    drive(count_up(5, 3), parity())  # stderr is no terminal here
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(progress.sys, "stderr", io.StringIO())
+    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(progress, "PATIENCE", 60.0)
+    drive(count_up(5, 3), parity())
+    assert progress.sys.stderr.getvalue() == ""  # over before anyone would look
