@@ -21,12 +21,15 @@ def test_numbers_equal_those_of_a_dict(monkeypatch, width, hashes):
         codes[rng.random(codes.shape) < 0.05] = np.nan
         keys = [tuple("nan" if np.isnan(v) else v for v in row) for row in codes.tolist()]
         assert table.find(codes).tolist() == [known.get(key, -1) for key in keys]
+        new = [i for i, key in enumerate(keys) if key not in known and key not in keys[:i]]
         for key in keys:
             known.setdefault(key, len(known))
-        assert table.add(codes).tolist() == [known[key] for key in keys]
+        numbers, fresh = table.add(codes)
+        assert numbers.tolist() == [known[key] for key in keys]
+        assert fresh.tolist() == new
         assert len(table) == len(known)
 
 
 def test_zero_equals_minus_zero():
     table = RowTable(1)
-    assert table.add(np.array([[0.0], [-0.0], [1.0]])).tolist() == [0, 0, 1]
+    assert table.add(np.array([[0.0], [-0.0], [1.0]]))[0].tolist() == [0, 0, 1]

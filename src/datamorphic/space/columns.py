@@ -78,6 +78,17 @@ def encode(feature: Feature, column: pd.Series[Any], *, open_ends: bool, lenient
     return codes
 
 
+def _plainly_fits(feature: Feature, codes: Codes, open_ends: bool) -> bool:
+    """Tell in two passes that nothing is wrong, so that the searches for what is wrong can be left out."""
+    if not codes.size:
+        return True
+    limit = LARGEST_INTEGER if isinstance(feature, Integer) else LARGEST_NUMBER
+    free = open_ends and not isinstance(feature, Integer)
+    low, high = (-limit, limit) if free else (max(feature.low, -limit), min(feature.high, limit))
+    inside = bool(low <= codes.min() and codes.max() <= high)  # false for NaN too
+    return inside and (not isinstance(feature, Integer) or bool((np.rint(codes) == codes).all()))
+
+
 def _as_numbers(feature: Feature, column: pd.Series[Any], lenient: bool) -> Codes:
     try:
         codes: Codes = column.to_numpy(dtype=np.float64, na_value=np.nan)

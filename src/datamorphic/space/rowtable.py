@@ -37,18 +37,36 @@ class RowTable:
         bits = _bits(codes)
         return self._find(bits, _hash(bits))
 
-    def add(self, codes: Codes) -> Numbers:
-        """Put rows in that are not there yet and return the number of each; equal rows share one."""
+    def add(self, codes: Codes) -> tuple[Numbers, Numbers]:
+        """Put rows in that are not there yet; return the number of each row, and which rows were new.
+
+        Equal rows share a number; the first of them is the one that counts as new.
+        """
         bits = _bits(codes)
         hashes = _hash(bits)
         numbers = self._find(bits, hashes)
-        while (new := np.flatnonzero(numbers < 0)).size:
+        before = self._count
+        came = [np.empty(0, dtype=np.int64)]
+        waiting = np.flatnonzero(numbers < 0)
+        while waiting.size:
             # One row for each hash; the few that share a hash with another row wait for the next round.
-            _, first = np.unique(hashes[new], return_index=True)
-            first.sort()
-            self._insert(bits[new[first]], hashes[new[first]])
-            numbers[new] = self._find(bits[new], hashes[new])
-        return numbers
+            _, first, which = np.unique(hashes[waiting], return_index=True, return_inverse=True)
+            order = np.argsort(first)
+            rank = np.empty_like(order)
+            rank[order] = np.arange(len(order))
+            newcomers = waiting[first[order]]
+            came.append(newcomers)
+            numbers[waiting] = self._count + rank[which]
+            self._insert(bits[newcomers], hashes[newcomers])
+            if len(newcomers) == len(waiting):
+                break
+            differs = (self._rows[numbers[waiting]] != bits[waiting]).any(axis=1)
+            waiting = waiting[differs]
+            numbers[waiting] = self._find(bits[waiting], hashes[waiting])
+            waiting = waiting[numbers[waiting] < 0]
+        fresh = np.concatenate(came)
+        assert len(fresh) == self._count - before
+        return numbers, fresh
 
     def _find(self, bits: Bits, hashes: Bits) -> Numbers:
         mask = np.uint64(len(self._slots) - 1)

@@ -73,22 +73,21 @@ class Cached(Wrapper):
             self._older[scores], self._memory[scores] = self._memory[scores], _Memory()
         memory, older = self._memory[scores], self._older[scores]
         known_before = older.find(batch)
-        places = np.full(len(batch), -1, dtype=np.int64)
-        now = np.flatnonzero(known_before < 0)
-        count = len(memory)
-        places[now] = memory.add(batch.take(now))
-        new, first = np.unique(places, return_index=True)
-        ask = first[new >= count]
-        if ask.size:
+        rest = np.flatnonzero(known_before < 0)
+        asked = batch if len(rest) == len(batch) else batch.take(rest)
+        places, new = memory.add(asked)
+        if new.size:
             try:
-                memory.learn(self.inner.answer(batch.take(ask), scores))
+                memory.learn(self.inner.answer(asked if len(new) == len(asked) else asked.take(new), scores))
             except BaseException:
                 self._memory[scores] = _Memory()  # it holds rows that now have no answer
                 raise
-        if not known_before.size or (known_before < 0).all():
+        if asked is batch:
             return memory.outputs.take(places)
-        both = Outputs.concat([memory.outputs, older.outputs])
-        return both.take(np.where(known_before >= 0, known_before + len(memory.outputs), places))
+        both = Outputs.concat([older.outputs, memory.outputs])
+        where = known_before.copy()
+        where[rest] = places + len(older.outputs)
+        return both.take(where)
 
 
 class _Memory:
@@ -106,7 +105,7 @@ class _Memory:
             return np.full(len(batch), -1, dtype=np.int64)
         return self.table.find(batch.codes)
 
-    def add(self, batch: Points) -> Numbers:
+    def add(self, batch: Points) -> tuple[Numbers, Numbers]:
         if self.table is None:
             self.table = RowTable(batch.codes.shape[1])
         return self.table.add(batch.codes)
