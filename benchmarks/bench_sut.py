@@ -25,8 +25,7 @@ def main():
     model = dm.wrap(lambda f: f["x0"] > f["x1"], space=SPACE)
 
     def flow():
-        for batch in asked:
-            yield batch
+        yield from asked
 
     def through(make):
         def run():

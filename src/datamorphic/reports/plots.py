@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import zlib
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -16,25 +18,23 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#9
 
 def line_html(line: Line) -> Markup:
     """Return a line picture as a piece of HTML."""
-    import html
-
     from markupsafe import Markup
 
-    figure = line_figure(line)
-    # plotly reads a little HTML in texts: what the user wrote must arrive as text
     name = html.escape(line.title, quote=True)
-    div = figure.to_html(
-        full_html=False, include_plotlyjs=False, config={"displaylogo": False, "responsive": True}
+    div = line_figure(line).to_html(
+        full_html=False,
+        include_plotlyjs=False,
+        div_id=f"picture-{zlib.crc32(repr(line).encode()):08x}",  # the same report is the same file
+        config={"displayModeBar": False, "responsive": True},
     )
     return Markup(f'<figure role="img" aria-label="{name}">{div}</figure>')
 
 
 def line_figure(line: Line) -> Any:
     """Return a line picture as a plotly figure."""
-    import html
-
     import plotly.graph_objects as go
 
+    # plotly reads a little HTML in texts: what the user wrote must arrive as text
     labels = list(dict.fromkeys(line.bands))
     colour = {label: COLOURS[i % len(COLOURS)] for i, label in enumerate(labels)}
     figure = go.Figure()
@@ -59,8 +59,8 @@ def line_figure(line: Line) -> Any:
     )  # fmt: skip
     grid = {"gridcolor": "rgba(128,128,128,.25)", "zerolinecolor": "rgba(128,128,128,.4)"}
     figure.update_layout(
-        xaxis={"title": line.x_label, **grid},
-        yaxis={"title": line.y_label, **grid},
+        xaxis={"title": html.escape(line.x_label), **grid},
+        yaxis={"title": html.escape(line.y_label), **grid},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"color": "#808080"},

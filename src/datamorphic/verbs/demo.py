@@ -93,7 +93,7 @@ class Demo:
         walk = Line(
             "Decision value along the walk, step by step",
             "step of the walk",
-            "decision value for benign",
+            f"decision value for {self.sut.labels[1] if self.sut.labels else 'the second class'}",
             np.round(scores[:, 1], 4).tolist(),
             [str(label) for label in self.walked.values],
             ["the start", *self.path.moves],
@@ -101,22 +101,27 @@ class Demo:
         told = "\n".join(f"• {self.told_change(step)}" for step in self.changes)
         return Section(
             f"From a malignant to a benign tumour in {plural(len(self.path), 'small step')}: the answer changes "
-            f"{plural(len(self.changes), 'time')}",
+            f"{_times(len(self.changes))}",
             "Two patients from opposite classes; one is turned into the other feature by feature. Where the answer "
             f"changes, two nearly equal patients are told different things:\n{told}",
             picture=walk,
         )
 
     def _laws_section(self) -> Section:
-        rows = [[result.law, result.says, result.state, result.words] for result in self.laws.results]
+        columns = ["law", "what it says", "outcome"] + ["counter-example"] * (not self.laws.holds)
+        rows = [[r.law, r.says, r.state, r.words][: len(columns)] for r in self.laws.results]
         held = "Moves and distances keep their laws" if self.laws.holds else "A law of the test system is broken"
         return Section(
             held,
             f"Exploration is only as good as the steps it takes. {self.laws.examples} triples of points were tried "
             "against each law.",
             "good" if self.laws.holds else "bad",
-            Table(["law", "what it says", "outcome", "counter-example"], rows),
+            Table(columns, rows),
         )
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def run_demo(seed: int = 0) -> Demo:
