@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .space.features import Integer as Integer
     from .space.points import Points as Points
     from .space.space import Space as Space
-    from .sut.base import wrap as wrap
+    from .sut.wrap import wrap as wrap
     from .verbs.laws import laws as laws
 
 __version__ = "0.1.0"
@@ -65,7 +65,7 @@ _HOMES = {
     "set_filter": "morphisms.marks",
     "set_metric": "morphisms.marks",
     "subjects": "data.subjects",
-    "wrap": "sut.base",
+    "wrap": "sut.wrap",
 }
 
 __all__ = sorted(_HOMES)

@@ -131,6 +131,11 @@ def test_metamorphisms_give_four_verdicts():
     assert set(not_run["is_known"]) == {Verdict.UNDEFINED}
 
 
+def test_an_option_that_does_not_exist_is_refused():
+    with pytest.raises(TestSystemError, match="@datamorphism has no option 'stepp'"):
+        dm.datamorphism(stepp=3)
+
+
 def faulty_system(**members):
     return type("Faulty", (), {"space": LINE, **members})
 

@@ -10,6 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
+from .._checks import did_you_mean
+from ..errors import TestSystemError
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 ATTRIBUTE = "__datamorphic__"
@@ -38,49 +41,49 @@ def mark_of(function: object) -> Mark | None:
     return mark if isinstance(mark, Mark) else None
 
 
-def _marked(function: Callable[..., Any] | None, mark: Mark) -> Any:
-    def leave(target: Any) -> Any:
-        setattr(getattr(target, "__func__", target), ATTRIBUTE, mark)
-        return target
+class Marker:
+    """A decorator that writes down its kind and options: ``@mark`` or ``@mark(option=...)``."""
 
-    return leave if function is None else leave(function)
+    def __init__(self, kind: str, options: tuple[str, ...], doc: str) -> None:
+        self.kind, self.options = kind, options
+        self.__name__ = kind
+        self.__doc__ = doc
+
+    @overload
+    def __call__(self, function: Function, /) -> Function: ...
+    @overload
+    def __call__(self, function: None = None, /, **options: Any) -> Callable[[Function], Function]: ...
+    def __call__(self, function: Any = None, /, **options: Any) -> Any:
+        """Leave the mark on a function, or return what will."""
+        for option in options:
+            if option not in self.options:
+                raise TestSystemError(
+                    f"@{self.kind} has no option {option!r}. {did_you_mean(option, self.options)}"
+                )
+        mark = Mark(self.kind, **options)
+
+        def leave(target: Any) -> Any:
+            setattr(getattr(target, "__func__", target), ATTRIBUTE, mark)
+            return target
+
+        return leave if function is None else leave(function)
+
+    def __repr__(self) -> str:
+        return f"@{self.kind}"
 
 
-@overload
-def seed_maker(function: Function, /) -> Function: ...
-@overload
-def seed_maker(*, name: str | None = None) -> Callable[[Function], Function]: ...
-def seed_maker(function: Any = None, /, *, name: str | None = None) -> Any:
+seed_maker = Marker(
+    "seed_maker",
+    ("name",),
     """Mark a function that makes test cases from nothing: ``() -> frame``.
 
     It may take ``n`` (how many) and ``rng`` (a NumPy generator), by these names.
-    """
-    return _marked(function, Mark("seed_maker", name))
+    """,
+)
 
-
-@overload
-def datamorphism(function: Function, /) -> Function: ...
-@overload
-def datamorphism(
-    *,
-    name: str | None = None,
-    scalar: bool = False,
-    feature: str | None = None,
-    step: float | None = None,
-    move: bool = True,
-    filter: str | None = None,
-) -> Callable[[Function], Function]: ...
-def datamorphism(
-    function: Any = None,
-    /,
-    *,
-    name: str | None = None,
-    scalar: bool = False,
-    feature: str | None = None,
-    step: float | None = None,
-    move: bool = True,
-    filter: str | None = None,
-) -> Any:
+datamorphism = Marker(
+    "datamorphism",
+    ("name", "scalar", "feature", "step", "move", "filter"),
     """Mark a function that makes new inputs from given ones: ``(frame, ...) -> frame``, row by row.
 
     Parameters
@@ -95,34 +98,12 @@ def datamorphism(
         False for a unary datamorphism that is no step of a walk.
     filter : str, optional
         The case filter that says which cases it applies to.
-    """
-    return _marked(
-        function,
-        Mark("datamorphism", name, scalar=scalar, feature=feature, step=step, move=move, filter=filter),
-    )
+    """,
+)
 
-
-@overload
-def metamorphism(function: Function, /) -> Function: ...
-@overload
-def metamorphism(
-    *,
-    of: str | None = None,
-    applies_to: str | None = None,
-    message: str = "",
-    name: str | None = None,
-    scalar: bool = False,
-) -> Callable[[Function], Function]: ...
-def metamorphism(
-    function: Any = None,
-    /,
-    *,
-    of: str | None = None,
-    applies_to: str | None = None,
-    message: str = "",
-    name: str | None = None,
-    scalar: bool = False,
-) -> Any:
+metamorphism = Marker(
+    "metamorphism",
+    ("name", "scalar", "of", "applies_to", "message"),
     """Mark a promise: ``(cases, origins, ...) -> True or False`` for each case.
 
     Parameters
@@ -133,60 +114,27 @@ def metamorphism(
         Only for cases of this kind.
     message : str
         What to say when it is broken.
-    """
-    mark = Mark("metamorphism", name, scalar=scalar, of=of, applies_to=applies_to, message=message)
-    return _marked(function, mark)
+    name, scalar
+        As for a datamorphism.
+    """,
+)
 
+case_metric = Marker(
+    "case_metric", ("name", "scalar"), "Mark a measure of test cases: ``(tests) -> number`` for each case."
+)
 
-@overload
-def case_metric(function: Function, /) -> Function: ...
-@overload
-def case_metric(*, name: str | None = None, scalar: bool = False) -> Callable[[Function], Function]: ...
-def case_metric(function: Any = None, /, *, name: str | None = None, scalar: bool = False) -> Any:
-    """Mark a measure of test cases: ``(tests) -> number`` for each case."""
-    return _marked(function, Mark("case_metric", name, scalar=scalar))
+case_filter = Marker(
+    "case_filter",
+    ("name", "scalar"),
+    "Mark a choice of test cases: ``(tests) -> True or False`` for each case, True to keep it.",
+)
 
+set_metric = Marker("set_metric", ("name",), "Mark a measure of a test set: ``(tests) -> number``.")
 
-@overload
-def case_filter(function: Function, /) -> Function: ...
-@overload
-def case_filter(*, name: str | None = None, scalar: bool = False) -> Callable[[Function], Function]: ...
-def case_filter(function: Any = None, /, *, name: str | None = None, scalar: bool = False) -> Any:
-    """Mark a choice of test cases: ``(tests) -> True or False`` for each case, True to keep it."""
-    return _marked(function, Mark("case_filter", name, scalar=scalar))
+set_filter = Marker("set_filter", ("name",), "Mark a function from test set to test set.")
 
+executor = Marker(
+    "executor", ("name", "scalar"), "Mark the function that asks the system under test: ``(frame) -> labels``."
+)
 
-@overload
-def set_metric(function: Function, /) -> Function: ...
-@overload
-def set_metric(*, name: str | None = None) -> Callable[[Function], Function]: ...
-def set_metric(function: Any = None, /, *, name: str | None = None) -> Any:
-    """Mark a measure of a test set: ``(tests) -> number``."""
-    return _marked(function, Mark("set_metric", name))
-
-
-@overload
-def set_filter(function: Function, /) -> Function: ...
-@overload
-def set_filter(*, name: str | None = None) -> Callable[[Function], Function]: ...
-def set_filter(function: Any = None, /, *, name: str | None = None) -> Any:
-    """Mark a function from test set to test set."""
-    return _marked(function, Mark("set_filter", name))
-
-
-@overload
-def executor(function: Function, /) -> Function: ...
-@overload
-def executor(*, name: str | None = None, scalar: bool = False) -> Callable[[Function], Function]: ...
-def executor(function: Any = None, /, *, name: str | None = None, scalar: bool = False) -> Any:
-    """Mark the function that asks the system under test: ``(frame) -> labels``."""
-    return _marked(function, Mark("executor", name, scalar=scalar))
-
-
-@overload
-def analyser(function: Function, /) -> Function: ...
-@overload
-def analyser(*, name: str | None = None) -> Callable[[Function], Function]: ...
-def analyser(function: Any = None, /, *, name: str | None = None) -> Any:
-    """Mark a function that reports on a test set: ``(tests) -> anything``."""
-    return _marked(function, Mark("analyser", name))
+analyser = Marker("analyser", ("name",), "Mark a function that reports on a test set: ``(tests) -> anything``.")

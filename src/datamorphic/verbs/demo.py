@@ -16,7 +16,8 @@ from ..runs.drive import Tally, drive
 from ..space.paths import Path
 from ..space.space import Space
 from ..strategies.flow import ask
-from ..sut.base import Executor, wrap
+from ..sut.base import Executor
+from ..sut.wrap import wrap
 
 if TYPE_CHECKING:
     from ..outputs import Outputs

@@ -1,0 +1,76 @@
+"""`wrap`: a system under test from whatever can answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ModelError
+from .base import Executor, Function
+from .estimator import Estimator
+from .files import load_model
+
+if TYPE_CHECKING:
+    from ..space.space import Space
+
+
+def wrap(
+    model: Any,
+    *,
+    space: Space | None = None,
+    scalar: bool = False,
+    trust: bool = False,
+    name: str | None = None,
+    labels: Iterable[Any] | None = None,
+) -> Executor:
+    """Return a system under test from whatever can answer.
+
+    Parameters
+    ----------
+    model : object
+        A fitted estimator or pipeline (anything with ``predict``), a function of a frame, a function of one
+        case (``scalar=True``), the path of a model file (.skops, .onnx; .joblib and .pkl with ``trust=True``),
+        a test system with an executor, or an executor, which is returned as it is.
+    space : Space, optional
+        The space of its inputs; without one it takes frames as they are.
+    scalar : bool
+        Whether a function takes one case instead of a frame.
+    trust : bool
+        Whether a pickle may be loaded. Loading one runs whatever code its author put into it.
+    name : str, optional
+        For messages and reports.
+    labels : iterable, optional
+        The labels it may answer, where the model does not say.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> space = dm.Space([dm.Continuous("x", 0, 1)])
+    >>> sut = dm.wrap(lambda x: "high" if x > 0.5 else "low", space=space, scalar=True)
+    >>> sut.execute(space.points({"x": 0.7})).values.tolist()
+    ['high']
+    """
+    if isinstance(model, Executor):
+        return model
+    if isinstance(getattr(model, "sut", None), Executor):
+        return model.sut
+    if isinstance(model, str | os.PathLike):
+        loaded = load_model(model, trust=trust)
+        name = name or os.path.basename(os.fspath(model))
+        if isinstance(loaded, Executor):
+            loaded.name, loaded.space = name, space
+            return loaded
+        model = loaded
+    if isinstance(model, type):
+        raise ModelError(
+            f"{model.__name__} is a class, not a model. Make one and fit it: {model.__name__}().fit(X, y)."
+        )
+    if hasattr(model, "predict"):
+        return Estimator(model, space, name=name, labels=labels)
+    if callable(model):
+        return Function(model, space, scalar=scalar, name=name, labels=labels)
+    raise ModelError(
+        f"An object of type {type(model).__name__} cannot be tested: it has no 'predict' and is no function. "
+        "Give a fitted estimator, a function of a frame, a function of one case (scalar=True), or the path of a model file."
+    )
