@@ -208,3 +208,13 @@ def test_a_system_without_a_declared_space_is_not_held_to_bounds_or_steps():
 def test_a_distance_of_the_wrong_shape_is_an_error():
     with pytest.raises(TestSystemError, match="must give one number a row"):
         dm.laws(variant(distance=lambda self, a, b: 5))
+
+
+def test_progress_is_shown_where_it_is_wanted(monkeypatch, capsys):
+    from datamorphic.runs import progress
+
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    dm.laws(Sound, examples=20, progress=True)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "the law of locality" in shown.err

@@ -298,13 +298,22 @@ LAWS = (
 # -- the search ----------------------------------------------------------------------------------------------
 
 
-def check_laws(system: TestSystem, *, examples: int = 500, seed: int = 0) -> LawReport:
-    """Check every law on `examples` triples of points and shrink what breaks one."""
+def check_laws(
+    system: TestSystem, *, examples: int = 500, seed: int = 0, show: Callable[[str, float], None] | None = None
+) -> LawReport:
+    """Check every law on `examples` triples of points and shrink what breaks one.
+
+    `show` is told what is being done and which share of the work is done already.
+    """
     whole_number("examples", "laws", examples, 1)
     whole_number("seed", "laws", seed)
     examined = Examined(system)
     drawn = _draw(examined, examples, seed)
-    results = [_check(law, examined, drawn, examples, seed) for law in LAWS]
+    results = []
+    for number, law in enumerate(LAWS):
+        if show is not None:
+            show(f"the law of {law.name}", number / len(LAWS))
+        results.append(_check(law, examined, drawn, examples, seed))
     return LawReport(system.name, results, examples, seed)
 
 

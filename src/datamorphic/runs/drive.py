@@ -153,7 +153,8 @@ def drive(
                 tally.calls = counted.calls
                 if recorder is not None:
                     recorder.record(question, outputs)
-                shown.update(question, tally.runs, tally.calls)
+                note = question.note or "asking"
+                shown.show(f"{note}  {tally.runs:,} runs, {tally.calls:,} calls", question.done)
                 asked = flow.send(outputs)
         except StopIteration as stop:
             return stop.value

@@ -7,13 +7,11 @@ import time
 from types import TracebackType
 from typing import Any
 
-from ..strategies.flow import Question
-
 PATIENCE = 2.0  # seconds before anything is shown
 
 
 class Progress:
-    """A bar where the flow says how far it is, a spinner where it does not."""
+    """A bar where it is known how far the work is, a spinner where it is not."""
 
     def __init__(self, name: str, wanted: bool | None = None) -> None:
         self._name = name
@@ -25,15 +23,15 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def update(self, question: Question, runs: int, calls: int) -> None:
-        """Show where the run stands after a question."""
+    def show(self, text: str, done: float | None = None) -> None:
+        """Show what is going on, and the share of the work that is done if that is known."""
         if not self._wanted or time.monotonic() - self._began < PATIENCE:
             return
         if self._bar is None:
             self._start()
-        text = f"{self._name}: {question.note or 'asking'}  {runs:,} runs, {calls:,} calls"
-        total = None if question.done is None else 1.0
-        self._bar.update(self._task, completed=question.done or 0.0, total=total, description=text, refresh=True)
+        total = None if done is None else 1.0
+        description = f"{self._name}: {text}"
+        self._bar.update(self._task, completed=done or 0.0, total=total, description=description, refresh=True)
 
     def _start(self) -> None:
         from rich.console import Console

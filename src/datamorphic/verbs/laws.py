@@ -6,9 +6,10 @@ from typing import Any
 
 from ..morphisms.derived import as_test_system
 from ..morphisms.laws import LawReport, check_laws
+from ..runs.progress import Progress
 
 
-def laws(test_system: Any, *, examples: int = 500, seed: int = 0) -> LawReport:
+def laws(test_system: Any, *, examples: int = 500, seed: int = 0, progress: bool | None = None) -> LawReport:
     """Check the laws of a test system by property-based search.
 
     Parameters
@@ -19,6 +20,8 @@ def laws(test_system: Any, *, examples: int = 500, seed: int = 0) -> LawReport:
         How many triples of points to try.
     seed : int
         Where the search starts; the same seed finds the same.
+    progress : bool, optional
+        Whether to show progress on stderr; by default if that is a terminal.
 
     Returns
     -------
@@ -31,4 +34,6 @@ def laws(test_system: Any, *, examples: int = 500, seed: int = 0) -> LawReport:
     >>> dm.laws(dm.subjects["Box 1"], examples=50).holds
     True
     """
-    return check_laws(as_test_system(test_system), examples=examples, seed=seed)
+    system = as_test_system(test_system)
+    with Progress(system.name, progress) as shown:
+        return check_laws(system, examples=examples, seed=seed, show=shown.show)
