@@ -69,6 +69,17 @@ def optional_import(module: str, extra: str, purpose: str) -> ModuleType:
         ) from error
 
 
+def generator(name: str, owner: str, seed: object) -> Any:
+    """Return a NumPy generator from a seed, or the generator that was given."""
+    import numpy as np
+
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if seed is None or isinstance(seed, np.random.SeedSequence):
+        return np.random.default_rng(seed)
+    return np.random.default_rng(whole_number(name, owner, seed))
+
+
 def plural(count: int, noun: str, many: str | None = None) -> str:
     """Return the count with its noun, e.g. ``1 row`` or ``10,000 rows``."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
@@ -76,10 +87,7 @@ def plural(count: int, noun: str, many: str | None = None) -> str:
 
 def short(value: Any) -> str:
     """Return a value as a person would write it in a sentence."""
-    if isinstance(value, float) or type(value).__module__ == "numpy":
-        try:
-            return f"{float(value):.6g}"
-        except (TypeError, ValueError):
-            pass
+    if isinstance(value, float) or (is_number(value) and type(value).__module__ == "numpy"):
+        return f"{float(value):.10g}"
     text = str(value)
     return text if len(text) <= 60 else text[:57] + "..."

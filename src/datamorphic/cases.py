@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ._checks import plural
 from .errors import DataError
 from .outputs import Outputs, Status
+from .space.columns import fault_in
 from .space.describe import space_from_dict, space_to_dict
 from .space.points import Points, Take
 
@@ -111,6 +112,8 @@ class TestSet:
 
     def with_outputs(self, outputs: Outputs) -> TestSet:
         """Return the set with what the system answered."""
+        if not isinstance(outputs, Outputs):
+            raise DataError(f"Outputs are expected, as an executor gives them. Got {type(outputs).__name__}.")
         if len(outputs) != len(self):
             raise DataError(f"{plural(len(self), 'case')} cannot take {plural(len(outputs), 'output')}.")
         return replace(self, outputs=outputs)
@@ -119,7 +122,9 @@ class TestSet:
     def concat(sets: Sequence[TestSet]) -> TestSet:
         """Return all cases of several sets of one space.
 
-        Where an id occurs in an earlier set too, the whole later set is renumbered, its origins with it.
+        Where an id occurs in an earlier set too, the whole later set is renumbered. Origins among its own
+        cases follow; origins outside it are taken to be in the earlier sets, as they are for mutants. So join
+        sets of one family, seeds before their mutants.
         """
         if not sets:
             raise DataError("There is nothing to concatenate: give at least one test set.")
@@ -153,12 +158,12 @@ class TestSet:
         )
 
     def renumbered(self, first_id: int) -> TestSet:
-        """Return the set with ids from `first_id` on; origins outside the set are forgotten."""
+        """Return the set with ids from `first_id` on; origins outside the set stay as they are."""
         order = np.argsort(self.ids)
         place = np.searchsorted(self.ids[order], self.origins)
         place = np.minimum(place, max(len(self) - 1, 0))
         known = (self.ids[order][place] == self.origins) if len(self) else np.zeros(self.origins.shape, dtype=bool)
-        origins = np.where(known, order[place] + first_id, NO_ORIGIN)
+        origins = np.where(known, order[place] + first_id, self.origins)
         return replace(self, ids=np.arange(first_id, first_id + len(self), dtype=np.int64), origins=origins)
 
     # -- looking ------------------------------------------------------------------------------------
@@ -210,6 +215,8 @@ class TestSet:
     def filter(self, keep: Mask | Iterable[bool]) -> TestSet:
         """Return the cases for which `keep` is true."""
         mask = np.asarray(keep)
+        if not mask.size:
+            mask = mask.astype(bool)
         if mask.dtype != bool or mask.shape != (len(self),):
             raise DataError(
                 f"A filter needs True or False for each of {plural(len(self), 'case')}. "
@@ -217,11 +224,11 @@ class TestSet:
             )
         return self.take(mask)
 
-    def rows_of(self, ids: Ids) -> Ids:
+    def rows_of(self, ids: Ids, order: Ids | None = None) -> Ids:
         """Return the places of some ids in this set, -1 for those that are not here."""
         if not len(self):
             return np.full(np.shape(ids), -1, dtype=np.int64)
-        order = np.argsort(self.ids)
+        order = np.argsort(self.ids) if order is None else order
         place = np.minimum(np.searchsorted(self.ids[order], ids), len(self) - 1)
         return np.where(self.ids[order][place] == ids, order[place], -1)
 
@@ -231,8 +238,9 @@ class TestSet:
             raise DataError(f"There is no test case with id {case_id} in this set of {plural(len(self), 'case')}.")
         known: dict[int, None] = {}
         generation = np.array([case_id], dtype=np.int64)
+        order = np.argsort(self.ids)
         while generation.size:
-            rows = self.rows_of(generation)
+            rows = self.rows_of(generation, order)
             parents = self.origins[rows[rows >= 0]]
             generation = np.array(
                 [p for p in dict.fromkeys(parents.ravel().tolist()) if p != NO_ORIGIN and p not in known],
@@ -273,11 +281,11 @@ class TestSet:
             "format": FORMAT,
             "space": space_to_dict(self.space),
             "morphisms": self.morphisms,
-            "output_dtype": None,
+            "output": None,
         }
         if self.outputs is not None:
             columns |= self.outputs.columns()
-            about["output_dtype"] = self.outputs.values.dtype.str
+            about["output"] = self.outputs.kind_of_values
         table = pa.table(columns).replace_schema_metadata({"datamorphic": json.dumps(about)})
         pq.write_table(table, str(path))
 
@@ -292,31 +300,49 @@ class TestSet:
             about = json.loads((table.schema.metadata or {})[b"datamorphic"])
         except (OSError, pa.ArrowException) as error:
             raise DataError(f"{path} cannot be read as Parquet: {error}.") from None
-        except (KeyError, ValueError):
+        except (KeyError, ValueError, RecursionError):
             raise DataError(
                 f"{path} is a Parquet file, but no test set: TestSet.to_parquet writes them."
             ) from None
-        if about["format"] > FORMAT:
-            raise DataError(f"{path} was written by a newer version of datamorphic. Upgrade to read it.")
+        try:
+            if about["format"] > FORMAT:
+                raise DataError(f"{path} was written by a newer version of datamorphic. Upgrade to read it.")
+            return cls._from_table(table, about)
+        except DataError:
+            raise
+        except (LookupError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:
+            raise DataError(f"{path} is damaged: {type(error).__name__} {error}.") from None
+
+    @classmethod
+    def _from_table(cls, table: Any, about: dict[str, Any]) -> TestSet:
+        """Put the columns together, checking what a damaged or hostile file could have wrong."""
+
+        def numbers(name: str, dtype: Any) -> npt.NDArray[Any]:
+            column = np.asarray(table[name].to_numpy())
+            if column.dtype.kind not in "iuf":
+                raise DataError(f"The column {name!r} of the file holds no numbers.")
+            return column.astype(dtype, casting="safe")
+
         space = space_from_dict(about["space"])
-
-        def column(name: str) -> npt.NDArray[Any]:
-            return np.asarray(table[name].to_numpy())
-
-        codes = np.column_stack([column(f"in.{name}") for name in space.names])
+        codes = np.column_stack([numbers(f"in.{name}", np.float64) for name in space.names])
+        for j, feature in enumerate(space.features):
+            fault = fault_in(feature, codes[:, j], open_ends=True)
+            if fault is not None:
+                raise DataError(f"The file has a value of {feature.name!r} that {fault[1]}.")
         width = sum(name.startswith("origin.") for name in table.column_names)
-        origins = np.column_stack([column(f"origin.{c}") for c in range(width)])
-        dtype = about["output_dtype"]
-        outputs = None if dtype is None else Outputs.from_table(table, dtype)
-        return cls(
+        morphisms = tuple(map(str, about["morphisms"]))
+        found = cls(
             Points(space, codes),
-            column("id"),
-            column("kind"),
-            column("made_by"),
-            tuple(about["morphisms"]),
-            origins,
-            outputs,
+            numbers("id", np.int64),
+            numbers("kind", np.int8),
+            numbers("made_by", np.int32),
+            morphisms,
+            np.column_stack([numbers(f"origin.{c}", np.int64) for c in range(width)]),
+            None if about["output"] is None else Outputs.from_table(table, str(about["output"])),
         )
+        if len(found) and not (found.made_by.min() >= 0 and found.made_by.max() < len(morphisms)):
+            raise DataError("The file names morphisms it does not list.")
+        return found
 
 
 def _not_run(n: int) -> Outputs:

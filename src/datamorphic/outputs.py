@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import DataError
+from .space.describe import value_from_json, value_to_json
 from .space.points import Take
 
 Mask = npt.NDArray[np.bool_]
@@ -79,6 +80,8 @@ class Outputs:
 
     def same(self, other: Outputs) -> Mask:
         """Tell row by row whether two answers are the same: both labels and equal, or failures of one kind."""
+        if len(self) != len(other):
+            raise DataError(f"{len(self):,} outputs cannot be compared with {len(other):,}, row by row.")
         both = self.ok & other.ok
         equal = np.asarray(self.values == other.values)
         if equal.shape != both.shape:  # labels of types that NumPy does not compare
@@ -106,8 +109,11 @@ class Outputs:
         """Return everything as columns for a file; labels of mixed types become text that keeps their type."""
         values: Any = self.values
         if self.values.dtype == object:
-            values = [_label_to_json(v) if ok else None for v, ok in zip(self.values, self.ok, strict=True)]
-        elif self.values.dtype.kind in "US":
+            values = [
+                json.dumps(value_to_json(v, "label")) if ok else None
+                for v, ok in zip(self.values, self.ok, strict=True)
+            ]
+        elif self.values.dtype.kind == "U":
             values = self.values.tolist()
         messages = np.array([self.messages.get(i) for i in range(len(self))], dtype=object)
         columns = {"output": values, "status": self.status, "message": messages}
@@ -115,15 +121,29 @@ class Outputs:
             columns[f"score.{c}"] = self.scores[:, c]  # type: ignore[index]
         return columns
 
+    @property
+    def kind_of_values(self) -> str:
+        """What `from_table` needs to know: "object", "text", or the name of a dtype of numbers."""
+        kind = self.values.dtype.kind
+        if kind not in "OUiufb":
+            raise DataError(
+                f"Labels of dtype {self.values.dtype} cannot be kept in a file. Use strings or numbers."
+            )
+        return {"O": "object", "U": "text"}.get(kind, self.values.dtype.name)
+
     @staticmethod
     def from_table(table: Any, dtype: str) -> Outputs:
         """Return the outputs from the columns of an Arrow table that `columns` made."""
         raw = table["output"].to_pylist()
-        if dtype == "|O":
+        if dtype == "object":
             values = np.empty(len(raw), dtype=object)
-            values[:] = [_label_from_json(text) for text in raw]
+            values[:] = [None if text is None else value_from_json(json.loads(text)) for text in raw]
+        elif dtype == "text":
+            values = np.array(raw, dtype=np.str_)
         else:
-            values = np.array(raw, dtype=dtype)
+            if np.dtype(dtype).kind not in "iufb":
+                raise DataError(f"The file says its labels are {dtype!r}, which is no kind of number.")
+            values = table["output"].to_numpy().astype(np.dtype(dtype), copy=True)
         scores = [np.asarray(table[name].to_numpy()) for name in table.column_names if name.startswith("score.")]
         messages = {i: text for i, text in enumerate(table["message"].to_pylist()) if text is not None}
         status = np.asarray(table["status"].to_numpy())
@@ -137,23 +157,3 @@ def join_values(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     if len(families) > 1:
         arrays = [array.astype(object) for array in arrays]
     return np.concatenate(arrays)
-
-
-def _label_to_json(label: Any) -> str:
-    """One label of mixed types as text that keeps its type: tuples and plain values."""
-    if isinstance(label, np.generic):
-        label = label.item()
-    try:
-        return json.dumps({"tuple": list(label)} if isinstance(label, tuple) else label)
-    except TypeError:
-        raise DataError(
-            f"The label {label!r} is a {type(label).__name__}, which cannot be kept in a file. "
-            "Labels must be strings, numbers, booleans or tuples of these."
-        ) from None
-
-
-def _label_from_json(text: str | None) -> Any:
-    if text is None:
-        return None
-    label = json.loads(text)
-    return tuple(label["tuple"]) if isinstance(label, dict) else label

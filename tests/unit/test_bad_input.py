@@ -61,7 +61,15 @@ CASES = {
         lambda: dm.Space.from_frame(FRAME, target="tarfet"), DataError, "'tarfet' is not in the frame"),
     "a vector": (lambda: dm.Space.from_arrays([1.0, 2.0]), DataError, "X.reshape(-1, 1)"),
     "too few names": (lambda: dm.Space.from_arrays([[1.0, 2.0]], names=["a"]), DataError, "1 names for 2 columns"),
+    "columns of several levels": (
+        lambda: dm.Space.from_frame(pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("a", "b")]))), DataError, "several levels of names"),
+    "rows of different lengths": (lambda: dm.Space.from_arrays([[1, 2], [3]]), DataError, "have different lengths"),
+    "two targets": (lambda: dm.Space.from_frame(FRAME, target=["x"]), DataError, "['x'] is not in the frame"),
     # hints that do not fit
+    "hints that are no dict": (lambda: dm.Space.from_frame(FRAME, kinds=["x"]), SpaceError, "kinds must be a dict by column"),
+    "a hint for the target": (
+        lambda: dm.Space.from_frame(FRAME, target="c", orders={"c": ["a"]}), SpaceError, "'c', which is the target and no feature"),
+    "bounds of text": (lambda: dm.Space.from_frame(FRAME, bounds={"x": ("a", "b")}), SpaceError, "bounds['x'] must be a pair"),
     "a hint for another column": (
         lambda: dm.Space.from_frame(FRAME, steps={"xx": 1}), SpaceError, "steps names the column 'xx', which the frame does not have"),
     "an unknown kind": (
@@ -87,10 +95,18 @@ CASES = {
     "a category twice": (lambda: dm.Categorical("c", ["a", "b", "a"]), SpaceError, "'a' is given twice"),
     "a category that is missing": (lambda: dm.Categorical("c", ["a", None]), SpaceError, "nullable=True"),
     "a category that is a list": (lambda: dm.Categorical("c", [["a"]]), SpaceError, "is a list, which is not hashable"),
-    "categories in one string": (lambda: dm.Categorical("c", "ab"), SpaceError, "must be a list of values. Got 'ab'"),
+    "categories in one string": (lambda: dm.Categorical("c", "ab"), SpaceError, "must be a list of values, in their order. Got 'ab'"),
     "a nameless feature": (lambda: dm.Continuous(""), SpaceError, "a string that is not empty"),
     "a nullable that is no bool": (lambda: dm.Continuous("x", nullable="yes"), SpaceError, "nullable must be True or False"),
+    "an endless step": (lambda: dm.Integer("n", step=float("inf")), SpaceError, "at least 1. Got inf"),
+    "a step that is no number": (lambda: dm.Integer("n", step=float("nan")), SpaceError, "at least 1. Got nan"),
+    "a bound beyond all floats": (lambda: dm.Continuous("x", 0, 10**400), SpaceError, "high is too large: bounds beyond 1e+150 lose"),
+    "a category that is NA": (lambda: dm.Categorical("c", ["a", pd.NA]), SpaceError, "a missing value is no category"),
+    "categories in no order": (lambda: dm.Categorical("c", {"a", "b"}), SpaceError, "in their order"),
     # spaces that cannot be
+    "None for features": (lambda: dm.Space(None), SpaceError, "a list of features. Got None"),
+    "a group of nothing": (lambda: dm.OneHot(None), SpaceError, "a list of features. Got None"),
+    "a dict of combinations": (lambda: dm.Combinations({"a": [1]}), SpaceError, "as a DataFrame, one row each. Got dict"),
     "no features": (lambda: dm.Space([]), SpaceError, "at least one feature"),
     "two features of one name": (
         lambda: dm.Space([dm.Continuous("x"), dm.Integer("x")]), SpaceError, "Two features are named 'x'"),
@@ -129,6 +145,11 @@ CASES = {
     "a move of no feature": (lambda: SPACE.up(FRAME, "nn"), SpaceError, "There is no feature 'nn'. Did you mean 'n'?"),
     "an unknown move": (lambda: SPACE.move(FRAME, "jump", "n"), ArgumentError, "one of 'up', 'down', 'clear', 'fill'"),
     "delta 0": (lambda: SPACE.path(FRAME, FRAME, delta=0), ArgumentError, "'delta' parameter of Space.path must be a finite number above 0"),
+    "a seed of text": (lambda: SPACE.sample(1, seed="a"), ArgumentError, "'seed' parameter of Space.sample must be an int"),
+    "a category of another type": (
+        lambda: dm.Space([dm.Categorical("c", [1, 2])]).points({"c": "1"}), DataError, "There is 1, of type int; this is of type str"),
+    "a complex number": (lambda: NUMBERS.points({"x": 1j, "n": 10}), DataError, "is not a number"),
+    "a number beyond all floats": (lambda: NUMBERS.points({"x": 10**400, "n": 10}), DataError, "is not a number"),
     "a negative sample": (lambda: SPACE.sample(-1), ArgumentError, "'n' parameter of Space.sample must be an int in the range [0, inf)"),
     "a sample of the real line": (lambda: dm.Space([dm.Continuous("x")]).sample(3), SpaceError, "has no lower bound"),
     # models

@@ -125,3 +125,54 @@ def test_one_frame_shows_it_all(family):
     assert list(frame.columns) == [
         "id", "in.x", "in.n", "in.c", "output", "status", "message", "kind", "morphism", "origin.0", "origin.1",
     ]  # fmt: skip
+
+
+def test_mutants_of_one_family_keep_their_origins_though_their_ids_clash(mixed):
+    seeds = TestSet.of_seeds(mixed.sample(5, points=True))
+    up = seeds.mutants(mixed.up(seeds.inputs, "n"), "up", [seeds.ids])
+    down = seeds.mutants(mixed.down(seeds.inputs, "n"), "down", [seeds.ids])
+    joined = TestSet.concat([seeds, up, down])
+    assert joined.ids.tolist() == list(range(15))
+    assert joined.origins[10:, 0].tolist() == [0, 1, 2, 3, 4]
+    assert joined.lineage(12) == [2]
+
+
+def _hostile(table, about, **changes):
+    import json
+
+    return table.replace_schema_metadata({"datamorphic": json.dumps({**about, **changes})})
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda t, a: _hostile(t, {}),
+        lambda t, a: t.replace_schema_metadata({"datamorphic": "[1, 2]"}),
+        lambda t, a: t.replace_schema_metadata({"datamorphic": "[" * 100_000}),
+        lambda t, a: _hostile(t, a, format="new"),
+        lambda t, a: _hostile(t, a, format=99),
+        lambda t, a: _hostile(t, a, space={"features": "abc"}),
+        lambda t, a: _hostile(t, a, morphisms=[]),
+        lambda t, a: _hostile(t, a, output="<U500000000"),
+        lambda t, a: _hostile(t, a, output="object"),
+        lambda t, a: t.drop_columns(["id"]),
+        lambda t, a: t.drop_columns(["in.c"]),
+        lambda t, a: t.set_column(t.column_names.index("in.c"), "in.c", [[7.0] * 12]),
+        lambda t, a: t.set_column(t.column_names.index("in.c"), "in.c", [[0.5] * 12]),
+        lambda t, a: t.set_column(t.column_names.index("in.x"), "in.x", [[float("nan")] * 12]),
+        lambda t, a: t.set_column(t.column_names.index("made_by"), "made_by", [[9] * 12]),
+        lambda t, a: t.set_column(t.column_names.index("id"), "id", [["x"] * 12]),
+    ],
+)
+def test_hostile_files_are_refused(tmp_path, family, damage):
+    import json
+
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "tests.parquet"
+    family.with_outputs(Outputs.of(np.arange(12))).to_parquet(path)
+    table = pq.read_table(path)
+    about = json.loads(table.schema.metadata[b"datamorphic"])
+    pq.write_table(damage(table, about), path)
+    with pytest.raises(dm.errors.DataError):
+        TestSet.from_parquet(path)

@@ -252,13 +252,13 @@ class TestSystem:
         A case filter that the datamorphism names decides which cases of the first set take part.
         """
         morphism = self.find("datamorphism", name)
+        youngest = max(sets, key=lambda each: each.next_id)  # new ids come after all of theirs
         if morphism.mark.filter is not None:
             keep = self.find("case_filter", morphism.mark.filter).per_case(sets[0])
             sets = tuple(each.filter(keep) for each in sets)
         inputs: tuple[Points, ...] = tuple(each.inputs for each in sets)
         made = morphism.morph(*inputs, rng=np.random.default_rng(seed))
-        largest = max(sets, key=lambda each: each.next_id)
-        return largest.mutants(made, morphism.name, [each.ids for each in sets])
+        return youngest.mutants(made, morphism.name, [each.ids for each in sets])
 
     def check(self, tests: TestSet) -> dict[str, npt.NDArray[np.object_]]:
         """Return the verdict of every metamorphism on every case of an executed set.

@@ -1,7 +1,7 @@
-"""One column of user values to float64 codes and back.
+"""One column of user values to float64 codes; `decoding` has the way back.
 
-`encode` checks everything a column can have wrong and says which row; `decode` gives values of the dtype
-the user's frame had. pandas is imported here and not at the top: `import datamorphic` must stay light.
+Everything a column can have wrong is checked, and the first row that has it is named. pandas is imported
+here and not at the top: `import datamorphic` must stay light.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 UNKNOWN = -1.0  # the code a lenient encoding gives to what is no category
+Mask = npt.NDArray[np.bool_]
 
 
 def encode(feature: Feature, column: pd.Series[Any], *, open_ends: bool, lenient: bool = False) -> Codes:
@@ -34,7 +35,8 @@ def encode(feature: Feature, column: pd.Series[Any], *, open_ends: bool, lenient
     open_ends : bool
         Whether a continuous value may lie outside the bounds.
     lenient : bool
-        Take the column as it is: values that do not fit keep their number, or become `UNKNOWN`.
+        Take the column as it is: numbers that do not fit keep their value, text among them becomes inf, and
+        what is no category becomes `UNKNOWN`.
 
     Raises
     ------
@@ -42,183 +44,137 @@ def encode(feature: Feature, column: pd.Series[Any], *, open_ends: bool, lenient
         Naming the column, the first row that does not fit, and the remedy.
     """
     if isinstance(feature, Categorical):
-        return _encode_categories(feature, column, lenient)
-    codes = _as_numbers(feature, column, lenient)
+        codes, unknown_hint = _category_codes(feature, column)
+    else:
+        codes, unknown_hint = _numbers(feature, column, lenient), ""
     if lenient:
         return codes
-    if not feature.nullable:
-        _refuse(feature, column, np.isnan(codes), "is missing", "Declare the feature nullable=True, or fill it.")
-    limit = LARGEST_INTEGER if isinstance(feature, Integer) else LARGEST_NUMBER
-    _refuse(feature, column, np.abs(codes) > limit, f"is beyond {limit:.3g}", "Replace or rescale it.")
-    if isinstance(feature, Integer):
-        whole = np.rint(codes)
-        if feature.rounds:
-            codes = whole
-        else:
-            fraction = (whole != codes) & ~np.isnan(codes)
-            _refuse(
-                feature,
-                column,
-                fraction,
-                "is not a whole number",
-                "Use Continuous, or Integer(..., rounds=True).",
-            )
-    if isinstance(feature, Integer) or not open_ends:
-        outside = (codes < feature.low) | (codes > feature.high)
-        remedy = "Widen the bounds" + (
-            "." if isinstance(feature, Integer) else ', or make the space with moves="open".'
-        )
-        _refuse(
-            feature,
-            column,
-            outside,
-            f"lies outside the bounds [{short(feature.low)}, {short(feature.high)}]",
-            remedy,
-        )
+    if isinstance(feature, Integer) and feature.rounds:
+        codes = np.rint(codes)
+    fault = fault_in(feature, codes, open_ends)
+    if fault is not None:
+        bad, what, remedy = fault
+        _refuse(feature, column, bad, what, unknown_hint or remedy)
     return codes
 
 
-def _plainly_fits(feature: Feature, codes: Codes, open_ends: bool) -> bool:
-    """Tell in two passes that nothing is wrong, so that the searches for what is wrong can be left out."""
+def fault_in(feature: Feature, codes: Codes, open_ends: bool) -> tuple[Mask, str, str] | None:
+    """Return which codes are none of the feature's, what is wrong with them and what to do; None if all fit."""
     if not codes.size:
-        return True
+        return None
     limit = LARGEST_INTEGER if isinstance(feature, Integer) else LARGEST_NUMBER
-    free = open_ends and not isinstance(feature, Integer)
-    low, high = (-limit, limit) if free else (max(feature.low, -limit), min(feature.high, limit))
-    inside = bool(low <= codes.min() and codes.max() <= high)  # false for NaN too
-    return inside and (not isinstance(feature, Integer) or bool((np.rint(codes) == codes).all()))
+    low, high = (-limit, limit) if open_ends and feature.kind == "continuous" else (feature.low, feature.high)
+    whole = feature.kind != "continuous"
+    # Two passes tell that nothing is wrong; only if something is are masks made to find out what. NaN fails too.
+    inside = max(low, -limit) <= codes.min() and codes.max() <= min(high, limit)
+    if inside and (not whole or (np.rint(codes) == codes).all()):
+        return None
+    missing = np.isnan(codes)
+    if not feature.nullable and missing.any():
+        return missing, "is missing", "Declare the feature nullable=True, or fill it."
+    if isinstance(feature, Categorical):
+        unknown = ~missing & ((codes < 0) | (codes > feature.high) | (codes != np.rint(codes)))
+        return (unknown, "is not one of the categories", "") if unknown.any() else None
+    checks = [(np.abs(codes) > limit, f"is beyond {limit:.3g}", "Replace or rescale it.")]
+    if whole:
+        fraction = (np.rint(codes) != codes) & ~missing
+        checks.append((fraction, "is not a whole number", "Use Continuous, or Integer(..., rounds=True)."))
+    widen = "Widen the bounds." if whole else 'Widen the bounds, or make the space with moves="open".'
+    outside = (codes < low) | (codes > high)
+    checks.append((outside, f"lies outside the bounds [{short(low)}, {short(high)}]", widen))
+    return next((check for check in checks if check[0].any()), None)
 
 
-def _as_numbers(feature: Feature, column: pd.Series[Any], lenient: bool) -> Codes:
-    try:
-        codes: Codes = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
-        import pandas as pd
+def _numbers(feature: Feature, column: pd.Series[Any], lenient: bool) -> Codes:
+    codes, text = as_numbers(column)
+    if lenient:
+        return np.where(text, np.inf, codes) if text.any() else codes
+    _refuse(feature, column, text, "is not a number", f"The feature is {feature.kind}: convert the column first.")
+    return snapped(feature, codes, column.dtype)
 
-        codes = np.asarray(pd.to_numeric(column.astype(object), errors="coerce"), dtype=np.float64)
-        text = np.isnan(codes) & ~column.isna().to_numpy()
-        if lenient:
-            return np.where(text, np.inf, codes)
-        _refuse(
-            feature,
-            column,
-            text,
-            "is not a number",
-            f"The feature is {feature.kind}: convert the column first.",
-        )
+
+def as_numbers(column: pd.Series[Any]) -> tuple[Codes, Mask]:
+    """Return a column as floats, and which of its values are no numbers; numbers written as text are text."""
+    import pandas as pd
+
+    types = pd.api.types
+    if types.is_numeric_dtype(column.dtype) and not types.is_complex_dtype(column.dtype):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan), np.zeros(len(column), dtype=bool)
+    codes = np.full(len(column), np.nan)
+    text = np.zeros(len(column), dtype=bool)
+    for i, value in enumerate(column.astype(object)):
+        if isinstance(value, str | bytes | complex):
+            text[i] = True
+        elif not _is_missing(value):
+            try:
+                codes[i] = float(value)
+            except (TypeError, ValueError, OverflowError):
+                text[i] = True
+    return codes, text
+
+
+def _is_missing(value: Any) -> bool:
+    import pandas as pd
+
+    missing = pd.isna(value)
+    return isinstance(missing, bool) and missing
+
+
+def snapped(feature: Feature, codes: Codes, dtype: Any) -> Codes:
+    """Take a bound that a shorter float could not hold exactly (0.1 as float32) for the bound itself."""
+    if not isinstance(dtype, np.dtype) or dtype.kind != "f" or dtype.itemsize >= 8:
+        return codes
+    for bound in (feature.low, feature.high):
+        if np.isfinite(bound):
+            codes = np.where(codes == np.asarray(bound, dtype=dtype), bound, codes)
     return codes
 
 
 @lru_cache(maxsize=1024)
-def _index(feature: Categorical) -> pd.Index[Any]:
+def category_index(feature: Categorical) -> pd.Index[Any]:
+    """Return the categories as an index that keeps their types."""
     import pandas as pd
 
     kinds = {type(v) for v in feature.values}
     # Left alone, pandas would make one dtype of [1, "a"] or [1, 2.5] and blur what the values are.
-    return pd.Index(list(feature.values), dtype=None if len(kinds) == 1 else object, tupleize_cols=False)
+    dtype = None if len(kinds) == 1 and kinds <= {str, int, float, bool} else object
+    return pd.Index(list(feature.values), dtype=dtype, tupleize_cols=False)
 
 
-def _encode_categories(feature: Categorical, column: pd.Series[Any], lenient: bool) -> Codes:
+def _category_codes(feature: Categorical, column: pd.Series[Any]) -> tuple[Codes, str]:
+    """Return the codes, `UNKNOWN` for what is no category, and a hint for the first of these."""
     import pandas as pd
 
     try:
         places, uniques = pd.factorize(column)
-        of_unique = _index(feature).get_indexer(uniques).astype(np.float64)
-    except TypeError:
-        value = next((v for v in column if getattr(v, "__hash__", None) is None), "?")
+        of_unique = category_index(feature).get_indexer(uniques).astype(np.float64)
+    except Exception:  # values pandas cannot hash or compare: which error it raises depends on their type
+        value = next((v for v in column if getattr(v, "__hash__", None) is None), column.iloc[0])
         raise DataError(
             f"Column {feature.name!r} holds a {type(value).__name__} ({short(value)}), which is not hashable and so "
             "no category. Use strings, numbers or tuples."
         ) from None
     codes: Codes = np.append(of_unique, np.nan)[places]  # factorize marks what is missing with -1: the last
-    if lenient:
-        return codes
+    hint = ""
     if (of_unique == UNKNOWN).any():
         unknown = uniques[int(np.argmax(of_unique == UNKNOWN))]
-        hint = did_you_mean(unknown, feature.values)
-        _refuse(feature, column, codes == UNKNOWN, "is not one of the categories", hint)
-    if not feature.nullable:
-        _refuse(feature, column, np.isnan(codes), "is missing", "Declare the feature nullable=True, or fill it.")
-    return codes
+        twin = next((v for v in feature.values if str(v) == str(unknown)), None)
+        if twin is None:
+            hint = did_you_mean(unknown, feature.values)
+        else:
+            hint = f"There is {twin!r}, of type {type(twin).__name__}; this is of type {type(unknown).__name__}."
+    return codes, hint
 
 
-def _refuse(feature: Feature, column: pd.Series[Any], bad: npt.NDArray[np.bool_], what: str, remedy: str) -> None:
+def _refuse(feature: Feature, column: pd.Series[Any], bad: Mask, what: str, remedy: str) -> None:
     """Raise an error about the first bad row, if there is one."""
     if not bad.any():
         return
     row = int(np.argmax(bad))
     more = int(bad.sum()) - 1
     others = f" ({more:,} more like it)" if more else ""
+    label = column.index[row]
+    label = label.item() if isinstance(label, np.generic) else label
     raise DataError(
-        f"Column {feature.name!r}, row {column.index[row]!r}: {short(column.iloc[row])!r} {what}{others}. {remedy}"
+        f"Column {feature.name!r}, row {label!r}: {short(column.iloc[row])!r} {what}{others}. {remedy}"
     )
-
-
-def decode(feature: Feature, codes: Codes, dtype: Any = None) -> Any:
-    """Return the values of a column of codes, of `dtype` where it can hold them."""
-    import pandas as pd
-
-    if isinstance(feature, Categorical):
-        return _decode_categories(feature, codes, dtype)
-    if dtype is None:
-        dtype = np.dtype("float64") if feature.kind == "continuous" else np.dtype("int64")
-    if dtype == np.float64:
-        return codes
-    missing = np.isnan(codes) if feature.nullable else np.zeros(0, dtype=bool)
-    if isinstance(dtype, np.dtype) and dtype.kind in "iub":
-        if missing.any():
-            return pd.arrays.IntegerArray(np.where(missing, 0, codes).astype(np.int64), missing)
-        return _narrowed(codes, dtype)
-    return (
-        pd.array(codes, dtype="Float64").astype(dtype) if missing.any() else pd.Series(codes).astype(dtype).array
-    )
-
-
-def _narrowed(codes: Codes, dtype: np.dtype[Any]) -> Any:
-    """Cast to an integer dtype, or to int64 where a value does not fit (int8 and 128)."""
-    limits = np.iinfo(dtype) if dtype.kind in "iu" else None
-    if limits is None or (codes.size and (codes.min() < limits.min or codes.max() > limits.max)):
-        return codes.astype(np.int64)
-    return codes.astype(dtype)
-
-
-@lru_cache(maxsize=1024)
-def _value_array(feature: Categorical) -> Any:
-    """The categories as an array with a missing value behind them, so that code NaN becomes place -1."""
-    import pandas as pd
-
-    index = _index(feature)
-    if index.dtype.kind in "iub":
-        return index.to_numpy()
-    if index.dtype == object:
-        values = np.empty(len(index), dtype=object)
-        values[:] = list(feature.values)
-        return values
-    return pd.array(index)
-
-
-def _decode_categories(feature: Categorical, codes: Codes, dtype: Any) -> Any:
-    import pandas as pd
-
-    has_missing = feature.nullable and bool(np.isnan(codes).any())
-    places = np.where(np.isnan(codes), -1, codes).astype(np.intp) if has_missing else codes.astype(np.intp)
-    values = _value_array(feature)
-    if isinstance(dtype, pd.CategoricalDtype):
-        if dtype.categories is None:
-            dtype = pd.CategoricalDtype(list(feature.values))
-        own = dtype.categories.get_indexer(_index(feature))
-        if (own >= 0).all():
-            return pd.Categorical.from_codes(np.append(own, -1)[places], dtype=dtype)
-        return pd.Categorical(pd.Series(values.take(places)).mask(places < 0), categories=list(feature.values))
-    if not has_missing:
-        taken = values.take(places)
-    elif isinstance(values, np.ndarray):
-        taken = np.where(places < 0, None, values.astype(object).take(places))  # type: ignore[call-overload]
-    else:
-        taken = values.take(places, allow_fill=True)
-    if dtype is None or taken.dtype == dtype:
-        return taken
-    try:
-        return pd.Series(taken).astype(dtype).array
-    except (TypeError, ValueError):
-        return taken

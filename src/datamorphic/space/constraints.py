@@ -19,6 +19,7 @@ from .._checks import plural
 from ..errors import DataError, SpaceError
 from .columns import encode
 from .features import Codes, Feature
+from .rowtable import RowTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,6 +71,14 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 _COMPARISON = re.compile(r"^\s*(.+?)\s*(<=|>=|==|!=|<|>)\s*(.+?)\s*$")
 
 
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 @dataclass(frozen=True)
 class Compare(Constraint):
     """One numeric feature against another, or against a number; a missing value satisfies it.
@@ -94,10 +103,13 @@ class Compare(Constraint):
                 'around one of <=, >=, <, >, ==, !=, as in "free <= total".'
             )
         left, relation, right = found.groups()
-        try:
-            return cls(left, relation, float(right))
-        except ValueError:
-            return cls(left, relation, right)
+        if _is_number(left) and not _is_number(right):
+            left, relation, right = right, relation.translate(str.maketrans("<>", "><")), left
+        if _is_number(right) and np.isnan(float(right)):
+            raise SpaceError(
+                f"The constraint {text!r} compares with nan, which is neither more nor less than anything."
+            )
+        return cls(left, relation, float(right) if _is_number(right) else right)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -137,6 +149,11 @@ class OneHot(Constraint):
 
     group: Sequence[str]
     tied = True
+
+    def __post_init__(self) -> None:
+        if isinstance(self.group, str) or not isinstance(self.group, Sequence):
+            raise SpaceError(f"A one-hot group is a list of features. Got {self.group!r}.")
+        object.__setattr__(self, "group", tuple(self.group))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -203,10 +220,28 @@ class Combinations(Constraint):
     tied = True
 
     def __init__(self, table: pd.DataFrame) -> None:
+        import pandas as pd
+
+        if not isinstance(table, pd.DataFrame):
+            raise SpaceError(
+                f"Valid combinations are given as a DataFrame, one row each. Got {type(table).__name__}."
+            )
         if not len(table) or not len(table.columns):
             raise SpaceError("The table of valid combinations is empty: no point could be valid. Give rows to it.")
         self.table = table.drop_duplicates().reset_index(drop=True)
-        self._encoded: dict[tuple[Feature, ...], Codes] = {}
+        self._prepared: dict[tuple[Feature, ...], tuple[Codes, RowTable]] = {}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Combinations) and self._rows() == other._rows()
+
+    def __hash__(self) -> int:
+        return hash(self.names)
+
+    def _rows(self) -> tuple[Any, ...]:
+        return self.names, list(self.table.astype(object).itertuples(index=False, name=None))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"table": self.table, "_prepared": {}}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -222,35 +257,25 @@ class Combinations(Constraint):
                     f"A table of valid combinations cannot list {name!r}: it is continuous. "
                     "Use a comparison or a function instead."
                 )
-        self._table_codes(space)
+        self._prepare(space)
 
-    def _table_codes(self, space: Space) -> Codes:
+    def _prepare(self, space: Space) -> tuple[Codes, RowTable]:
         features = tuple(space[name] for name in self.names)
-        if features not in self._encoded:
-            self._encoded[features] = np.column_stack(
-                [encode(feature, self.table[feature.name], open_ends=False) for feature in features]
-            )
-        return self._encoded[features]
+        if features not in self._prepared:
+            columns = [encode(feature, self.table[feature.name], open_ends=False) for feature in features]
+            lookup = RowTable(len(columns))
+            lookup.add(np.column_stack(columns))
+            self._prepared[features] = np.column_stack(columns), lookup
+        return self._prepared[features]
 
     def satisfied(self, space: Space, codes: Codes) -> Mask:
         """Tell which rows keep it."""
-        table = self._table_codes(space)
-        known = np.ones(len(codes), dtype=bool)
-        row_key = np.zeros(len(codes), dtype=np.int64)
-        table_key = np.zeros(len(table), dtype=np.int64)
-        for column, name in enumerate(self.names):
-            values = np.unique(table[:, column])  # sorted, NaN last
-            given = codes[:, space.position(name)]
-            place = np.minimum(np.searchsorted(values, given), len(values) - 1)
-            found = values[place]
-            known &= (found == given) | (np.isnan(found) & np.isnan(given))
-            row_key = row_key * len(values) + place
-            table_key = table_key * len(values) + np.searchsorted(values, table[:, column])
-        return known & np.isin(row_key, table_key)
+        _, lookup = self._prepare(space)
+        return lookup.find(codes[:, [space.position(name) for name in self.names]]) >= 0
 
     def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
         """Take one of the valid combinations."""
-        table = self._table_codes(space)
+        table, _ = self._prepare(space)
         chosen = table[rng.integers(len(table), size=len(codes))]
         for column, name in enumerate(self.names):
             codes[:, space.position(name)] = chosen[:, column]
@@ -272,18 +297,25 @@ class Rule(Constraint):
             return np.zeros(0, dtype=bool)
         frame = space.decode(codes)
         try:
-            answer = np.asarray(self.function(frame))
+            answer = self.function(frame)
         except Exception as error:
             raise DataError(
                 f"The constraint {self} raised {type(error).__name__}: {error}. "
                 f"It is given a frame with the columns {', '.join(space.names[:6])} ..."
             ) from error
-        if answer.shape != (len(codes),) or answer.dtype != bool:
+        import pandas as pd
+
+        try:
+            # a comparison with a missing value is missing itself: satisfied, as in `Compare`
+            kept = pd.array(answer, dtype="boolean").to_numpy(dtype=bool, na_value=True)
+        except (TypeError, ValueError):
+            kept = np.zeros(0, dtype=bool)
+        if kept.shape != (len(codes),):
             raise DataError(
                 f"The constraint {self} must answer True or False for each of {plural(len(codes), 'row')}. "
-                f"It gave an array of {answer.dtype} with shape {answer.shape}."
+                f"It gave {type(answer).__name__} of shape {np.shape(answer)}."
             )
-        return answer
+        return kept
 
     def __str__(self) -> str:
         return self.name or getattr(self.function, "__name__", "rule")

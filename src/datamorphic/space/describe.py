@@ -6,6 +6,8 @@ import math
 import warnings
 from typing import Any
 
+import numpy as np
+
 from ..errors import DataError, DatamorphicWarning
 from .constraints import Combinations, Compare, Constraint, OneHot
 from .features import Categorical, Continuous, Feature, Integer
@@ -20,7 +22,7 @@ def space_to_dict(space: Space) -> dict[str, Any]:
         "features": [_feature_to_dict(feature) for feature in space.features],
         "moves": space.moves,
         "invalid": space.invalid,
-        "dtypes": {name: str(dtype) for name, dtype in space.dtypes.items()},
+        "dtypes": {name: _dtype_to_json(dtype) for name, dtype in space.dtypes.items()},
         "constraints": [_constraint_to_dict(constraint) for constraint in space.constraints],
     }
 
@@ -35,24 +37,52 @@ def space_from_dict(about: dict[str, Any]) -> Space:
             moves=about["moves"],
             invalid=about["invalid"],
             constraints=[each for each in constraints if each is not None],
-            dtypes=_dtypes(about["dtypes"]),
+            dtypes={name: _dtype_from_json(each) for name, each in about["dtypes"].items()},
         )
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        if isinstance(error, DataError):
+            raise
         raise DataError(f"This is no description of a space: {type(error).__name__} {error}.") from None
 
 
-def _dtypes(names: dict[str, str]) -> dict[str, Any]:
+def value_to_json(value: Any, what: str = "value") -> Any:
+    """Return a category or label as JSON data that keeps its type, or say that it cannot be kept."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, tuple):
+        return {"tuple": [value_to_json(each, what) for each in value]}
+    if value is None or type(value) in (str, int, float, bool):
+        return value
+    raise DataError(
+        f"The {what} {value!r} is of type {type(value).__name__}, which cannot be kept in a file. "
+        "Use strings, numbers, booleans or tuples of these."
+    )
+
+
+def value_from_json(data: Any) -> Any:
+    """Return the value that `value_to_json` made data of."""
+    return tuple(map(value_from_json, data["tuple"])) if isinstance(data, dict) else data
+
+
+def _dtype_to_json(dtype: Any) -> Any:
+    categories = getattr(dtype, "categories", None)
+    if categories is None:
+        return str(dtype)
+    return {"category": [value_to_json(v, "category") for v in categories], "ordered": bool(dtype.ordered)}
+
+
+def _dtype_from_json(about: Any) -> Any:
     import pandas as pd
 
-    # "category" alone has lost its categories: the feature has them, so that dtype is made by decoding
-    return {name: pd.CategoricalDtype() if text == "category" else pd.api.types.pandas_dtype(text)
-            for name, text in names.items()}  # fmt: skip
+    if isinstance(about, dict):
+        return pd.CategoricalDtype(list(map(value_from_json, about["category"])), ordered=about["ordered"])
+    return pd.api.types.pandas_dtype(about)
 
 
 def _feature_to_dict(feature: Feature) -> dict[str, Any]:
     about: dict[str, Any] = {"name": feature.name, "kind": feature.kind, "nullable": feature.nullable}
     if isinstance(feature, Categorical):
-        return about | {"values": list(feature.values)}
+        return about | {"values": [value_to_json(value, "category") for value in feature.values]}
     about |= {
         side: value for side, value in (("low", feature.low), ("high", feature.high)) if math.isfinite(value)
     }
@@ -63,8 +93,7 @@ def _feature_from_dict(about: dict[str, Any]) -> Feature:
     about = dict(about)
     kind = about.pop("kind")
     if kind == "categorical":
-        values = [tuple(v) if isinstance(v, list) else v for v in about["values"]]
-        return Categorical(about["name"], values, nullable=about["nullable"])
+        return Categorical(about["name"], map(value_from_json, about["values"]), nullable=about["nullable"])
     return _NUMERIC[kind](**about)
 
 
@@ -74,7 +103,8 @@ def _constraint_to_dict(constraint: Constraint) -> dict[str, Any]:
     if isinstance(constraint, OneHot):
         return {"one_hot": list(constraint.names)}
     if isinstance(constraint, Combinations):
-        return {"combinations": constraint.table.astype(object).to_dict("list")}
+        columns = constraint.table.astype(object).to_dict("list")
+        return {"combinations": {name: [value_to_json(v) for v in column] for name, column in columns.items()}}
     return {"function": str(constraint)}
 
 
@@ -86,7 +116,10 @@ def _constraint_from_dict(about: dict[str, Any]) -> Constraint | None:
     if "one_hot" in about:
         return OneHot(about["one_hot"])
     if "combinations" in about:
-        return Combinations(pd.DataFrame(about["combinations"]))
+        columns = {name: list(map(value_from_json, column)) for name, column in about["combinations"].items()}
+        return Combinations(
+            pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()})
+        )
     warnings.warn(
         f"The constraint {about['function']!r} was a function and is not kept in files. Declare it again.",
         DatamorphicWarning,

@@ -86,17 +86,16 @@ class _Numeric(Feature):
             value = getattr(self, side)
             if value is None:
                 value = open_end
-            if not is_number(value) or math.isnan(value):
+            if not is_number(value) or value != value:
                 raise SpaceError(
                     f"Feature {self.name!r}: {side} must be a number, or None for no bound. Got {value!r}."
                 )
-            value = float(value)
             if abs(value) > largest and value != open_end:
                 raise SpaceError(
-                    f"Feature {self.name!r}: {side} is {short(value)}; bounds beyond {largest:.3g} lose "
-                    "precision. Rescale the column, or pass None for no bound."
+                    f"Feature {self.name!r}: {side} is too large: bounds beyond {largest:.3g} lose precision. "
+                    "Rescale the column, pass None for no bound, or declare it categorical if it is an identifier."
                 )
-            object.__setattr__(self, side, value)
+            object.__setattr__(self, side, float(value))
         if self.low > self.high:
             raise SpaceError(
                 f"Feature {self.name!r}: the bounds are reversed, low {short(self.low)} is above "
@@ -212,7 +211,7 @@ class Integer(_Numeric):
                     f"Feature {self.name!r}: {side} must be a whole number. Got {short(bound)}; "
                     "use Continuous for real numbers."
                 )
-        if not is_number(self.step) or self.step != round(self.step) or not 1 <= self.step < LARGEST_INTEGER:
+        if not is_number(self.step) or not 1 <= self.step < LARGEST_INTEGER or self.step != round(self.step):
             raise SpaceError(
                 f"Feature {self.name!r}: the step of an integer must be a whole number of at least 1. "
                 f"Got {self.step!r}."
@@ -233,7 +232,7 @@ class Integer(_Numeric):
         return "whole number in " + self._domain()
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, eq=False)
 class Categorical(Feature):
     """One of finitely many values, in the order given.
 
@@ -263,8 +262,10 @@ class Categorical(Feature):
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "nullable", nullable)
         self._check_name()
-        if isinstance(values, str) or not isinstance(values, Iterable):
-            raise SpaceError(f"Feature {name!r}: the categories must be a list of values. Got {values!r}.")
+        if isinstance(values, str | set | frozenset) or not isinstance(values, Iterable):
+            raise SpaceError(
+                f"Feature {name!r}: the categories must be a list of values, in their order. Got {values!r}."
+            )
         plain = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
         object.__setattr__(self, "values", plain)
         if not plain:
@@ -272,7 +273,7 @@ class Categorical(Feature):
         seen: set[Hashable] = set()
         for value in plain:
             try:
-                repeated = value in seen
+                repeated = hash(value) is not None and value in seen
             except TypeError:
                 raise SpaceError(
                     f"Feature {name!r}: the category {short(value)!r} is a {type(value).__name__}, which is not "
@@ -282,12 +283,22 @@ class Categorical(Feature):
                 raise SpaceError(
                     f"Feature {name!r}: the category {value!r} is given twice. (True equals 1 and False equals 0.)"
                 )
-            if value is None or value != value:
+            if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
                 raise SpaceError(
                     f"Feature {name!r}: a missing value is no category. Declare the feature with nullable=True."
                 )
             seen.add(value)
         object.__setattr__(self, "high", len(plain) - 1.0)
+
+    def _key(self) -> tuple[object, ...]:
+        # 0, 0.0 and False are equal to Python and are different categories to a model
+        return (self.name, self.nullable, tuple((type(value), value) for value in self.values))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Categorical) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
 
     def moved(self, codes: Codes, direction: int, clip: bool) -> Codes:
         """Return the next or previous category, staying put at the ends even in open spaces."""

@@ -29,6 +29,8 @@ def as_frame(space: Space, data: Any) -> pd.DataFrame:
         data = data.to_dict()  # a row of a frame
     if isinstance(data, Mapping):
         return pd.DataFrame({name: [data[name]] for name in space.names if name in data})
+    if _is_list_of_dicts(data):
+        return pd.DataFrame(list(data))
     if isinstance(data, np.ndarray) and data.ndim != 1:
         rows: Any = data
     elif isinstance(data, Sequence | np.ndarray) and not isinstance(data, str):
@@ -59,18 +61,30 @@ def in_form_of(space: Space, data: Any, points: Points) -> Any:
     frame = space.frame(points)
     if isinstance(data, np.ndarray) and data.ndim == 2:
         return frame.to_numpy(dtype=data.dtype if data.dtype.kind in "fO" else None)
-    case = {name: column.tolist()[0] for name, column in frame.items()}
+    cases = [
+        dict(zip(space.names, row, strict=True))
+        for row in zip(*(frame[name].tolist() for name in frame), strict=True)
+    ]
+    if _is_list_of_dicts(data):
+        return cases
+    case = cases[0]
     if isinstance(data, Mapping):
         return case
     if isinstance(data, pd.Series):
         return pd.Series(case, name=data.name)
+    if isinstance(data, np.ndarray):
+        return np.array(list(case.values()), dtype=data.dtype if data.dtype.kind in "fO" else None)
     return tuple(case.values()) if isinstance(data, tuple) else list(case.values())
+
+
+def _is_list_of_dicts(data: Any) -> bool:
+    return isinstance(data, Sequence) and len(data) > 0 and all(isinstance(case, Mapping) for case in data)
 
 
 def is_one_case(data: Any) -> bool:
     """Tell whether the caller gave a single case rather than a table."""
     import pandas as pd
 
-    if isinstance(data, Points | pd.DataFrame):
+    if isinstance(data, Points | pd.DataFrame) or _is_list_of_dicts(data):
         return False
     return not isinstance(data, np.ndarray) or data.ndim == 1

@@ -17,7 +17,7 @@ from .features import Codes, Feature
 if TYPE_CHECKING:
     from .space import Space
 
-MOST_MOVES = 1_000_000  # of one feature on one path; midpoints do the rest
+MOST_MOVES = 10_000  # of one feature on one path; midpoints do the rest
 
 Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
@@ -162,20 +162,33 @@ def path_counts(space: Space, a: Codes, b: Codes, delta: float) -> tuple[Codes, 
                 here[np.isnan(b[:, j]), j] = np.nan
                 fill = np.isnan(here[:, j]) & ~np.isnan(b[:, j])
                 here[fill, j] = feature.default
-            gap = np.nan_to_num(b[:, j] - here[:, j])
-            steps = np.clip(np.trunc(gap / feature.step), -MOST_MOVES, MOST_MOVES)
-            counts[:, j] = steps.astype(np.int64)
-            here[:, j] += steps * feature.step
+            with np.errstate(over="ignore"):
+                # a hair more, since 0.6 / 0.2 is 2.9999999999999996
+                steps = np.trunc(np.nan_to_num(b[:, j] - here[:, j]) / feature.step * (1 + 1e-12))
+            steps[here[:, j] + feature.step == here[:, j]] = 0  # lost in rounding: such a move leads nowhere
+            counts[:, j] = np.clip(steps, -MOST_MOVES, MOST_MOVES).astype(np.int64)
+            here[:, j] = _moved_often(feature, here[:, j], counts[:, j], clip=space.moves == "clip")
     midpoints = np.zeros(len(a), dtype=np.int64)
+    under_way = np.ones(len(a), dtype=bool)
     while True:
-        # The constant below 1 makes up for the rounding of many single steps, which are one product here.
-        far = (distance(space, here, b) > delta * (1 - 1e-9)) | (discrete_distance(space, here, b) > 0)
-        rows = np.flatnonzero(far)
+        far = (distance(space, here, b) > delta) | (discrete_distance(space, here, b) > 0)
+        rows = np.flatnonzero(far & under_way)
         if not rows.size:
             return here, counts, midpoints
         # With the target first, the first difference that cannot be halved goes to the target: no stalling.
         nearer = midpoint(space, b[rows], here[rows])
-        stuck = (distance(space, nearer, here[rows]) == 0) & (distance(space, nearer, b[rows]) > 0)
-        nearer[stuck] = b[rows][stuck]  # no float64 lies between the two
+        moved = distance(space, nearer, here[rows]) > 0
+        under_way[rows[~moved]] = False  # no float64 lies between the two
         here[rows] = nearer
-        midpoints[rows] += 1
+        midpoints[rows[moved]] += 1
+
+
+def _moved_often(feature: Feature, column: Codes, counts: Counts, clip: bool) -> Codes:
+    """Make each row's moves one at a time, as whoever follows the path will, rounding and all."""
+    here = column.copy()
+    for made in range(int(np.abs(counts).max(initial=0))):
+        rows = np.flatnonzero(np.abs(counts) > made)
+        for direction in (1, -1):
+            some = rows[np.sign(counts[rows]) == direction]
+            here[some] = feature.moved(here[some], direction, clip)
+    return here

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import did_you_mean, short
+from .._checks import did_you_mean, is_number, short
 from ..errors import AmbiguousData, DataError, SpaceError
+from .columns import as_numbers
 from .features import Categorical, Continuous, Feature, Integer
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ def check_frame(frame: object) -> pd.DataFrame:
         raise DataError(
             f"A DataFrame is expected. Got {type(frame).__name__} instead; for arrays use Space.from_arrays."
         )
+    if isinstance(frame.columns, pd.MultiIndex):
+        raise DataError(
+            "The columns have several levels of names. Join them first: "
+            "frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
+        )
     if not len(frame.columns):
         raise DataError("The frame has no columns: there is nothing to test on.")
     repeated = frame.columns[frame.columns.duplicated()]
@@ -45,13 +51,18 @@ def features_of(
     steps: Mapping[str, float],
     bounds: Mapping[str, tuple[float | None, float | None]],
     orders: Mapping[str, Sequence[Any]],
+    target: str | None = None,
 ) -> list[Feature]:
     """Return one feature a column; hints override what the values suggest."""
     check_frame(frame)
     if not len(frame):
         raise DataError("The frame has no rows: kinds, bounds and categories are read from its values.")
     for hint, given in (("kinds", kinds), ("steps", steps), ("bounds", bounds), ("orders", orders)):
+        if not isinstance(given, Mapping):
+            raise SpaceError(f"{hint} must be a dict by column. Got {given!r}.")
         for name in given:
+            if name == target and target is not None:
+                raise SpaceError(f"{hint} names the column {name!r}, which is the target and no feature.")
             if name not in frame.columns:
                 hint_text = did_you_mean(name, frame.columns)
                 raise SpaceError(f"{hint} names the column {name!r}, which the frame does not have. {hint_text}")
@@ -131,30 +142,33 @@ def _feature(
         raise SpaceError(f"Column {name!r} is {kind} and takes no order. Orders are for categorical features.")
     numbers = _numbers(name, column, kind)
     low, high = _bounds(name, bounds, numbers)
+    if bounds is None and kind == "integer":
+        low, high = float(np.rint(numbers).min()), float(np.rint(numbers).max())
+    if step is None:
+        width = numbers.max() - numbers.min() if low is None or high is None else high - low
+        step = width / 20 if width > 0 else None
+        if kind == "integer":
+            step = max(1.0, float(np.rint(step or 1)))  # a twentieth of the range too, but one unit at least
     if kind == "continuous":
         return Continuous(name, low, high, step=step, nullable=nullable)  # type: ignore[arg-type]
     has_fractions = bool((numbers != np.rint(numbers)).any())
-    if bounds is None:
-        low, high = float(np.rint(numbers).min()), float(np.rint(numbers).max())
-    if step is None:
-        # a twentieth of the range, as for real numbers, but one unit at least
-        step = max(1.0, float(np.rint((numbers.max() - numbers.min()) / 20)))
     return Integer(name, low, high, step=step, nullable=nullable, rounds=has_fractions)  # type: ignore[arg-type]
 
 
 def _numbers(name: str, column: pd.Series[Any], kind: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    try:
-        numbers = column.dropna().to_numpy(dtype=np.float64)
-    except (TypeError, ValueError):
-        sample = short(column.dropna().iloc[0])
+    codes, text = as_numbers(column)
+    if text.any():
+        sample = short(column.iloc[int(np.argmax(text))])
         raise DataError(
             f"Column {name!r} is declared {kind} and holds {sample!r}, which is no number. "
             "Convert the column, or declare it categorical."
-        ) from None
+        )
+    numbers = codes[~np.isnan(codes)]
     if not numbers.size:
         raise DataError(f"Column {name!r} has no values at all. Drop it: frame.drop(columns=[{name!r}]).")
     if not np.isfinite(numbers).all():
-        row = column.index[np.flatnonzero(np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan)))[0]]
+        row = column.index[int(np.argmax(np.isinf(codes)))]
+        row = row.item() if isinstance(row, np.generic) else row
         raise DataError(
             f"Column {name!r}, row {row!r}: the value is infinite. Replace it by a number, or by a missing value."
         )
@@ -168,7 +182,8 @@ def _bounds(
         return float(numbers.min()), float(numbers.max())
     try:
         low, high = bounds
-    except (TypeError, ValueError):
+        assert all(end is None or is_number(end) for end in (low, high))
+    except (TypeError, ValueError, AssertionError):
         raise SpaceError(
             f"bounds[{name!r}] must be a pair (low, high), None for an open end. Got {bounds!r}."
         ) from None
@@ -183,8 +198,8 @@ def _categories(name: str, column: pd.Series[Any]) -> list[Any]:
         return list(column.dtype.categories)
     try:
         values = list(pd.unique(column.dropna()))
-    except TypeError:
-        sample = next(v for v in column if getattr(v, "__hash__", None) is None)
+    except Exception:  # values pandas cannot hash: which error it raises depends on their type
+        sample = next((v for v in column if getattr(v, "__hash__", None) is None), column.iloc[0])
         raise DataError(
             f"Column {name!r} holds a {type(sample).__name__} ({short(sample)}), which is not hashable and so no "
             "category. Turn it into strings, numbers or tuples."

@@ -84,7 +84,7 @@ class Points:
         if not parts:
             raise DataError("There is nothing to concatenate: give at least one set of points.")
         space = parts[0].space
-        if any(part.space != space for part in parts):
+        if any(part.space.features != space.features for part in parts):
             raise DataError("The points to concatenate come from different spaces. Encode them with one space.")
         return Points(space, np.concatenate([part.codes for part in parts]))
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._checks import plural
 from ..errors import SpaceError
 from .features import Codes
 
 if TYPE_CHECKING:
     from .space import Space
 
-MOST_TRIES = 1000
+AT_ONCE = 1_000_000  # rows
+RAREST = 1e-5  # share of valid points below which drawing is hopeless
 
 
 def draw(space: Space, n: int, rng: np.random.Generator) -> Codes:
@@ -28,16 +28,20 @@ def draw(space: Space, n: int, rng: np.random.Generator) -> Codes:
     codes = _draw_freely(space, n, rng)
     if not space.keeps_constraints:
         return codes
-    bad = np.flatnonzero(~space.satisfied(codes))
-    for _ in range(MOST_TRIES):
-        if not bad.size:
-            return codes
-        codes[bad] = fresh = _draw_freely(space, bad.size, rng)
-        bad = bad[~space.satisfied(fresh)]
-    raise SpaceError(
-        f"{MOST_TRIES:,} draws found no valid point for {plural(bad.size, 'row')}: the constraints leave too little "
-        "of the space. Start from rows of data instead."
-    )
+    valid = codes[space.satisfied(codes)]
+    drawn = n
+    while len(valid) < n:
+        if drawn > 1 / RAREST and len(valid) < RAREST * drawn:
+            raise SpaceError(
+                f"Of {drawn:,} points drawn only {len(valid):,} are valid: the constraints leave too little of the "
+                "space. Start from rows of data instead."
+            )
+        expected = (n - len(valid)) * drawn / max(len(valid), 1)
+        more = min(int(1.1 * expected) + 100, AT_ONCE)
+        fresh = _draw_freely(space, more, rng)
+        valid = np.concatenate([valid, fresh[space.satisfied(fresh)]])
+        drawn += more
+    return np.asfortranarray(valid[:n])
 
 
 def _draw_freely(space: Space, n: int, rng: np.random.Generator) -> Codes:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import did_you_mean, one_of, plural, positive, whole_number
+from .._checks import did_you_mean, generator, one_of, plural, positive, whole_number
 from ..errors import DataError, SpaceError
 from . import geometry
-from .columns import decode, encode
+from .columns import encode, fault_in
 from .constraints import Constraint, as_constraint
+from .decoding import decode
 from .features import Codes, Feature
 from .forms import as_frame, in_form_of, is_one_case
 from .paths import Path
@@ -67,6 +68,8 @@ class Space:
     ) -> None:
         if isinstance(features, Feature):
             features = [features]
+        if not isinstance(features, Iterable):
+            raise SpaceError(f"A space is made of a list of features. Got {features!r}.")
         self.features = tuple(features)
         if not self.features:
             raise SpaceError("A space needs at least one feature: Continuous, Integer or Categorical.")
@@ -86,7 +89,7 @@ class Space:
         self.has_nullable = any(feature.nullable for feature in self.features)
         if isinstance(constraints, str | Constraint) or callable(constraints):
             constraints = [constraints]
-        self.constraints: tuple[Constraint, ...] = tuple(map(as_constraint, constraints))
+        self.constraints: tuple[Constraint, ...] = tuple(map(as_constraint, constraints or ()))
         for constraint in self.constraints:
             constraint.check(self)
         self.units = self._units()
@@ -144,7 +147,7 @@ class Space:
 
         check_frame(frame)
         if target is not None:
-            if target not in frame.columns:
+            if not isinstance(target, str) or target not in frame.columns:
                 raise DataError(
                     f"The target column {target!r} is not in the frame. {did_you_mean(target, frame.columns)}"
                 )
@@ -153,7 +156,7 @@ class Space:
                 raise DataError(
                     f"The frame has one column, the target {target!r}, and no feature. Give it features."
                 )
-        features = features_of(frame, kinds or {}, steps or {}, bounds or {}, orders or {})
+        features = features_of(frame, kinds or {}, steps or {}, bounds or {}, orders or {}, target)
         dtypes = {name: frame[name].dtype for name in frame.columns}
         return cls(features, moves=moves, constraints=constraints, invalid=invalid, dtypes=dtypes)
 
@@ -162,7 +165,10 @@ class Space:
         """Read a matrix as a space, its columns named x0, x1, ... or as given; hints as in `from_frame`."""
         import pandas as pd
 
-        array = np.asarray(array)
+        try:
+            array = np.asarray(array)
+        except ValueError:
+            raise DataError("The rows of the array have different lengths. Each case needs all values.") from None
         if array.ndim != 2:
             raise DataError(
                 f"A matrix with one row a case is expected. Got an array of shape {array.shape}; use X.reshape(-1, 1)."
@@ -246,7 +252,15 @@ class Space:
         if isinstance(data, Points):
             if data.space is not self and data.space.features != self.features:
                 raise DataError("These points belong to another space. Convert them: space.points(other.frame).")
-            return data if data.space is self else Points(self, data.codes)
+            if data.space is self or lenient:
+                return data
+            for j, feature in enumerate(self.features):  # points of an open space may lie outside a clipped one
+                fault = fault_in(feature, data.codes[:, j], open_ends=self.moves == "open")
+                if fault is not None:
+                    raise DataError(
+                        f"These points belong to another space: in {feature.name!r} a value {fault[1]}."
+                    )
+            return Points(self, data.codes)
         frame = as_frame(self, data)
         missing = [name for name in self.names if name not in frame.columns]
         if missing:
@@ -271,10 +285,12 @@ class Space:
         dtypes: Any = self.dtypes if like is None else like.dtypes
         names = self.names if like is None else [name for name in like.columns if name in self._positions]
         index = like.index if like is not None and len(like) == len(codes) else None
-        columns = {
-            name: decode(self.features[j], codes[:, j], dtypes.get(name))
-            for name, j in ((name, self._positions[name]) for name in names)
-        }
+        columns = {}
+        for name in names:
+            j = self._positions[name]
+            values = decode(self.features[j], codes[:, j], dtypes.get(name))
+            # left alone, pandas makes text of some batches of objects and not of others
+            columns[name] = pd.Series(values, index=index, dtype=object) if values.dtype == object else values
         return pd.DataFrame(columns, index=index, copy=False)
 
     def _both(self, a: Any, b: Any) -> tuple[Points, Points]:
@@ -356,7 +372,7 @@ class Space:
         from .sampling import draw
 
         whole_number("n", "Space.sample", n)
-        drawn = Points(self, draw(self, n, np.random.default_rng(seed)))
+        drawn = Points(self, draw(self, n, generator("seed", "Space.sample", seed)))
         return drawn if points else drawn.frame
 
     # -- constraints --------------------------------------------------------------------------------

@@ -1,0 +1,138 @@
+"""Codes back to user values, of the dtype the user's column had wherever that can hold them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .columns import category_index
+from .features import Categorical, Codes, Feature
+
+
+def decode(feature: Feature, codes: Codes, dtype: Any = None) -> Any:
+    """Return the values of a column of codes as an array of its own, of `dtype` where it can hold them.
+
+    A real number is never squeezed into an integer dtype, and no number wraps around: a dtype that is too
+    narrow is widened.
+    """
+    if isinstance(feature, Categorical):
+        return _decode_categories(feature, codes, dtype)
+    has_missing = feature.nullable and bool(np.isnan(codes).any())
+    if feature.kind == "continuous":
+        return _decode_real(feature, codes, dtype)
+    return _decode_whole(feature, codes, dtype, has_missing)
+
+
+def _numpy_dtype(dtype: Any) -> np.dtype[Any] | None:
+    """Return the NumPy dtype behind a plain, nullable or Arrow dtype of numbers; None for any other."""
+    import pandas as pd
+
+    if isinstance(dtype, np.dtype):
+        return dtype if dtype.kind in "iuf" else None
+    if isinstance(dtype, pd.ArrowDtype) or type(dtype).__name__ in MASKED:
+        inner = np.dtype(dtype.numpy_dtype)
+        return inner if inner.kind in "iuf" else None
+    return None
+
+
+MASKED = {f"{kind}{bits}Dtype" for kind in ("Int", "UInt", "Float") for bits in (8, 16, 32, 64)}
+
+
+def _decode_real(feature: Feature, codes: Codes, dtype: Any) -> Any:
+    import pandas as pd
+
+    inner = _numpy_dtype(dtype)
+    if inner is None or inner.kind != "f":
+        # whole numbers and anything else cannot hold what lies between: float64, nullable where it was
+        return pd.array(codes, dtype="Float64") if type(dtype).__name__ in MASKED else codes.copy()
+    if inner.itemsize < 8:
+        largest = np.finfo(inner).max
+        if (np.abs(codes) > largest).any():
+            return codes.copy()
+        short = codes.astype(inner)
+        for bound, towards in ((feature.high, -np.inf), (feature.low, np.inf)):
+            # rounding must not carry a value over a bound it kept
+            beyond = (
+                (short - bound > 0) & (codes <= bound) if towards < 0 else (bound - short > 0) & (codes >= bound)
+            )
+            short = np.where(beyond, np.nextafter(short, inner.type(towards)), short)
+        codes = short
+    return codes.copy() if isinstance(dtype, np.dtype) else pd.array(codes, dtype=dtype)
+
+
+def _decode_whole(feature: Feature, codes: Codes, dtype: Any, has_missing: bool) -> Any:
+    import pandas as pd
+
+    inner = _numpy_dtype(dtype)
+    if inner is not None and inner.kind == "f":
+        return codes.astype(inner) if isinstance(dtype, np.dtype) else pd.array(codes, dtype=dtype)
+    plain = np.nan_to_num(codes).astype(np.int64)  # a copy; 0 stands in for what is missing
+    if inner is not None:
+        limits = np.iinfo(inner)
+        fits = not plain.size or (limits.min <= plain.min() and plain.max() <= limits.max)
+    masked = dtype is not None and not isinstance(dtype, np.dtype)
+    if not has_missing and inner is not None and fits and not masked:
+        return plain.astype(inner)
+    if has_missing or (masked and inner is not None) or (dtype is None and feature.nullable):
+        whole = pd.arrays.IntegerArray(plain, np.isnan(codes))
+        return whole.astype(dtype) if masked and inner is not None and fits else whole
+    return plain
+
+
+@lru_cache(maxsize=1024)
+def _value_array(feature: Categorical) -> Any:
+    """The categories as an array to take from."""
+    import pandas as pd
+
+    index = category_index(feature)
+    if index.dtype == object:
+        values = np.empty(len(index), dtype=object)
+        values[:] = list(feature.values)
+        return values
+    return index.to_numpy() if index.dtype.kind in "iufb" else pd.array(index)
+
+
+def _decode_categories(feature: Categorical, codes: Codes, dtype: Any) -> Any:
+    import pandas as pd
+
+    known = (codes >= 0) & (codes <= feature.high)  # not so: missing, and what a lenient encoding let through
+    whole = bool(known.all())
+    places = codes.astype(np.intp) if whole else np.where(known, codes, -1).astype(np.intp)
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _as_category_dtype(feature, places, dtype)
+    values = _value_array(feature)
+    if whole:
+        taken = values.take(places)
+    elif not isinstance(values, np.ndarray):
+        taken = values.take(places, allow_fill=True)
+    elif values.dtype.kind in "iub":
+        nullable = pd.array(values, dtype="boolean" if values.dtype.kind == "b" else "Int64")
+        taken = nullable.take(places, allow_fill=True)
+    else:
+        taken = values.astype(object)[places]
+        taken[~known] = None
+    wanted = taken.dtype if dtype is None else dtype
+    if isinstance(wanted, np.dtype) and wanted.kind == "O":
+        return np.asarray(taken, dtype=object)
+    if taken.dtype == wanted:
+        return taken
+    if not whole and isinstance(dtype, np.dtype) and dtype.kind in "iub":
+        return taken  # that dtype has no place for what is missing
+    try:
+        return pd.Series(taken).astype(dtype).array
+    except (TypeError, ValueError):
+        return taken
+
+
+def _as_category_dtype(feature: Categorical, places: Any, dtype: Any) -> Any:
+    import pandas as pd
+
+    if dtype.categories is None:
+        dtype = pd.CategoricalDtype(list(feature.values))
+    own = dtype.categories.get_indexer(category_index(feature))
+    if (own < 0).any():  # the feature has values the user's dtype lacks
+        dtype = pd.CategoricalDtype(list(feature.values), ordered=dtype.ordered)
+        own = np.arange(len(feature.values))
+    return pd.Categorical.from_codes(np.append(own, -1)[places], dtype=dtype)
