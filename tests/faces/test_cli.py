@@ -35,7 +35,8 @@ def test_broken_laws_exit_with_one(run, monkeypatch):
     result = run("laws", "faulty:WineMidpoint", "--examples", "100")
     assert result.exit_code == 1
     assert "BROKEN" in result.stdout
-    assert "dioxide' from 6 to 3.5" in result.stdout.replace("\n", " ").replace("  ", " ")
+    line = next(line for line in result.stdout.splitlines() if "BROKEN" in line and "midpoint" in line)
+    assert "'total sulfur dioxide' from 6 to 3.5" in line
 
 
 def test_json_is_one_document_and_nothing_else(run, monkeypatch):
@@ -133,3 +134,18 @@ def test_help_and_version(run):
     for arguments in (["--help"], ["laws", "--help"], ["demo", "-h"]):
         assert run(*arguments).exit_code == 0
     assert "Examples" in run("laws", "--help").stdout
+
+
+def test_in_a_terminal_laws_are_a_table(monkeypatch, capsys):
+    from rich.console import Console
+
+    from datamorphic.faces import cli
+    from datamorphic.verbs.laws import laws
+
+    monkeypatch.setattr(
+        cli, "_console", lambda: Console(width=60, force_terminal=True, no_color=True, highlight=False)
+    )
+    cli._print_laws(laws(dm.subjects["Box 1"], examples=20))
+    printed = capsys.readouterr().out
+    assert printed.count("HOLDS") == 10
+    assert max(map(len, printed.replace("\x1b[0m", "").splitlines())) <= 80

@@ -74,9 +74,10 @@ def demo(
     from ..reports.html import write
     from ..verbs.demo import run_demo
 
-    found = run_demo(seed)
-    report = found.report()
-    file = write(report, out / "report.html")
+    with _busy("training a classifier and testing it"):
+        found = run_demo(seed)
+        report = found.report()
+        file = write(report, out / "report.html")
     if as_json:
         _print_json(
             {
@@ -159,6 +160,12 @@ def _print_laws(report: Any) -> None:
     from rich.text import Text
 
     console = _console()
+    if not console.is_terminal:  # whoever reads a pipe wants a line a law
+        sys.stdout.write(f"Laws of {report.system}, {report.examples:,} examples, seed {report.seed}\n\n")
+        for result in report.results:
+            words = f": {result.words}" if result.words else ""
+            sys.stdout.write(f"{result.state:<11}  {result.law:<12}  {result.says}{words}\n")
+        return
     console.print(f"Laws of {report.system}, {report.examples:,} examples, seed {report.seed}\n", markup=False)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for result in report.results:
@@ -179,6 +186,13 @@ def _laws_json(report: Any) -> list[dict[str, str]]:
 
 def _print_json(document: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+
+
+def _busy(what: str) -> Any:
+    """Show on stderr that something is going on; nothing where stderr is no terminal."""
+    from rich.console import Console
+
+    return Console(stderr=True).status(f"{what} ...")
 
 
 def _console() -> Any:
