@@ -13,6 +13,7 @@
     │   └── MissingExtra       an optional package is not installed
     ├── SystemFailed           the system under test answers nothing at all
     ├── BadAnswer              the system under test gave an answer that is none (wrong length, unhashable)
+    ├── SystemRaised           it raised, in a process of its own
     ├── SystemHung             it gave no answer in time
     ├── SystemDied             its process ended
     └── OutOfBudget            thrown into a flow whose budget is spent, so that it can return what it has
@@ -72,12 +73,24 @@ class BadAnswer(DatamorphicError):
     """The system under test gave something that is no answer: wrong length, unhashable labels."""
 
 
+class SystemRaised(DatamorphicError):
+    """The system under test raised, in a process of its own; the message says what."""
+
+
 class SystemHung(DatamorphicError):
     """The system under test gave no answer in time."""
 
 
 class SystemDied(DatamorphicError):
     """The process of the system under test ended."""
+
+
+def told(error: BaseException) -> str:
+    """Return an error of a system in one line: its type and the first line of its message."""
+    if isinstance(error, DatamorphicError):
+        return str(error)
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[0][:200]}" if text else type(error).__name__
 
 
 class OutOfBudget(DatamorphicError):

@@ -74,16 +74,23 @@ class Outputs:
         messages = self.messages
         if messages:
             chosen = np.arange(len(self))[rows]
-            messages = {i: self.messages[int(row)] for i, row in enumerate(chosen) if int(row) in self.messages}
+            odd = np.flatnonzero(self.status[rows])  # only rows that are not OK have messages
+            messages = {int(i): self.messages[int(chosen[i])] for i in odd if int(chosen[i]) in self.messages}
         scores = None if self.scores is None else self.scores[rows]
         return Outputs(self.values[rows], self.status[rows], scores, messages)
 
-    def same(self, other: Outputs) -> Mask:
-        """Tell row by row whether two answers are the same: both labels and equal, or failures of one kind."""
+    def same(self, other: Outputs, rounding: float = 0.0) -> Mask:
+        """Tell row by row whether two answers are the same: both labels and equal, or failures of one kind.
+
+        Real numbers may differ by `rounding`, relative: models are not bitwise the same in batches of any size.
+        """
         if len(self) != len(other):
             raise DataError(f"{len(self):,} outputs cannot be compared with {len(other):,}, row by row.")
         both = self.ok & other.ok
-        equal = np.asarray(self.values == other.values)
+        if rounding and self.values.dtype.kind == other.values.dtype.kind == "f":
+            equal = np.isclose(self.values, other.values, rtol=rounding, atol=rounding)
+        else:
+            equal = np.asarray(self.values == other.values)
         if equal.shape != both.shape:  # labels of types that NumPy does not compare
             equal = np.array([a == b for a, b in zip(self.values, other.values, strict=True)], dtype=bool)
         return np.where(both, equal.astype(bool), (self.status == other.status) & ~both)
@@ -91,6 +98,7 @@ class Outputs:
     @staticmethod
     def concat(parts: Sequence[Outputs]) -> Outputs:
         """Return the outputs of all parts, one after the other."""
+        parts = [part for part in parts if len(part)] or list(parts[:1])
         if len(parts) == 1:
             return parts[0]
         if not parts:
@@ -100,8 +108,12 @@ class Outputs:
         for part in parts:
             messages |= {start + row: text for row, text in part.messages.items()}
             start += len(part)
-        all_scores: list[Any] = [part.scores for part in parts]
-        scores = np.concatenate(all_scores) if all(s is not None for s in all_scores) else None
+        width = next((part.scores.shape[1] for part in parts if part.scores is not None), None)
+        scores = None
+        if width is not None:  # rows that failed have no scores: NaN
+            scores = np.concatenate(
+                [np.full((len(p), width), np.nan) if p.scores is None else p.scores for p in parts]
+            )
         values = join_values([part.values for part in parts])
         return Outputs(values, np.concatenate([part.status for part in parts]), scores, messages)
 

@@ -149,3 +149,49 @@ def test_in_a_terminal_laws_are_a_table(monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert printed.count("HOLDS") == 10
     assert max(map(len, printed.replace("\x1b[0m", "").splitlines())) <= 80
+
+
+def test_what_user_code_prints_stays_out_of_the_json(run, tmp_path):
+    (tmp_path / "noisy_system.py").write_text(
+        "import datamorphic as dm\n"
+        "print('hello from the import')\n"
+        "class Noisy:\n"
+        "    space = dm.Space([dm.Continuous('x', 0, 1)])\n"
+        "    @dm.executor\n"
+        "    def ask(self, p):\n"
+        "        print('asked')\n"
+        "        return p['x'] > 0.5\n"
+    )
+    result = run("laws", "noisy_system:Noisy", "--json", "--examples", "20")
+    assert json.loads(result.stdout)["system"] == "Noisy"
+    assert "hello from the import" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "words"),
+    [
+        ("import sys; sys.exit(0)", "", "SystemExit"),
+        ("import no_such_neighbour", "", "No module named 'no_such_neighbour'"),
+        ("class X:\n    def __init__(self): open('no_such.csv')", ":X", "FileNotFoundError"),
+        ("five = 5", ":five.foo", "has no 'foo'"),
+    ],
+)
+def test_faulty_modules_are_wrong_use(run, tmp_path, code, name, words):
+    module = f"faulty_module_{abs(hash(code)) % 10**8}"
+    (tmp_path / f"{module}.py").write_text(code)
+    result = run("laws", module + name)
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+def test_a_report_that_cannot_be_written(run, tmp_path):
+    (tmp_path / "taken").write_text("")
+    result = run("demo", "--out", "taken")
+    assert result.exit_code == 2
+    assert "cannot be written" in result.stderr
+
+
+def test_terminals_get_no_control_characters():
+    from datamorphic.faces.cli import _printable
+
+    assert _printable("a\x1b[31mb\x07") == "a?[31mb?"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import math
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -125,6 +128,11 @@ def test_pickles_only_with_trust(tmp_path, training):
         ([1.0, np.nan, 2.0], [0, Status.MISSING, 0]),
         (["a", None, "b"], [0, Status.MISSING, 0]),
         (pd.Series(["a", pd.NA, "b"]), [0, Status.MISSING, 0]),
+        (["high", float("nan"), "low"], [0, Status.MISSING, 0]),
+        ([("a", 1.0), ("b", float("nan")), ("c", 2.0)], [0, Status.MISSING, 0]),
+        (np.array(["2020-01-01", "NaT", "2020-01-02"], dtype="datetime64[D]"), [0, Status.MISSING, 0]),
+        (np.ma.array([1, 2, 3], mask=[0, 1, 0]), [0, Status.MISSING, 0]),
+        ([[1, 2], [3], [4, 5, 6]], [0, 0, 0]),
         ([True, False, True], [0, 0, 0]),
         ([("a", 1), ("b", 2), ("a", 3)], [0, 0, 0]),
         (pd.Categorical(["x", "y", "x"]), [0, 0, 0]),
@@ -256,9 +264,78 @@ def test_a_model_that_fails_on_everything_is_said_to_have_failed(mixed):
     def model(frame):
         raise KeyError("wrong column")
 
-    for rows in (1, 5, 10_000):
+    for rows in (5, 100, 10_000):
         with pytest.raises(dm.errors.SystemFailed, match="KeyError: 'wrong column'"):
             Guarded(dm.wrap(model, space=mixed)).execute(mixed.sample(rows))
+    guard = Guarded(dm.wrap(model, space=mixed))
+    for _ in range(49):  # one row that fails proves nothing, fifty in a row do
+        assert guard.execute(mixed.sample(1)).status.tolist() == [Status.ERROR]
+    with pytest.raises(dm.errors.SystemFailed, match="every one of 50 rows"):
+        guard.execute(mixed.sample(1))
+
+
+def test_sorted_data_may_begin_with_rows_that_fail():
+    space = dm.Space([dm.Integer("n", 0, 10_000)])
+
+    def model(frame):
+        if (frame["n"] < 60).any():
+            raise ValueError("too small")
+        return frame["n"] % 2
+
+    outputs = Guarded(dm.wrap(model, space=space)).execute(pd.DataFrame({"n": np.arange(10_000)}))
+    assert np.flatnonzero(~outputs.ok).tolist() == list(range(60))
+
+
+def test_scores_survive_rows_that_fail_and_a_full_cache(training):
+    frame, labels = training
+    space = dm.Space([dm.Continuous("x", 0, 6.28), dm.Integer("n", 0, 10)])
+    model = LogisticRegression().fit(frame[["x", "n"]], labels)
+
+    class Picky:
+        classes_ = model.classes_
+        decision_function = model.decision_function
+
+        @staticmethod
+        def predict(given):
+            if (given["n"] == 3).any():
+                raise ValueError("three")
+            return model.predict(given)
+
+    cached = Cached(Guarded(dm.wrap(Picky(), space=space)), rows=3)
+    asked = [
+        pd.DataFrame({"x": [1.0, 2.0], "n": [1, 2]}),
+        pd.DataFrame({"x": [1.0], "n": [3]}),
+        frame[["x", "n"]].head(4),
+    ]
+    for batch in [*asked, *asked]:
+        outputs = cached.execute(batch, scores=True)
+        good = outputs.ok
+        if good.any():
+            decisions = model.decision_function(batch[good])
+            np.testing.assert_allclose(outputs.scores[good], np.column_stack([-decisions, decisions]))
+
+
+def test_rows_that_hang_again_and_again_are_given_up():
+    space = dm.Space([dm.Integer("n", 0, 1000)])
+
+    from datamorphic.errors import SystemHung
+    from datamorphic.sut.base import Executor
+
+    class Sleepy(Executor):
+        asked = 0
+
+        def answer(self, batch, scores):
+            Sleepy.asked += 1
+            if (batch.frame["n"] > 0).any():
+                raise SystemHung("no answer")
+            return Outputs.of(np.zeros(len(batch)))
+
+    sleepy = Sleepy()
+    sleepy.space = space
+    outputs = Guarded(sleepy).execute(pd.DataFrame({"n": np.arange(500)}))
+    assert outputs.status.tolist() == [Status.OK] + [Status.TIMEOUT] * 499
+    assert "not asked" in outputs.messages[400]
+    assert Sleepy.asked < 60
 
 
 def test_a_model_that_changes_its_mind_is_noticed():
@@ -328,3 +405,75 @@ def test_an_error_that_does_not_travel_between_processes_is_still_an_error():
     outputs = Guarded(isolated).execute(pd.DataFrame({"n": np.arange(16)}))
     isolated.close()
     assert np.flatnonzero(outputs.status).tolist() == [5]
+
+
+def test_labels_of_mixed_types_keep_their_types():
+    space = dm.Space([dm.Continuous("x", 0, 1)])
+    outputs = dm.wrap(lambda f: [1, "a", True, ("b", 2)], space=space).execute(space.sample(4))
+    assert outputs.values.tolist() == [1, "a", True, ("b", 2)]
+    assert [type(v) for v in outputs.values] == [int, str, bool, tuple]
+
+
+def test_several_labels_at_once_are_not_new_labels(training):
+    from sklearn.multiclass import OneVsRestClassifier
+
+    frame, _ = training
+    numbers = frame[["x", "n"]]
+    space = dm.Space([dm.Continuous("x", 0, 6.28), dm.Integer("n", 0, 10)])
+    targets = np.column_stack([numbers["x"] > 3, numbers["n"] > 5, numbers["x"] < 1]).astype(int)
+    sut = dm.wrap(OneVsRestClassifier(LogisticRegression()).fit(numbers, targets), space=space)
+    outputs = sut.execute(numbers, scores=True)
+    assert set(outputs.status) == {Status.OK}
+    assert len(outputs.values[0]) == 3
+
+
+def test_one_score_a_pair_of_classes_is_no_score_a_class():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.random(200), "y": rng.random(200)})
+    labels = (frame["x"] * 4).astype(int)
+    space = dm.Space([dm.Continuous("x", 0, 1), dm.Continuous("y", 0, 1)])
+    sut = dm.wrap(SVC(decision_function_shape="ovo").fit(frame, labels), space=space)
+    assert sut.execute(frame, scores=True).scores is None
+    assert sut.score_kind is None
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, thr=0.5: x > thr,
+        lambda **case: case["x"] > 0.5,
+        lambda x, /: x > 0.5,
+        lambda case: case["x"] > 0.5,
+        math.sqrt,
+        functools.partial(lambda x, thr: x > thr, thr=0.5),
+    ],
+)
+def test_functions_of_one_case_in_every_style(function):
+    space = dm.Space([dm.Continuous("x", 0, 1)])
+    frame = pd.DataFrame({"x": [0.04, 0.81]})
+    answers = dm.wrap(function, space=space, scalar=True).execute(frame).values.tolist()
+    assert answers == ([0.2, 0.9] if function is math.sqrt else [False, True])
+
+
+def test_a_model_that_cannot_travel_says_so():
+    import threading
+
+    space = dm.Space([dm.Integer("n", 0, 9)])
+    lock = threading.Lock()
+    isolated = Isolated(dm.wrap(lambda f: f["n"] if lock else 0, space=space), timeout=5)
+    with pytest.raises(dm.errors.ModelError, match="must be one that can be pickled"):
+        Guarded(isolated).execute(space.sample(3))
+
+
+def test_many_small_batches_of_whole_numbers_are_quick():
+    """Whole numbers have all their bits at the top: a weak hash would put them all into one slot."""
+    from datamorphic.space.rowtable import RowTable, _bits, _hash
+
+    numbers = np.arange(4096.0)[:, None]
+    slots = _hash(_bits(numbers)) & np.uint64(8191)
+    assert len(np.unique(slots)) > 2800  # of 4096 into 8192; by chance 3,225
+    wide = np.zeros((4096, 22))
+    wide[:, -1] = np.arange(4096)
+    assert len(np.unique(_hash(_bits(wide)) & np.uint64(8191))) > 2800
+    table = RowTable(1)
+    assert table.add(numbers)[0].tolist() == list(range(4096))

@@ -154,7 +154,7 @@ def faulty_system(**members):
         ({"f": dm.metamorphism(of="g")(lambda self, p: p), "h": dm.datamorphism(lambda self, p: p)}, "is of 'g', and no @datamorphism"),
         ({"f": dm.metamorphism(applies_to="all")(lambda self, p: p)}, "applies to 'all', which must be 'original' or 'mutant'"),
         ({"f": dm.executor(lambda self, p: p), "g": dm.executor(lambda self, p: p)}, "are both marked @executor"),
-        ({"aB": dm.datamorphism(lambda self, p: p), "a_b": dm.datamorphism(lambda self, p: p)}, "are both datamorphisms named"),
+        ({"a": dm.datamorphism(name="c")(lambda self, p: p), "b": dm.datamorphism(name="c")(lambda self, p: p)}, "are both datamorphisms named 'c'"),
         ({"f": dm.datamorphism(lambda self, p, *, k: p)}, "keyword-only parameter"),
         ({"space": "plane", "f": dm.datamorphism(lambda self, p: p)}, "Faulty.space must be a Space"),
         ({"distance": 3, "f": dm.datamorphism(lambda self, p: p)}, "Faulty.distance must be a function"),

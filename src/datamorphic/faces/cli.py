@@ -1,7 +1,7 @@
 """The command ``datamorphic``.
 
 Exit codes: 0 nothing found, 1 findings, 2 wrong use (one line that says how to mend it), 3 the system under
-test failed. ``--json`` prints one JSON document on stdout and nothing else.
+test failed, 70 a fault of our own. ``--json`` prints one JSON document on stdout and nothing else.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ import json
 import os
 import sys
 import tempfile
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +22,7 @@ from typer.core import TyperGroup
 from .. import __version__
 from ..errors import DatamorphicError, SystemFailed, UsageError
 
-FINDINGS, WRONG_USE, SYSTEM_FAILED = 1, 2, 3
+FINDINGS, WRONG_USE, SYSTEM_FAILED, OWN_FAULT = 1, 2, 3, 70
 
 
 class _Group(TyperGroup):
@@ -125,7 +128,8 @@ def laws(
     """
     from ..verbs.laws import laws as check
 
-    report = check(_law_source(system, subject, data, target), examples=examples, seed=seed)
+    with _user_code():
+        report = check(_law_source(system, subject, data, target), examples=examples, seed=seed)
     if as_json:
         _print_json({"system": report.system, "examples": examples, "seed": seed, "laws": _laws_json(report)})
     else:
@@ -135,6 +139,8 @@ def laws(
 
 
 def _law_source(system: str | None, subject: str | None, data: str | None, target: str | None) -> Any:
+    if target is not None and data is None:
+        raise UsageError("--target names a column of --data, and no data are given.")
     given = [each for each in (system, subject, data) if each is not None]
     if len(given) != 1:
         raise UsageError(
@@ -163,16 +169,18 @@ def _print_laws(report: Any) -> None:
     if not console.is_terminal:  # whoever reads a pipe wants a line a law
         sys.stdout.write(f"Laws of {report.system}, {report.examples:,} examples, seed {report.seed}\n\n")
         for result in report.results:
-            words = f": {result.words}" if result.words else ""
+            words = f": {_printable(result.words)}" if result.words else ""
             sys.stdout.write(f"{result.state:<11}  {result.law:<12}  {result.says}{words}\n")
         return
     console.print(f"Laws of {report.system}, {report.examples:,} examples, seed {report.seed}\n", markup=False)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for _ in range(3):
+        table.add_column(overflow="fold")
     for result in report.results:
         style = {"HOLDS": "green", "BROKEN": "bold red"}.get(result.state, "yellow")
         says = Text(result.says)
         if result.words:
-            says.append(f"\n{result.words}", style="bold" if result.state == "BROKEN" else "dim")
+            says.append(f"\n{_printable(result.words)}", style="bold" if result.state == "BROKEN" else "dim")
         table.add_row(Text(result.state, style=style, no_wrap=True), Text(result.law), says)
     console.print(table)
 
@@ -188,6 +196,13 @@ def _print_json(document: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
+@contextmanager
+def _user_code() -> Iterator[None]:
+    """Send what the user's own code prints to stderr: stdout is ours, and may be read by a machine."""
+    with redirect_stdout(sys.stderr):
+        yield
+
+
 def _busy(what: str) -> Any:
     """Show on stderr that something is going on; nothing where stderr is no terminal."""
     from rich.console import Console
@@ -199,6 +214,11 @@ def _console() -> Any:
     from rich.console import Console
 
     return Console(highlight=False)
+
+
+def _printable(text: str) -> str:
+    """Return a text without the control characters that could drive a terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
 def _escape(text: str) -> str:
@@ -213,4 +233,13 @@ def main() -> None:
     os.environ.setdefault(
         "HYPOTHESIS_STORAGE_DIRECTORY", os.path.join(tempfile.gettempdir(), "datamorphic-hypothesis")
     )
-    app()
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that knows ASCII only gets that
+    try:
+        app()
+    except Exception:
+        traceback.print_exc()
+        typer.echo(
+            "datamorphic: this is a fault of datamorphic's own. Please report it with the lines above.", err=True
+        )
+        sys.exit(OWN_FAULT)

@@ -23,23 +23,22 @@ def load_object(text: str) -> Any:
     module_name, _, attribute = text.partition(":")
     if not module_name or not all(part.isidentifier() for part in module_name.split(".")):
         raise UsageError(f"{text!r} is not understood. Write module:object, as in my_tests:RedWine.")
-    sys.path.insert(0, os.getcwd())
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # and it stays: functions may import their neighbours when they are called
     try:
         found: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        if error.name and module_name.startswith(error.name):
+        if error.name and f"{module_name}.".startswith(f"{error.name}."):
             raise UsageError(
                 f"There is no module {module_name!r} here or among the installed packages. "
                 "Run the command in the folder that has it."
             ) from None
         raise UsageError(f"Importing {module_name!r} failed: {error}.") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(f"Importing {module_name!r} failed: {type(error).__name__}: {error}.") from error
-    finally:
-        sys.path.remove(os.getcwd())
     for part in attribute.split(".") if attribute else []:
         if not hasattr(found, part):
-            names = [name for name in vars(found) if not name.startswith("_")]
+            names = [name for name in dir(found) if not name.startswith("_")]
             raise UsageError(f"{module_name!r} has no {part!r}. {did_you_mean(part, names)}")
         found = getattr(found, part)
     return found

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +17,9 @@ from ..space import geometry
 from ..space.columns import UNKNOWN
 from ..space.features import Categorical
 from ..space.points import Points
-from ..sut.base import Executor
 from ..sut.wrappers import Guarded
-from .morphism import Morphism, plain
+from .morphism import Morphism
+from .search import POOL, pool_of
 from .system import TestSystem
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.float64]
-MOST_MIDPOINTS = 200  # by then any gap has been halved out of existence
 
 
 @dataclass(frozen=True)
@@ -59,6 +58,21 @@ class Finding:
     others: tuple[str, ...] = ()  # functions that break it too
 
 
+def words_of(name: str) -> list[str]:
+    """Return the words of a name, whatever its style: ``up_TotalSO2`` is up, total, so2."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return "".join(c if c.isalnum() else " " for c in spaced).casefold().split()
+
+
+def _within(part: list[str], whole: list[str]) -> bool:
+    return bool(part) and any(whole[i : i + len(part)] == part for i in range(len(whole)))
+
+
+def plain_label(value: Any) -> Any:
+    """Return a label without NumPy's wrapping, for words."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 class Examined:
     """A test system with its space, and every morphism applied at most once to the same points."""
 
@@ -66,10 +80,12 @@ class Examined:
         self.system = system
         self.space = system.known_space()
         self.declared = system.space is not None
-        self._sut: Executor | None = Guarded(system.sut, recheck=0) if system.sut is not None else None
+        self._sut: Guarded | None = Guarded(system.sut, recheck=0) if system.sut is not None else None
         self.sut_name = system.sut.name if system.sut is not None else ""
-        self._applied: dict[tuple[Any, ...], Points | Exception] = {}
+        self._applied: dict[tuple[Any, ...], tuple[tuple[Points, ...], Points | Exception]] = {}
         self._features: dict[str, int] = {}
+        #: rows that points are put together from: what the seed maker made where no space is declared
+        self.pool = pool_of(self.space) if self.declared else system.inferred_seeds().codes[:POOL]
 
     # -- what there is to examine ----------------------------------------------------------------------
 
@@ -89,7 +105,8 @@ class Examined:
         """Say why nothing can be said of steps."""
         if not self.system.moves:
             return self.lacks_moves()
-        if self.declared or any(m.mark.step is not None for m in self.system.moves.values()):
+        given = self.declared and any(feature.step_given for feature in self.space.features)
+        if given or any(m.mark.step is not None for m in self.system.moves.values()):
             return None
         return "no step is declared, by a space or by @datamorphism(step=...)"
 
@@ -109,16 +126,15 @@ class Examined:
         """Return what a datamorphism makes of points, or the error it made."""
         key = (name, *(id(points) for points in inputs))
         if key not in self._applied:
-            morphism = self.system.datamorphisms[name]
             try:
-                result: Points | Exception = morphism.morph(*inputs, lenient=True)
+                result: Points | Exception = self.system.datamorphisms[name].morph(*inputs, lenient=True)
             except TestSystemError as error:
                 result = error
             if len(self._applied) > 1000:
-                self._applied.clear()  # single triples while shrinking; ids may be used again
-            self._applied[key] = result
-            self._alive = inputs  # an id is only good as long as its object lives
-        return self._applied[key]
+                self._applied.clear()  # single triples while shrinking
+            # The inputs are kept with the result: an id is only good as long as its object lives.
+            self._applied[key] = inputs, result
+        return self._applied[key][1]
 
     def moves(self, t: Triples) -> Iterator[tuple[str, Points | Exception]]:
         """Yield every move with what it makes of x."""
@@ -156,6 +172,11 @@ class Examined:
         assert self._sut is not None
         return self._sut.execute(points)
 
+    def remark(self) -> str:
+        """Say on how many inputs the system failed, if it did."""
+        failed = sum(self._sut.health.failed.values()) if self._sut is not None else 0
+        return f"it failed on some inputs, {failed:,} times in all" if failed else ""
+
     def one_by_one(self, points: Points) -> Outputs:
         """Ask the system under test row by row."""
         return Outputs.concat([self.execute(point) for point in points])
@@ -172,29 +193,31 @@ class Examined:
     def _guess_feature(self, morphism: Morphism, t: Triples) -> int:
         if morphism.mark.feature is not None:
             return self.space.position(morphism.mark.feature)
-        named = [
-            j for j, each in enumerate(self.space.names) if plain(each) and plain(each) in plain(morphism.name)
-        ]
-        if named:
-            return max(named, key=lambda j: len(self.space.names[j]))  # "total_so2" before "so2"
         applied = self.apply(morphism.name, t.x)
-        if isinstance(applied, Exception):
-            return 0
-        return int(np.argmax(self.changed(t.x, applied).sum(axis=0)))
+        changes = (
+            np.zeros(len(self.space)) if isinstance(applied, Exception) else self.changed(t.x, applied).sum(axis=0)
+        )
+        words = words_of(morphism.name)
+        named = [j for j, name in enumerate(self.space.names) if _within(words_of(name), words)]
+        moved = [j for j in named if changes[j]] or (named if not changes.any() else [])
+        if moved:
+            return max(moved, key=lambda j: len(self.space.names[j]))  # "total_so2" before "so2"
+        return int(np.argmax(changes))
 
     def step_of(self, name: str, t: Triples) -> float | None:
         """Return how far a move may go, or None where nobody said."""
         declared = self.system.moves[name].mark.step
         if declared is not None:
             return float(declared)
-        return self.space.reach(self.space.names[self.feature_of(name, t)]) if self.declared else None
+        feature = self.space.features[self.feature_of(name, t)]
+        return self.space.reach(feature.name) if self.declared and feature.step_given else None
 
     def changed(self, before: Points, after: Points) -> Mask:
         """Tell feature by feature what differs."""
         a, b = before.codes, after.codes
-        scale = np.abs(a) + np.abs(b)
-        equal = (np.abs(a - b) <= 1e-12 * scale) | (np.isnan(a) & np.isnan(b))
-        return ~equal
+        with np.errstate(invalid="ignore"):
+            near = np.isfinite(b) & (np.abs(a - b) <= 1e-12 * (np.abs(a) + np.abs(b)))
+        return ~(near | (a == b) | (np.isnan(a) & np.isnan(b)))
 
     def outside(self, points: Points) -> Mask:
         """Tell feature by feature what is no value of the space (bounds count only if they were declared)."""
@@ -216,6 +239,14 @@ class Examined:
                 outside[:, j] |= (column < feature.low - slack) | (column > feature.high + slack)
         return outside
 
+    def invalid(self, points: Points) -> Mask:
+        """Tell which rows break a constraint the space says is kept."""
+        return (
+            ~self.space.satisfied(points.codes)
+            if self.space.keeps_constraints
+            else np.zeros(len(points), dtype=bool)
+        )
+
     def nothing_between(self, a: Points, b: Points) -> Mask:
         """Tell where no point lies between two: equal real numbers, and discrete parts at most 1 apart."""
         discrete = geometry.discrete_distance(self.space, a.codes, b.codes)
@@ -224,88 +255,6 @@ class Examined:
         apart = np.nan_to_num(np.abs(x - y))
         # A difference that is lost when added to 1 is none for the distance either.
         return (discrete <= 1) & (apart <= 1e-12 * (1 + np.nan_to_num(np.abs(x)))).all(axis=1)
-
-    # -- completeness ------------------------------------------------------------------------------------
-
-    def stuck_move(self, t: Triples) -> Finding | None:
-        """Find a feature whose moves do not lead on: from some value no move goes towards another one."""
-        for j in range(len(self.space.features)):
-            starts, targets = self._journeys(j, t)
-            if not len(starts):
-                continue
-            gap = targets.codes[:, j] - starts.codes[:, j]
-            nearer = np.zeros(len(starts), dtype=bool)
-            about_it = [name for name in self.system.moves if self.feature_of(name, t) == j]
-            for name in about_it:
-                moved = self.apply(name, starts)
-                if not isinstance(moved, Exception):
-                    nearer |= np.abs(targets.codes[:, j] - moved.codes[:, j]) < np.abs(gap)
-            if not nearer.all():
-                return Finding(
-                    ~nearer,
-                    ", ".join(about_it),
-                    partial(self._told_stuck, j, starts, targets, about_it),
-                )
-        return None
-
-    def _journeys(self, j: int, t: Triples) -> tuple[Points, Points]:
-        """Starts and targets that differ in one feature by a step at least.
-
-        Every neighbouring pair of categories is among them: a category that is never reached must not hide.
-        """
-        feature = self.space.features[j]
-        codes = t.x.codes
-        if self.space.keeps_constraints:
-            return t.x.take(slice(0, 0)), t.x.take(slice(0, 0))  # moves may have to stop there
-        if isinstance(feature, Categorical):
-            values = np.arange(len(feature.values) - 1, dtype=np.float64)
-            here = np.concatenate([values, values + 1])
-            there = np.concatenate([values + 1, values])
-            base = codes[np.arange(len(here)) % len(codes)]
-        else:
-            here, there = codes[:, j], t.y.codes[:, j]
-            far = np.abs(there - here) >= feature.step * (1 + 1e-9)
-            here, there, base = here[far], there[far], codes[far]
-        starts, targets = np.array(base, order="F"), np.array(base, order="F")
-        starts[:, j], targets[:, j] = here, there
-        return Points(self.space, starts), Points(self.space, targets)
-
-    def _told_stuck(self, j: int, starts: Points, targets: Points, moves: list[str], i: int) -> str:
-        name = self.space.names[j]
-        here, there = self.value(starts, i, j), self.value(targets, i, j)
-        if not moves:
-            return f"no move changes {name!r}: {there} is never reached from {here}"
-        return f"{' and '.join(moves)} lead no nearer from {name} = {here} to {there}, which is never reached"
-
-    def stalled_midpoint(self, t: Triples) -> Finding | None:
-        """Find two points between which repeated midpoints do not get from one to the other."""
-        if self.system.midpoint is None:
-            return None
-        target, here = t.y.take(slice(0, 100)), t.x.take(slice(0, 100))
-        morphism = self.system.midpoint
-        for _ in range(MOST_MIDPOINTS):
-            try:
-                nearer = morphism.morph(target, here, lenient=True)
-            except TestSystemError:
-                return None  # told by the first law
-            if nearer.same(here).all():
-                break
-            here = nearer
-        gap = self.distance(here, target)
-        discrete = geometry.discrete_distance(self.space, here.codes, target.codes)
-        bad = np.zeros(len(t), dtype=bool)
-        bad[: len(here)] = ~(
-            (discrete == 0) & (gap <= 1e-6 * (1 + np.nan_to_num(np.abs(target.codes)).max(axis=1)))
-        )
-        end = here
-        return Finding(
-            bad,
-            morphism.name,
-            lambda i: (
-                f"midpoints of x with y, over and over, end {short(gap[i])} away from y: "
-                f"{self.changes(target, end, i)}"
-            ),
-        )
 
     # -- words -------------------------------------------------------------------------------------------
 
@@ -317,6 +266,10 @@ class Examined:
         if isinstance(feature, Categorical):
             return str(feature.values[int(code)]) if 0 <= code <= feature.high else "something that is no category"
         return "something that is no number" if np.isinf(code) else short(code)
+
+    def told_error(self, error: Exception, points: Points, i: int) -> str:
+        """Return what a function raised, with the input it was given if that is a single one."""
+        return str(error) + (f" It was given {self.told(points, i)}." if len(points) == 1 else "")
 
     def told(self, points: Points, i: int, which: list[int] | None = None) -> str:
         """Return a point in words, the features in `which` or all of them."""
@@ -346,6 +299,11 @@ class Examined:
         ]
         more = f" and {len(chosen) - 4} more" if len(chosen) > 4 else ""
         return (", ".join(told) or "nothing") + more
+
+    def told_invalid(self, name: str, made: Points, i: int) -> str:
+        """Return which constraint a morphism broke, in words."""
+        broken = next(c for c in self.space.constraints if not c.satisfied(self.space, made.codes[i : i + 1])[0])
+        return f"{name} breaks the constraint {broken}: {self.told(made, i)}"
 
     def told_outside(self, name: str, made: Points, outside: Mask, i: int) -> str:
         """Return which value a morphism made that is none, in words."""

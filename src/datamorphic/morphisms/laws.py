@@ -18,7 +18,8 @@ import numpy.typing as npt
 from .._checks import plural, short, whole_number
 from ..errors import DatamorphicError
 from ..space.points import Points
-from .examination import Examined, Finding, Triples
+from .completeness import incomplete
+from .examination import Examined, Finding, Triples, plain_label
 from .search import points
 from .system import TestSystem
 
@@ -117,11 +118,13 @@ def _closed(ex: Examined, t: Triples) -> Finding | None:
     """Moves and the midpoint give inputs of the space."""
     for name, applied in ex.everything(t):
         if isinstance(applied, Exception):
-            words = str(applied)
-            return Finding(np.ones(len(t), dtype=bool), name, lambda i: words)  # noqa: B023 (the loop ends here)
+            return Finding(np.ones(len(t), dtype=bool), name, partial(ex.told_error, applied, t.x))
         outside = ex.outside(applied)
         if outside.any():
             return Finding(_any(outside), name, partial(ex.told_outside, name, applied, outside))
+        invalid = ex.invalid(applied) & ~ex.invalid(t.x) & ~ex.invalid(t.y)
+        if invalid.any():
+            return Finding(invalid, name, partial(ex.told_invalid, name, applied))
     return None
 
 
@@ -173,7 +176,10 @@ def _midpoint(ex: Examined, t: Triples) -> Finding | None:
     nearer = (to_x < apart) & (to_y < apart)
     is_end = middle.same(t.x) | middle.same(t.y)
     # Where constraints or the lattice of whole numbers leave nothing between, the midpoint is an end.
-    nothing_between = is_end & (ex.nothing_between(t.x, t.y) | np.full(len(t), ex.space.keeps_constraints))
+    nothing_between = is_end & ex.nothing_between(t.x, t.y)
+    if ex.space.keeps_constraints:
+        own = ex.space.midpoint(t.x, t.y)
+        nothing_between |= is_end & (own.same(t.x) | own.same(t.y))
     bad = ~nearer & ~nothing_between
 
     def explain(i: int) -> str:
@@ -192,6 +198,9 @@ def _step(ex: Examined, t: Triples) -> Finding | None:
         if isinstance(applied, Exception) or step is None:
             continue
         gone = ex.distance(t.x, applied)
+        j = ex.feature_of(name, t)
+        vanished = np.isnan(t.x.codes[:, j]) != np.isnan(applied.codes[:, j])
+        gone = gone - vanished  # a missing value is 1 away from any other by definition
         bad = ~(gone <= step * (1 + ROUNDING) + ROUNDING * np.nan_to_num(np.abs(t.x.codes)).max(initial=1.0))
         if bad.any():
 
@@ -229,16 +238,15 @@ def _local(ex: Examined, t: Triples) -> Finding | None:
     return Finding(_any(others), name, explain, tuple(other for other in offenders if other != name))
 
 
-def _complete(ex: Examined, t: Triples) -> Finding | None:
-    return ex.stuck_move(t) or ex.stalled_midpoint(t)
-
-
 def _repeatable(ex: Examined, t: Triples) -> Finding | None:
     first, second = ex.execute(t.x), ex.execute(t.x)
     return Finding(
-        ~first.same(second),
+        ~first.same(second, rounding=ROUNDING),
         ex.sut_name,
-        lambda i: f"asked twice, it answers {first.values[i]!r} and {second.values[i]!r} for {ex.told(t.x, i)}",
+        lambda i: (
+            f"asked twice, it answers {plain_label(first.values[i])!r} and {plain_label(second.values[i])!r} "
+            f"for {ex.told(t.x, i)}"
+        ),
     )
 
 
@@ -247,13 +255,13 @@ def _batch_invariant(ex: Examined, t: Triples) -> Finding | None:
     batch = ex.execute(some)
     alone = ex.one_by_one(some)
     bad = np.zeros(len(t), dtype=bool)
-    bad[: len(some)] = ~batch.same(alone)
+    bad[: len(some)] = ~batch.same(alone, rounding=ROUNDING)
     return Finding(
         bad,
         ex.sut_name,
         lambda i: (
-            f"it answers {batch.values[i]!r} in a batch of {len(some)} and {alone.values[i]!r} alone "
-            f"for {ex.told(t.x, i)}"
+            f"it answers {plain_label(batch.values[i])!r} in a batch of {len(some)} and "
+            f"{plain_label(alone.values[i])!r} alone for {ex.told(t.x, i)}"
         ),
     )
 
@@ -274,7 +282,7 @@ LAWS = (
     Law(
         "completeness",
         "moves and midpoints lead from any point to any other",
-        _complete,
+        incomplete,
         Examined.lacks_moves,
         False,
     ),
@@ -314,7 +322,7 @@ def check_laws(
         if show is not None:
             show(f"the law of {law.name}", number / len(LAWS))
         results.append(_check(law, examined, drawn, examples, seed))
-    return LawReport(system.name, results, examples, seed)
+    return LawReport(system.name, results, len(drawn), seed)
 
 
 def _check(law: Law, examined: Examined, drawn: Triples, examples: int, seed: int) -> LawResult:
@@ -323,7 +331,7 @@ def _check(law: Law, examined: Examined, drawn: Triples, examples: int, seed: in
         return LawResult(law.name, law.says, "NOT CHECKED", why_not)
     finding = law.check(examined, drawn)
     if finding is None or not finding.bad.any():
-        return LawResult(law.name, law.says, "HOLDS")
+        return LawResult(law.name, law.says, "HOLDS", examined.remark() if law.name == "determinism" else "")
     where, row, others = drawn, int(np.argmax(finding.bad)), finding.others
     if law.shrinks:
         simplest = _shrink(law, examined, drawn, finding, examples, seed)
@@ -355,7 +363,7 @@ def _search(body: Callable[[Any], None], examined: Examined, examples: int, seed
             report_multiple_bugs=False,
             print_blob=False,
             verbosity=hypothesis.Verbosity.quiet,
-        )(hypothesis.given(points(examined.space, 3))(test))
+        )(hypothesis.given(points(examined.space, 3, examined.pool))(test))
     )()
 
 

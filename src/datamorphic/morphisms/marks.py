@@ -6,6 +6,7 @@ are batched: they take and give whole frames or test sets. ``scalar=True`` lifts
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
@@ -41,6 +42,15 @@ def mark_of(function: object) -> Mark | None:
     return mark if isinstance(mark, Mark) else None
 
 
+def _own_function(target: Callable[..., Any]) -> Any:
+    def call(*arguments: Any, **named: Any) -> Any:
+        return target(*arguments, **named)
+
+    call.__name__ = getattr(target, "__name__", type(target).__name__)
+    call.__signature__ = inspect.signature(target)  # type: ignore[attr-defined]
+    return staticmethod(call)  # it is bound already, or never will be
+
+
 class Marker:
     """A decorator that writes down its kind and options: ``@mark`` or ``@mark(option=...)``."""
 
@@ -63,6 +73,13 @@ class Marker:
         mark = Mark(self.kind, **options)
 
         def leave(target: Any) -> Any:
+            if isinstance(target, staticmethod | classmethod):
+                setattr(target.__func__, ATTRIBUTE, mark)
+                return target
+            if not callable(target):
+                raise TestSystemError(f"@{self.kind} marks functions. Got {target!r}; options are given by name.")
+            if not inspect.isfunction(target):
+                target = _own_function(target)  # a method or builtin of others: not ours to mark
             setattr(getattr(target, "__func__", target), ATTRIBUTE, mark)
             return target
 

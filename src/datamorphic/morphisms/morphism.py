@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
 
     from ..space.space import Space
 
-GIVEN = ("rng", "n", "seed")  # parameters that are given by name where a function has them
+#: parameters that are given by name where a function of that kind has them
+GIVEN = {"seed_maker": ("rng", "n", "seed"), "datamorphism": ("rng", "seed")}
 
 #: how many arguments each kind takes, at least and at most (None: any number), and what they are
 SHAPES: dict[str, tuple[int, int | None, str]] = {
@@ -40,7 +40,7 @@ SHAPES: dict[str, tuple[int, int | None, str]] = {
 
 def plain(name: str) -> str:
     """Return a name without its style: ``RandomValue200`` and ``random_value_200`` are one."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    return "".join(filter(str.isalnum, name.casefold()))
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,9 @@ class Morphism:
         wanted = [
             p
             for p in parameters
-            if p.name not in GIVEN and p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+            if p.name not in GIVEN.get(mark.kind, ())
+            and p.default is p.empty
+            and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
         ]
         least, most, meaning = SHAPES[mark.kind]
         if mark.kind == "executor" and mark.scalar:
@@ -108,13 +110,17 @@ class Morphism:
 
     def _given(self, rng: np.random.Generator | None, n: int | None) -> dict[str, Any]:
         """The arguments that are passed by name, where the function has them."""
-        values = {"rng": rng if rng is not None else np.random.default_rng(0), "n": n}
+        rng = rng if rng is not None else np.random.default_rng(0)
         given: dict[str, Any] = {}
         for p in inspect.signature(self.function).parameters.values():
-            if p.name == "seed":
-                given["seed"] = int(values["rng"].integers(2**31))  # type: ignore[union-attr]
-            elif p.name == "rng" or (p.name == "n" and (n is not None or p.default is p.empty)):
-                given[p.name] = values[p.name] if values[p.name] is not None else 200
+            if p.name not in GIVEN.get(self.mark.kind, ()):
+                continue
+            if p.name == "rng":
+                given["rng"] = rng
+            elif p.name == "seed":
+                given["seed"] = int(rng.integers(2**31))
+            elif n is not None or p.default is p.empty:
+                given["n"] = n if n is not None else 200
         return given
 
     def fail(self, what: str, cause: BaseException | None = None) -> NoReturn:
@@ -127,14 +133,14 @@ class Morphism:
             return self.function(*arguments, **self._given(rng, n))
         except DatamorphicError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self.fail(f"raised {type(error).__name__}: {error}.", error)
 
     # -- the kinds ----------------------------------------------------------------------------------
 
-    def seeds(self, rng: np.random.Generator, n: int | None) -> pd.DataFrame:
+    def seeds(self, rng: np.random.Generator, n: int | None, space: Space | None = None) -> pd.DataFrame:
         """Make test cases and return them as a frame."""
-        return self._as_frame(self.call(rng=rng, n=n), None)
+        return self._as_frame(self.call(rng=rng, n=n), space)
 
     def morph(self, *inputs: Points, rng: np.random.Generator | None = None, lenient: bool = False) -> Points:
         """Make a new input from each row of the given ones.
@@ -189,7 +195,11 @@ class Morphism:
         if values.shape != (rows,):
             self.fail(f"must give one value for each of {plural(rows, 'case')}. It gave {_shape(answer, values)}.")
         if self.mark.kind in ("case_filter", "metamorphism"):
-            if values.dtype != bool and not (values.dtype == object and all(isinstance(v, bool) for v in values)):
+            if (
+                rows
+                and values.dtype != bool
+                and not (values.dtype == object and all(isinstance(v, bool) for v in values))
+            ):
                 self.fail(f"must give True or False for each case. It gave values of type {values.dtype}.")
             return values.astype(bool)
         try:

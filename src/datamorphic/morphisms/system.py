@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import inspect
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import did_you_mean
+from .._checks import did_you_mean, generator
 from ..cases import NO_ORIGIN, Kind, TestSet, Verdict
-from ..errors import DatamorphicError, TestSystemError
+from ..errors import AmbiguousData, DatamorphicError, TestSystemError
+from ..space.features import Categorical
 from ..space.points import Points
 from ..space.space import Space
 from ..sut.base import Executor, Function
@@ -51,6 +53,7 @@ class TestSystem:
         sut: Executor | None = None,
     ) -> None:
         self.name, self.space, self.distance = name, space, distance
+        self._inferred: Points | None = None
         self._by_kind: dict[str, dict[str, Morphism]] = {kind: {} for kind in SHAPES}
         for morphism in morphisms:
             self._add(morphism)
@@ -80,31 +83,34 @@ class TestSystem:
         if inspect.isclass(source):
             try:
                 instance = source()
-            except TypeError as error:
+            except (Exception, SystemExit) as error:
                 raise TestSystemError(
-                    f"{source.__name__} cannot be made without arguments ({error}). Pass an instance instead."
-                ) from None
+                    f"{source.__name__} cannot be made without arguments: {type(error).__name__}: {error}. "
+                    "Pass an instance instead."
+                ) from error
         else:
             instance = source
         name = getattr(instance, "name", None) or getattr(instance, "__name__", type(instance).__name__)
         morphisms = list(_find(instance))
         if not morphisms:
             raise TestSystemError(f"{name} has no marked functions: it is no test system. {HOW_TO}")
-        space = getattr(instance, "space", None)
+        space = _attribute(instance, "space", str(name))
         if space is not None and not isinstance(space, Space):
             raise TestSystemError(f"{name}.space must be a Space. It is a {type(space).__name__}.")
-        distance = getattr(instance, "distance", None)
+        distance = _attribute(instance, "distance", str(name))
+        if mark_of(distance) is not None:
+            distance = None  # a metric of test cases that happens to be called so
         if distance is not None and not callable(distance):
             raise TestSystemError(f"{name}.distance must be a function of two frames. It is {distance!r}.")
         return cls(str(name), morphisms, space=space, distance=distance)
 
     def _add(self, morphism: Morphism) -> None:
         others = self._by_kind[morphism.mark.kind]
-        for known in others:
-            if plain(known) == plain(morphism.name):
-                raise TestSystemError(
-                    f"{morphism.home} and {others[known].home} are both {morphism.mark.kind}s named {known!r}. Rename one."
-                )
+        twin = others.get(morphism.name)
+        if twin is not None:
+            raise TestSystemError(
+                f"{morphism.home} and {twin.home} are both {morphism.mark.kind}s named {morphism.name!r}. Rename one."
+            )
         others[morphism.name] = morphism
 
     def _verify(self) -> None:
@@ -196,10 +202,13 @@ class TestSystem:
         return next(iter(binary.values())) if len(binary) == 1 else None
 
     def _match(self, kind: str, name: str) -> Morphism | None:
-        for known, morphism in self._by_kind[kind].items():
-            if plain(known) == plain(name):
-                return morphism
-        return None
+        known = self._by_kind[kind]
+        if name in known:
+            return known[name]
+        alike = [each for each in known if plain(each) == plain(name)]
+        if len(alike) > 1:
+            raise TestSystemError(f"{name!r} could be any of {', '.join(map(repr, alike))}. Write it as declared.")
+        return known[alike[0]] if alike else None
 
     def find(self, kind: str, name: str) -> Morphism:
         """Return a morphism by kind and name, whatever the style of the name."""
@@ -210,21 +219,37 @@ class TestSystem:
             raise TestSystemError(f"{self.name} has no {kind} named {name!r}. {hint}")
         return found
 
-    def known_space(self, seed: int | np.random.Generator = 0) -> Space:
-        """Return the declared space, or read one from what the first seed maker makes."""
-        if self.space is None:
+    def known_space(self) -> Space:
+        """Return the declared space, or one read from what the first seed maker makes."""
+        return self.space if self.space is not None else self.inferred_seeds().space
+
+    def inferred_seeds(self) -> Points:
+        """Return seeds of the first seed maker, in the space that is read from them."""
+        if self._inferred is None:
             if not self.seed_makers:
                 raise TestSystemError(
                     f"{self.name} declares no space and has no seed maker to read one from. "
                     "Add an attribute space = dm.Space([...])."
                 )
             maker = next(iter(self.seed_makers.values()))
-            frame = maker.seeds(np.random.default_rng(seed), None)
-            try:
-                return Space.from_frame(frame, moves="open")
-            except DatamorphicError as error:
-                maker.fail(f"made seeds that cannot be read as a space: {error}", error)
-        return self.space
+            self._inferred = self._infer(maker, maker.seeds(np.random.default_rng(0), None))
+        return self._inferred
+
+    def _infer(self, maker: Morphism, frame: Any) -> Points:
+        """Read a frame as a space without bounds for numbers: nobody declared any."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", AmbiguousData)
+                read = Space.from_frame(frame)
+            free = [
+                feature
+                if isinstance(feature, Categorical)
+                else type(feature)(feature.name, step=feature.step, nullable=feature.nullable)  # type: ignore[call-arg]
+                for feature in read.features
+            ]
+            return Space(free, moves="open", dtypes=read.dtypes).points(frame)
+        except DatamorphicError as error:
+            maker.fail(f"made seeds that cannot be read as a space: {error}", error)
 
     def __repr__(self) -> str:
         counts = [f"{len(found)} {kind}" for kind, found in self._by_kind.items() if found]
@@ -239,10 +264,12 @@ class TestSystem:
                 raise TestSystemError(f"{self.name} has no seed maker. Mark a function with @seed_maker.")
             maker = next(iter(self.seed_makers))
         morphism = self.find("seed_maker", maker)
-        frame = morphism.seeds(np.random.default_rng(seed), n)
-        space = self.known_space(seed)
+        frame = morphism.seeds(generator("seed", "make_seeds", seed), n, self.space)
+        if self.space is None:
+            self._inferred = self._infer(morphism, frame)
+            return TestSet.of_seeds(self._inferred, morphism.name)
         try:
-            return TestSet.of_seeds(space.points(frame), morphism.name)
+            return TestSet.of_seeds(self.space.points(frame), morphism.name)
         except DatamorphicError as error:
             morphism.fail(f"made seeds that are not in the space: {error}", error)
 
@@ -292,6 +319,16 @@ class TestSystem:
             kept = morphism.per_case(*(tests.take(places[defined]) for places in rows))
             verdicts[defined] = np.where(kept, Verdict.HOLDS, Verdict.VIOLATED)
         return verdicts
+
+
+def _attribute(instance: Any, name: str, owner: str) -> Any:
+    """Return an attribute if there is one; what a property raises comes back as an error that names it."""
+    if inspect.getattr_static(instance, name, None) is None:
+        return None
+    try:
+        return getattr(instance, name)
+    except (Exception, SystemExit) as error:
+        raise TestSystemError(f"{owner}.{name} raised {type(error).__name__}: {error}.") from error
 
 
 def _find(instance: Any) -> list[Morphism]:

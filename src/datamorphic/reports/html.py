@@ -6,6 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from .. import __version__
+from ..errors import UsageError
 from .plots import line_html
 from .summary import Report
 
@@ -24,8 +25,14 @@ def render(report: Report) -> str:
 def write(report: Report, path: str | Path) -> Path:
     """Write the page and return where it is."""
     file = Path(path)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(render(report), encoding="utf-8")
+    page = render(report)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"The report cannot be written to {str(file)!r}: {error.strerror}. Choose another place."
+        ) from None
     return file
 
 

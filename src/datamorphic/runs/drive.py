@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from .._checks import reject
 from ..errors import OutOfBudget
 from ..outputs import Outputs, Status
 from ..space.points import Batch
@@ -65,13 +66,16 @@ class Tally:
         """The rows without a proper answer: their input, ``status`` and ``message`` (the first thousand)."""
         import pandas as pd
 
-        parts = [
-            batch.frame.assign(
-                status=[Status(s).name for s in outputs.status],
-                message=[outputs.messages.get(i, "") for i in range(len(outputs))],
-            )
-            for batch, outputs in self._incidents
-        ]
+        parts = []
+        for batch, outputs in self._incidents:
+            frame = batch.frame.copy()
+            what = {
+                "status": [Status(s).name for s in outputs.status],
+                "message": [outputs.messages.get(i, "") for i in range(len(outputs))],
+            }
+            for name, values in what.items():
+                frame[f"{name}_" if name in batch.frame else name] = values  # a feature keeps its name
+            parts.append(frame)
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["status", "message"])
 
     def note(self, batch: Batch, outputs: Outputs) -> None:
@@ -134,6 +138,8 @@ def drive(
         ``timeout`` in seconds, ``cache`` and ``chunk`` in rows, ``recheck`` in rows: see `guarded`.
     """
     limit = Budget.parse(budget)
+    if not isinstance(executor, Executor):
+        reject("executor", "drive", "a system as dm.wrap gives it", executor)
     tally = tally if tally is not None else Tally()
     began = time.monotonic()
     with guarded(executor, **options) as (ready, counted, guard), Progress(executor.name, progress) as shown:

@@ -38,6 +38,8 @@ class Feature:
         The smallest and the largest code, infinite where there is none.
     step : float
         How far one move goes, in distance.
+    step_given : bool
+        Whether the user said so; the law check holds moves to it only then.
     """
 
     kind: ClassVar[Kind]
@@ -46,6 +48,7 @@ class Feature:
     low: float
     high: float
     step: float
+    step_given: bool = True
 
     def _check_name(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -158,6 +161,7 @@ class Continuous(_Numeric):
         self._check_name()
         self._check_bounds(LARGEST_NUMBER)
         step: Any = self.step
+        object.__setattr__(self, "step_given", step is not None)
         if step is None:
             step = (self.high - self.low) / 20 if self.bounded else 1.0
             step = step if step > 0 else 1.0  # a single value: no move leads anywhere, any step will do
@@ -180,8 +184,8 @@ class Integer(_Numeric):
         The column it stands for.
     low, high : int, optional
         The bounds. Moves never leave them: natural numbers (``low=0``) stop at 0.
-    step : int
-        How far one move goes.
+    step : int, optional
+        How far one move goes: 1.
     nullable : bool
         Whether the value may be missing.
     rounds : bool
@@ -197,7 +201,7 @@ class Integer(_Numeric):
     name: str
     low: float = None  # type: ignore[assignment]
     high: float = None  # type: ignore[assignment]
-    step: float = field(default=1, kw_only=True)
+    step: float = field(default=None, kw_only=True)  # type: ignore[assignment]
     nullable: bool = field(default=False, kw_only=True)
     rounds: bool = field(default=False, kw_only=True)
 
@@ -211,6 +215,9 @@ class Integer(_Numeric):
                     f"Feature {self.name!r}: {side} must be a whole number. Got {short(bound)}; "
                     "use Continuous for real numbers."
                 )
+        object.__setattr__(self, "step_given", self.step is not None)
+        if self.step is None:
+            object.__setattr__(self, "step", 1.0)
         if not is_number(self.step) or not 1 <= self.step < LARGEST_INTEGER or self.step != round(self.step):
             raise SpaceError(
                 f"Feature {self.name!r}: the step of an integer must be a whole number of at least 1. "

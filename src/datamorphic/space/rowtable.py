@@ -18,6 +18,7 @@ Bits = npt.NDArray[np.uint64]
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: neighbouring values land far apart
 _SHIFT = np.uint64(29)
+_HALF = np.uint64(32)
 
 
 class RowTable:
@@ -118,8 +119,11 @@ def _hash(bits: Bits) -> Bits:
     hashes = np.full(len(bits), 1, dtype=np.uint64)
     for column in range(bits.shape[1]):
         hashes = (hashes ^ bits[:, column]) * _MIX
-        hashes ^= hashes >> _SHIFT
-    return hashes
+        hashes ^= hashes >> _HALF
+    # Whole numbers have all their bits at the top, and slots are chosen by the lowest: mix once more.
+    for shift in (_HALF, _SHIFT):
+        hashes = (hashes ^ (hashes >> shift)) * _MIX
+    return hashes ^ (hashes >> _HALF)
 
 
 def _grown(array: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -104,15 +105,24 @@ class Function(Executor):
 
 
 def case_caller(function: Callable[..., Any], names: list[str]) -> Callable[[dict[str, Any]], Any]:
-    """Return a call of a one-case function: with keywords if its parameters are the features, else with a dict."""
-    import inspect
-
+    """Return a call of a one-case function: with its features by name if it asks for features, else with a dict."""
     try:
-        parameters = list(inspect.signature(function).parameters)
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return function
-    if parameters and set(parameters) <= set(names):
-        return lambda case: function(**{name: case[name] for name in parameters})
+    by_name = [
+        p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name in names
+    ]
+    required = [p for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    if required and all(p.kind == p.POSITIONAL_ONLY and p.name in names for p in required):
+        return lambda case: function(*(case[p.name] for p in required))
+    if all(p.name in by_name for p in required):
+        takes_all = any(p.kind == p.VAR_KEYWORD for p in parameters)
+        if required or takes_all:
+            wanted = names if takes_all else by_name
+            return lambda case: function(**{name: case[name] for name in wanted})
+    if len(names) == 1 and len(required) == 1 and required[0].kind == required[0].POSITIONAL_ONLY:
+        return lambda case: function(case[names[0]])  # math.sin and the like
     return function
 
 
@@ -131,12 +141,7 @@ def as_outputs(
     """
     values = _as_vector(answer, rows, scalar)
     status = np.zeros(rows, dtype=np.int8)
-    if values.dtype.kind == "f":
-        status[np.isnan(values)] = Status.MISSING
-    elif values.dtype == object:
-        import pandas as pd
-
-        status[[not isinstance(v, tuple) and bool(pd.isna(v)) for v in values]] = Status.MISSING
+    status[_is_missing(values)] = Status.MISSING
     if labels is not None:
         known = _is_known(values, labels)
         status[(status == Status.OK) & ~known] = Status.NEW_LABEL
@@ -151,11 +156,13 @@ def as_outputs(
 def _as_vector(answer: Any, rows: int, scalar: bool) -> npt.NDArray[Any]:
     if hasattr(answer, "toarray"):  # a sparse matrix of several labels
         answer = answer.toarray()
-    try:
-        values = np.asarray(answer)
-    except ValueError:  # answers of different lengths
-        values = np.empty(len(answer), dtype=object)
-        values[:] = list(answer)
+    if isinstance(answer, np.ma.MaskedArray):
+        plain = np.asarray(answer.data, dtype=object)
+        plain[np.ma.getmaskarray(answer)] = None
+        answer = plain
+    if isinstance(answer, list | tuple):
+        answer = _from_list(answer)
+    values = np.asarray(answer)
     if values.ndim == 0:
         raise BadAnswer(
             f"it gave a single {type(answer).__name__} for {plural(rows, 'row')}, not one answer a row; "
@@ -166,9 +173,7 @@ def _as_vector(answer: Any, rows: int, scalar: bool) -> npt.NDArray[Any]:
     if values.ndim == 2 and values.shape[1] == 1 and not scalar:
         values = values[:, 0]
     if values.ndim > 1:
-        whole = np.empty(rows, dtype=object)
-        whole[:] = [tuple(row.ravel().tolist()) for row in values]
-        values = whole
+        values = _objects([tuple(row.ravel().tolist()) for row in values])
     if values.dtype == object:
         for value in values:
             try:
@@ -178,6 +183,31 @@ def _as_vector(answer: Any, rows: int, scalar: bool) -> npt.NDArray[Any]:
                     f"it gave a {type(value).__name__} ({short(value)}), which is not hashable and so no label"
                 ) from None
     return values
+
+
+def _objects(answers: Any) -> npt.NDArray[Any]:
+    values = np.empty(len(answers), dtype=object)
+    values[:] = answers
+    return values
+
+
+def _from_list(answers: Any) -> npt.NDArray[Any]:
+    """Return a list of answers as an array; NumPy would make text of numbers, and a label of NaN, in mixed ones."""
+    plain = [tuple(a) if isinstance(a, list) else a.item() if isinstance(a, np.generic) else a for a in answers]
+    families = {type(a) for a in plain}
+    if (len(families) == 1 and families <= {str, int, float, bool}) or families == {int, float}:
+        return np.array(plain)
+    if families == {tuple} and {len(a) for a in plain} == {1}:
+        return _from_list([a[0] for a in plain])
+    return _objects(plain)
+
+
+def _is_missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    import pandas as pd
+
+    if values.dtype != object:
+        return np.asarray(pd.isna(values))
+    return np.array([bool(np.any(pd.isna(list(v) if isinstance(v, tuple) else v))) for v in values], dtype=bool)
 
 
 def _is_known(values: npt.NDArray[Any], labels: Labels) -> npt.NDArray[np.bool_]:

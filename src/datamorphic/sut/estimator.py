@@ -46,8 +46,11 @@ class Estimator(Executor):
     def answer(self, batch: Batch, scores: bool) -> Outputs:
         """Ask the model to predict, and for scores if they are wanted."""
         given = self.input(batch.frame)
-        found = as_outputs(self.model.predict(given), len(batch), self.labels)
-        if not scores:
+        predicted = self.model.predict(given)
+        if getattr(predicted, "ndim", 1) == 2 and predicted.shape[1] > 1:
+            self.labels = self.score_kind = None  # several labels at once: classes_ lists their parts
+        found = as_outputs(predicted, len(batch), self.labels)
+        if not scores or self.score_kind is None:
             return found
         return Outputs(found.values, found.status, self._scores(given), found.messages)
 
@@ -76,12 +79,18 @@ class Estimator(Executor):
                 "Leave out the columns that are no features, the target for one."
             )
 
-    def _scores(self, given: Any) -> npt.NDArray[np.float64]:
+    def _scores(self, given: Any) -> npt.NDArray[np.float64] | None:
         ask = self.model.decision_function if self.score_kind == "decision" else self.model.predict_proba
         scores = np.asarray(ask(given), dtype=np.float64)
         if scores.ndim == 1:  # two classes, one decision value: positive means the second
             scores = np.column_stack([-scores, scores])
-        return scores
+        if self.labels is not None and scores.shape[1] == len(self.labels):
+            return scores
+        # one value a pair of classes (SVC, "ovo"), or the like: no score a class
+        self.score_kind = (
+            "probability" if self.score_kind == "decision" and hasattr(self.model, "predict_proba") else None
+        )
+        return self._scores(given) if self.score_kind else None
 
 
 def _check_fitted(model: Any) -> None:
@@ -93,6 +102,8 @@ def _check_fitted(model: Any) -> None:
         return  # other libraries have other ways to tell; asking them will
     try:
         check_is_fitted(model)
+    except TypeError:
+        return  # a model that was never meant to be fitted
     except NotFittedError:
         kind = type(model).__name__
         raise ModelError(f"This {kind} is not fitted. Fit it first: model.fit(X, y).") from None

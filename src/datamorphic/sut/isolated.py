@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import TimeoutError as NoAnswer
+from pickle import PicklingError
 from typing import Any
 
 from .._checks import plural, positive
-from ..errors import SystemDied, SystemHung
+from ..errors import DatamorphicError, ModelError, SystemDied, SystemHung, SystemRaised, told
 from ..outputs import Outputs
 from ..space.points import Batch
 from .base import Executor, Wrapper
@@ -23,9 +25,9 @@ class Isolated(Wrapper):
     """
 
     def __init__(self, inner: Executor, timeout: float) -> None:
+        self._child: Any = None
         super().__init__(inner)
         self.timeout = positive("timeout", "Isolated", timeout)
-        self._child: Any = None
 
     def answer(self, batch: Batch, scores: bool) -> Outputs:
         """Send the batch to the child and wait for its outputs."""
@@ -33,13 +35,16 @@ class Isolated(Wrapper):
 
         child = self._ready_child()
         try:
-            return child.submit(_answer, batch, scores).result(timeout=self.timeout)
+            answer = child.submit(_answer, batch, scores).result(timeout=self.timeout)
         except NoAnswer:
             self.close()
             raise SystemHung(f"it gave no answer to {plural(len(batch), 'row')} in {self.timeout:g} s") from None
         except BrokenProcessPool:
             self.close()
             raise SystemDied(f"its process ended while it was asked {plural(len(batch), 'row')}") from None
+        if isinstance(answer, str):
+            raise SystemRaised(answer)
+        return answer
 
     def _ready_child(self) -> Any:
         if self._child is None:
@@ -51,10 +56,11 @@ class Isolated(Wrapper):
             )
             try:
                 self._child.submit(_ping).result(timeout=START_UP)
-            except (NoAnswer, BrokenProcessPool):
+            except (NoAnswer, BrokenProcessPool, PicklingError, TypeError, AttributeError) as error:
                 self.close()
-                raise SystemDied(
-                    "its process could not be started: the model must be one that can be pickled"
+                raise ModelError(
+                    f"{self.name} cannot be sent to a process of its own, which a time-out needs: it must be one that "
+                    f"can be pickled ({type(error).__name__}). Make it at the top of a module, or leave the time-out out."
                 ) from None
         return self._child
 
@@ -77,12 +83,19 @@ _system: Executor | None = None  # in the child: the system it was started for
 def _receive(system: Executor) -> None:
     global _system
     _system = system
+    sys.stdout = sys.stderr  # what a system prints must not get between a command and whoever reads its output
 
 
 def _ping() -> bool:
     return _system is not None
 
 
-def _answer(batch: Batch, scores: bool) -> Outputs:
+def _answer(batch: Batch, scores: bool) -> Outputs | str:
+    """Answer, or say what was raised: many errors do not survive the way between processes."""
     assert _system is not None
-    return _system.answer(batch, scores)
+    try:
+        return _system.answer(batch, scores)
+    except DatamorphicError:
+        raise
+    except (Exception, SystemExit) as error:
+        return told(error)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import plural, whole_number
-from ..errors import BadAnswer, SystemDied, SystemFailed, SystemHung, UsageError
+from ..errors import BadAnswer, SystemDied, SystemFailed, SystemHung, UsageError, told
 from ..outputs import Outputs, Status
 from ..space.points import Batch, Points
 from ..space.rowtable import Numbers, RowTable
@@ -83,7 +83,7 @@ class Cached(Wrapper):
                 self._memory[scores] = _Memory()  # it holds rows that now have no answer
                 raise
         if asked is batch:
-            return memory.outputs.take(places)
+            return memory.take(places)
         both = Outputs.concat([older.outputs, memory.outputs])
         where = known_before.copy()
         where[rest] = places + len(older.outputs)
@@ -91,11 +91,12 @@ class Cached(Wrapper):
 
 
 class _Memory:
-    """Rows and the outputs they had."""
+    """Rows and the outputs they had, in buffers that grow by doubling."""
 
     def __init__(self) -> None:
         self.table: RowTable | None = None
-        self.outputs = Outputs.empty()
+        self._kept = Outputs.empty()  # as long as the buffers; the first `_count` rows count
+        self._count = 0
 
     def __len__(self) -> int:
         return len(self.table) if self.table is not None else 0
@@ -110,8 +111,28 @@ class _Memory:
             self.table = RowTable(batch.codes.shape[1])
         return self.table.add(batch.codes)
 
-    def learn(self, outputs: Outputs) -> None:
-        self.outputs = Outputs.concat([self.outputs, outputs]) if len(self.outputs) else outputs
+    @property
+    def outputs(self) -> Outputs:
+        return self._kept.take(slice(0, self._count))
+
+    def take(self, places: Numbers) -> Outputs:
+        return self._kept.take(places)
+
+    def learn(self, new: Outputs) -> None:
+        kept, start, stop = self._kept, self._count, self._count + len(new)
+        alike = kept.values.dtype == new.values.dtype and (kept.scores is None) == (new.scores is None)
+        if stop > len(kept) or not alike:
+            joined = Outputs.concat([self.outputs, new])
+            self._kept = joined.take(np.arange(2 * stop) % stop)  # room for as many again
+            self._kept.messages.clear()
+            self._kept.messages.update(joined.messages)
+        else:
+            kept.values[start:stop] = new.values
+            kept.status[start:stop] = new.status
+            if kept.scores is not None and new.scores is not None:
+                kept.scores[start:stop] = new.scores
+            kept.messages.update({start + row: text for row, text in new.messages.items()})
+        self._count = stop
 
 
 @dataclass
@@ -158,6 +179,10 @@ class Guarded(Wrapper):
 
     #: rows that may fail, one after the other and none answered, before the whole system counts as failed
     patience = 50
+    #: a first batch of fewer rows that all fail is no proof that the system does
+    few = 5
+    #: rows that may hang, one after the other, before the rest of a batch is given up
+    most_hung = 10
     #: into how many pieces a failing batch is cut: a hanging piece costs a whole time-out, so few rounds are better
     pieces = 8
 
@@ -166,6 +191,7 @@ class Guarded(Wrapper):
         self.recheck = whole_number("recheck", "Guarded", recheck)
         self.health = Health()
         self._alive = False
+        self._failures = 0
         self._seen = 0
         self._next_recheck = 1
         self._rng = np.random.default_rng(0)
@@ -185,14 +211,14 @@ class Guarded(Wrapper):
     def _solve(self, batch: Batch, scores: bool) -> Outputs:
         parts: list[tuple[int, Outputs]] = []  # where each solved piece begins
         todo = [(0, len(batch))]
-        lone_failures = 0
+        lone_failures = hung = 0
         whole_failed = False
         while todo:
             start, stop = todo.pop()
             piece = batch if stop - start == len(batch) else batch.take(slice(start, stop))
             try:
                 parts.append((start, self.inner.answer(piece, scores)))
-                self._alive = True
+                self._alive, hung = True, 0
                 continue
             except UsageError:
                 raise  # a model that was fitted on other columns is no failing row
@@ -202,23 +228,43 @@ class Guarded(Wrapper):
                 if stop - start == 1:
                     parts.append((start, _failed_row(error)))
                     lone_failures += 1
-                    nothing_left = not todo and not self._alive
-                    if not self._alive and (lone_failures >= self.patience or nothing_left):
-                        raise self._verdict(error, lone_failures) from error
+                    hung = hung + 1 if isinstance(error, SystemHung) else 0
+                    if not self._alive:
+                        self._failures += 1
+                        if self._failures >= self.patience:
+                            self._look_elsewhere(batch, todo, error)
+                    if hung >= self.most_hung and todo:
+                        parts.extend(_not_asked(todo, hung))
+                        todo = []
                     continue
             edges = np.linspace(start, stop, min(self.pieces, stop - start) + 1).astype(int)
             todo.extend(reversed(list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))))
         parts.sort(key=lambda part: part[0])
+        if not self._alive and len(batch) >= self.few:
+            raise self._verdict(parts[-1][1].messages[0], len(batch))
         if whole_failed and not lone_failures:
             self.health.remark(
                 f"{self.name} failed on a batch of {plural(len(batch), 'row')} and answered each of them in smaller ones."
             )
         return _with_scores([part for _, part in parts])
 
-    def _verdict(self, error: BaseException, rows: int) -> SystemFailed:
+    def _look_elsewhere(self, batch: Batch, todo: list[tuple[int, int]], error: BaseException) -> None:
+        """Before a system counts as failed, ask a few rows from all over what is left: data may be sorted."""
+        left = np.concatenate([np.arange(*piece) for piece in todo]) if todo else np.empty(0, dtype=np.int64)
+        for row in left[np.linspace(0, len(left) - 1, min(16, len(left))).astype(int)].tolist():
+            self.health.asked_again += 1
+            try:
+                self.inner.answer(batch.take(slice(row, row + 1)), False)
+            except (Exception, SystemExit):
+                continue
+            self._alive = True
+            return
+        raise self._verdict(told(error), self._failures) from error
+
+    def _verdict(self, last: str, rows: int) -> SystemFailed:
         return SystemFailed(
             f"{self.name} failed on every one of {plural(rows, 'row')} it was asked, the last time with "
-            f"{_told(error)}. Try it by hand on one row of your data."
+            f"{last}. Try it by hand on one row of your data."
         )
 
     def _ask_again(self, batch: Batch, outputs: Outputs) -> None:
@@ -232,20 +278,13 @@ class Guarded(Wrapper):
             second = self.inner.answer(sample, False)
         except (Exception, SystemExit) as error:
             self.health.remark(
-                f"{self.name} answered some rows once and failed on them the second time: {_told(error)}"
+                f"{self.name} answered some rows once and failed on them the second time: {told(error)}"
             )
             return
         first = outputs.take(chosen)
-        for row in np.flatnonzero(~first.same(second)):
+        for row in np.flatnonzero(~first.same(second, rounding=1e-9)):
             case = sample.take(slice(row, row + 1)).frame.iloc[0].to_dict()
             self.health.unstable.append({"case": case, "first": first.values[row], "second": second.values[row]})
-
-
-def _told(error: BaseException) -> str:
-    if isinstance(error, BadAnswer | SystemHung | SystemDied):
-        return str(error)
-    text = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {text[0][:200]}" if text else type(error).__name__
 
 
 def _failed_row(error: BaseException) -> Outputs:
@@ -255,7 +294,15 @@ def _failed_row(error: BaseException) -> Outputs:
         BadAnswer: Status.MALFORMED,
     }
     status = known.get(type(error), Status.ERROR)
-    return Outputs(np.array([None], dtype=object), np.array([status], dtype=np.int8), None, {0: _told(error)})
+    return Outputs(np.array([None], dtype=object), np.array([status], dtype=np.int8), None, {0: told(error)})
+
+
+def _not_asked(pieces: list[tuple[int, int]], hung: int) -> list[tuple[int, Outputs]]:
+    """Rows that are given up: each would cost a whole time-out."""
+    why = f"not asked: it hung on the {hung} rows before"
+    rows = [row for start, stop in pieces for row in range(start, stop)]
+    none, late = np.array([None], dtype=object), np.array([Status.TIMEOUT], dtype=np.int8)
+    return [(row, Outputs(none, late, None, {0: why})) for row in rows]
 
 
 def _with_scores(parts: list[Outputs]) -> Outputs:

@@ -135,7 +135,7 @@ def run_demo(seed: int = 0) -> Demo:
     frame = load("breast_cancer")
     inputs: Any = frame.drop(columns="target")
     labels = np.array(CLASSES)[frame["target"].to_numpy()]
-    train, test, train_labels, test_labels = train_test_split(inputs, labels, random_state=seed)
+    train, test, train_labels, test_labels = train_test_split(inputs, labels, random_state=seed % 2**32)
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(train, train_labels)
 
     space = Space.from_frame(inputs)
