@@ -110,13 +110,15 @@ def _stalled_midpoint(ex: Examined, t: Triples) -> Finding | None:
     if ex.system.midpoint is None:
         return None
     target, start = t.y.take(slice(0, 100)), t.x.take(slice(0, 100))
-    ends = [end for first in (True, False) if (end := _midpoints(ex, target, start, first)) is not None]
-    if not ends:
+    end = _midpoints(ex, target, start, target_first=True)
+    if end is None:
         return None  # told by the law of closure
-    arrived = np.any([_arrived(ex, t, end, target) for end in ends], axis=0)
+    arrived = _arrived(ex, t, end, target)
+    if not arrived.all() and (other := _midpoints(ex, target, start, target_first=False)) is not None:
+        arrived |= _arrived(ex, t, other, target)
     bad = np.zeros(len(t), dtype=bool)
     bad[: len(start)] = ~arrived
-    return Finding(bad, ex.midpoint_name, partial(_told_stall, ex, ends[0], target))
+    return Finding(bad, ex.midpoint_name, partial(_told_stall, ex, end, target))
 
 
 def _told_stall(ex: Examined, end: Points, target: Points, i: int) -> str:
@@ -131,9 +133,10 @@ def _midpoints(ex: Examined, target: Points, here: Points, target_first: bool) -
             nearer = morphism.morph(*((target, here) if target_first else (here, target)), lenient=True)
         except TestSystemError:
             return None
-        if nearer.same(here).all():
-            break
+        stands = nearer.same(here).all()
         here = nearer
+        if stands or np.allclose(here.codes, target.codes, rtol=1e-9, atol=1e-9, equal_nan=True):
+            break
     return here
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,12 @@ from ..errors import DatamorphicError
 from ..space.points import Points
 from .completeness import incomplete
 from .examination import Examined, Finding, Triples, plain_label
+from .law_report import LawReport, LawResult
 from .search import points
 from .system import TestSystem
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 Mask = npt.NDArray[np.bool_]
 Check = Callable[[Examined, Triples], Finding | None]
@@ -40,70 +41,6 @@ class Law:
     check: Check
     needs: Callable[[Examined], str | None] = lambda examined: None
     shrinks: bool = True
-
-
-@dataclass(frozen=True)
-class LawResult:
-    """What became of one law.
-
-    Attributes
-    ----------
-    law : str
-        Its name.
-    says : str
-        What it demands.
-    state : {"HOLDS", "BROKEN", "NOT CHECKED"}
-        The outcome.
-    words : str
-        The counter-example, or why it was not checked.
-    culprit : str
-        The function that broke it.
-    cases : DataFrame or None
-        The points of the counter-example.
-    """
-
-    law: str
-    says: str
-    state: str
-    words: str = ""
-    culprit: str = ""
-    cases: pd.DataFrame | None = field(default=None, compare=False, repr=False)
-
-    def __str__(self) -> str:
-        return f"{self.law}: {self.state}" + (f". {self.words}" if self.words else "")
-
-
-@dataclass(frozen=True)
-class LawReport:
-    """The outcome of a law check.
-
-    Attributes
-    ----------
-    system : str
-        The name of the test system.
-    results : list of LawResult
-        One a law.
-    examples : int
-        How many triples of points were tried.
-    """
-
-    system: str
-    results: list[LawResult]
-    examples: int
-    seed: int
-
-    @property
-    def holds(self) -> bool:
-        """Whether no law is broken."""
-        return not self.broken
-
-    @property
-    def broken(self) -> list[LawResult]:
-        """The broken laws, each with its counter-example in words."""
-        return [result for result in self.results if result.state == "BROKEN"]
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.results))
 
 
 def _any(mask: Mask) -> Mask:

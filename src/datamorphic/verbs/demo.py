@@ -10,7 +10,8 @@ import numpy as np
 from .._checks import plural, short
 from ..data.sets import load
 from ..morphisms.derived import derive
-from ..morphisms.laws import LawReport, check_laws
+from ..morphisms.law_report import LawReport
+from ..morphisms.laws import check_laws
 from ..reports.summary import Line, Report, Section, Table
 from ..runs.drive import Tally, drive
 from ..space.paths import Path

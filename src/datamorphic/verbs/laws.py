@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..morphisms.derived import as_test_system
-from ..morphisms.laws import LawReport, check_laws
+from ..morphisms.law_report import LawReport
+from ..morphisms.laws import check_laws
 from ..runs.progress import Progress
 
 

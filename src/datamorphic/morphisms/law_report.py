@@ -1,0 +1,73 @@
+"""What a law check found: a result a law, a report in all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class LawResult:
+    """What became of one law.
+
+    Attributes
+    ----------
+    law : str
+        Its name.
+    says : str
+        What it demands.
+    state : {"HOLDS", "BROKEN", "NOT CHECKED"}
+        The outcome.
+    words : str
+        The counter-example, or why it was not checked.
+    culprit : str
+        The function that broke it.
+    cases : DataFrame or None
+        The points of the counter-example.
+    """
+
+    law: str
+    says: str
+    state: str
+    words: str = ""
+    culprit: str = ""
+    cases: pd.DataFrame | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.law}: {self.state}" + (f". {self.words}" if self.words else "")
+
+
+@dataclass(frozen=True)
+class LawReport:
+    """The outcome of a law check.
+
+    Attributes
+    ----------
+    system : str
+        The name of the test system.
+    results : list of LawResult
+        One a law.
+    examples : int
+        How many triples of points were tried.
+    """
+
+    system: str
+    results: list[LawResult]
+    examples: int
+    seed: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether no law is broken."""
+        return not self.broken
+
+    @property
+    def broken(self) -> list[LawResult]:
+        """The broken laws, each with its counter-example in words."""
+        return [result for result in self.results if result.state == "BROKEN"]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.results))
