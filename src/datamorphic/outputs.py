@@ -71,8 +71,8 @@ class Outputs:
 
     def take(self, rows: Take) -> Outputs:
         """Return the outputs of some rows."""
-        messages = self.messages
-        if messages:
+        messages: dict[int, str] = {}
+        if self.messages:
             chosen = np.arange(len(self))[rows]
             odd = np.flatnonzero(self.status[rows])  # only rows that are not OK have messages
             messages = {int(i): self.messages[int(chosen[i])] for i in odd if int(chosen[i]) in self.messages}

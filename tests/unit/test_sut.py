@@ -337,6 +337,17 @@ def test_rows_that_hang_again_and_again_are_given_up():
     assert "not asked" in outputs.messages[400]
     assert Sleepy.asked < 60
 
+    class Drowsy(Sleepy):
+        def answer(self, batch, scores):
+            if batch.frame["n"].between(20, 60).any():
+                raise SystemHung("no answer")
+            return Outputs.of(np.zeros(len(batch)))
+
+    drowsy = Drowsy()
+    drowsy.space = space
+    outputs = Guarded(drowsy).execute(pd.DataFrame({"n": np.arange(500)}))
+    assert np.flatnonzero(~outputs.ok).tolist() == list(range(20, 61))  # rows beyond still get their answers
+
 
 def test_a_model_that_changes_its_mind_is_noticed():
     space = dm.Space([dm.Continuous("x", 0, 1)])
@@ -477,3 +488,15 @@ def test_many_small_batches_of_whole_numbers_are_quick():
     assert len(np.unique(_hash(_bits(wide)) & np.uint64(8191))) > 2800
     table = RowTable(1)
     assert table.add(numbers)[0].tolist() == list(range(4096))
+
+
+def test_what_the_cache_gave_out_is_not_changed_by_what_it_learns():
+    space = dm.Space([dm.Integer("n", 0, 100)])
+    sut = Cached(dm.wrap(lambda f: f["n"].where(f["n"] < 50), space=space))
+    first = sut.execute(pd.DataFrame({"n": [1, 2, 3]}))
+    second = sut.execute(pd.DataFrame({"n": [60, 1, 70]}))
+    third = sut.execute(pd.DataFrame({"n": [70, 80, 2]}))
+    assert first.messages == {}
+    assert set(second.messages) == {0, 2}
+    assert set(third.messages) == {0, 1}
+    assert third.status.tolist() == [Status.MISSING, Status.MISSING, Status.OK]

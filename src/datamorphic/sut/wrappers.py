@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -84,10 +84,9 @@ class Cached(Wrapper):
                 raise
         if asked is batch:
             return memory.take(places)
-        both = Outputs.concat([older.outputs, memory.outputs])
-        where = known_before.copy()
-        where[rest] = places + len(older.outputs)
-        return both.take(where)
+        remembered = np.flatnonzero(known_before >= 0)
+        both = Outputs.concat([older.take(known_before[remembered]), memory.take(places)])
+        return both.take(np.argsort(np.concatenate([remembered, rest])))
 
 
 class _Memory:
@@ -229,13 +228,16 @@ class Guarded(Wrapper):
                     parts.append((start, _failed_row(error)))
                     lone_failures += 1
                     hung = hung + 1 if isinstance(error, SystemHung) else 0
-                    if not self._alive:
-                        self._failures += 1
-                        if self._failures >= self.patience:
-                            self._look_elsewhere(batch, todo, error)
+                    self._failures += 1
+                    if not self._alive and self._failures >= self.patience:
+                        self._alive = self._answers_elsewhere(batch, todo, 16)
+                        if not self._alive:
+                            raise self._verdict(told(error), self._failures) from error
                     if hung >= self.most_hung and todo:
-                        parts.extend(_not_asked(todo, hung))
-                        todo = []
+                        if not self._answers_elsewhere(batch, todo, 4):
+                            parts.extend(_not_asked(todo, hung))
+                            todo = []
+                        hung = 0
                     continue
             edges = np.linspace(start, stop, min(self.pieces, stop - start) + 1).astype(int)
             todo.extend(reversed(list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))))
@@ -246,20 +248,19 @@ class Guarded(Wrapper):
             self.health.remark(
                 f"{self.name} failed on a batch of {plural(len(batch), 'row')} and answered each of them in smaller ones."
             )
-        return _with_scores([part for _, part in parts])
+        return _joined([part for _, part in parts])
 
-    def _look_elsewhere(self, batch: Batch, todo: list[tuple[int, int]], error: BaseException) -> None:
-        """Before a system counts as failed, ask a few rows from all over what is left: data may be sorted."""
+    def _answers_elsewhere(self, batch: Batch, todo: list[tuple[int, int]], tries: int) -> bool:
+        """Before rows are given up, ask a few from all over what is left: data may be sorted."""
         left = np.concatenate([np.arange(*piece) for piece in todo]) if todo else np.empty(0, dtype=np.int64)
-        for row in left[np.linspace(0, len(left) - 1, min(16, len(left))).astype(int)].tolist():
+        for row in left[np.linspace(0, len(left) - 1, min(tries, len(left))).astype(int)].tolist():
             self.health.asked_again += 1
             try:
                 self.inner.answer(batch.take(slice(row, row + 1)), False)
             except (Exception, SystemExit):
                 continue
-            self._alive = True
-            return
-        raise self._verdict(told(error), self._failures) from error
+            return True
+        return False
 
     def _verdict(self, last: str, rows: int) -> SystemFailed:
         return SystemFailed(
@@ -299,27 +300,15 @@ def _failed_row(error: BaseException) -> Outputs:
 
 def _not_asked(pieces: list[tuple[int, int]], hung: int) -> list[tuple[int, Outputs]]:
     """Rows that are given up: each would cost a whole time-out."""
-    why = f"not asked: it hung on the {hung} rows before"
+    why = f"not asked: it hung on the {hung} rows before, and on others"
     rows = [row for start, stop in pieces for row in range(start, stop)]
     none, late = np.array([None], dtype=object), np.array([Status.TIMEOUT], dtype=np.int8)
     return [(row, Outputs(none, late, None, {0: why})) for row in rows]
 
 
-def _with_scores(parts: list[Outputs]) -> Outputs:
-    """Join pieces; rows that failed have no value and get scores of NaN where the others have scores."""
-    answered = [part for part in parts if part.ok.any()]
-    if answered and len(answered) < len(parts):
-        blank = np.zeros(1, dtype=answered[0].values.dtype)
-        width = None if answered[0].scores is None else answered[0].scores.shape[1]
-        parts = [
-            part
-            if part.ok.any() or part.values.dtype != object
-            else Outputs(
-                np.repeat(blank, len(part)),
-                part.status,
-                None if width is None else np.full((len(part), width), np.nan),
-                part.messages,
-            )
-            for part in parts
-        ]
+def _joined(parts: list[Outputs]) -> Outputs:
+    """Join pieces; rows that failed get a blank of the others' type, so that the labels keep theirs."""
+    dtype = next((part.values.dtype for part in parts if part.ok.any()), None)
+    if dtype is not None:
+        parts = [part if part.ok.any() else replace(part, values=np.zeros(len(part), dtype)) for part in parts]
     return Outputs.concat(parts)
