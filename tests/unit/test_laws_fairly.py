@@ -111,6 +111,9 @@ SOUND = {
         "east": stepping("x", 9.0), "west": stepping("x", -9.0), "north": stepping("y", 9.0), "south": stepping("y", -9.0),
         "mid": mean,
     },
+    "moves longer than a step read from data": {
+        "space": dm.Space.from_frame(FRAME[["x"]], moves="open"), "up_x": stepping("x", 3.0), "down_x": stepping("x", -3.0),
+    },
     "scalar moves": {
         "space": PLANE, "right": scalar_right, "left": stepping("x", -1), "up": stepping("y", 1), "down": stepping("y", -1),
     },

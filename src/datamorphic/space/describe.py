@@ -86,7 +86,8 @@ def _feature_to_dict(feature: Feature) -> dict[str, Any]:
     about |= {
         side: value for side, value in (("low", feature.low), ("high", feature.high)) if math.isfinite(value)
     }
-    return about | {"step": feature.step} | ({"rounds": True} if getattr(feature, "rounds", False) else {})
+    about |= {"step": feature.step, "step_given": feature.step_given}
+    return about | ({"rounds": True} if getattr(feature, "rounds", False) else {})
 
 
 def _feature_from_dict(about: dict[str, Any]) -> Feature:
@@ -94,7 +95,8 @@ def _feature_from_dict(about: dict[str, Any]) -> Feature:
     kind = about.pop("kind")
     if kind == "categorical":
         return Categorical(about["name"], map(value_from_json, about["values"]), nullable=about["nullable"])
-    return _NUMERIC[kind](**about)
+    given = about.pop("step_given")
+    return _NUMERIC[kind](**about).with_step_given(given)
 
 
 def _constraint_to_dict(constraint: Constraint) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +58,11 @@ class Feature:
             )
         if not isinstance(self.nullable, bool | np.bool_):
             raise SpaceError(f"Feature {self.name!r}: nullable must be True or False. Got {self.nullable!r}.")
+
+    def with_step_given(self, given: bool) -> Self:
+        """Say whether the step was the user's or worked out from data; returns the feature itself."""
+        object.__setattr__(self, "step_given", given)
+        return self
 
     @property
     def scale(self) -> float:

@@ -144,15 +144,19 @@ def _feature(
     low, high = _bounds(name, bounds, numbers)
     if bounds is None and kind == "integer":
         low, high = float(np.rint(numbers).min()), float(np.rint(numbers).max())
+    hinted = step is not None
     if step is None:
         width = numbers.max() - numbers.min() if low is None or high is None else high - low
         step = width / 20 if width > 0 else None
         if kind == "integer":
             step = max(1.0, float(np.rint(step or 1)))  # a twentieth of the range too, but one unit at least
+    feature: Feature
     if kind == "continuous":
-        return Continuous(name, low, high, step=step, nullable=nullable)  # type: ignore[arg-type]
-    has_fractions = bool((numbers != np.rint(numbers)).any())
-    return Integer(name, low, high, step=step, nullable=nullable, rounds=has_fractions)  # type: ignore[arg-type]
+        feature = Continuous(name, low, high, step=step, nullable=nullable)  # type: ignore[arg-type]
+    else:
+        has_fractions = bool((numbers != np.rint(numbers)).any())
+        feature = Integer(name, low, high, step=step, nullable=nullable, rounds=has_fractions)  # type: ignore[arg-type]
+    return feature.with_step_given(hinted)
 
 
 def _numbers(name: str, column: pd.Series[Any], kind: str) -> np.ndarray[Any, np.dtype[np.float64]]:
