@@ -500,3 +500,25 @@ def test_what_the_cache_gave_out_is_not_changed_by_what_it_learns():
     assert set(second.messages) == {0, 2}
     assert set(third.messages) == {0, 1}
     assert third.status.tolist() == [Status.MISSING, Status.MISSING, Status.OK]
+
+
+def test_a_guard_can_be_asked_for():
+    space = dm.Space([dm.Integer("n", 0, 1000)])
+
+    def model(frame):
+        import time
+
+        if (frame["n"] == 7).any():
+            raise ValueError("seven")
+        if (frame["n"] == 8).any():
+            time.sleep(3600)
+        return frame["n"] % 2
+
+    frame = pd.DataFrame({"n": [1, 2, 7]})
+    with pytest.raises(ValueError, match="seven"):
+        dm.wrap(model, space=space).execute(frame)
+    assert dm.wrap(model, space=space, guarded=True).execute(frame).status.tolist() == [0, 0, Status.ERROR]
+    slow = dm.wrap(model, space=space, timeout=1.0)
+    outputs = slow.execute(pd.DataFrame({"n": [1, 2, 7, 8, 9]}))
+    assert outputs.status.tolist() == [0, 0, Status.ERROR, Status.TIMEOUT, 0]
+    assert slow.health.failed == {Status.ERROR: 1, Status.TIMEOUT: 1}

@@ -10,6 +10,8 @@ from ..errors import ModelError
 from .base import Executor, Function
 from .estimator import Estimator
 from .files import load_model
+from .isolated import Isolated
+from .wrappers import Guarded
 
 if TYPE_CHECKING:
     from ..space.space import Space
@@ -23,6 +25,8 @@ def wrap(
     trust: bool = False,
     name: str | None = None,
     labels: Iterable[Any] | None = None,
+    guarded: bool = False,
+    timeout: float | None = None,
 ) -> Executor:
     """Return a system under test from whatever can answer.
 
@@ -42,6 +46,10 @@ def wrap(
         For messages and reports.
     labels : iterable, optional
         The labels it may answer, where the model does not say.
+    guarded : bool
+        Whether `execute` gives rows that fail a status instead of raising. Runs guard every system anyway.
+    timeout : float, optional
+        Seconds a row may take before it counts as hanging; the system then runs in a process of its own, guarded.
 
     Examples
     --------
@@ -51,6 +59,21 @@ def wrap(
     >>> sut.execute(space.points({"x": 0.7})).values.tolist()
     ['high']
     """
+    executor = _plain(model, space, scalar, trust, name, labels)
+    if timeout is not None:
+        executor = Isolated(executor, timeout)
+    return Guarded(executor) if guarded or timeout is not None else executor
+
+
+def _plain(
+    model: Any,
+    space: Space | None,
+    scalar: bool,
+    trust: bool,
+    name: str | None,
+    labels: Iterable[Any] | None,
+) -> Executor:
+    """Return the system itself, with nothing around it."""
     if isinstance(model, Executor):
         return model
     if isinstance(getattr(model, "sut", None), Executor):
