@@ -43,7 +43,7 @@ class Outputs:
     scores : ndarray, optional
         One column a class: decision values or probabilities, where they were asked for and exist.
     messages : dict
-        Row number to what went wrong there.
+        Row number to what went wrong there; of a thousand rows a batch at most where there are many.
     """
 
     values: npt.NDArray[Any]

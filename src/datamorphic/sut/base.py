@@ -1,4 +1,4 @@
-"""`Executor`: what every system under test looks like from inside; and how answers become outputs."""
+"""`Executor`: what every system under test looks like from inside; and plain functions as one."""
 
 from __future__ import annotations
 
@@ -6,19 +6,14 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
-from .._checks import plural, short
-from ..errors import BadAnswer
-from ..outputs import Outputs, Status
+from ..outputs import Outputs
 from ..space.infer import check_frame
 from ..space.points import Batch, Points, Rows
+from .answers import Labels, as_outputs
 
 if TYPE_CHECKING:
     from ..space.space import Space
 
-Labels = tuple[Any, ...]
 ScoreKind = Literal["decision", "probability"]
 
 
@@ -124,94 +119,3 @@ def case_caller(function: Callable[..., Any], names: list[str]) -> Callable[[dic
     if len(names) == 1 and len(required) == 1 and required[0].kind == required[0].POSITIONAL_ONLY:
         return lambda case: function(case[names[0]])  # math.sin and the like
     return function
-
-
-def as_outputs(
-    answer: Any,
-    rows: int,
-    labels: Labels | None = None,
-    scores: npt.NDArray[np.float64] | None = None,
-    *,
-    scalar: bool = False,
-) -> Outputs:
-    """Return what a system gave back as `Outputs`.
-
-    Raises `BadAnswer` where that cannot be one answer a row. NaN and None get the status MISSING; a label
-    that is not among `labels` gets NEW_LABEL. A row of several values becomes a tuple (multi-label).
-    """
-    values = _as_vector(answer, rows, scalar)
-    status = np.zeros(rows, dtype=np.int8)
-    status[_is_missing(values)] = Status.MISSING
-    if labels is not None:
-        known = _is_known(values, labels)
-        status[(status == Status.OK) & ~known] = Status.NEW_LABEL
-    kinds = {
-        Status.MISSING: "it answered {!r}, which is no label",
-        Status.NEW_LABEL: "it answered {!r}, a label it was not known to have",
-    }
-    messages = {int(i): kinds[Status(status[i])].format(short(values[i])) for i in np.flatnonzero(status)}
-    return Outputs(values, status, scores, messages)
-
-
-def _as_vector(answer: Any, rows: int, scalar: bool) -> npt.NDArray[Any]:
-    if hasattr(answer, "toarray"):  # a sparse matrix of several labels
-        answer = answer.toarray()
-    if isinstance(answer, np.ma.MaskedArray):
-        plain = np.asarray(answer.data, dtype=object)
-        plain[np.ma.getmaskarray(answer)] = None
-        answer = plain
-    if isinstance(answer, list | tuple):
-        answer = _from_list(answer)
-    values = np.asarray(answer)
-    if values.ndim == 0:
-        raise BadAnswer(
-            f"it gave a single {type(answer).__name__} for {plural(rows, 'row')}, not one answer a row; "
-            "a function of one case is declared with scalar=True"
-        )
-    if len(values) != rows:
-        raise BadAnswer(f"it gave {plural(len(values), 'answer')} for {plural(rows, 'row')}")
-    if values.ndim == 2 and values.shape[1] == 1 and not scalar:
-        values = values[:, 0]
-    if values.ndim > 1:
-        values = _objects([tuple(row.ravel().tolist()) for row in values])
-    if values.dtype == object:
-        for value in values:
-            try:
-                hash(value)
-            except TypeError:
-                raise BadAnswer(
-                    f"it gave a {type(value).__name__} ({short(value)}), which is not hashable and so no label"
-                ) from None
-    return values
-
-
-def _objects(answers: Any) -> npt.NDArray[Any]:
-    values = np.empty(len(answers), dtype=object)
-    values[:] = answers
-    return values
-
-
-def _from_list(answers: Any) -> npt.NDArray[Any]:
-    """Return a list of answers as an array; NumPy would make text of numbers, and a label of NaN, in mixed ones."""
-    plain = [tuple(a) if isinstance(a, list) else a.item() if isinstance(a, np.generic) else a for a in answers]
-    families = {type(a) for a in plain}
-    if (len(families) == 1 and families <= {str, int, float, bool}) or families == {int, float}:
-        return np.array(plain)
-    if families == {tuple} and {len(a) for a in plain} == {1}:
-        return _from_list([a[0] for a in plain])
-    return _objects(plain)
-
-
-def _is_missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    import pandas as pd
-
-    if values.dtype != object:
-        return np.asarray(pd.isna(values))
-    return np.array([bool(np.any(pd.isna(list(v) if isinstance(v, tuple) else v))) for v in values], dtype=bool)
-
-
-def _is_known(values: npt.NDArray[Any], labels: Labels) -> npt.NDArray[np.bool_]:
-    if values.dtype.kind in "iufb" and all(isinstance(label, int | float | bool | np.number) for label in labels):
-        return np.isin(values, np.array(labels))
-    known = set(labels)
-    return np.array([value in known for value in values.tolist()], dtype=bool)

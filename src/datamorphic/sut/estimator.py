@@ -12,7 +12,8 @@ from .._checks import did_you_mean, plural
 from ..errors import ModelError
 from ..outputs import Outputs
 from ..space.points import Batch
-from .base import Executor, Labels, ScoreKind, as_outputs
+from .answers import Labels, as_outputs
+from .base import Executor, ScoreKind
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,8 @@ from .._checks import did_you_mean, optional_import, plural
 from ..errors import ModelError
 from ..outputs import Outputs
 from ..space.points import Batch
-from .base import Executor, as_outputs
+from .answers import as_outputs
+from .base import Executor
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,0 +1,110 @@
+"""How whatever a system gives back becomes `Outputs`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._checks import plural, short
+from ..errors import BadAnswer
+from ..outputs import Outputs, Status
+
+Labels = tuple[Any, ...]
+Mask = npt.NDArray[np.bool_]
+MOST_MESSAGES = 1000  # a batch; every row has its status
+
+
+def as_outputs(
+    answer: Any,
+    rows: int,
+    labels: Labels | None = None,
+    scores: npt.NDArray[np.float64] | None = None,
+    *,
+    scalar: bool = False,
+) -> Outputs:
+    """Return what a system gave back as `Outputs`.
+
+    Raises `BadAnswer` where that cannot be one answer a row. NaN and None get the status MISSING; a label
+    that is not among `labels` gets NEW_LABEL. A row of several values becomes a tuple (multi-label).
+    """
+    values = _as_vector(answer, rows, scalar)
+    missing, known = _judge(values, labels)
+    status = np.zeros(rows, dtype=np.int8)
+    status[~known] = Status.NEW_LABEL
+    status[missing] = Status.MISSING
+    kinds = {
+        Status.MISSING: "it answered {!r}, which is no label",
+        Status.NEW_LABEL: "it answered {!r}, a label it was not known to have",
+    }
+    told = np.flatnonzero(status)[:MOST_MESSAGES]
+    messages = {int(i): kinds[Status(status[i])].format(short(values[i])) for i in told}
+    return Outputs(values, status, scores, messages)
+
+
+def _as_vector(answer: Any, rows: int, scalar: bool) -> npt.NDArray[Any]:
+    if hasattr(answer, "toarray"):  # a sparse matrix of several labels
+        answer = answer.toarray()
+    if isinstance(answer, np.ma.MaskedArray):
+        plain = np.asarray(answer.data, dtype=object)
+        plain[np.ma.getmaskarray(answer)] = None
+        answer = plain
+    if isinstance(answer, list | tuple):
+        answer = _from_list(answer)
+    values = np.asarray(answer)
+    if values.ndim == 0:
+        raise BadAnswer(
+            f"it gave a single {type(answer).__name__} for {plural(rows, 'row')}, not one answer a row; "
+            "a function of one case is declared with scalar=True"
+        )
+    if len(values) != rows:
+        raise BadAnswer(f"it gave {plural(len(values), 'answer')} for {plural(rows, 'row')}")
+    if values.ndim == 2 and values.shape[1] == 1 and not scalar:
+        values = values[:, 0]
+    if values.ndim > 1:
+        values = _objects([tuple(row.ravel().tolist()) for row in values])
+    return values
+
+
+def _objects(answers: Any) -> npt.NDArray[Any]:
+    values = np.empty(len(answers), dtype=object)
+    values[:] = answers
+    return values
+
+
+def _from_list(answers: Any) -> npt.NDArray[Any]:
+    """Return a list of answers as an array; NumPy would make text of numbers, and a label of NaN, in mixed ones."""
+    plain = [tuple(a) if isinstance(a, list) else a.item() if isinstance(a, np.generic) else a for a in answers]
+    families = {type(a) for a in plain}
+    if (len(families) == 1 and families <= {str, int, float, bool}) or families == {int, float}:
+        return np.array(plain)
+    if families == {tuple} and {len(a) for a in plain} == {1}:
+        return _from_list([a[0] for a in plain])
+    return _objects(plain)
+
+
+def _judge(values: npt.NDArray[Any], labels: Labels | None) -> tuple[Mask, Mask]:
+    """Tell which answers are missing and which are known labels, looking at each different answer once."""
+    if values.dtype.kind in "iufb":
+        missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+        return missing, np.ones(len(values), dtype=bool) if labels is None else np.isin(
+            values, _numbers_in(labels)
+        )
+    import pandas as pd
+
+    try:
+        places, different = pd.factorize(values)
+    except TypeError:
+        bad = next(value for value in values if getattr(value, "__hash__", None) is None)
+        raise BadAnswer(
+            f"it gave a {type(bad).__name__} ({short(bad)}), which is not hashable and so no label"
+        ) from None
+    # factorize marks what is missing with -1, the last place; a tuple that holds something missing is missing too
+    holed = [isinstance(value, tuple) and bool(pd.isna(list(value)).any()) for value in different]
+    known = [labels is None or value in labels for value in different.tolist()]
+    return np.array([*holed, True], dtype=bool)[places], np.array([*known, False], dtype=bool)[places]
+
+
+def _numbers_in(labels: Labels) -> npt.NDArray[Any]:
+    return np.array([label for label in labels if isinstance(label, int | float | np.number)])
