@@ -79,11 +79,19 @@ def test_numbers_written_as_text_are_text():
 
 def test_a_float32_stays_within_bounds_it_cannot_hold():
     space = dm.Space([dm.Continuous("x", 0, 0.1, step=0.1)])
-    frame = pd.DataFrame({"x": np.zeros(1, dtype=np.float32)})
-    for _ in range(3):
-        frame = space.up(frame, "x")
-        assert frame["x"].dtype == np.float32
-    assert space.points(frame).codes[0, 0] == pytest.approx(0.1)
+    for dtype in ("float32", "float16", "Float32", "float[pyarrow]"):
+        frame = pd.DataFrame({"x": pd.Series([0.0]).astype(dtype)})
+        for _ in range(3):
+            frame = space.up(frame, "x")
+            assert frame["x"].dtype == dtype
+        assert space.points(frame).codes[0, 0] == 0.1
+
+
+def test_whole_numbers_a_short_float_cannot_hold_are_widened():
+    space = dm.Space([dm.Integer("n", 0, 10**9, step=10**8 + 1)])
+    for dtype in ("float16", "float32", "Float32"):
+        frame = pd.DataFrame({"n": pd.Series([1.0]).astype(dtype)})
+        assert space.up(frame, "n")["n"].tolist() == [10**8 + 2]
 
 
 def test_a_system_that_writes_into_its_frame_spoils_nothing():

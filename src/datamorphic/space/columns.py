@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = -1.0  # the code a lenient encoding gives to what is no category
 Mask = npt.NDArray[np.bool_]
+MASKED = {f"{kind}{bits}Dtype" for kind in ("Int", "UInt", "Float") for bits in (8, 16, 32, 64)}
 
 
 def encode(feature: Feature, column: pd.Series[Any], *, open_ends: bool, lenient: bool = False) -> Codes:
@@ -122,12 +123,25 @@ def _is_missing(value: Any) -> bool:
 
 def snapped(feature: Feature, codes: Codes, dtype: Any) -> Codes:
     """Take a bound that a shorter float could not hold exactly (0.1 as float32) for the bound itself."""
-    if not isinstance(dtype, np.dtype) or dtype.kind != "f" or dtype.itemsize >= 8:
+    inner = numpy_dtype(dtype)
+    if inner is None or inner.kind != "f" or inner.itemsize >= 8:
         return codes
     for bound in (feature.low, feature.high):
-        if np.isfinite(bound):
-            codes = np.where(codes == np.asarray(bound, dtype=dtype), bound, codes)
+        if abs(bound) <= float(np.finfo(inner).max):
+            codes = np.where(codes == np.asarray(bound, dtype=inner), bound, codes)
     return codes
+
+
+def numpy_dtype(dtype: Any) -> np.dtype[Any] | None:
+    """Return the NumPy dtype behind a plain, nullable or Arrow dtype of numbers; None for any other."""
+    import pandas as pd
+
+    if isinstance(dtype, np.dtype):
+        return dtype if dtype.kind in "iuf" else None
+    if isinstance(dtype, pd.ArrowDtype) or type(dtype).__name__ in MASKED:
+        inner = np.dtype(dtype.numpy_dtype)
+        return inner if inner.kind in "iuf" else None
+    return None
 
 
 @lru_cache(maxsize=1024)

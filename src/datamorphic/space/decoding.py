@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import category_index
+from .columns import MASKED, category_index, numpy_dtype
 from .features import Categorical, Codes, Feature
 
 
@@ -25,48 +25,25 @@ def decode(feature: Feature, codes: Codes, dtype: Any = None) -> Any:
     return _decode_whole(feature, codes, dtype, has_missing)
 
 
-def _numpy_dtype(dtype: Any) -> np.dtype[Any] | None:
-    """Return the NumPy dtype behind a plain, nullable or Arrow dtype of numbers; None for any other."""
-    import pandas as pd
-
-    if isinstance(dtype, np.dtype):
-        return dtype if dtype.kind in "iuf" else None
-    if isinstance(dtype, pd.ArrowDtype) or type(dtype).__name__ in MASKED:
-        inner = np.dtype(dtype.numpy_dtype)
-        return inner if inner.kind in "iuf" else None
-    return None
-
-
-MASKED = {f"{kind}{bits}Dtype" for kind in ("Int", "UInt", "Float") for bits in (8, 16, 32, 64)}
-
-
 def _decode_real(feature: Feature, codes: Codes, dtype: Any) -> Any:
     import pandas as pd
 
-    inner = _numpy_dtype(dtype)
+    inner = numpy_dtype(dtype)
     if inner is None or inner.kind != "f":
         # whole numbers and anything else cannot hold what lies between: float64, nullable where it was
         return pd.array(codes, dtype="Float64") if type(dtype).__name__ in MASKED else codes.copy()
-    if inner.itemsize < 8:
-        largest = np.finfo(inner).max
-        if (np.abs(codes) > largest).any():
-            return codes.copy()
-        short = codes.astype(inner)
-        for bound, towards in ((feature.high, -np.inf), (feature.low, np.inf)):
-            # rounding must not carry a value over a bound it kept
-            beyond = (
-                (short - bound > 0) & (codes <= bound) if towards < 0 else (bound - short > 0) & (codes >= bound)
-            )
-            short = np.where(beyond, np.nextafter(short, inner.type(towards)), short)
-        codes = short
-    return codes.copy() if isinstance(dtype, np.dtype) else pd.array(codes, dtype=dtype)
+    if (np.abs(codes) > np.finfo(inner).max).any():
+        return codes.copy()  # too large for it
+    return codes.astype(inner) if isinstance(dtype, np.dtype) else pd.array(codes.astype(inner), dtype=dtype)
 
 
 def _decode_whole(feature: Feature, codes: Codes, dtype: Any, has_missing: bool) -> Any:
     import pandas as pd
 
-    inner = _numpy_dtype(dtype)
+    inner = numpy_dtype(dtype)
     if inner is not None and inner.kind == "f":
+        if (np.abs(codes) > 2.0 ** (np.finfo(inner).nmant + 1)).any():
+            return codes.copy()  # beyond that, neighbouring whole numbers share a float
         return codes.astype(inner) if isinstance(dtype, np.dtype) else pd.array(codes, dtype=dtype)
     plain = np.nan_to_num(codes).astype(np.int64)  # a copy; 0 stands in for what is missing
     if inner is not None:
