@@ -10,53 +10,26 @@ from __future__ import annotations
 import numpy as np
 
 import datamorphic as dm
+from datamorphic.data.learners import BANK_CONTINUOUS, BANK_INTEGERS, BANK_ORDERS, HINTS, WINE_STEPS
 
+#: low, high and step; the bounds are those of the data set
 WINE = {
-    "fixed acidity": (4.6, 15.9, 0.6),
-    "volatile acidity": (0.12, 1.58, 0.1),
-    "citric acid": (0.0, 1.0, 0.1),
-    "residual sugar": (0.9, 15.5, 0.8),
-    "chlorides": (0.012, 0.611, 0.05),
-    "free sulfur dioxide": (1.0, 72.0, 5.0),
-    "total sulfur dioxide": (6.0, 289.0, 15.0),
-    "density": (0.99007, 1.00369, 0.1),
-    "pH": (2.74, 4.01, 0.15),
-    "sulphates": (0.33, 2.0, 0.15),
-    "alcohol": (8.4, 14.9, 0.5),
+    name: (*bounds, WINE_STEPS[name])
+    for name, bounds in {
+        "fixed acidity": (4.6, 15.9),
+        "volatile acidity": (0.12, 1.58),
+        "citric acid": (0.0, 1.0),
+        "residual sugar": (0.9, 15.5),
+        "chlorides": (0.012, 0.611),
+        "free sulfur dioxide": (1.0, 72.0),
+        "total sulfur dioxide": (6.0, 289.0),
+        "density": (0.99007, 1.00369),
+        "pH": (2.74, 4.01),
+        "sulphates": (0.33, 2.0),
+        "alcohol": (8.4, 14.9),
+    }.items()
 }
-BANK_ORDERS = {
-    "Gender": ["F", "M"],
-    "Education_Level": ["Graduate", "High School", "Uneducated", "College", "Unknown", "Post-Graduate", "Doctorate"],
-    "Marital_Status": ["Married", "Single", "Divorced", "Unknown"],
-    "Income_Category": [
-        "Less than $40K", "$40K - $60K", "$60K - $80K", "$80K - $120K", "$120K +", "Unknown",
-    ],
-    "Card_Category": ["Blue", "Silver", "Gold", "Platinum"],
-}  # fmt: skip
-BANK_INTEGERS = {
-    "Customer_Age": (20, 80, 3),
-    "Dependent_count": (0, 10, 1),
-    "Months_on_book": (0, 100, 5),
-    "Total_Relationship_Count": (0, 10, 1),
-    "Months_Inactive_12_mon": (0, 10, 1),
-    "Contacts_Count_12_mon": (0, 10, 1),
-    "Credit_Limit": (1000, 40000, 2000),
-    "Total_Revolving_Bal": (0, 3000, 150),
-    "Avg_Open_To_Buy": (0, 40000, 2000),
-    "Total_Trans_Amt": (0, 20000, 1000),
-    "Total_Trans_Ct": (0, 200, 10),
-}
-BANK_CONTINUOUS = {
-    "Total_Amt_Chng_Q4_Q1": (0, 10, 0.5),
-    "Total_Ct_Chng_Q4_Q1": (0, 10, 0.5),
-    "Avg_Utilization_Ratio": (0, 1, 0.05),
-}
-BANK_HINTS = {
-    "kinds": dict.fromkeys(BANK_INTEGERS, "integer") | dict.fromkeys(BANK_CONTINUOUS, "continuous"),
-    "orders": BANK_ORDERS,
-    "bounds": {name: (low, high) for name, (low, high, _) in (BANK_INTEGERS | BANK_CONTINUOUS).items()},
-    "steps": {name: step for name, (_, _, step) in (BANK_INTEGERS | BANK_CONTINUOUS).items()},
-}
+BANK_HINTS = HINTS["bank_churners"]
 
 
 def bank_space():

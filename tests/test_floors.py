@@ -22,7 +22,9 @@ FLOORS = [
     ["morphisms"],
     ["data", "runs", "testing"],
     ["reports"],
+    ["fronts"],
     ["verbs"],
+    ["studies"],
     ["faces"],
 ]
 LEVEL = {name: level for level, row in enumerate(FLOORS) for name in row}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from . import errors as errors
     from .cases import TestSet as TestSet
     from .data.subjects import subjects as subjects
+    from .fronts.front import Front as Front
     from .morphisms.marks import analyser as analyser
     from .morphisms.marks import case_filter as case_filter
     from .morphisms.marks import case_metric as case_metric
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from .space.points import Points as Points
     from .space.space import Space as Space
     from .sut.wrap import wrap as wrap
+    from .verbs.explore import explore as explore
     from .verbs.laws import laws as laws
 
 __version__ = "0.1.0"
@@ -43,6 +45,7 @@ _HOMES = {
     "Categorical": "space.features",
     "Combinations": "space.constraints",
     "Continuous": "space.features",
+    "Front": "fronts.front",
     "Integer": "space.features",
     "OneHot": "space.constraints",
     "Outputs": "outputs",
@@ -59,6 +62,7 @@ _HOMES = {
     "datamorphism": "morphisms.marks",
     "errors": "",
     "executor": "morphisms.marks",
+    "explore": "verbs.explore",
     "laws": "verbs.laws",
     "metamorphism": "morphisms.marks",
     "seed_maker": "morphisms.marks",

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import pathlib
-
 import numpy as np
 import pytest
+import scalar_space as plain
 from hypothesis import given, settings
 
 import datamorphic as dm
 from datamorphic.space import geometry
 from datamorphic.space.points import Points
 from strategies import spaces
-
-_spec = importlib.util.spec_from_file_location("scalar_space", pathlib.Path(__file__).with_name("scalar_space.py"))
-plain = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(plain)
 
 ROWS = 40
 

@@ -13,6 +13,7 @@ from datamorphic.cases import TestSet, Verdict
 from datamorphic.errors import TestSystemError
 from datamorphic.morphisms import derived
 from datamorphic.outputs import Outputs
+from datamorphic.space import neighbours
 
 LINE = dm.Space([dm.Continuous("x", 0, 10, step=1.0)], moves="open")
 
@@ -242,7 +243,7 @@ def test_morphisms_derived_from_a_space(mixed):
 @pytest.mark.parametrize("kind", ["mixed", "real"])
 @pytest.mark.parametrize("scaled", [True, False])
 def test_nearest_distances_equal_the_plain_ones(monkeypatch, mixed, kind, scaled):
-    monkeypatch.setattr(derived, "PAIRS_AT_ONCE", 100)  # several chunks even for a few cases
+    monkeypatch.setattr(neighbours, "PAIRS_AT_ONCE", 100)  # several chunks even for a few cases
     space = mixed if kind == "mixed" else dm.Space([dm.Continuous("x", 0, 3), dm.Continuous("y", 0, 50)])
     tests = TestSet.of_seeds(space.sample(40, seed=5, points=True))
     plain = [

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import positive
+from .._checks import did_you_mean, positive
 from ..cases import TestSet
-from ..errors import DataError
+from ..errors import DataError, TestSystemError
 from ..space import geometry
+from ..space.neighbours import nearest
+from ..space.points import Points
 from ..space.space import Space
+from ..strategies.terrain import Step, Terrain, native
 from .marks import Mark
-from .morphism import Morphism
+from .morphism import Morphism, plain
 from .system import TestSystem
 
 if TYPE_CHECKING:
     from ..sut.base import Executor
 
 Numbers = npt.NDArray[np.float64]
-PAIRS_AT_ONCE = 2_000_000  # bounds the memory of all-pairs distances
 
 
 def derive(space: Space, sut: Executor | None = None, name: str | None = None) -> TestSystem:
@@ -31,6 +34,55 @@ def derive(space: Space, sut: Executor | None = None, name: str | None = None) -
         morphisms.append(_native(f"{kind}_{feature}", mark, lambda p, k=kind, f=feature: p.space.move(p, k, f), 1))
     morphisms.append(_native("midpoint", Mark("datamorphism"), lambda a, b: a.space.midpoint(a, b), 2))
     return TestSystem(name or (sut.name if sut else "space"), morphisms, space=space, sut=sut)
+
+
+def terrain(system: TestSystem, moves: Iterable[str] | None = None) -> Terrain:
+    """Return the moves (all, or those that are named), the midpoint and the distance of a test system."""
+    space = system.known_space()
+    own = native(space)
+    steps: dict[str, Step] = {name: _step(system, move) for name, move in system.moves.items()} or dict(own.moves)
+    if moves is not None:
+        steps = _chosen(steps, moves, system.name)
+    mid, distance = system.midpoint, system.distance
+    return Terrain(
+        space,
+        steps,
+        own.midpoint if mid is None else lambda a, b: mid.morph(a, b),
+        own.distance
+        if distance is None
+        else lambda a, b: np.asarray(distance(a.frame, b.frame), dtype=np.float64),
+        straight=mid is None or mid.native,
+    )
+
+
+def _chosen(steps: Mapping[str, Step], wanted: Iterable[str], owner: str) -> dict[str, Step]:
+    """Return some moves, found whatever the style of their names; a feature's name stands for all its moves."""
+    chosen: dict[str, Step] = {}
+    for name in [wanted] if isinstance(wanted, str) else wanted:
+        alike = [known for known in steps if plain(known) == plain(str(name))]
+        alike = alike or [known for known in steps if plain(known.partition("_")[2]) == plain(str(name))]
+        if not alike:
+            raise TestSystemError(f"{owner} has no move {name!r}. {did_you_mean(name, steps)}")
+        chosen |= {known: steps[known] for known in alike}
+    if not chosen:
+        raise TestSystemError(f"A walk needs at least one move. {owner} has {', '.join(map(repr, steps))}.")
+    return chosen
+
+
+def _step(system: TestSystem, move: Morphism) -> Step:
+    """Return a declared move as a step; a case that its filter rejects stays where it is."""
+    if move.mark.filter is None:
+        return lambda points, rng: move.morph(points, rng=rng)
+    accepts = system.find("case_filter", move.mark.filter)
+
+    def step(points: Points, rng: np.random.Generator) -> Points:
+        fit = np.flatnonzero(accepts.per_case(TestSet.of_seeds(points, move.name)))
+        codes = np.array(points.codes, order="F")
+        if fit.size:
+            codes[fit] = move.morph(points.take(fit), rng=rng).codes
+        return Points(points.space, codes)
+
+    return step
 
 
 def as_test_system(source: Any) -> TestSystem:
@@ -53,24 +105,8 @@ def _native(name: str, mark: Mark, function: object, arity: int) -> Morphism:
 
 def nearest_distance(tests: TestSet, *, scaled: bool = True) -> Numbers:
     """Return for each case its distance to the nearest other one; inf for a case that is alone."""
-    codes, space = tests.inputs.codes, tests.space
-    n = len(codes)
-    if n < 2:
-        return np.full(n, np.inf)
-    if space.kinds["continuous"] == len(space) and not space.has_nullable:
-        from scipy.spatial import cKDTree
-
-        scale = np.array([feature.scale if scaled else 1.0 for feature in space.features])
-        return np.asarray(cKDTree(codes * scale).query(codes * scale, k=2)[0][:, 1])
-    nearest = np.empty(n)
-    rows = max(1, PAIRS_AT_ONCE // n)
-    for start in range(0, n, rows):
-        some = np.arange(start, min(start + rows, n))
-        left, right = np.repeat(some, n), np.tile(np.arange(n), len(some))
-        gaps = geometry.distance(space, codes[left], codes[right], scaled).reshape(len(some), n)
-        gaps[np.arange(len(some)), some] = np.inf
-        nearest[some] = gaps.min(axis=1)
-    return nearest
+    # each case is its own nearest; the second nearest is the nearest other
+    return nearest(tests.space, tests.inputs.codes, tests.inputs.codes, 2, scaled=scaled)[0][:, 1]
 
 
 def mean_nearest_distance(tests: TestSet, *, scaled: bool = True) -> float:

@@ -321,6 +321,18 @@ class TestSystem:
         return verdicts
 
 
+def declares_morphisms(source: Any) -> bool:
+    """Tell whether something is a test system, or a class, an instance or a module with marked functions."""
+    if isinstance(source, TestSystem):
+        return True
+    if isinstance(source, types.ModuleType):
+        members = list(vars(source).values())
+    else:
+        kind = source if inspect.isclass(source) else type(source)
+        members = [member for each in kind.__mro__ for member in vars(each).values()]
+    return any(mark_of(member) is not None for member in members)
+
+
 def _attribute(instance: Any, name: str, owner: str) -> Any:
     """Return an attribute if there is one; what a property raises comes back as an error that names it."""
     if inspect.getattr_static(instance, name, None) is None:

@@ -154,7 +154,8 @@ def drive(
                     # A flow that asks again has not understood: it gets the same answer, and then ours.
                     flow.throw(OutOfBudget("the budget is spent"))
                     raise OutOfBudget(f"{flow!r} goes on asking after its budget is spent")
-                outputs = ready.execute(question.batch, scores=question.scores)
+                asks = counted if question.fresh else ready
+                outputs = asks.execute(question.batch, scores=question.scores)
                 tally.note(question.batch, outputs)
                 tally.calls = counted.calls
                 if recorder is not None:

@@ -36,12 +36,16 @@ class Question:
         The share of the whole work that lies behind, between 0 and 1, for the progress bar.
     note : str
         What is going on, in a few words.
+    fresh : bool
+        Whether these cases can hardly have been asked before (real numbers half-way between others), so that
+        looking them up in a cache and keeping them there would cost more than it saves.
     """
 
     batch: Batch
     scores: bool = False
     done: float | None = None
     note: str = ""
+    fresh: bool = False
 
 
 Flow = Generator[Question | Batch, Outputs, Result]

@@ -14,7 +14,7 @@ from .answers import Labels, as_outputs
 if TYPE_CHECKING:
     from ..space.space import Space
 
-ScoreKind = Literal["decision", "probability"]
+ScoreKind = Literal["decision", "probability", "pairwise"]
 
 
 class Executor:
@@ -32,8 +32,10 @@ class Executor:
         The space of its inputs, where it is known.
     labels : tuple or None
         The labels it can answer, where they are known.
-    score_kind : {"decision", "probability"} or None
-        What `Outputs.scores` holds when scores are asked for; None where there are none.
+    score_kind : {"decision", "probability", "pairwise"} or None
+        What `Outputs.scores` holds when scores are asked for: a decision value or a probability for each of
+        `labels`, or a decision value for each two of them (0 and 1, 0 and 2, ..., 1 and 2, ...), above 0 for
+        the first. None where there are none.
     """
 
     name: str = "system"

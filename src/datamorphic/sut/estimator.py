@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import copy
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from .._checks import did_you_mean, plural
 from ..errors import ModelError
 from ..outputs import Outputs
-from ..space.points import Batch
+from ..space.points import Batch, Points
 from .answers import Labels, as_outputs
 from .base import Executor, ScoreKind
 
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
 
 
 class Estimator(Executor):
-    """Anything with ``predict``; scores come from ``decision_function`` or ``predict_proba``."""
+    """Anything with ``predict``; scores come from the straightest function of the input that the model offers.
+
+    That is ``decision_function`` (for support vector machines of several classes one value a pair of them, which
+    their votes hide), the joint log-likelihood of a naive Bayes model, or ``predict_proba``.
+    """
 
     def __init__(
         self,
@@ -40,13 +45,13 @@ class Estimator(Executor):
         self.columns = None if names is None else [str(each) for each in names]
         self.width: int | None = getattr(model, "n_features_in_", None)
         self.labels = tuple(labels) if labels is not None else _labels(model)
-        self.score_kind = _score_kind(model) if self.labels else None
+        self._ask_scores, self.score_kind = _scorer(model, self.labels) if self.labels else (None, None)
         if space is not None:
             self._check_columns(space.names)
 
     def answer(self, batch: Batch, scores: bool) -> Outputs:
         """Ask the model to predict, and for scores if they are wanted."""
-        given = self.input(batch.frame)
+        given = self._given(batch)
         predicted = self.model.predict(given)
         if getattr(predicted, "ndim", 1) == 2 and predicted.shape[1] > 1:
             self.labels = self.score_kind = None  # several labels at once: classes_ lists their parts
@@ -54,6 +59,14 @@ class Estimator(Executor):
         if not scores or self.score_kind is None:
             return found
         return Outputs(found.values, found.status, self._scores(given), found.messages)
+
+    def _given(self, batch: Batch) -> Any:
+        if self.columns is None and self.width is not None and isinstance(batch, Points):
+            space = batch.space
+            if space.kinds["continuous"] == len(space):  # the codes are the values: no frame on the way
+                self._check_columns(space.names)
+                return batch.codes
+        return self.input(batch.frame)
 
     def input(self, frame: pd.DataFrame) -> Any:
         """Return a frame as the model wants it: its columns in its order, or an array."""
@@ -81,17 +94,20 @@ class Estimator(Executor):
             )
 
     def _scores(self, given: Any) -> npt.NDArray[np.float64] | None:
-        ask = self.model.decision_function if self.score_kind == "decision" else self.model.predict_proba
-        scores = np.asarray(ask(given), dtype=np.float64)
+        assert self._ask_scores is not None
+        assert self.labels is not None
+        scores = np.asarray(self._ask_scores(given), dtype=np.float64)
         if scores.ndim == 1:  # two classes, one decision value: positive means the second
             scores = np.column_stack([-scores, scores])
-        if self.labels is not None and scores.shape[1] == len(self.labels):
+        classes = len(self.labels)
+        if scores.shape[1] == (classes * (classes - 1) // 2 if self.score_kind == "pairwise" else classes):
             return scores
-        # one value a pair of classes (SVC, "ovo"), or the like: no score a class
-        self.score_kind = (
-            "probability" if self.score_kind == "decision" and hasattr(self.model, "predict_proba") else None
-        )
-        return self._scores(given) if self.score_kind else None
+        # whatever this is, it is no score a class
+        if self.score_kind != "probability" and hasattr(self.model, "predict_proba"):
+            self._ask_scores, self.score_kind = self.model.predict_proba, "probability"
+            return self._scores(given)
+        self.score_kind = None
+        return None
 
 
 def _check_fitted(model: Any) -> None:
@@ -118,7 +134,28 @@ def _labels(model: Any) -> Labels | None:
     return tuple(classes.tolist()) if classes.ndim == 1 and len(classes) else None
 
 
-def _score_kind(model: Any) -> ScoreKind | None:
+def _scorer(model: Any, labels: Labels) -> tuple[Callable[[Any], Any] | None, ScoreKind | None]:
+    pairwise = _pairwise(model) if len(labels) > 2 else None
+    if pairwise is not None:
+        return pairwise.decision_function, "pairwise"
     if hasattr(model, "decision_function"):
-        return "decision"
-    return "probability" if hasattr(model, "predict_proba") else None
+        return model.decision_function, "decision"
+    if hasattr(model, "predict_joint_log_proba"):  # its probabilities round to 0 and 1 not far from a border
+        return model.predict_joint_log_proba, "decision"
+    return (model.predict_proba, "probability") if hasattr(model, "predict_proba") else (None, None)
+
+
+def _pairwise(model: Any) -> Any:
+    """Return a twin of a support vector machine, or of a pipeline that ends in one, with a value a pair of classes."""
+    from sklearn.pipeline import Pipeline
+    from sklearn.svm import SVC, NuSVC
+
+    twin = copy.copy(model)
+    if isinstance(model, SVC | NuSVC):
+        twin.decision_function_shape = "ovo"  # read when it is asked, not when it was fitted
+        return twin
+    last = _pairwise(model.steps[-1][1]) if isinstance(model, Pipeline) else None
+    if last is None:
+        return None
+    twin.steps = [*model.steps[:-1], (model.steps[-1][0], last)]
+    return twin

@@ -1,0 +1,255 @@
+"""The case studies rebuilt: the spaces of their three data sets, and sixteen reference models of each.
+
+The names are the published ones. A model whose name ends in 2, and both stacks, learnt from nine tenths of the
+rows, the others from all of them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._checks import did_you_mean
+from ..errors import AmbiguousData, DataError
+from ..space.space import Space
+from .sets import TARGET
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REFERENCE_SETS = ("red_wine", "mushroom", "bank_churners")
+REFERENCE_MODELS = (
+    "LR", "LR2", "KNN", "KNN2", "DT", "DT2", "NB", "NB2", "SVM", "SVM2",
+    "SV", "SV2", "HV", "HV2", "Stack1", "Stack3",
+)  # fmt: skip
+
+# -- the spaces --------------------------------------------------------------------------------------
+
+WINE_STEPS = {
+    "fixed acidity": 0.6,
+    "volatile acidity": 0.1,
+    "citric acid": 0.1,
+    "residual sugar": 0.8,
+    "chlorides": 0.05,
+    "free sulfur dioxide": 5.0,
+    "total sulfur dioxide": 15.0,
+    "density": 0.1,
+    "pH": 0.15,
+    "sulphates": 0.15,
+    "alcohol": 0.5,
+}
+
+#: every letter the description of the data set knows, sorted; some never occur. A model sees a letter's place
+MUSHROOM_LETTERS = {
+    "cap-shape": "bcfksx",
+    "cap-surface": "fgsy",
+    "cap-color": "bcegnpruwy",
+    "bruises": "ft",
+    "odor": "acflmnpsy",
+    "gill-attachment": "adfn",
+    "gill-spacing": "cdw",
+    "gill-size": "bn",
+    "gill-color": "beghknopruwy",
+    "stalk-shape": "et",
+    "stalk-root": "?bceruz",
+    "stalk-surface-above-ring": "fksy",
+    "stalk-surface-below-ring": "fksy",
+    "stalk-color-above-ring": "bcegnopwy",
+    "stalk-color-below-ring": "bcegnopwy",
+    "veil-type": "pu",
+    "veil-color": "nowy",
+    "ring-number": "not",
+    "ring-type": "ceflnpsz",
+    "spore-print-color": "bhknoruwy",
+    "population": "acnsvy",
+    "habitat": "dglmpuw",
+}
+
+BANK_ORDERS = {
+    "Gender": ["F", "M"],
+    "Education_Level": ["Graduate", "High School", "Uneducated", "College", "Unknown", "Post-Graduate", "Doctorate"],
+    "Marital_Status": ["Married", "Single", "Divorced", "Unknown"],
+    "Income_Category": [
+        "Less than $40K", "$40K - $60K", "$60K - $80K", "$80K - $120K", "$120K +", "Unknown",
+    ],
+    "Card_Category": ["Blue", "Silver", "Gold", "Platinum"],
+}  # fmt: skip
+
+#: low, high, step
+BANK_INTEGERS = {
+    "Customer_Age": (20, 80, 3),
+    "Dependent_count": (0, 10, 1),
+    "Months_on_book": (0, 100, 5),
+    "Total_Relationship_Count": (0, 10, 1),
+    "Months_Inactive_12_mon": (0, 10, 1),
+    "Contacts_Count_12_mon": (0, 10, 1),
+    "Credit_Limit": (1000, 40000, 2000),
+    "Total_Revolving_Bal": (0, 3000, 150),
+    "Avg_Open_To_Buy": (0, 40000, 2000),
+    "Total_Trans_Amt": (0, 20000, 1000),
+    "Total_Trans_Ct": (0, 200, 10),
+}
+BANK_CONTINUOUS = {
+    "Total_Amt_Chng_Q4_Q1": (0, 10, 0.5),
+    "Total_Ct_Chng_Q4_Q1": (0, 10, 0.5),
+    "Avg_Utilization_Ratio": (0, 1, 0.05),
+}
+_BANK_NUMBERS: dict[str, tuple[float, float, float]] = {**BANK_INTEGERS, **BANK_CONTINUOUS}
+
+#: the categories a model sees by their place in the order
+CODED: dict[str, Mapping[str, Sequence[str]]] = {"mushroom": MUSHROOM_LETTERS, "bank_churners": BANK_ORDERS}
+
+#: what `Space.from_frame` is told of each data set
+HINTS: dict[str, dict[str, Any]] = {
+    # no range is published for the wines' moves: they add and subtract, wherever that leads
+    "red_wine": {"kinds": dict.fromkeys(WINE_STEPS, "continuous"), "steps": WINE_STEPS, "moves": "open"},
+    "mushroom": {"kinds": dict.fromkeys(MUSHROOM_LETTERS, "categorical")},
+    "bank_churners": {
+        "kinds": dict.fromkeys(BANK_INTEGERS, "integer") | dict.fromkeys(BANK_CONTINUOUS, "continuous"),
+        "orders": BANK_ORDERS,
+        "bounds": {name: (low, high) for name, (low, high, _) in _BANK_NUMBERS.items()},
+        "steps": {name: step for name, (_, _, step) in _BANK_NUMBERS.items()},
+    },
+}
+
+
+def reference_space(name: str, frame: pd.DataFrame) -> Space:
+    """Return the space in which the case study explores a data set.
+
+    Parameters
+    ----------
+    name : str
+        One of `REFERENCE_SETS`.
+    frame : DataFrame
+        The data set as `datamorphic.data.load` gives it. Wines and mushrooms keep to the values that occur in it.
+    """
+    hints = HINTS[_known(name, REFERENCE_SETS, "case study")]
+    _check_columns(name, frame)
+    orders = hints.get("orders") or {
+        column: [letter for letter in letters if letter in set(frame[column])]
+        for column, letters in MUSHROOM_LETTERS.items()
+        if name == "mushroom"
+    }
+    with warnings.catch_warnings():
+        # two amounts of the bank's have cents, and the study has them whole: settled, no question left
+        warnings.simplefilter("ignore", AmbiguousData)
+        return Space.from_frame(frame, target=TARGET, **{**hints, "orders": orders})
+
+
+# -- the models --------------------------------------------------------------------------------------
+
+
+def reference_model(name: str, model: str, frame: pd.DataFrame) -> Any:
+    """Return one of the sixteen models of a case study, fitted; it predicts on frames in user values.
+
+    The mushrooms whose stalk root is unknown ("?") take no part in the training, as in the study; the model
+    answers for them nevertheless. Logistic regressions are solved by Newton's method: the default solver spends
+    all its 10,000 iterations on wines and customers and stops short of the optimum.
+
+    Parameters
+    ----------
+    name : str
+        One of `REFERENCE_SETS`.
+    model : str
+        One of `REFERENCE_MODELS`.
+    frame : DataFrame
+        The data set, label included.
+    """
+    _known(name, REFERENCE_SETS, "case study")
+    _known(model, REFERENCE_MODELS, "reference model")
+    _check_columns(name, frame)
+    whole, part = training_rows(name, frame)
+    rows = part if learns_from_part(model) else whole
+    inputs, labels = rows.drop(columns=TARGET), rows[TARGET].to_numpy()
+    estimator = _estimator(model)
+    if name in CODED:
+        from sklearn.pipeline import Pipeline
+        from sklearn.preprocessing import FunctionTransformer
+
+        # a column transformer with an ordinal encoder takes five times as long for 1,000 rows
+        places = FunctionTransformer(partial(_places, columns=tuple(inputs), orders=_numbered(CODED[name])))
+        estimator = Pipeline([("places", places), ("model", estimator)])
+    return estimator.fit(inputs, labels)
+
+
+def learns_from_part(model: str) -> bool:
+    """Tell whether a model learns from nine tenths of the rows only."""
+    return model.endswith("2") or model.startswith("Stack")
+
+
+def training_rows(name: str, frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows of the models trained on everything, and those of the others: a fixed nine tenths."""
+    from sklearn.model_selection import train_test_split
+
+    if name == "mushroom":
+        frame = frame[(frame["stalk-root"] != "?").to_numpy()]
+    return frame, train_test_split(frame, test_size=0.1, random_state=1)[0]
+
+
+def _estimator(model: str) -> Any:
+    """Return a model as published, not fitted."""
+    from sklearn.ensemble import StackingClassifier, VotingClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.svm import SVC
+    from sklearn.tree import DecisionTreeClassifier
+
+    if model in ("LR", "LR2"):
+        return LogisticRegression(solver="newton-cg", max_iter=10000, fit_intercept=False, C=10000)
+    if model in ("KNN", "KNN2"):
+        return KNeighborsClassifier(weights="distance", n_neighbors=200 if model == "KNN" else 150)
+    if model == "DT":
+        return DecisionTreeClassifier(random_state=40, max_depth=20, max_leaf_nodes=100)
+    if model == "DT2":
+        return DecisionTreeClassifier(random_state=40)
+    if model in ("NB", "NB2"):
+        return GaussianNB()
+    if model in ("SVM", "SVM2"):
+        return SVC()
+    if model in ("SV", "SV2", "HV", "HV2"):  # with the members of the "whole" kind, also for SV2 and HV2
+        return VotingClassifier(_named("LR", "KNN", "DT"), voting="soft" if model[0] == "S" else "hard")
+    if model == "Stack1":  # the documents say that neighbours decide; the published program left it at the default
+        return StackingClassifier(_named("LR2", "KNN2", "DT2", "HV2"))
+    return StackingClassifier(_named("KNN2", "DT", "SV2", "HV2"), final_estimator=_estimator("LR"))
+
+
+def _named(*models: str) -> list[tuple[str, Any]]:
+    return [(model, _estimator(model)) for model in models]
+
+
+def _numbered(orders: Mapping[str, Sequence[str]]) -> dict[str, dict[str, int]]:
+    return {column: {value: place for place, value in enumerate(order)} for column, order in orders.items()}
+
+
+def _places(
+    frame: pd.DataFrame, columns: Sequence[str], orders: Mapping[str, Mapping[str, int]]
+) -> npt.NDArray[np.float64]:
+    """Return a frame as numbers: a category by its place in the order, the rest as it is."""
+    table = np.empty((len(frame), len(columns)))
+    for j, column in enumerate(columns):
+        values = frame[column].to_numpy()
+        order = orders.get(column)
+        try:
+            table[:, j] = values if order is None else [order[value] for value in values.tolist()]
+        except KeyError as error:
+            raise DataError(f"The column {column!r} holds {error.args[0]!r}, which the model never met.") from None
+    return table
+
+
+def _known(name: str, known: Sequence[str], noun: str) -> str:
+    if name not in known:
+        raise DataError(f"There is no {noun} {name!r}. {did_you_mean(name, known)}")
+    return name
+
+
+def _check_columns(name: str, frame: pd.DataFrame) -> None:
+    wanted = [*HINTS[name]["kinds"], *HINTS[name].get("orders", {}), TARGET]
+    missing = [column for column in wanted if column not in frame.columns]
+    if missing:
+        raise DataError(f"The frame is not {name!r} as datamorphic.data.load gives it: {missing[0]!r} is missing.")

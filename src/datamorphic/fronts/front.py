@@ -1,0 +1,277 @@
+"""`Front`: the pairs of nearly equal cases with different answers that an exploration found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._checks import plural, whole_number
+from ..space.features import Codes
+from ..space.neighbours import nearest
+from ..space.points import Points
+from ..space.space import Space
+from ..sut.base import Executor
+from ..sut.wrap import wrap
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .augment import Augmented
+    from .difference import Difference
+
+MOST_DISTANCES = 50_000_000  # computed for the plausibility of mixed data; beyond, fewer real rows are looked at
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a number of walks can be expected to find and to cost."""
+
+    walks: int
+    pairs: float
+    runs: float
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Front:
+    """Pairs of cases on either side of a border, and what finding them cost.
+
+    Made by `dm.explore` and `Front.load`.
+
+    Attributes
+    ----------
+    a, b : Points
+        The two cases of each pair; `pairs` shows them as a frame.
+    a_output, b_output : ndarray
+        What the system answered to them.
+    kinds : list of str
+        The two classes that meet at each pair, ``"blue | red"``.
+    distance : ndarray
+        How far the two are apart.
+    walks, runs, calls, seconds
+        Walks made; test cases executed, each once; rows the system computed; time.
+    seeds : Points
+        The cases the walks could start from.
+    lost : int
+        Walks that ended because the system gave no answer.
+    exhausted : bool
+        Whether the budget ended the search.
+    choices : list of dict
+        What ``strategy="auto"`` decided, round by round.
+    notes : list of str
+        What else is worth knowing.
+    settings : dict
+        How the exploration was called.
+    """
+
+    subject: str
+    strategy: str
+    a: Points
+    b: Points
+    a_output: npt.NDArray[Any]
+    b_output: npt.NDArray[Any]
+    kinds: Sequence[str]
+    distance: Codes
+    walk: npt.NDArray[np.intp]
+    walked_by: npt.NDArray[Any]
+    walk_runs: npt.NDArray[np.intp]
+    seeds: Points
+    seeds_used: int
+    calls: int
+    seconds: float
+    lost: int = 0
+    slopes: int = 0
+    exhausted: bool = False
+    choices: Sequence[Mapping[str, Any]] = ()
+    notes: Sequence[str] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    incidents: Any = None
+    sut: Executor | None = None
+
+    def __len__(self) -> int:
+        return len(self.distance)
+
+    def __repr__(self) -> str:
+        return (
+            f"Front({self.subject}, {self.strategy}: {plural(len(self), 'pair')} from {plural(self.walks, 'walk')}, "
+            f"{self.runs:,} runs)"
+        )
+
+    @property
+    def space(self) -> Space:
+        """The space of the cases."""
+        return self.a.space
+
+    # -- what was found -----------------------------------------------------------------------------
+
+    @cached_property
+    def pairs(self) -> pd.DataFrame:
+        """One row a pair: a.<feature>, b.<feature>, a_output, b_output, distance, and how it was found."""
+        import pandas as pd
+
+        a, b = self.a.frame.add_prefix("a."), self.b.frame.add_prefix("b.")
+        rest = pd.DataFrame(
+            {
+                "a_output": self.a_output,
+                "b_output": self.b_output,
+                "distance": self.distance,
+                "plausibility": self.plausibility,
+                "border": list(self.kinds),
+                "walk": self.walk,
+                "strategy": self.walked_by,
+            }
+        )
+        return pd.concat([a, b, rest], axis=1)
+
+    @cached_property
+    def plausibility(self) -> Codes:
+        """How far each pair is from the nearest real row, numbers divided by their ranges; 0 is a real row."""
+        real = self.seeds.codes
+        if self.space.kinds["continuous"] < len(self.space) and len(self) * len(real) > MOST_DISTANCES:
+            real = real[:: math.ceil(len(self) * len(real) / MOST_DISTANCES)]
+        return nearest(self.space, self.a.codes, real)[0][:, 0]
+
+    @property
+    def walks(self) -> int:
+        """How many walks were made."""
+        return len(self.walk_runs)
+
+    @property
+    def mutants(self) -> int:
+        """How many new test cases the pairs are: two each."""
+        return 2 * len(self)
+
+    @property
+    def runs(self) -> int:
+        """How many test cases were executed, each once: seeds when first used, and every one that was made."""
+        return self.seeds_used + int(self.walk_runs.sum())
+
+    @property
+    def capability(self) -> float:
+        """The share of walks that found a pair."""
+        return len(np.unique(self.walk)) / self.walks if self.walks else 0.0
+
+    @property
+    def cost(self) -> float:
+        """Runs a mutant; infinite without a pair."""
+        return self.runs / self.mutants if len(self) else math.inf
+
+    def capability_interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return Wilson's interval of the capability."""
+        from statistics import NormalDist
+
+        if not self.walks:
+            return 0.0, 1.0
+        z = NormalDist().inv_cdf(0.5 + confidence / 2)
+        n, p = self.walks, self.capability
+        centre, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+        low, high = (centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)
+        return (0.0 if p == 0 else max(0.0, low)), (1.0 if p == 1 else min(1.0, high))
+
+    def cost_interval(self, confidence: float = 0.95, samples: int = 2000, seed: int = 0) -> tuple[float, float]:
+        """Return the bootstrap interval of the cost: the walks drawn anew, the seeds once."""
+        if not len(self):
+            return math.inf, math.inf
+        found = np.bincount(self.walk, minlength=self.walks)
+        # walks with as many runs and pairs are alike: drawing kinds of walks is drawing walks
+        alike, counts = np.unique(np.column_stack([self.walk_runs, found]), axis=0, return_counts=True)
+        drawn = np.random.default_rng(seed).multinomial(self.walks, counts / self.walks, size=samples)
+        runs, mutants = drawn @ alike[:, 0] + self.seeds_used, 2 * (drawn @ alike[:, 1])
+        with np.errstate(divide="ignore"):
+            low, high = np.quantile(runs / mutants, [0.5 - confidence / 2, 0.5 + confidence / 2], method="nearest")
+        return float(low), float(high)
+
+    def estimate(self, walks: int) -> Estimate:
+        """Return what a number of walks like these can be expected to find and to cost."""
+        whole_number("walks", "Front.estimate", walks)
+        share = walks / self.walks if self.walks else 0.0
+        pool = len(self.seeds)
+        # how many different seeds that many starts meet, from how many these met
+        starts = math.log(1 - min(self.seeds_used / pool, 1 - 0.5 / pool)) if pool else 0.0
+        seeds = min(pool, self.seeds_used * share) if self._starts_differ else pool * -math.expm1(starts * share)
+        runs = seeds + float(self.walk_runs.sum()) * share
+        return Estimate(walks, len(self) * share, runs, self.seconds * runs / self.runs if self.runs else 0.0)
+
+    @property
+    def _starts_differ(self) -> bool:
+        return self.strategy == "directed_walk"
+
+    @cached_property
+    def border_counts(self) -> pd.Series:
+        """How many pairs lie between each two classes, most first."""
+        import pandas as pd
+
+        return pd.Series(list(self.kinds), dtype=object).value_counts()
+
+    # -- what can be learned from it ------------------------------------------------------------------
+
+    def quality(self) -> pd.DataFrame:
+        """Return how good the front is: validity, gap, class pairs, spread and archive, and each per 1,000 calls."""
+        from .quality import quality
+
+        return quality(self)
+
+    def deciding(self) -> pd.DataFrame:
+        """Return which features decide at the border: in how many pairs they differ, and by how much."""
+        from .quality import deciding
+
+        return deciding(self)
+
+    def plot(self, x: str | None = None, y: str | None = None) -> Any:
+        """Return a plotly figure of the pairs, on two features or on the two directions that tell most."""
+        from .picture import figure
+
+        return figure(self, x, y)
+
+    def diff(self, other: Front, *, tolerance: float | None = None) -> Difference:
+        """Return where the border moved, was gained or vanished from this front to another."""
+        from .difference import difference
+
+        return difference(self, other, tolerance)
+
+    def nearest(self, cases: Any, k: int = 1) -> pd.DataFrame:
+        """Return the nearest border points of cases, and the smallest change found that flips their answer."""
+        from .nearest import explain
+
+        return explain(self, cases, k)
+
+    def augment(self, data: pd.DataFrame, target: str, **options: Any) -> Augmented:
+        """Return training data with border points of minority classes added, and what that does to the model."""
+        from .augment import augment
+
+        return augment(self, data, target, **options)
+
+    def attach(self, model: Any, **options: Any) -> Front:
+        """Return the front with the system it belongs to, which a file does not keep."""
+        return replace(self, sut=wrap(model, space=self.space, **options))
+
+    # -- files ------------------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the front to a Parquet file, all but the system."""
+        from .files import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: str | PathLike[str], model: Any = None) -> Front:
+        """Read a front from a Parquet file, and attach its system if that is given."""
+        from .files import load
+
+        front = load(path)
+        return front if model is None else front.attach(model)
+
+    # -- telling ----------------------------------------------------------------------------------------
+
+    def describe(self) -> str:
+        """Return what was found in a few lines."""
+        from .told import lines
+
+        return "\n".join(lines(self))

@@ -1,0 +1,74 @@
+"""A front in words."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from .._checks import plural, short
+
+if TYPE_CHECKING:
+    from .front import Front
+
+
+def lines(front: Front) -> list[str]:
+    """Return what was found, what it cost and what is odd, a line each."""
+    low, high = front.capability_interval()
+    told = [
+        f"{front.subject}: {plural(len(front), 'border pair')} from {plural(front.walks, 'walk')} "
+        f"({front.strategy.replace('_', ' ')})",
+        f"capability {front.capability:.1%} of walks (95 % interval {low:.1%} to {high:.1%})",
+    ]
+    if len(front):
+        least, most = front.cost_interval()
+        told.append(
+            f"cost {front.cost:.2f} runs a border point ({least:.2f} to {_number(most)}); {plural(front.runs, 'run')}, "
+            f"{plural(front.calls, 'call')} of the system, {front.seconds:.2g} s"
+        )
+        counts = front.border_counts
+        told.append("borders: " + ", ".join(f"{kind} ({count:,})" for kind, count in counts.head(6).items()))
+        top = front.deciding().head(3)
+        told.append(
+            "deciding features: " + ", ".join(f"{row.feature} ({row.share:.0%})" for row in top.itertuples())
+        )
+    else:
+        told.append(
+            f"no border was found with {plural(front.runs, 'run')}, {plural(front.calls, 'call')} of the system, "
+            f"{front.seconds:.2g} s"
+        )
+    return told + remarks(front)
+
+
+def remarks(front: Front) -> list[str]:
+    """Return what a reader should know before believing the figures."""
+    told = list(front.notes)
+    if front.exhausted:
+        told.append("The budget ended the search; what was found until then is kept.")
+    if front.lost:
+        told.append(f"{plural(front.lost, 'walk')} ended where the system gave no answer; see front.incidents.")
+    if front.slopes:
+        told.append(f"{plural(front.slopes, 'steep slope')} looked like a jump from afar and was none.")
+    return told
+
+
+def example(front: Front) -> str:
+    """Return the most plausible pair in words."""
+    if not len(front):
+        return ""
+    row = int(front.plausibility.argmin())
+    a, b = front.a.frame.iloc[row], front.b.frame.iloc[row]
+    changed = [
+        f"{name} {short(a[name])} -> {short(b[name])}"
+        for name in front.space.names
+        if a[name] != b[name] and not (_missing(a[name]) and _missing(b[name]))
+    ]
+    more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+    return f"{short(front.a_output[row])} becomes {short(front.b_output[row])} with {', '.join(changed[:3])}{more}"
+
+
+def _missing(value: object) -> bool:
+    return value is None or value != value
+
+
+def _number(value: float) -> str:
+    return "infinity" if math.isinf(value) else f"{value:.2f}"

@@ -1,0 +1,292 @@
+"""What counts as a border: how answers are told apart.
+
+Answers become numbers once, when they are read: the code of a label, or the value itself of a regressor, and
+NaN where there was no answer. Strategies compute with these, and a `Border` says how far apart two of them are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._checks import is_number, positive, reject, short
+from ..errors import ArgumentError
+from ..outputs import Outputs
+from ..space.features import Codes
+
+Parts = npt.NDArray[np.intp]
+FEW_LABELS = 32  # up to here, comparing with each label beats looking values up
+
+
+class Codebook:
+    """Labels and their codes, 0, 1, ... in the order in which they were met."""
+
+    def __init__(self, labels: Iterable[Any] = ()) -> None:
+        self.labels: list[Any] = list(labels)
+
+    def read(self, outputs: Outputs) -> Codes:
+        """Return the code of each answer, NaN for a row without one."""
+        values, ok = outputs.values, outputs.ok
+        codes = np.full(len(values), np.nan)
+        if len(self.labels) <= FEW_LABELS and (values.dtype.kind != "O" or not _holds_tuples(values, ok)):
+            for code, label in enumerate(self.labels):
+                codes[np.asarray(values == label, dtype=bool)] = code
+            while (unknown := np.flatnonzero(np.isnan(codes) & ok)).size and len(self.labels) <= FEW_LABELS:
+                label = values[unknown[0]]
+                codes[np.asarray(values == label, dtype=bool)] = len(self.labels)
+                self.labels.append(label.item() if isinstance(label, np.generic) else label)
+            codes[~ok] = np.nan
+            if not unknown.size:
+                return codes
+        known = {label: code for code, label in enumerate(self.labels)}
+        for row in np.flatnonzero(ok):
+            label = values[row].item() if isinstance(values[row], np.generic) else values[row]
+            codes[row] = known.setdefault(label, len(known))
+        self.labels = list(known)
+        return codes
+
+    def label_of(self, codes: Codes) -> npt.NDArray[Any]:
+        """Return the labels that codes stand for."""
+        labels = np.empty(len(self.labels), dtype=object)
+        labels[:] = self.labels
+        return labels[codes.astype(np.intp)]
+
+
+def _holds_tuples(values: npt.NDArray[Any], ok: npt.NDArray[np.bool_]) -> bool:
+    first = np.flatnonzero(ok)[:1]
+    return bool(first.size) and isinstance(values[first[0]], tuple)
+
+
+class Border:
+    """A border between answers: any two different labels, unless a subclass says otherwise.
+
+    Attributes
+    ----------
+    least : float
+        Two answers are apart where their gap is larger than this.
+    """
+
+    least = 0.0
+    name = "labels"
+
+    def __init__(self, labels: Iterable[Any] | None = ()) -> None:
+        self.book = Codebook(labels or ())
+
+    def read(self, outputs: Outputs) -> Codes:
+        """Return answers as numbers, NaN where there is none."""
+        return self.book.read(outputs)
+
+    def gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
+        """Return how far answers are apart, 0 for the same; `part` tells which of several labels is meant."""
+        return (x != y).astype(np.float64)
+
+    def parts(self, x: Codes, y: Codes) -> tuple[npt.NDArray[np.intp], Parts]:
+        """Return the rows between whose answers a border lies, once for each border, and which one it is."""
+        part = np.zeros(len(x), dtype=np.intp)
+        with np.errstate(invalid="ignore"):
+            rows = np.flatnonzero((self.gap(x, y, part) > self.least) & ~np.isnan(x) & ~np.isnan(y))
+        return rows, part[rows]
+
+    def answer(self, states: Codes) -> npt.NDArray[Any]:
+        """Return what the system said, from the numbers it became."""
+        return self.book.label_of(states)
+
+    def sides(self, x: Codes, y: Codes, part: Parts) -> tuple[list[str], list[str]]:
+        """Return names of the two sides of each border."""
+        names = [str(label) for label in self.book.labels]
+        return [names[int(i)] for i in x], [names[int(i)] for i in y]
+
+    def describe(self) -> str:
+        """Say what counts as a border."""
+        return "two different labels"
+
+
+class Hierarchy(Border):
+    """Labels that are paths, ``"animal/bird/owl"``: the border that is kept parts them as near the root as possible."""
+
+    name = "hierarchy"
+
+    def gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
+        """Return 1 where the first names differ, 1/2 where the second do, ..., 0 for the same path."""
+        paths = self._paths()
+        differ = paths[x.astype(np.intp)] != paths[y.astype(np.intp)]
+        return np.where(differ.any(axis=1), 1.0 / (1.0 + differ.argmax(axis=1)), 0.0)
+
+    def depth(self, x: Codes, y: Codes) -> npt.NDArray[np.intp]:
+        """Return at which name the paths part, 0 at the root."""
+        return (np.round(1 / self.gap(x, y, np.zeros(len(x), dtype=np.intp))) - 1).astype(np.intp)
+
+    def parts(self, x: Codes, y: Codes) -> tuple[npt.NDArray[np.intp], Parts]:
+        """Return the rows whose paths part somewhere."""
+        rows = np.flatnonzero((x != y) & ~np.isnan(x) & ~np.isnan(y))
+        return rows, np.zeros(rows.size, dtype=np.intp)
+
+    def _paths(self) -> npt.NDArray[np.intp]:
+        """The label paths as a matrix of name codes, -1 below a leaf."""
+        split = [str(label).split("/") for label in self.book.labels]
+        names: dict[str, int] = {}
+        paths = np.full((len(split), max(map(len, split), default=1)), -1, dtype=np.intp)
+        for row, path in enumerate(split):
+            paths[row, : len(path)] = [names.setdefault(name, len(names)) for name in path]
+        return paths
+
+    def describe(self) -> str:
+        """Say what counts as a border."""
+        return "two labels whose paths part, as near the root as possible"
+
+
+class MultiLabel(Border):
+    """Several labels at once: a border of its own for each of them."""
+
+    name = "multilabel"
+
+    def gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
+        """Return 1 where the label that is meant differs."""
+        table = self._table()
+        return (table[x.astype(np.intp), part] != table[y.astype(np.intp), part]).astype(np.float64)
+
+    def parts(self, x: Codes, y: Codes) -> tuple[npt.NDArray[np.intp], Parts]:
+        """Return each row once for each of its labels that differ."""
+        known = np.flatnonzero(~np.isnan(x) & ~np.isnan(y))
+        table = self._table()
+        if not known.size:
+            return known, known
+        differ = table[x[known].astype(np.intp)] != table[y[known].astype(np.intp)]
+        rows, part = np.nonzero(differ)
+        return known[rows], part
+
+    def sides(self, x: Codes, y: Codes, part: Parts) -> tuple[list[str], list[str]]:
+        """Return the number of the label that changes and its two values."""
+        labels = self.book.labels
+        a = [f"label {p}: {labels[int(i)][p]}" for i, p in zip(x, part, strict=True)]
+        return a, [f"label {p}: {labels[int(i)][p]}" for i, p in zip(y, part, strict=True)]
+
+    def _table(self) -> npt.NDArray[np.intp]:
+        width = max((len(label) for label in self.book.labels), default=1)
+        names: dict[Any, int] = {}
+        table = np.full((len(self.book.labels), width), -1, dtype=np.intp)
+        for row, label in enumerate(self.book.labels):
+            table[row, : len(label)] = [names.setdefault(value, len(names)) for value in label]
+        return table
+
+    def describe(self) -> str:
+        """Say what counts as a border."""
+        return "one of several labels that changes, each with a border of its own"
+
+
+class _Numeric(Border):
+    """Answers that are numbers."""
+
+    def read(self, outputs: Outputs) -> Codes:
+        """Return the numbers themselves."""
+        try:
+            values = np.where(outputs.ok, outputs.values, np.nan).astype(np.float64)
+        except (TypeError, ValueError):
+            odd = outputs.values[np.flatnonzero(outputs.ok)[0]]
+            raise ArgumentError(
+                f"A threshold or a jump needs answers that are numbers. The system answered {short(odd)!r}."
+            ) from None
+        values[~np.isfinite(values)] = np.nan
+        return values
+
+    def answer(self, states: Codes) -> npt.NDArray[Any]:
+        """Return the numbers."""
+        return states.copy()
+
+
+class Threshold(_Numeric):
+    """A regressor crosses a value."""
+
+    name = "threshold"
+
+    def __init__(self, value: float) -> None:
+        super().__init__()
+        if not is_number(value) or not np.isfinite(value):
+            reject("threshold", "explore", "a finite number", value)
+        self.value = float(value)
+
+    def gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
+        """Return 1 where the two lie on different sides of the value."""
+        return ((x > self.value) != (y > self.value)).astype(np.float64)
+
+    def sides(self, x: Codes, y: Codes, part: Parts) -> tuple[list[str], list[str]]:
+        """Return on which side each lies."""
+        names = np.array([f"at most {self.value:.6g}", f"above {self.value:.6g}"])
+        return names[(x > self.value).astype(int)].tolist(), names[(y > self.value).astype(int)].tolist()
+
+    def describe(self) -> str:
+        """Say what counts as a border."""
+        return f"an answer above {self.value:.6g} beside one that is not"
+
+
+class Jump(_Numeric):
+    """A regressor's answer jumps by more than a tolerance between neighbours; slopes are no borders."""
+
+    name = "jump"
+
+    def __init__(self, tolerance: float) -> None:
+        super().__init__()
+        self.least = positive("jump", "explore", tolerance)
+
+    def gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
+        """Return by how much the two differ."""
+        return np.abs(x - y)
+
+    def sides(self, x: Codes, y: Codes, part: Parts) -> tuple[list[str], list[str]]:
+        """Return which side is the lower one."""
+        names = np.array(["lower", "higher"])
+        return names[(x > y).astype(int)].tolist(), names[(y > x).astype(int)].tolist()
+
+    def describe(self) -> str:
+        """Say what counts as a border."""
+        return f"answers that differ by more than {self.least:.6g} between neighbours"
+
+
+class Undecided(Border):
+    """Whatever the first answers turn out to be: labels, paths, several labels at once, or real numbers.
+
+    Real numbers get a threshold, the median of the first answers: half of the inputs lie on either side of it.
+    """
+
+    def __init__(self, labels: Iterable[Any] | None = None, *, numbers: bool = False) -> None:
+        super().__init__(labels)
+        self._numbers = numbers
+        self.chosen: Border | None = _border_of(self.book.labels) if self.book.labels and not numbers else None
+        self.remark = ""
+
+    def read(self, outputs: Outputs) -> Codes:
+        """Return answers as numbers; the first that are read decide of which kind they are."""
+        if self.chosen is None and outputs.ok.any():
+            self.chosen = self._decide(outputs.take(outputs.ok).values)
+        return np.full(len(outputs), np.nan) if self.chosen is None else self.chosen.read(outputs)
+
+    def _decide(self, values: npt.NDArray[Any]) -> Border:
+        if not self._numbers and (values.dtype.kind != "f" or _few(values)):
+            return _border_of(
+                values.tolist() if values.dtype == object else np.unique(values).tolist(), known=False
+            )
+        middle = float(np.median(values.astype(np.float64)))
+        if (values <= middle).all():  # the median is the largest answer: nothing would lie above it
+            below = values[values < middle]
+            middle = float(below.max()) if below.size else middle
+        self.remark = (
+            f"The answers are real numbers: a border is where they cross {middle:.6g}, the middle one of the first. "
+            "Give threshold= or jump= to look for others."
+        )
+        return Threshold(middle)
+
+
+def _few(values: npt.NDArray[Any]) -> bool:
+    """Tell whether floats are labels: whole numbers, or a handful of values."""
+    return bool((values == np.round(values)).all()) or len(np.unique(values)) <= min(10, len(values) // 4)
+
+
+def _border_of(labels: list[Any], known: bool = True) -> Border:
+    if all(isinstance(label, tuple) for label in labels):
+        return MultiLabel(labels if known else ())
+    if all(isinstance(label, str) and "/" in label.strip("/") for label in labels):
+        return Hierarchy(labels if known else ())
+    return Border(labels if known else ())

@@ -1,0 +1,83 @@
+"""Guides: numbers that tell how far a case is from a border, from the scores a system gives or its own answers."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..space.features import Codes
+from .borders import Border, Threshold
+
+Scores = npt.NDArray[np.float64]
+TINY = 1e-300  # probabilities below are as good as this
+
+
+class Guide(Protocol):
+    """Tells how far a case lies on the first side of a border (above 0) or on the second (below)."""
+
+    wants_scores: bool
+
+    def value(self, states: Codes, scores: Scores | None, x: Codes, y: Codes) -> Codes:
+        """Return the values of cases on borders between the answers `x` and `y`; NaN where unknown."""
+        ...
+
+
+class Margin:
+    """How much more the system's scores speak for one label than for the other.
+
+    Parameters
+    ----------
+    kind : {"decision", "probability", "pairwise"}
+        One decision value a class; one probability a class, compared as logarithms, which are straight where
+        probabilities are curved; or one decision value a pair of classes (0 and 1, 0 and 2, ..., 1 and 2, ...),
+        above 0 for the first of the two.
+    classes : int
+        How many classes have scores: those with codes below.
+    """
+
+    wants_scores = True
+
+    def __init__(self, kind: Literal["decision", "probability", "pairwise"], classes: int) -> None:
+        self.kind, self.classes = kind, classes
+
+    def value(self, states: Codes, scores: Scores | None, x: Codes, y: Codes) -> Codes:
+        """Return the margin of the label `x` over the label `y`; NaN where one has no score."""
+        if scores is None:
+            return np.full(len(x), np.nan)
+        a, b = x.astype(np.intp), y.astype(np.intp)
+        known = (a < self.classes) & (b < self.classes)
+        a, b = np.where(known, a, 0), np.where(known, b, min(1, self.classes - 1))
+        rows = np.arange(len(scores))
+        if self.kind == "pairwise":
+            low, high = np.minimum(a, b), np.maximum(a, b)
+            column = low * (2 * self.classes - low - 1) // 2 + high - low - 1
+            margin = np.where(a < b, scores[rows, column], -scores[rows, column])
+        elif self.kind == "probability":
+            margin = np.log(np.maximum(scores[rows, a], TINY)) - np.log(np.maximum(scores[rows, b], TINY))
+        else:
+            margin = scores[rows, a] - scores[rows, b]
+        return np.where(known, margin, np.nan)
+
+
+class Level:
+    """How far a regressor's answer is from the threshold."""
+
+    wants_scores = False
+
+    def __init__(self, threshold: float) -> None:
+        self.threshold = threshold
+
+    def value(self, states: Codes, scores: Scores | None, x: Codes, y: Codes) -> Codes:
+        """Return the distance to the threshold, above 0 on the side of `x`."""
+        return (states - self.threshold) * np.where(x > self.threshold, 1.0, -1.0)
+
+
+def guide_for(border: Border, score_kind: str | None, classes: int) -> Guide | None:
+    """Return the guide a border and a system's scores allow, if any."""
+    if isinstance(border, Threshold):
+        return Level(border.value)
+    if border.name in ("labels", "hierarchy") and score_kind is not None and classes > 1:
+        return Margin(score_kind, classes)  # type: ignore[arg-type]
+    return None

@@ -1,0 +1,109 @@
+"""`Mixed`: all three strategies, with more walks for those that find more new border for what they ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import OutOfBudget
+from .archive import Archive
+from .borders import Border
+from .brackets import Brackets, Found, Pool
+from .exploration import Explorer
+from .flow import Flow
+
+ROUNDS = 10  # in which the walks are handed out
+AT_LEAST = 0.05  # of a round for every strategy: what finds nothing today may tomorrow
+MEMORY = 0.5  # how much of its record a strategy keeps from round to round
+
+
+@dataclass
+class Mixed:
+    """Explorers that share a pool; every round each gets walks by what it found for its cases so far.
+
+    What counts is new border: cells of a grid, for each two classes, that no pair fell into before. The best
+    record gets most; every strategy keeps a twentieth. The decisions are in ``Found.choices``.
+    """
+
+    explorers: Sequence[Explorer]
+    archive: Archive
+    walks: int
+
+    def explore(self, pool: Pool, rng: np.random.Generator) -> Flow[Found]:
+        """Make all walks in rounds and return what they found together."""
+        able = [each for each in self.explorers if len(pool) >= each.least]
+        found = Found(self.explorers[0].ground.space)
+        own = [Found(found.space) for _ in able]
+        for part in own:
+            part.notes = found.notes
+        new, runs = np.zeros(len(able)), np.zeros(len(able))
+        shares = np.full(len(able), 1 / max(1, len(able)))
+        try:
+            for number in range(ROUNDS if able else 0):
+                left = self.walks - found.walks
+                hand_out = _whole(shares, left // (ROUNDS - number) if number < ROUNDS - 1 else left)
+                spent = np.zeros(len(able))
+                fresh = np.zeros(len(able))
+                for i, explorer in enumerate(able):
+                    if hand_out[i]:
+                        yield from self._round(explorer, pool, rng, found, own[i], int(hand_out[i]), number)
+                        spent[i], fresh[i] = found.choices[-1]["runs"], found.choices[-1]["new"]
+                new, runs = MEMORY * new + fresh, MEMORY * runs + spent
+                # as if each had found half a cell more: one that has found none is poor, not hopeless
+                rate = (new + 0.5) / np.maximum(runs, 1)
+                shares = AT_LEAST + (1 - AT_LEAST * len(able)) * rate / rate.sum()
+        except OutOfBudget:
+            found.exhausted = True
+        return found
+
+    def _round(
+        self,
+        explorer: Explorer,
+        pool: Pool,
+        rng: np.random.Generator,
+        found: Found,
+        own: Found,
+        walks: int,
+        number: int,
+    ) -> Flow[None]:
+        """Let one strategy walk, and put what it finds, even half-way, with the rest."""
+        before, seeds, lost, slopes = own.runs, own.seeds_used, own.lost, own.slopes
+        waves = len(own.brackets)
+        brackets: Brackets | None = None
+        try:
+            brackets = yield from explorer.wave(pool, rng, own, walks)
+        finally:
+            found.brackets += own.brackets[waves:]
+            found.walk_runs += own.walk_runs[waves:]
+            found.strategy += own.strategy[waves:]
+            found.seeds_used += own.seeds_used - seeds
+            found.lost += own.lost - lost
+            found.slopes += own.slopes - slopes
+            met = brackets or own.brackets[-1]
+            found.choices.append(
+                {
+                    "round": number + 1,
+                    "strategy": explorer.name,
+                    "walks": walks,
+                    "pairs": len(met),
+                    "new": self.archive.add(met.x, kinds_of(explorer.border_now, met)),
+                    "runs": own.runs - before,
+                }
+            )
+
+
+def kinds_of(border: Border, brackets: Brackets) -> list[str]:
+    """Return the two sides of every border as one name, whichever comes first."""
+    sides = border.sides(brackets.x_state, brackets.y_state, brackets.part)
+    return [" | ".join(sorted(both)) for both in zip(*sides, strict=True)]
+
+
+def _whole(shares: np.ndarray, total: int) -> np.ndarray:
+    """Hand out a whole number by shares, the largest remainders first."""
+    exact = shares * total
+    given = np.floor(exact).astype(int)
+    rest = total - int(given.sum())
+    given[np.argsort(given - exact, kind="stable")[:rest]] += 1
+    return given

@@ -1,0 +1,352 @@
+"""Refinement: narrow every bracket until its two cases are as near to each other as was asked.
+
+The plain rule, shared by all strategies: z is half-way between x and y; it replaces y if its answer differs
+from x's, else x. The others reach the same end faster: with the scores of the system as a guide (fewer cases),
+or by asking several levels of midpoints at once (fewer questions). All narrow in lock-step, and whatever they
+compute, a case replaces an end only by the answer the system gave to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from ..space import geometry
+from ..space.features import Codes
+from ..space.points import Points
+from .borders import Border
+from .brackets import Brackets, Found
+from .flow import Flow, Question
+from .guides import Guide, Scores
+from .terrain import Terrain
+
+METHODS = ("auto", "bisect", "score", "multisection")
+UNLIMITED = 1100  # halvings: a float64 interval has no more
+LEVELS = 4  # of midpoints that multisection asks at once: 15 cases a bracket
+PILOT = 32  # brackets on which `auto` tries the scores
+WORTH = 0.6  # scores are used if they need at most this share of bisection's cases
+
+Rows = npt.NDArray[np.intp]
+Still = Callable[[Codes, Codes], npt.NDArray[np.bool_]]
+
+
+@dataclass
+class Refinement:
+    """How brackets are narrowed, and the flows that do it.
+
+    Attributes
+    ----------
+    ground : Terrain
+        Midpoint and distance.
+    steps : int
+        How often a bracket is halved at most.
+    delta : float, optional
+        A bracket at most this wide is left alone.
+    method : {"auto", "bisect", "score", "multisection"}
+        `auto` tries scores on the first brackets and keeps to what needed fewer cases.
+    guide : callable, optional
+        Gives the `Guide` for the border, once that is known; without one `score` is bisection.
+    """
+
+    ground: Terrain
+    steps: int
+    delta: float | None = None
+    method: str = "auto"
+    guide_for: Callable[[Border], Guide | None] | None = None
+    guide: Guide | None = field(default=None, init=False)
+
+    def _settle(self, border: Border, found: Found) -> None:
+        """Find out whether there is something to be guided by."""
+        # Other midpoints than the space's own lead who knows where: nothing but they themselves can be between.
+        if self.guide is None and self.guide_for is not None and self.ground.straight and self.ground.continuous:
+            self.guide = self.guide_for(border)
+        if self.guide is None and self.method in ("auto", "score"):
+            if self.method == "score":
+                found.note("There are no scores to be guided by here: pairs are narrowed by halving.")
+            self.method = "bisect"
+
+    def __call__(
+        self, border: Border, brackets: Brackets, walk_runs: Rows, found: Found, done: float
+    ) -> Flow[None]:
+        """Narrow brackets in place, by the method that was chosen."""
+        if not len(brackets):
+            return
+        self._settle(border, found)
+        wave = _Wave(self, border, brackets, walk_runs, done)
+        if self.method == "auto":
+            yield from self._try_out(wave, found)
+        if self.method == "score":
+            yield from wave.guided(np.arange(len(brackets)))
+        elif self.method == "multisection":
+            yield from wave.multisect()
+        else:
+            yield from wave.bisect(np.arange(len(brackets)))
+        if border.least > 0:  # a steep slope looks like a jump from afar
+            real = border.gap(brackets.x_state, brackets.y_state, brackets.part) > border.least
+            found.slopes += int((~real).sum())
+            brackets.keep(real)
+
+    def _try_out(self, wave: _Wave, found: Found) -> Flow[None]:
+        """Narrow the first brackets by scores, and decide."""
+        brackets = wave.brackets
+        first = np.arange(min(PILOT, len(brackets)))
+        plain = self._halvings(brackets.x[first], brackets.y[first])
+        yield from wave.guided(first)
+        guided, halved = float(np.median(brackets.runs[first])), float(np.median(plain))
+        self.method = "score" if guided <= WORTH * halved else "bisect"
+        found.note(
+            f"Scores narrow a pair with {guided:g} cases where halving takes {halved:g} (tried on {len(first)}): "
+            f"{'used' if self.method == 'score' else 'not used'}."
+        )
+
+    def _halvings(self, x: Codes, y: Codes) -> Codes:
+        """Return how many cases plain bisection would take at most."""
+        if self.delta is None:
+            return np.full(len(x), float(self.steps))
+        with np.errstate(divide="ignore"):
+            needed = np.ceil(np.log2(self.ground.apart(x, y) / self.delta))
+        return np.clip(needed, 0, self.steps)
+
+
+@dataclass
+class _Wave:
+    """The brackets of one wave of walks while they are narrowed."""
+
+    plan: Refinement
+    border: Border
+    brackets: Brackets
+    walk_runs: Rows
+    done: float
+
+    # -- asking and deciding ------------------------------------------------------------------------
+
+    def _ask(self, codes: Codes, rows: Rows, scores: bool = False) -> Flow[tuple[Codes, Scores | None]]:
+        """Execute new cases, one for each of some brackets, and count them."""
+        ground = self.plan.ground
+        outputs = yield Question(
+            Points(ground.space, codes), scores, self.done, "narrowing", fresh=ground.continuous
+        )
+        self.brackets.runs[rows] += 1
+        np.add.at(self.walk_runs, self.brackets.walk[rows], 1)
+        return self.border.read(outputs), outputs.scores
+
+    def _narrow(self, rows: Rows, z: Codes, state: Codes) -> tuple[Rows, Rows]:
+        """Let new cases replace the ends of their brackets; return which took the second end, which the first."""
+        here, gap = self.brackets, self.border.gap
+        part = here.part[rows]
+        second = gap(here.x_state[rows], state, part) >= gap(state, here.y_state[rows], part)
+        one, other = np.flatnonzero(second), np.flatnonzero(~second)
+        here.y[rows[one]], here.y_state[rows[one]] = z[one], state[one]
+        here.x[rows[other]], here.x_state[rows[other]] = z[other], state[other]
+        return one, other
+
+    def _open(self, rows: Rows) -> Rows:
+        """Return the brackets that are still too wide."""
+        if self.plan.delta is None or not rows.size:
+            return rows
+        here = self.brackets
+        return rows[self.plan.ground.apart(here.x[rows], here.y[rows]) > self.plan.delta]
+
+    # -- the plain rule -----------------------------------------------------------------------------
+
+    def bisect(self, rows: Rows, still: Still | None = None) -> Flow[None]:
+        """Halve brackets until they are narrow, nothing lies between, or there is no answer.
+
+        With `still`, only as long as that holds of their ends.
+        """
+        here, space = self.brackets, self.plan.ground.space
+        for _ in range(self.plan.steps):
+            rows = self._open(rows[here.runs[rows] < self.plan.steps])
+            if still is not None and rows.size:
+                rows = rows[still(here.x[rows], here.y[rows])]
+            if not rows.size:
+                return
+            x, y = (here.x, here.y) if rows.size == len(here) else (here.x[rows], here.y[rows])
+            z = self.plan.ground.between(x, y)
+            new = ~(_same(space, z, x) | _same(space, z, y))
+            if not new.all():
+                rows, z = rows[new], z[new]
+                if not rows.size:
+                    return
+            state, _ = yield from self._ask(z, rows)
+            answered = ~np.isnan(state)
+            if not answered.all():  # the pair as it stands is what can be known here
+                rows, z, state = rows[answered], z[answered], state[answered]
+            self._narrow(rows, z, state)
+
+    # -- guided by scores ---------------------------------------------------------------------------
+
+    def guided(self, rows: Rows) -> Flow[None]:
+        """Narrow brackets by ITP: interpolate, stay near the middle, never need more than one case beyond bisection.
+
+        What cannot be interpolated (categories, integers, missing values) is halved first.
+        """
+        plan, here = self.plan, self.brackets
+        space = plan.ground.space
+        if space.kinds["continuous"] < len(space) or space.has_nullable:
+
+            def discrete(x: Codes, y: Codes) -> npt.NDArray[np.bool_]:
+                return geometry.discrete_distance(space, x, y) > 0
+
+            yield from self.bisect(rows, discrete)
+            rows = rows[~discrete(here.x[rows], here.y[rows])]
+        rows = self._open(rows[here.runs[rows] < plan.steps])
+        if not rows.size:
+            return
+        low, high = np.zeros(len(rows)), np.ones(len(rows))
+        start = here.x[rows]
+        way = np.nan_to_num(here.y[rows] - start)  # a value missing on both sides stays missing
+        target = 2.0 ** -(plan.steps - here.runs[rows]).astype(np.float64)
+        if plan.delta is not None:
+            target = np.maximum(target, plan.delta / plan.ground.apart(here.x[rows], here.y[rows]))
+        most = np.ceil(np.log2(1 / target)) + 1  # cases that halving would need, and one
+        low_scores, high_scores = yield from self._scores_of_ends(rows)
+        last = np.full(len(rows), np.nan)
+        broken: list[Rows] = []
+        live = np.arange(len(rows))
+        made = 0
+        while True:
+            live = live[high[live] - low[live] > target[live]]
+            if not live.size:
+                break
+            ends = here.x_state[rows[live]], here.y_state[rows[live]]
+            f_low = self._value(ends[0], low_scores, live, ends)
+            f_high = self._value(ends[1], high_scores, live, ends)
+            t, last[live] = _itp(low[live], high[live], f_low, f_high, last[live], target[live], most[live] - made)
+            made += 1
+            z = start[live] + t[:, None] * way[live]
+            x, y = here.x[rows[live]], here.y[rows[live]]
+            np.clip(z, np.fmin(x, y), np.fmax(x, y), out=z)
+            new = ~(_same(space, z, x) | _same(space, z, y))
+            if space.keeps_constraints:
+                kept = space.satisfied(z)
+                broken.append(rows[live[~kept]])
+                new &= kept
+            live, t, z = live[new], t[new], z[new]
+            if not live.size:
+                break
+            state, scores = yield from self._ask(z, rows[live], scores=self._wants_scores)
+            answered = np.flatnonzero(~np.isnan(state))
+            live, t, z = live[answered], t[answered], z[answered]
+            one, other = self._narrow(rows[live], z, state[answered])
+            high[live[one]], low[live[other]] = t[one], t[other]
+            if scores is not None and high_scores is not None and low_scores is not None:
+                high_scores[live[one]] = scores[answered[one]]
+                low_scores[live[other]] = scores[answered[other]]
+        if broken:  # the straight line leads through invalid cases; midpoints know a way around
+            yield from self.bisect(np.concatenate(broken))
+
+    @property
+    def _wants_scores(self) -> bool:
+        return self.plan.guide is not None and self.plan.guide.wants_scores
+
+    def _scores_of_ends(self, rows: Rows) -> Flow[tuple[Scores | None, Scores | None]]:
+        """Ask for the scores of both ends: these cases were executed before, so they are no new runs."""
+        if not self._wants_scores:
+            return None, None
+        ends = np.concatenate([self.brackets.x[rows], self.brackets.y[rows]])
+        outputs = yield Question(
+            Points(self.plan.ground.space, ends), True, self.done, "asking for scores", fresh=True
+        )
+        if outputs.scores is None:
+            return None, None
+        return outputs.scores[: len(rows)].copy(), outputs.scores[len(rows) :].copy()
+
+    def _value(self, states: Codes, scores: Scores | None, live: Rows, ends: tuple[Codes, Codes]) -> Codes:
+        assert self.plan.guide is not None
+        return self.plan.guide.value(states, None if scores is None else scores[live], *ends)
+
+    # -- several levels of midpoints at once ----------------------------------------------------------
+
+    def multisect(self) -> Flow[None]:
+        """Ask several levels of midpoints at once and go down among the answers: bisection with fewer questions."""
+        here, ground = self.brackets, self.plan.ground
+        rows = np.arange(len(here))
+        halved = 0
+        while rows.size and halved < self.plan.steps:
+            rows = self._open(rows)
+            levels = min(LEVELS, self.plan.steps - halved)
+            grid = [here.x[rows], here.y[rows]]
+            states = [here.x_state[rows], here.y_state[rows]]
+            for _ in range(levels):
+                middles = [ground.between(a, b) for a, b in pairwise(grid)]
+                grid = [point for both in zip(grid[:-1], middles, strict=True) for point in both] + grid[-1:]
+            new = [_new(ground, grid, i, levels) for i in range(1, len(grid) - 1)]
+            asked = np.concatenate([z[fresh] for z, fresh in zip(grid[1:-1], new, strict=True)])
+            if not len(asked):
+                return
+            read, _ = yield from self._ask_many(asked, np.concatenate([rows[fresh] for fresh in new]))
+            inner, start = [], 0
+            for fresh in new:
+                state = np.full(len(rows), np.nan)
+                state[fresh] = read[start : start + int(fresh.sum())]
+                start += int(fresh.sum())
+                inner.append(state)
+            states = [states[0], *inner, states[1]]
+            rows = self._descend(rows, grid, states, levels)
+            halved += levels
+
+    def _ask_many(self, codes: Codes, rows: Rows) -> Flow[tuple[Codes, Scores | None]]:
+        """Execute several cases a bracket."""
+        ground = self.plan.ground
+        outputs = yield Question(
+            Points(ground.space, codes), False, self.done, "narrowing", fresh=ground.continuous
+        )
+        np.add.at(self.brackets.runs, rows, 1)
+        np.add.at(self.walk_runs, self.brackets.walk[rows], 1)
+        return self.border.read(outputs), None
+
+    def _descend(self, rows: Rows, grid: list[Codes], states: list[Codes], levels: int) -> Rows:
+        """Halve as bisection would, with answers that are known already; return the brackets to go on with."""
+        points, answers = np.stack(grid), np.stack(states)
+        left = np.zeros(len(rows), dtype=np.intp)
+        right = np.full(len(rows), 2**levels, dtype=np.intp)
+        live = np.arange(len(rows))
+        for _ in range(levels):
+            wide = self._open(rows[live])
+            live = live[np.isin(rows[live], wide)]
+            middle = (left[live] + right[live]) // 2
+            state = answers[middle, live]
+            known = ~np.isnan(state)  # unknown: nothing between, or no answer
+            live, middle, state = live[known], middle[known], state[known]
+            one, other = self._narrow(rows[live], points[middle, live], state)
+            right[live[one]], left[live[other]] = middle[one], middle[other]
+        return rows[live]
+
+
+def _new(ground: Terrain, grid: list[Codes], place: int, levels: int) -> npt.NDArray[np.bool_]:
+    """Tell which points of a grid of midpoints differ from the two they are the midpoint of."""
+    stride = place & -place  # the midpoint of its neighbours at this distance
+    z, x, y = grid[place], grid[place - stride], grid[place + stride]
+    return ~(_same(ground.space, z, x) | _same(ground.space, z, y))
+
+
+def _same(space: object, a: Codes, b: Codes) -> npt.NDArray[np.bool_]:
+    return Points(space, a).same(Points(space, b))  # type: ignore[arg-type]
+
+
+def _itp(
+    low: Codes, high: Codes, f_low: Codes, f_high: Codes, last: Codes, target: Codes, left: Codes
+) -> tuple[Codes, Codes]:
+    """Return where to look next in [low, high] for the change of sign, and the root that was interpolated.
+
+    Oliveira and Takahashi's interpolate-truncate-project: the secant's root, moved a little towards the middle
+    so that both ends close in, and kept so near the middle that `left` more cases suffice whatever comes. How
+    far it is moved follows how far the secant's root has shifted since the last time: not at all, and the
+    function is straight.
+    """
+    middle, width = (low + high) / 2, high - low
+    with np.errstate(all="ignore"):
+        root = (f_low * high - f_high * low) / (f_low - f_high)
+        usable = (f_low >= 0) & (f_high <= 0) & np.isfinite(root)
+        root = np.where(usable, root, middle)
+        shift = np.where(np.isnan(last), np.inf, 2 * np.abs(root - last))
+    inward = np.maximum(0.45 * target, np.minimum(shift, 0.2 * width**2))
+    side = np.sign(middle - root)
+    looked = np.where(inward <= np.abs(middle - root), root + side * inward, middle)
+    reach = np.maximum(0.0, target / 2 * 2.0**left * (1 - 1e-9) - width / 2)
+    return np.where(np.abs(looked - middle) <= reach, looked, middle - side * reach), root

@@ -1,0 +1,221 @@
+"""``dm.explore``: where are the borders of a system?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .._checks import generator, one_of, positive, reject, whole_number
+from ..errors import ArgumentError
+from ..fronts.front import Front
+from ..morphisms.derived import terrain
+from ..runs.drive import Tally, drive
+from ..space.points import Points
+from ..strategies.archive import Archive
+from ..strategies.borders import Border, Hierarchy, Jump, MultiLabel, Threshold, Undecided
+from ..strategies.brackets import Brackets, Found, Pool
+from ..strategies.exploration import EXPLORERS, Explorer
+from ..strategies.flow import Budget
+from ..strategies.guides import Guide, guide_for
+from ..strategies.mixing import Mixed, kinds_of
+from ..strategies.refine import METHODS, UNLIMITED, Refinement
+from ..sut.base import Executor
+from .subject import Subject, subject_of
+
+STRATEGIES = ("random_target", "directed_walk", "random_walk", "auto")
+
+
+def explore(
+    model: Any,
+    data: Any = None,
+    strategy: str = "random_walk",
+    walks: int = 1000,
+    steps: int | None = None,
+    walk_distance: int = 20,
+    delta: float | None = None,
+    moves: Iterable[str] | None = None,
+    refine: str = "auto",
+    pool: str = "fixed",
+    seeds: Any = None,
+    seed: Any = 0,
+    engine: Any = None,
+    budget: Budget | str | float | None = None,
+    *,
+    target: str | None = None,
+    space: Any = None,
+    threshold: float | None = None,
+    jump: float | None = None,
+    labels: str = "auto",
+    timeout: float | None = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> Front:
+    """Walk the input space of a system and return pairs of nearly equal inputs with different answers.
+
+    Parameters
+    ----------
+    model : object
+        A fitted estimator, a function, a path of a model file, a test system (``dm.subjects["Box 1"]``): whatever
+        `dm.wrap` takes.
+    data : DataFrame, array or Space, optional
+        Real inputs, from which walks start; the space is read from them. A test system makes its own.
+    strategy : {"random_walk", "random_target", "directed_walk", "auto"}
+        A random move at each step; two inputs at random and what lies between; the same move again and again,
+        each of `moves` in turn; or all three, with more walks for what finds more new border.
+    walks : int
+        How many walks.
+    steps : int, optional
+        How often a pair is halved: 20, or with `delta` as often as it takes.
+    walk_distance : int
+        How many steps a walk has at most.
+    delta : float, optional
+        A pair this near to each other is near enough.
+    moves : sequence of str, optional
+        The moves to take, by name ("up_age", or "age" for both); all by default.
+    refine : {"auto", "bisect", "score", "multisection"}
+        How pairs are narrowed: by halving, guided by the system's scores, by 15 points at once (for few pairs
+        and slow calls), or by scores where they help.
+    pool : {"fixed", "growing"}
+        Whether later walks may start from pairs found by earlier ones.
+    seeds : int or DataFrame, optional
+        The inputs to start from, or how many to draw; all of `data` by default, 200 from a test system.
+    seed : int
+        Where randomness starts; the same seed gives the same front.
+    budget : str or int, optional
+        ``"1m"`` or ``"10000 runs"``; what is found until it is spent is returned.
+    target : str, optional
+        The column of `data` that is the label and no input.
+    space : Space, optional
+        The space of the inputs, instead of one read from `data`.
+    threshold, jump : float, optional
+        For systems that answer numbers: a border is where the answer crosses a value, or where it changes by
+        more than a tolerance between neighbours.
+    labels : {"auto", "plain", "hierarchy", "multi"}
+        How to read labels: any two that differ, paths like "a/b/c", several at once.
+    timeout : float, optional
+        Seconds an answer may take before the row counts as hanging.
+    progress : bool, optional
+        Whether to show progress on stderr; by default if that is a terminal.
+
+    Returns
+    -------
+    Front
+        ``.pairs``, ``.capability``, ``.cost``, ``.quality()``, ``.plot()``, ``.diff(other)``, ...
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> front = dm.explore(dm.subjects["Box 1"], strategy="random_target", walks=100, seeds=50)
+    >>> bool((front.pairs["a_output"] != front.pairs["b_output"]).all())
+    True
+    """
+    one_of("strategy", "explore", strategy, STRATEGIES)
+    one_of("refine", "explore", refine, METHODS)
+    one_of("pool", "explore", pool, ("fixed", "growing"))
+    whole_number("walks", "explore", walks)
+    whole_number("walk_distance", "explore", walk_distance, low=1)
+    if delta is not None:
+        positive("delta", "explore", delta)
+    halvings = whole_number("steps", "explore", steps if steps is not None else UNLIMITED if delta else 20)
+    if engine is not None:
+        reject("engine", "explore", "None (this version runs in one process)", engine)
+    if strategy == "auto" and pool == "growing":
+        raise ArgumentError("strategy='auto' mixes strategies over one pool, which cannot grow. Use pool='fixed'.")
+    rng = generator("seed", "explore", seed)
+    border = border_of(threshold, jump, labels)
+    subject = subject_of(model, data, target=target, space=space, seeds=seeds, rng=rng, **options)
+    border = border or Undecided(subject.sut.labels, numbers=subject.numbers)
+    ground = terrain(subject.system, moves)
+    refinement = Refinement(ground, halvings, delta, refine, _guide(subject.sut))
+    explorers = {
+        name: kind(ground, border, refinement, walks, walk_distance, pool == "growing")
+        for name, kind in EXPLORERS.items()
+    }
+    flow: Any
+    if strategy == "auto":
+        archive = Archive(ground.space, subject.seeds.codes)
+        flow = Mixed(list(explorers.values()), archive, walks).explore(Pool(subject.seeds), rng)
+    else:
+        flow = explorers[strategy].explore(Pool(subject.seeds), rng)
+    tally = Tally()
+    found = drive(flow, subject.sut, budget=budget, tally=tally, progress=progress, timeout=timeout)
+    settings = {
+        "walks": walks, "steps": halvings, "walk_distance": walk_distance, "delta": delta,
+        "moves": list(ground.moves), "refine": refine, "pool": pool,
+        "seed": seed if isinstance(seed, int) else None, "border": explorers["random_walk"].border_now.describe(),
+    }  # fmt: skip
+    return front_of(found, explorers["random_walk"], subject, strategy, tally, settings)
+
+
+def border_of(threshold: float | None, jump: float | None, labels: str) -> Border | None:
+    """Return the border that was asked for; None leaves it to the answers."""
+    one_of("labels", "explore", labels, ("auto", "plain", "hierarchy", "multi"))
+    if (threshold is not None) + (jump is not None) + (labels != "auto") > 1:
+        raise ArgumentError("A border is one thing: give threshold=, jump= or labels=, not several of them.")
+    if threshold is not None:
+        return Threshold(threshold)
+    if jump is not None:
+        return Jump(jump)
+    return {"plain": Border, "hierarchy": Hierarchy, "multi": MultiLabel}.get(labels, lambda: None)()
+
+
+def _guide(sut: Executor) -> Any:
+    def guide(border: Border) -> Guide | None:
+        labels = sut.labels or ()
+        known = list(labels) == border.book.labels[: len(labels)]  # codes are the columns of the scores
+        return guide_for(border, sut.score_kind if known else None, len(labels))
+
+    return guide
+
+
+def front_of(
+    found: Found, explorer: Explorer, subject: Subject, strategy: str, tally: Tally, settings: dict[str, Any]
+) -> Front:
+    """Return what an exploration found as a front."""
+    border, ground = explorer.border_now, explorer.ground
+    first = 0
+    for brackets, runs in zip(found.brackets, found.walk_runs, strict=True):
+        brackets.keep(np.argsort(brackets.walk, kind="stable"))
+        brackets.walk = brackets.walk + first
+        first += len(runs)
+    pairs = Brackets.concat(found.brackets, len(ground.space))
+    x, y = Points(ground.space, pairs.x), Points(ground.space, pairs.y)
+    notes = [*subject.notes, *found.notes]
+    if isinstance(explorer.border, Undecided) and explorer.border.remark:
+        notes.append(explorer.border.remark)
+    return Front(
+        subject=subject.name,
+        strategy=strategy,
+        a=x,
+        b=y,
+        a_output=_typed(border.answer(pairs.x_state)),
+        b_output=_typed(border.answer(pairs.y_state)),
+        kinds=kinds_of(border, pairs),
+        distance=ground.distance(x, y) if len(x) else np.empty(0),
+        walk=pairs.walk,
+        walked_by=np.repeat(np.array(found.strategy, dtype=object), [len(each) for each in found.brackets]),
+        walk_runs=np.concatenate([np.empty(0, dtype=np.intp), *found.walk_runs]),
+        seeds=subject.seeds,
+        seeds_used=found.seeds_used,
+        calls=tally.calls,
+        seconds=tally.seconds,
+        lost=found.lost,
+        slopes=found.slopes,
+        exhausted=found.exhausted or tally.exhausted,
+        choices=found.choices,
+        notes=notes,
+        settings=settings,
+        incidents=tally.incidents,
+        sut=subject.sut,
+    )
+
+
+def _typed(labels: np.ndarray) -> np.ndarray:
+    """Return labels as plain an array as they allow: ints as ints, the rest as they are."""
+    if labels.dtype == object and len(labels):
+        kinds = {type(label) for label in labels.tolist()}
+        if len(kinds) == 1 and kinds <= {int, float, bool}:
+            return np.array(labels.tolist())
+    return labels

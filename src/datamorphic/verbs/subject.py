@@ -1,0 +1,181 @@
+"""What a verb tests: a system, the moves around it and the inputs to start from, from whatever was given."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._checks import did_you_mean, is_number, plural, reject, whole_number
+from ..errors import ArgumentError, DataError, ModelError
+from ..morphisms.derived import derive
+from ..morphisms.system import TestSystem, declares_morphisms
+from ..space.points import Points
+from ..space.space import Space
+from ..sut.base import Executor
+from ..sut.clusters import Clustering, assigns
+from ..sut.wrap import wrap
+
+SEEDS = 200  # drawn where nobody says how many
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A system under test with what is needed to explore it.
+
+    Attributes
+    ----------
+    name : str
+        For reports.
+    sut : Executor
+        The system.
+    system : TestSystem
+        The moves and the midpoint.
+    seeds : Points
+        The inputs to start from.
+    numbers : bool
+        Whether it is known to answer real numbers.
+    notes : list of str
+        What was decided on the way.
+    """
+
+    name: str
+    sut: Executor
+    system: TestSystem
+    seeds: Points
+    numbers: bool = False
+    notes: Sequence[str] = field(default_factory=tuple)
+
+
+def subject_of(
+    model: Any,
+    data: Any = None,
+    *,
+    target: str | None = None,
+    space: Space | None = None,
+    seeds: Any = None,
+    rng: np.random.Generator,
+    **options: Any,
+) -> Subject:
+    """Return what is to be tested.
+
+    `model` is a test system, its class or module, or whatever `wrap` takes (with its `options`); `data` a frame,
+    an array, `Points`, or a `Space` to draw from; `seeds` a number of them, or the inputs themselves.
+    """
+    if space is not None and not isinstance(space, Space):
+        reject("space", "explore", "a Space", space)
+    if declares_morphisms(model):
+        return _of_system(TestSystem.collect(model), data, space, seeds, rng)
+    if isinstance(data, Space):
+        space, data = data, None
+    if space is None and isinstance(getattr(model, "space", None), Space):
+        space = model.space  # an executor that knows its inputs
+    notes: list[str] = []
+    if data is None:
+        if space is None:
+            raise ArgumentError(
+                "Exploring a model needs inputs to start from: give data (a frame of real inputs), or a Space to draw from."
+            )
+        drawn = space.sample(SEEDS if seeds is None else _count(seeds), seed=rng, points=True)
+        sut = wrap(model, space=space, **options)
+        return Subject(sut.name, sut, derive(space, sut), drawn, _answers_numbers(model))
+    if isinstance(data, Points):
+        space, frame = space or data.space, data.frame
+    else:
+        frame = _inputs(model, data, target, space, notes)
+        space = space or Space.from_frame(frame)
+    if not assigns(model):
+        model = Clustering(model, frame)
+        notes.append(model.note)
+    sut = wrap(model, space=space, **options)
+    if sut.space is None:
+        sut.space = space
+    points = space.points(frame)
+    if not len(points):
+        raise DataError("The data have no rows: there is nothing to start from.")
+    broken = int((~space.satisfied(points.codes)).sum())
+    if broken:
+        notes.append(f"{plural(broken, 'row')} of the data break the declared constraints.")
+    return Subject(
+        sut.name, sut, derive(space, sut), _some(points, seeds, space, rng), _answers_numbers(model), notes
+    )
+
+
+def _of_system(
+    system: TestSystem, data: Any, space: Space | None, seeds: Any, rng: np.random.Generator
+) -> Subject:
+    if system.sut is None:
+        raise ModelError(
+            f"{system.name} has no system under test. Mark the function that answers with @dm.executor."
+        )
+    known = space or system.known_space()
+    if data is not None and not isinstance(data, Space):
+        points = _some(known.points(data), seeds, known, rng)
+    elif seeds is None or is_number(seeds):
+        count = SEEDS if seeds is None else _count(seeds)
+        if system.seed_makers:
+            points = system.make_seeds(n=count, seed=rng).inputs
+            if len(points) > count:
+                points = points.take(slice(0, count))
+        else:
+            points = known.sample(count, seed=rng, points=True)
+    else:
+        points = known.points(seeds)
+    return Subject(system.name, system.sut, system, points)
+
+
+def _inputs(model: Any, data: Any, target: str | None, space: Space | None, notes: list[str]) -> Any:
+    """Return the columns of the data that are inputs of the model, as a frame."""
+    import pandas as pd
+
+    wanted = getattr(model, "feature_names_in_", None)
+    if wanted is None and space is not None:
+        wanted = space.names
+    if not isinstance(data, pd.DataFrame):
+        if target is not None:
+            raise ArgumentError(f"The target {target!r} names a column, and the data are no frame. Leave it out.")
+        array = np.asarray(data)
+        if array.ndim != 2:
+            raise DataError(f"The data must be a frame or a matrix with one row a case. Got shape {array.shape}.")
+        names = list(wanted) if wanted is not None else [f"x{j}" for j in range(array.shape[1])]
+        if len(names) != array.shape[1]:
+            raise DataError(f"The data have {array.shape[1]} columns, and {len(names)} inputs are known.")
+        return pd.DataFrame(array, columns=names).infer_objects()
+    if target is not None:
+        if target not in data.columns:
+            raise DataError(
+                f"The target column {target!r} is not in the data. {did_you_mean(target, data.columns)}"
+            )
+        data = data.drop(columns=[target])
+    if wanted is None:
+        return data
+    extra = [str(name) for name in data.columns if name not in list(wanted)]
+    if extra and all(name in data.columns for name in wanted):
+        notes.append(f"Columns that are no inputs of the model were left out: {', '.join(extra[:5])}.")
+        return data[list(wanted)]
+    return data
+
+
+def _some(points: Points, seeds: Any, space: Space, rng: np.random.Generator) -> Points:
+    """Return the seeds that were asked for: all, a number of them without repetition, or other inputs."""
+    if seeds is None:
+        return points
+    if is_number(seeds):
+        count = _count(seeds)
+        return points if count >= len(points) else points.take(rng.permutation(len(points))[:count])
+    return space.points(seeds)
+
+
+def _count(seeds: Any) -> int:
+    return whole_number("seeds", "explore", seeds, low=1)
+
+
+def _answers_numbers(model: Any) -> bool:
+    if "sklearn" not in sys.modules:  # then this is none of its models, and importing it takes a second
+        return False
+    from sklearn.base import BaseEstimator, is_regressor
+
+    return isinstance(model, BaseEstimator) and bool(is_regressor(model))
