@@ -10,25 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 import datamorphic as dm
-from datamorphic.data.learners import BANK_CONTINUOUS, BANK_INTEGERS, BANK_ORDERS, HINTS, WINE_STEPS
+from datamorphic.data.learners import BANK_CONTINUOUS, BANK_INTEGERS, BANK_ORDERS, HINTS
+from datamorphic.studies.faults import WineMidpoint
 
-#: low, high and step; the bounds are those of the data set
-WINE = {
-    name: (*bounds, WINE_STEPS[name])
-    for name, bounds in {
-        "fixed acidity": (4.6, 15.9),
-        "volatile acidity": (0.12, 1.58),
-        "citric acid": (0.0, 1.0),
-        "residual sugar": (0.9, 15.5),
-        "chlorides": (0.012, 0.611),
-        "free sulfur dioxide": (1.0, 72.0),
-        "total sulfur dioxide": (6.0, 289.0),
-        "density": (0.99007, 1.00369),
-        "pH": (2.74, 4.01),
-        "sulphates": (0.33, 2.0),
-        "alcohol": (8.4, 14.9),
-    }.items()
-}
 BANK_HINTS = HINTS["bank_churners"]
 
 
@@ -63,24 +47,6 @@ def _add_moves(system):
 
             setattr(system, f"{word}_{name}", dm.datamorphism(feature=name)(move))
     return system
-
-
-@_add_moves
-class WineMidpoint:
-    """Moves as they should be; a midpoint that mixes two features."""
-
-    space = dm.Space(
-        [dm.Continuous(name, low, high, step=step) for name, (low, high, step) in WINE.items()], moves="open"
-    )
-
-    def moved(self, p, name, direction):
-        return p.assign(**{name: p[name] + direction * self.space[name].step})
-
-    @dm.datamorphism
-    def mid(self, a, b):
-        middle = (a + b) / 2
-        middle["total sulfur dioxide"] = (a["total sulfur dioxide"] + b["free sulfur dioxide"]) / 2
-        return middle
 
 
 @_add_moves

@@ -10,9 +10,9 @@ import pytest
 import datamorphic as dm
 
 NAMES = [
-    "Categorical", "Combinations", "Continuous", "Integer", "OneHot", "Outputs", "Points", "Rule", "Space", "Status",
+    "Categorical", "Combinations", "Continuous", "Front", "Integer", "OneHot", "Outputs", "Points", "Rule", "Space", "Status",
     "TestSet", "TestSystem", "analyser", "case_filter", "case_metric", "data", "datamorphism", "errors", "executor",
-    "laws", "metamorphism", "seed_maker", "set_filter", "set_metric", "subjects", "wrap",
+    "explore", "laws", "metamorphism", "plan", "seed_maker", "set_filter", "set_metric", "subjects", "wrap",
 ]  # fmt: skip
 
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .sut.wrap import wrap as wrap
     from .verbs.explore import explore as explore
     from .verbs.laws import laws as laws
+    from .verbs.plan import plan as plan
 
 __version__ = "0.1.0"
 
@@ -65,6 +66,7 @@ _HOMES = {
     "explore": "verbs.explore",
     "laws": "verbs.laws",
     "metamorphism": "morphisms.marks",
+    "plan": "verbs.plan",
     "seed_maker": "morphisms.marks",
     "set_filter": "morphisms.marks",
     "set_metric": "morphisms.marks",

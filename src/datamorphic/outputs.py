@@ -67,6 +67,8 @@ class Outputs:
     @property
     def ok(self) -> Mask:
         """Which rows have an answer."""
+        if not self.status.any():  # as good as always
+            return np.ones(len(self.status), dtype=bool)
         return (self.status == Status.OK) | (self.status == Status.NEW_LABEL)
 
     def take(self, rows: Take) -> Outputs:

@@ -143,7 +143,7 @@ def test_in_a_terminal_laws_are_a_table(monkeypatch, capsys):
     from datamorphic.verbs.laws import laws
 
     monkeypatch.setattr(
-        cli, "_console", lambda: Console(width=60, force_terminal=True, no_color=True, highlight=False)
+        cli, "console", lambda: Console(width=60, force_terminal=True, no_color=True, highlight=False)
     )
     cli._print_laws(laws(dm.subjects["Box 1"], examples=20))
     printed = capsys.readouterr().out
@@ -192,6 +192,6 @@ def test_a_report_that_cannot_be_written(run, tmp_path):
 
 
 def test_terminals_get_no_control_characters():
-    from datamorphic.faces.cli import _printable
+    from datamorphic.faces.console import printable
 
-    assert _printable("a\x1b[31mb\x07") == "a?[31mb?"
+    assert printable("a\x1b[31mb\x07") == "a?[31mb?"

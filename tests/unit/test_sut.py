@@ -438,13 +438,36 @@ def test_several_labels_at_once_are_not_new_labels(training):
     assert len(outputs.values[0]) == 3
 
 
-def test_one_score_a_pair_of_classes_is_no_score_a_class():
+@pytest.mark.parametrize("shape", ["ovo", "ovr"])
+@pytest.mark.parametrize("piped", [True, False])
+def test_support_vector_machines_tell_one_score_a_pair_of_classes(shape, piped):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.random(200), "y": rng.random(200)})
     labels = (frame["x"] * 4).astype(int)
     space = dm.Space([dm.Continuous("x", 0, 1), dm.Continuous("y", 0, 1)])
-    sut = dm.wrap(SVC(decision_function_shape="ovo").fit(frame, labels), space=space)
-    assert sut.execute(frame, scores=True).scores is None
+    machine = SVC(decision_function_shape=shape)
+    model = (make_pipeline(StandardScaler(), machine) if piped else machine).fit(frame, labels)
+    sut = dm.wrap(model, space=space)
+    found = sut.execute(frame, scores=True)
+    assert sut.score_kind == "pairwise"
+    assert found.scores.shape == (200, 6)
+    first = (found.values == 0) | (found.values == 3)
+    assert ((found.scores[first, 2] > 0) == (found.values[first] == 0)).mean() > 0.95  # 0 against 3
+    assert machine.decision_function_shape == shape  # the model itself is left as it was
+
+
+def test_what_is_no_score_a_class_is_left_out():
+    class Odd:
+        classes_ = np.array([0, 1])
+
+        def predict(self, frame):
+            return (frame["x"] > 0.5).astype(int)
+
+        def decision_function(self, frame):
+            return np.ones((len(frame), 5))
+
+    sut = dm.wrap(Odd(), space=dm.Space([dm.Continuous("x", 0, 1)]))
+    assert sut.execute(pd.DataFrame({"x": [0.2]}), scores=True).scores is None
     assert sut.score_kind is None
 
 

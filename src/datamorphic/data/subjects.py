@@ -18,6 +18,7 @@ from ..morphisms.marks import datamorphism, executor, seed_maker
 from ..morphisms.morphism import plain
 from ..morphisms.system import TestSystem
 from ..space.features import Continuous
+from ..space.points import Points
 from ..space.space import Space
 
 if TYPE_CHECKING:
@@ -46,35 +47,39 @@ class CodedClassifier:
         """Return points drawn uniformly from the domain."""
         return self.space.sample(n, seed=rng)
 
-    @datamorphism(feature="x", step=STEP)
-    def leftward(self, p: pd.DataFrame) -> pd.DataFrame:
+    @datamorphism(feature="x", step=STEP, points=True)
+    def leftward(self, p: Points) -> Points:
         """Go a step to the left."""
-        return p.assign(x=p["x"] - STEP)
+        return _moved(p, -STEP, 0)
 
-    @datamorphism(feature="x", step=STEP)
-    def rightward(self, p: pd.DataFrame) -> pd.DataFrame:
+    @datamorphism(feature="x", step=STEP, points=True)
+    def rightward(self, p: Points) -> Points:
         """Go a step to the right."""
-        return p.assign(x=p["x"] + STEP)
+        return _moved(p, STEP, 0)
 
-    @datamorphism(feature="y", step=STEP)
-    def upward(self, p: pd.DataFrame) -> pd.DataFrame:
+    @datamorphism(feature="y", step=STEP, points=True)
+    def upward(self, p: Points) -> Points:
         """Go a step up."""
-        return p.assign(y=p["y"] + STEP)
+        return _moved(p, 0, STEP)
 
-    @datamorphism(feature="y", step=STEP)
-    def downward(self, p: pd.DataFrame) -> pd.DataFrame:
+    @datamorphism(feature="y", step=STEP, points=True)
+    def downward(self, p: Points) -> Points:
         """Go a step down."""
-        return p.assign(y=p["y"] - STEP)
+        return _moved(p, 0, -STEP)
 
-    @datamorphism
-    def mid(self, a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
+    @datamorphism(points=True)
+    def mid(self, a: Points, b: Points) -> Points:
         """Go half-way."""
-        return (a + b) / 2
+        return Points(a.space, (a.codes + b.codes) / 2)
 
     @executor
     def classify(self, p: pd.DataFrame) -> Any:
         """Return the colour of each point."""
         return self.rule(p["x"].to_numpy(), p["y"].to_numpy())
+
+
+def _moved(points: Points, right: float, up: float) -> Points:
+    return Points(points.space, points.codes + np.array([right, up]))
 
 
 def _in_box(x: Numbers, y: Numbers) -> Any:

@@ -6,13 +6,10 @@ test failed, 70 a fault of our own. ``--json`` prints one JSON document on stdou
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,8 +18,22 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..errors import DatamorphicError, SystemFailed, UsageError
-
-FINDINGS, WRONG_USE, SYSTEM_FAILED, OWN_FAULT = 1, 2, 3, 70
+from .console import (
+    FINDINGS,
+    OWN_FAULT,
+    SYSTEM_FAILED,
+    WRONG_USE,
+    Json,
+    Seed,
+    busy,
+    console,
+    escaped,
+    print_json,
+    printable,
+    user_code,
+)  # fmt: skip
+from .explore import explore
+from .study import study
 
 
 class _Group(TyperGroup):
@@ -45,9 +56,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Seed = Annotated[int, typer.Option(help="Where randomness starts; the same seed gives the same result.", min=0)]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
-
 
 def _version(wanted: bool) -> None:
     if wanted:
@@ -64,6 +72,10 @@ def _root(
     """Hold the options of the command itself."""
 
 
+app.command()(explore)
+app.command()(study)
+
+
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="The folder for the report.")] = Path("datamorphic-demo"),
@@ -77,12 +89,12 @@ def demo(
     from ..reports.html import write
     from ..verbs.demo import run_demo
 
-    with _busy("training a classifier and testing it"):
+    with busy("training a classifier and testing it"):
         found = run_demo(seed)
         report = found.report()
         file = write(report, out / "report.html")
     if as_json:
-        _print_json(
+        print_json(
             {
                 "report": str(file),
                 "rows": found.rows,
@@ -95,14 +107,14 @@ def demo(
             }
         )
         return
-    console = _console()
-    console.print(f"[bold]{report.title}[/bold]")
-    console.print(report.lead, markup=False)
+    screen = console()
+    screen.print(f"[bold]{report.title}[/bold]")
+    screen.print(report.lead, markup=False)
     for section in report.sections:
         colour = {"good": "green", "bad": "red"}.get(section.state, "cyan")
-        console.print(f"\n[bold {colour}]●[/] [bold]{_escape(section.heading)}[/bold]")
-        console.print(section.text, markup=False)
-    console.print(f"\nThe report, with pictures: {file}", markup=False)
+        screen.print(f"\n[bold {colour}]●[/] [bold]{escaped(section.heading)}[/bold]")
+        screen.print(section.text, markup=False)
+    screen.print(f"\nThe report, with pictures: {file}", markup=False)
 
 
 @app.command()
@@ -128,10 +140,10 @@ def laws(
     """
     from ..verbs.laws import laws as check
 
-    with _user_code():
+    with user_code():
         report = check(_law_source(system, subject, data, target), examples=examples, seed=seed)
     if as_json:
-        _print_json({"system": report.system, "examples": examples, "seed": seed, "laws": _laws_json(report)})
+        print_json({"system": report.system, "examples": examples, "seed": seed, "laws": _laws_json(report)})
     else:
         _print_laws(report)
     if not report.holds:
@@ -165,14 +177,14 @@ def _print_laws(report: Any) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    console = _console()
-    if not console.is_terminal:  # whoever reads a pipe wants a line a law
+    out = console()
+    if not out.is_terminal:  # whoever reads a pipe wants a line a law
         sys.stdout.write(f"Laws of {report.system}, {report.examples:,} examples, seed {report.seed}\n\n")
         for result in report.results:
-            words = f": {_printable(result.words)}" if result.words else ""
+            words = f": {printable(result.words)}" if result.words else ""
             sys.stdout.write(f"{result.state:<11}  {result.law:<12}  {result.says}{words}\n")
         return
-    console.print(f"Laws of {report.system}, {report.examples:,} examples, seed {report.seed}\n", markup=False)
+    out.print(f"Laws of {report.system}, {report.examples:,} examples, seed {report.seed}\n", markup=False)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for _ in range(3):
         table.add_column(overflow="fold")
@@ -180,9 +192,9 @@ def _print_laws(report: Any) -> None:
         style = {"HOLDS": "green", "BROKEN": "bold red"}.get(result.state, "yellow")
         says = Text(result.says)
         if result.words:
-            says.append(f"\n{_printable(result.words)}", style="bold" if result.state == "BROKEN" else "dim")
+            says.append(f"\n{printable(result.words)}", style="bold" if result.state == "BROKEN" else "dim")
         table.add_row(Text(result.state, style=style, no_wrap=True), Text(result.law), says)
-    console.print(table)
+    out.print(table)
 
 
 def _laws_json(report: Any) -> list[dict[str, str]]:
@@ -190,41 +202,6 @@ def _laws_json(report: Any) -> list[dict[str, str]]:
         {"law": r.law, "says": r.says, "state": r.state, "words": r.words, "culprit": r.culprit}
         for r in report.results
     ]
-
-
-def _print_json(document: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-
-
-@contextmanager
-def _user_code() -> Iterator[None]:
-    """Send what the user's own code prints to stderr: stdout is ours, and may be read by a machine."""
-    with redirect_stdout(sys.stderr):
-        yield
-
-
-def _busy(what: str) -> Any:
-    """Show on stderr that something is going on; nothing where stderr is no terminal."""
-    from rich.console import Console
-
-    return Console(stderr=True).status(f"{what} ...")
-
-
-def _console() -> Any:
-    from rich.console import Console
-
-    return Console(highlight=False)
-
-
-def _printable(text: str) -> str:
-    """Return a text without the control characters that could drive a terminal."""
-    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
-
-
-def _escape(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
 
 
 def main() -> None:

@@ -14,6 +14,8 @@ from ..errors import UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
+MODEL_FILES = (".skops", ".onnx", ".joblib", ".pkl", ".pickle")
+
 
 def load_object(text: str) -> Any:
     """Return the object that ``module:object`` names, or the module that ``module`` names.
@@ -42,6 +44,26 @@ def load_object(text: str) -> Any:
             raise UsageError(f"{module_name!r} has no {part!r}. {did_you_mean(part, names)}")
         found = getattr(found, part)
     return found
+
+
+def load_system(model: str | None, subject: str | None, trust: bool) -> tuple[Any, dict[str, Any]]:
+    """Return what is to be tested, and the options it is wrapped with.
+
+    A model is the path of a file or ``module:object``; a subject is one of the coded ones.
+    """
+    if (model is None) == (subject is None):
+        raise UsageError(
+            "Say what to test, one of: a model (a file, or module:object) or --subject NAME. "
+            f"Got {'both' if model is not None else 'neither'}."
+        )
+    if subject is not None:
+        from ..data.subjects import subjects
+
+        return subjects[subject], {}
+    text = str(model)
+    if os.path.exists(text) or os.path.splitext(text)[1] in MODEL_FILES or os.sep in text:
+        return text, {"trust": trust}
+    return load_object(text), {}
 
 
 def load_data(text: str) -> pd.DataFrame:

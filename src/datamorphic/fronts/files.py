@@ -38,7 +38,12 @@ def save(front: Front, path: str | PathLike[str]) -> None:
         outputs = Outputs.of(values)
         columns[f"{side}_output"] = outputs.columns()["output"]
         kept[side] = outputs.kind_of_values
-    columns |= {"border": list(front.kinds), "distance": front.distance, "walk": front.walk}
+    columns |= {
+        "border": list(front.kinds),
+        "distance": front.distance,
+        "walk": front.walk,
+        "runs": front.pair_runs,
+    }
     columns["strategy"] = [str(name) for name in front.walked_by]
     about = {
         "version": VERSION,
@@ -113,6 +118,7 @@ def _front(table: pa.Table, about: dict[str, Any]) -> Front:
         kinds=table["border"].to_pylist(),
         distance=np.array(table["distance"].to_numpy()),
         walk=np.array(table["walk"].to_numpy()).astype(np.intp),
+        pair_runs=np.array(table["runs"].to_numpy()).astype(np.intp),
         walked_by=np.array(table["strategy"].to_pylist(), dtype=object),
         walk_runs=_unpack(about["walk_runs"], np.int64).astype(np.intp),
         seeds=Points(space, _unpack(about["seeds"], np.float64).reshape(-1, width)),

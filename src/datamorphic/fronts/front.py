@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._checks import plural, whole_number
+from ..runs.drive import Tally
 from ..space.features import Codes
 from ..space.neighbours import nearest
 from ..space.points import Points
@@ -55,6 +56,8 @@ class Front:
         The two classes that meet at each pair, ``"blue | red"``.
     distance : ndarray
         How far the two are apart.
+    walk, pair_runs, walk_runs : ndarray
+        The walk that found each pair, how many cases narrowing it took, and how many each walk made.
     walks, runs, calls, seconds
         Walks made; test cases executed, each once; rows the system computed; time.
     seeds : Points
@@ -80,6 +83,7 @@ class Front:
     kinds: Sequence[str]
     distance: Codes
     walk: npt.NDArray[np.intp]
+    pair_runs: npt.NDArray[np.intp]
     walked_by: npt.NDArray[Any]
     walk_runs: npt.NDArray[np.intp]
     seeds: Points
@@ -92,7 +96,7 @@ class Front:
     choices: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
-    incidents: Any = None
+    tally: Tally = field(default_factory=Tally)
     sut: Executor | None = None
 
     def __len__(self) -> int:
@@ -108,6 +112,11 @@ class Front:
     def space(self) -> Space:
         """The space of the cases."""
         return self.a.space
+
+    @property
+    def incidents(self) -> pd.DataFrame:
+        """The inputs that got no proper answer, with what went wrong."""
+        return self.tally.incidents
 
     # -- what was found -----------------------------------------------------------------------------
 

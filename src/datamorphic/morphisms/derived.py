@@ -40,18 +40,20 @@ def terrain(system: TestSystem, moves: Iterable[str] | None = None) -> Terrain:
     """Return the moves (all, or those that are named), the midpoint and the distance of a test system."""
     space = system.known_space()
     own = native(space)
-    steps: dict[str, Step] = {name: _step(system, move) for name, move in system.moves.items()} or dict(own.moves)
+    steps: dict[str, Step] = {
+        name: own.moves[name] if move.derived else _step(system, move) for name, move in system.moves.items()
+    } or dict(own.moves)
     if moves is not None:
         steps = _chosen(steps, moves, system.name)
     mid, distance = system.midpoint, system.distance
     return Terrain(
         space,
         steps,
-        own.midpoint if mid is None else lambda a, b: mid.morph(a, b),
+        own.midpoint if mid is None or mid.derived else lambda a, b: mid.morph(a, b),
         own.distance
         if distance is None
         else lambda a, b: np.asarray(distance(a.frame, b.frame), dtype=np.float64),
-        straight=mid is None or mid.native,
+        straight=mid is None or mid.derived,
     )
 
 
@@ -97,7 +99,7 @@ def as_test_system(source: Any) -> TestSystem:
 
 
 def _native(name: str, mark: Mark, function: object, arity: int) -> Morphism:
-    return Morphism(name, mark, function, arity, f"derived {name}", native=True)  # type: ignore[arg-type]
+    return Morphism(name, mark, function, arity, f"derived {name}", derived=True)  # type: ignore[arg-type]
 
 
 # -- stock metrics: how a test set is spread -------------------------------------------------------------

@@ -26,6 +26,7 @@ class Mark:
     kind: str
     name: str | None = None
     scalar: bool = False
+    points: bool = False
     feature: str | None = None
     step: float | None = None
     move: bool = True
@@ -100,7 +101,7 @@ seed_maker = Marker(
 
 datamorphism = Marker(
     "datamorphism",
-    ("name", "scalar", "feature", "step", "move", "filter"),
+    ("name", "scalar", "points", "feature", "step", "move", "filter"),
     """Mark a function that makes new inputs from given ones: ``(frame, ...) -> frame``, row by row.
 
     Parameters
@@ -109,6 +110,8 @@ datamorphism = Marker(
         Instead of the function's own.
     scalar : bool
         It takes one case (a dict) and returns one.
+    points : bool
+        It takes and returns `Points`, the matrix of codes, instead of frames: fastest.
     feature, step : optional
         The feature it moves and how far at most; the law check holds it to them.
     move : bool

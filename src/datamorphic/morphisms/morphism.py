@@ -68,8 +68,8 @@ class Morphism:
         How many inputs it takes.
     home : str
         Where it is defined, for messages.
-    native : bool
-        Whether it works on `Points` themselves instead of frames.
+    derived : bool
+        Whether it is the space's own.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Morphism:
     function: Callable[..., Any]
     arity: int
     home: str
-    native: bool = False
+    derived: bool = False
 
     @classmethod
     def verified(cls, name: str, mark: Mark, function: Callable[..., Any], home: str) -> Morphism:
@@ -150,8 +150,10 @@ class Morphism:
         if len(inputs) != self.arity:
             self.fail(f"takes {plural(self.arity, 'input')} and was given {len(inputs)}.")
         space = inputs[0].space
-        if self.native:
+        if self.derived:
             return self.call(*inputs, rng=rng)
+        if self.mark.points:
+            return self._checked(self.call(*inputs, rng=rng), inputs[0])
         frames = [points.frame for points in inputs]
         if self.mark.scalar:
             made = self._as_frame(
@@ -168,6 +170,16 @@ class Morphism:
             return space.points(made, lenient=lenient)
         except DatamorphicError as error:
             self.fail(f"gave inputs that are not in the space: {error}", error)
+
+    def _checked(self, made: Any, given: Points) -> Points:
+        """Return points that a function made, if they are as many and of the same space."""
+        if not isinstance(made, Points) or made.space is not given.space:
+            self.fail(f"must give Points of the space it was given, as points=True says. It gave {made!r}.")
+        if len(made) != len(given):
+            self.fail(
+                f"gave {plural(len(made), 'row')} for {plural(len(given), 'row')}. It must make one from each."
+            )
+        return made
 
     def _as_frame(self, made: Any, space: Space | None) -> pd.DataFrame:
         import pandas as pd

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .. import __version__
 from ..errors import UsageError
-from .plots import line_html
+from .plots import picture_html
 from .summary import Report
 
 
@@ -16,7 +16,7 @@ def render(report: Report) -> str:
     from jinja2 import Environment
 
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["picture"] = line_html
+    environment.filters["picture"] = picture_html
     template = environment.from_string(files(__package__).joinpath("report.html.j2").read_text(encoding="utf-8"))
     has_picture = any(section.picture for section in report.sections)
     return template.render(report=report, version=__version__, plotly=_plotly() if has_picture else "")

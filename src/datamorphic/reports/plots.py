@@ -7,7 +7,7 @@ import zlib
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from .summary import Line
+from .summary import Axis, Line, Picture, Scatter
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -16,18 +16,37 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
 
 
-def line_html(line: Line) -> Markup:
-    """Return a line picture as a piece of HTML."""
+SYMBOLS = ("circle", "diamond", "square", "cross")  # told apart where there are more groups than colours
+GRID = {"gridcolor": "rgba(128,128,128,.25)", "zerolinecolor": "rgba(128,128,128,.4)"}
+
+
+def picture_html(picture: Picture) -> Markup:
+    """Return a picture as a piece of HTML."""
     from markupsafe import Markup
 
-    name = html.escape(line.title, quote=True)
-    div = line_figure(line).to_html(
+    name = html.escape(picture.title, quote=True)
+    div = picture_figure(picture).to_html(
         full_html=False,
         include_plotlyjs=False,
-        div_id=f"picture-{zlib.crc32(repr(line).encode()):08x}",  # the same report is the same file
+        div_id=f"picture-{zlib.crc32(repr(picture).encode()):08x}",  # the same report is the same file
         config={"displayModeBar": False, "responsive": True},
     )
     return Markup(f'<figure role="img" aria-label="{name}">{div}</figure>')
+
+
+def picture_figure(picture: Picture) -> Any:
+    """Return a picture as a plotly figure."""
+    return line_figure(picture) if isinstance(picture, Line) else scatter_figure(picture)
+
+
+def _lay_out(figure: Any, **more: Any) -> Any:
+    """Give a figure the look of all pictures: legible on white and on black."""
+    figure.update_layout(
+        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", font={"color": "#808080"}, **more
+    )
+    figure.update_xaxes(**GRID)
+    figure.update_yaxes(**GRID)
+    return figure
 
 
 def line_figure(line: Line) -> Any:
@@ -57,15 +76,69 @@ def line_figure(line: Line) -> Any:
             line={"color": "#888888"}, marker={"size": 5, "color": [colour[label] for label in line.bands]},
         )
     )  # fmt: skip
-    grid = {"gridcolor": "rgba(128,128,128,.25)", "zerolinecolor": "rgba(128,128,128,.4)"}
-    figure.update_layout(
-        xaxis={"title": html.escape(line.x_label), **grid},
-        yaxis={"title": html.escape(line.y_label), **grid},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": "#808080"},
+    return _lay_out(
+        figure,
+        xaxis={"title": html.escape(line.x_label)},
+        yaxis={"title": html.escape(line.y_label)},
         margin={"l": 60, "r": 20, "t": 20, "b": 60},
         height=360,
         legend={"orientation": "h", "y": 1.12},
     )
-    return figure
+
+
+def scatter_figure(scatter: Scatter) -> Any:
+    """Return a scatter picture as a plotly figure."""
+    import plotly.graph_objects as go
+
+    colours = COLOURS[:-1]  # the last is grey, as real inputs are
+    figure = go.Figure()
+    if len(scatter.behind[0]):
+        figure.add_trace(
+            go.Scatter(
+                x=scatter.behind[0], y=scatter.behind[1], mode="markers", name="real inputs", hoverinfo="skip",
+                marker={"size": 4, "color": "rgba(128,128,128,.3)"},
+            )
+        )  # fmt: skip
+    rows: dict[str, list[int]] = {}
+    for row, group in enumerate(scatter.groups):
+        rows.setdefault(group, []).append(row)
+    for i, (group, some) in enumerate(sorted(rows.items(), key=lambda item: -len(item[1]))):
+        symbol = SYMBOLS[i // len(colours) % len(SYMBOLS)]
+        figure.add_trace(
+            go.Scatter(
+                x=[scatter.x[row] for row in some], y=[scatter.y[row] for row in some], mode="markers",
+                name=html.escape(group), text=[html.escape(scatter.notes[row]) for row in some],
+                hovertemplate="%{text}<extra></extra>",
+                marker={"size": 7, "color": colours[i % len(colours)], "opacity": 0.8, "symbol": symbol},
+            )
+        )  # fmt: skip
+    if not len(scatter.groups):
+        figure.add_annotation(
+            text="no border was found",
+            showarrow=False,
+            x=0.5,
+            y=0.5,
+            xref="paper",
+            yref="paper",
+            font={"size": 18},
+        )
+    under = f'<br><span style="font-size:12px">{html.escape(scatter.subtitle)}</span>' if scatter.subtitle else ""
+    return _lay_out(
+        figure,
+        title={"text": html.escape(scatter.title) + under, "font": {"size": 16}, "x": 0, "xref": "paper"},
+        xaxis=_axis(scatter.x_axis),
+        yaxis=_axis(scatter.y_axis),
+        margin={"l": 70, "r": 20, "t": 80, "b": 60},
+        height=560,
+        showlegend=True,
+        legend={"orientation": "h", "y": -0.15, "yanchor": "top"},
+    )
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    about: dict[str, Any] = {"title": html.escape(axis.label), "automargin": True}
+    if axis.names:
+        places = list(range(len(axis.names)))
+        about |= {"tickvals": places, "ticktext": [html.escape(name) for name in axis.names]}
+        about |= {"range": [-0.6, len(places) - 0.4], "zeroline": False}
+    return about

@@ -22,6 +22,32 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Axis:
+    """What one direction of a picture shows; `names` are those of the places 0, 1, ... where it shows categories."""
+
+    label: str
+    names: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Points of several groups, each in its colour, before faint grey ones that show where real inputs lie."""
+
+    title: str
+    subtitle: str
+    x_axis: Axis
+    y_axis: Axis
+    x: Sequence[float]
+    y: Sequence[float]
+    groups: Sequence[str]
+    notes: Sequence[str]
+    behind: tuple[Sequence[float], Sequence[float]] = ((), ())
+
+
+Picture = Line | Scatter
+
+
+@dataclass(frozen=True)
 class Table:
     """Column names and rows of cells."""
 
@@ -37,7 +63,7 @@ class Section:
     text: str
     state: State = "plain"
     table: Table | None = None
-    picture: Line | None = None
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True)

@@ -78,13 +78,13 @@ class Tally:
             parts.append(frame)
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["status", "message"])
 
-    def note(self, batch: Batch, outputs: Outputs) -> None:
-        """Count a batch and keep the rows that have no proper answer."""
-        self.runs += len(batch)
-        bad = np.flatnonzero(outputs.status != Status.OK)
+    def note(self, question: Question, outputs: Outputs) -> None:
+        """Count a question and keep the rows that have no proper answer."""
+        self.runs += question.cost
+        bad = np.flatnonzero(outputs.status)
         room = MOST_INCIDENTS - sum(len(kept) for _, kept in self._incidents)
         if bad.size and room > 0:
-            self._incidents.append((batch.take(bad[:room]), outputs.take(bad[:room])))
+            self._incidents.append((question.batch.take(bad[:room]), outputs.take(bad[:room])))
 
 
 @contextmanager
@@ -148,7 +148,7 @@ def drive(
             asked = next(flow)
             while True:
                 question = asked if isinstance(asked, Question) else Question(asked)
-                if _spent(limit, tally.runs + len(question.batch), time.monotonic() - began):
+                if _spent(limit, tally.runs + question.cost, time.monotonic() - began):
                     tally.exhausted = True
                     asked = flow.throw(OutOfBudget(f"the budget is spent after {tally.runs:,} runs"))
                     # A flow that asks again has not understood: it gets the same answer, and then ours.
@@ -156,7 +156,7 @@ def drive(
                     raise OutOfBudget(f"{flow!r} goes on asking after its budget is spent")
                 asks = counted if question.fresh else ready
                 outputs = asks.execute(question.batch, scores=question.scores)
-                tally.note(question.batch, outputs)
+                tally.note(question, outputs)
                 tally.calls = counted.calls
                 if recorder is not None:
                     recorder.record(question, outputs)

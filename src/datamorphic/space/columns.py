@@ -6,6 +6,7 @@ here and not at the top: `import datamorphic` must stay light.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -192,3 +193,17 @@ def _refuse(feature: Feature, column: pd.Series[Any], bad: Mask, what: str, reme
     raise DataError(
         f"Column {feature.name!r}, row {label!r}: {short(column.iloc[row])!r} {what}{others}. {remedy}"
     )
+
+
+def all_floats(features: Sequence[Feature], frame: pd.DataFrame, open_ends: bool) -> Codes | None:
+    """Return the codes of a frame of proper floats at once; None where a column needs a closer look."""
+    names = [feature.name for feature in features]
+    values = (frame if list(frame.columns) == names else frame[names]).to_numpy()
+    if values.dtype != np.float64 or values.shape[1] != len(features):
+        return None
+    codes = np.array(values, order="F")
+    fine = (np.abs(codes) <= LARGEST_NUMBER).all()
+    if not open_ends:
+        low, high = np.array([(feature.low, feature.high) for feature in features]).T
+        fine = fine and (codes >= low).all() and (codes <= high).all()
+    return codes if fine else None

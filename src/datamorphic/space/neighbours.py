@@ -29,7 +29,7 @@ def nearest(
     places = np.full((len(cases), k), -1, dtype=np.intp)
     if not found or not len(cases):
         return distances, places
-    if space.kinds["continuous"] == len(space) and not space.has_nullable:
+    if space.smooth:
         from scipy.spatial import cKDTree
 
         scale = np.array([feature.scale if scaled else 1.0 for feature in space.features])

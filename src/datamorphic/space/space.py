@@ -11,7 +11,7 @@ import numpy.typing as npt
 from .._checks import did_you_mean, generator, one_of, plural, positive, whole_number
 from ..errors import DataError, SpaceError
 from . import geometry
-from .columns import encode, fault_in
+from .columns import all_floats, encode, fault_in
 from .constraints import Constraint, as_constraint
 from .decoding import decode
 from .features import Codes, Feature
@@ -93,6 +93,9 @@ class Space:
         for constraint in self.constraints:
             constraint.check(self)
         self.units = self._units()
+        #: whether there are real numbers only, none of them missing
+        self.smooth = self.kinds["continuous"] == len(self) == len(self.units) and not self.has_nullable
+        self._floats = all(self.dtypes.get(name, float) == np.float64 for name in self.names)
 
     def _units(self) -> tuple[tuple[int, ...], ...]:
         """The features in order, those that a constraint ties together as one."""
@@ -268,8 +271,10 @@ class Space:
                 f"The data lack {plural(len(missing), 'column')} of this space: {', '.join(map(repr, missing[:6]))}"
                 f"{', ...' if len(missing) > 6 else ''}. {did_you_mean(missing[0], frame.columns)}"
             )
-        codes = np.empty((len(frame), len(self)), order="F")
         open_ends = self.moves == "open"
+        if self.smooth and (quick := all_floats(self.features, frame, open_ends)) is not None:
+            return Points(self, quick)
+        codes = np.empty((len(frame), len(self)), order="F")
         for j, feature in enumerate(self.features):
             codes[:, j] = encode(feature, frame[feature.name], open_ends=open_ends, lenient=lenient)
         return Points(self, codes)
@@ -282,6 +287,8 @@ class Space:
         """Return a matrix of codes as a frame of user values."""
         import pandas as pd
 
+        if like is None and self.smooth and self._floats:  # in one piece: the codes are the values
+            return pd.DataFrame(np.array(codes, order="F"), columns=list(self.names), copy=False)
         dtypes: Any = self.dtypes if like is None else like.dtypes
         names = self.names if like is None else [name for name in like.columns if name in self._positions]
         index = like.index if like is not None and len(like) == len(codes) else None
@@ -296,10 +303,8 @@ class Space:
     def _both(self, a: Any, b: Any) -> tuple[Points, Points]:
         x, y = self.points(a), self.points(b)
         if len(x) != len(y) and 1 not in (len(x), len(y)):
-            raise DataError(
-                f"The two sets must have the same number of rows, or one of them a single row. "
-                f"Got {len(x):,} and {len(y):,}."
-            )
+            counts = f"Got {len(x):,} and {len(y):,}."
+            raise DataError(f"The two sets must have as many rows, or one of them a single row. {counts}")
         return x, y
 
     # -- geometry -----------------------------------------------------------------------------------

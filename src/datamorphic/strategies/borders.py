@@ -19,6 +19,7 @@ from ..space.features import Codes
 
 Parts = npt.NDArray[np.intp]
 FEW_LABELS = 32  # up to here, comparing with each label beats looking values up
+CLOSE = 4096  # whole numbers in a range this wide are looked up in a table
 
 
 class Codebook:
@@ -26,10 +27,17 @@ class Codebook:
 
     def __init__(self, labels: Iterable[Any] = ()) -> None:
         self.labels: list[Any] = list(labels)
+        self._first, self._places = 0, np.empty(0)
 
     def read(self, outputs: Outputs) -> Codes:
         """Return the code of each answer, NaN for a row without one."""
         values, ok = outputs.values, outputs.ok
+        if values.dtype.kind in "iu" and self._places.size:
+            places = values - self._first
+            if ok.all() and places.min(initial=0) >= 0 and places.max(initial=0) < self._places.size:
+                codes = self._places[places]
+                if not np.isnan(codes).any():
+                    return codes
         codes = np.full(len(values), np.nan)
         if len(self.labels) <= FEW_LABELS and (values.dtype.kind != "O" or not _holds_tuples(values, ok)):
             for code, label in enumerate(self.labels):
@@ -40,6 +48,7 @@ class Codebook:
                 self.labels.append(label.item() if isinstance(label, np.generic) else label)
             codes[~ok] = np.nan
             if not unknown.size:
+                self._index()
                 return codes
         known = {label: code for code, label in enumerate(self.labels)}
         for row in np.flatnonzero(ok):
@@ -47,6 +56,14 @@ class Codebook:
             codes[row] = known.setdefault(label, len(known))
         self.labels = list(known)
         return codes
+
+    def _index(self) -> None:
+        """Make a table of the codes of whole numbers, if the labels are such and lie close together."""
+        numbers = [label for label in self.labels if type(label) is int]
+        if numbers and len(numbers) == len(self.labels) and max(numbers) - min(numbers) < CLOSE:
+            self._first = min(numbers)
+            self._places = np.full(max(numbers) - self._first + 1, np.nan)
+            self._places[np.array(numbers) - self._first] = np.arange(len(numbers))
 
     def label_of(self, codes: Codes) -> npt.NDArray[Any]:
         """Return the labels that codes stand for."""
@@ -83,6 +100,10 @@ class Border:
         """Return how far answers are apart, 0 for the same; `part` tells which of several labels is meant."""
         return (x != y).astype(np.float64)
 
+    def on_first_side(self, x: Codes, z: Codes, y: Codes, part: Parts) -> npt.NDArray[np.bool_]:
+        """Tell where, of the two halves of a bracket, the border to keep lies in the first."""
+        return x != z
+
     def parts(self, x: Codes, y: Codes) -> tuple[npt.NDArray[np.intp], Parts]:
         """Return the rows between whose answers a border lies, once for each border, and which one it is."""
         part = np.zeros(len(x), dtype=np.intp)
@@ -104,7 +125,15 @@ class Border:
         return "two different labels"
 
 
-class Hierarchy(Border):
+class _Graded(Border):
+    """A border whose gaps differ in size: of two halves the one with the larger gap is kept."""
+
+    def on_first_side(self, x: Codes, z: Codes, y: Codes, part: Parts) -> npt.NDArray[np.bool_]:
+        """Tell where the first half has the larger gap, or one as large."""
+        return self.gap(x, z, part) >= self.gap(z, y, part)
+
+
+class Hierarchy(_Graded):
     """Labels that are paths, ``"animal/bird/owl"``: the border that is kept parts them as near the root as possible."""
 
     name = "hierarchy"
@@ -138,7 +167,7 @@ class Hierarchy(Border):
         return "two labels whose paths part, as near the root as possible"
 
 
-class MultiLabel(Border):
+class MultiLabel(_Graded):
     """Several labels at once: a border of its own for each of them."""
 
     name = "multilabel"
@@ -177,7 +206,7 @@ class MultiLabel(Border):
         return "one of several labels that changes, each with a border of its own"
 
 
-class _Numeric(Border):
+class _Numeric(_Graded):
     """Answers that are numbers."""
 
     def read(self, outputs: Outputs) -> Codes:

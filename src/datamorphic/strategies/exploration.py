@@ -105,14 +105,14 @@ class Explorer:
         chosen = self.border.chosen if isinstance(self.border, Undecided) else None
         return chosen or self.border
 
-    def _seeds(self, pool: Pool, rows: Rows, found: Found, done: float) -> Flow[None]:
-        """Execute the cases of the pool that are used for the first time."""
+    def _seeds(self, pool: Pool, rows: Rows, found: Found, done: float, fresh: bool = False) -> Flow[None]:
+        """Execute the cases of the pool that are used for the first time; walks may come back to them."""
         new = np.zeros(len(pool), dtype=bool)
         new[rows] = True
         asked = np.flatnonzero(new & ~pool.asked)
         if not asked.size:
             return
-        outputs = yield Question(pool.points.take(asked), done=done, note="reading seeds")
+        outputs = yield Question(pool.points.take(asked), done=done, note="reading seeds", fresh=fresh)
         pool.states[asked] = self.border.read(outputs)
         pool.asked[asked] = True
         found.seeds_used += len(asked)
@@ -148,7 +148,7 @@ class RandomTarget(Explorer):
         x = rng.integers(len(pool), size=len(walk_runs))
         y = rng.integers(len(pool) - 1, size=len(walk_runs))
         y += y >= x
-        yield from self._seeds(pool, np.concatenate([x, y]), found, done)
+        yield from self._seeds(pool, np.concatenate([x, y]), found, done, fresh=self.ground.continuous)
         found.lost += int((np.isnan(pool.states[x]) | np.isnan(pool.states[y])).sum())
         codes = pool.points.codes
         self._meet(brackets, codes[x], codes[y], pool.states[x], pool.states[y], np.arange(len(walk_runs)))
@@ -190,14 +190,15 @@ class _Walk(Explorer):
             if not self.waits and not moved.all():
                 walk, here, there, state = walk[moved], here[moved], there[moved], state[moved]
                 moved = np.ones(len(walk), dtype=bool)
-            walk_runs[walk] += 1
             asked = np.flatnonzero(moved)
-            if not asked.size:
-                continue
-            share = done + walks / self.walks * step / (self.distance + self.refine.steps)
-            outputs = yield Question(Points(self.ground.space, there[asked]), done=share, note="walking")
             new_state = state.copy()
-            new_state[asked] = self.border.read(outputs)
+            share = done + walks / self.walks * step / (self.distance + self.refine.steps)
+            # a case that stayed where it was has its answer, and counts all the same
+            question = Question(
+                Points(self.ground.space, there[asked]), done=share, note="walking", runs=len(walk)
+            )
+            new_state[asked] = self.border.read((yield question))
+            walk_runs[walk] += 1
             met = self._meet(brackets, here, there, state, new_state, walk)
             lost = np.isnan(new_state)
             found.lost += int(lost.sum())

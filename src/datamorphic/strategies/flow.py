@@ -39,6 +39,8 @@ class Question:
     fresh : bool
         Whether these cases can hardly have been asked before (real numbers half-way between others), so that
         looking them up in a cache and keeping them there would cost more than it saves.
+    runs : int, optional
+        How many runs the question counts as: its rows, unless cases are asked again or stand for others.
     """
 
     batch: Batch
@@ -46,6 +48,12 @@ class Question:
     done: float | None = None
     note: str = ""
     fresh: bool = False
+    runs: int | None = None
+
+    @property
+    def cost(self) -> int:
+        """How many runs it counts as."""
+        return len(self.batch) if self.runs is None else self.runs
 
 
 Flow = Generator[Question | Batch, Outputs, Result]

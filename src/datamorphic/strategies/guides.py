@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..space.features import Codes
-from .borders import Border, Threshold
+from .borders import Border, Parts, Threshold
 
 Scores = npt.NDArray[np.float64]
 TINY = 1e-300  # probabilities below are as good as this
@@ -50,15 +50,17 @@ class Margin:
         known = (a < self.classes) & (b < self.classes)
         a, b = np.where(known, a, 0), np.where(known, b, min(1, self.classes - 1))
         rows = np.arange(len(scores))
+        with np.errstate(invalid="ignore"):  # infinite scores have no difference: NaN is what they are worth
+            return np.where(known, self._margin(scores, rows, a, b), np.nan)
+
+    def _margin(self, scores: Scores, rows: Parts, a: Parts, b: Parts) -> Codes:
         if self.kind == "pairwise":
             low, high = np.minimum(a, b), np.maximum(a, b)
             column = low * (2 * self.classes - low - 1) // 2 + high - low - 1
-            margin = np.where(a < b, scores[rows, column], -scores[rows, column])
-        elif self.kind == "probability":
-            margin = np.log(np.maximum(scores[rows, a], TINY)) - np.log(np.maximum(scores[rows, b], TINY))
-        else:
-            margin = scores[rows, a] - scores[rows, b]
-        return np.where(known, margin, np.nan)
+            return np.where(a < b, scores[rows, column], -scores[rows, column])
+        if self.kind == "probability":
+            return np.log(np.maximum(scores[rows, a], TINY)) - np.log(np.maximum(scores[rows, b], TINY))
+        return scores[rows, a] - scores[rows, b]
 
 
 class Level:

@@ -14,7 +14,7 @@ from .brackets import Brackets, Found, Pool
 from .exploration import Explorer
 from .flow import Flow
 
-ROUNDS = 10  # in which the walks are handed out
+ROUNDS = 6  # in which the walks are handed out
 AT_LEAST = 0.05  # of a round for every strategy: what finds nothing today may tomorrow
 MEMORY = 0.5  # how much of its record a strategy keeps from round to round
 
@@ -96,8 +96,15 @@ class Mixed:
 
 def kinds_of(border: Border, brackets: Brackets) -> list[str]:
     """Return the two sides of every border as one name, whichever comes first."""
+    if border.name in ("labels", "hierarchy"):  # few different pairs of labels: name each once
+        labels = len(border.book.labels)
+        both = (brackets.x_state * labels + brackets.y_state).astype(np.intp)
+        different, place = np.unique(both, return_inverse=True)
+        sides = border.sides(*np.divmod(different.astype(np.float64), labels), different)
+        names = np.array([" | ".join(sorted(two)) for two in zip(*sides, strict=True)], dtype=object)
+        return names[place].tolist()
     sides = border.sides(brackets.x_state, brackets.y_state, brackets.part)
-    return [" | ".join(sorted(both)) for both in zip(*sides, strict=True)]
+    return [" | ".join(sorted(two)) for two in zip(*sides, strict=True)]
 
 
 def _whole(shares: np.ndarray, total: int) -> np.ndarray:

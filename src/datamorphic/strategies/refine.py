@@ -76,15 +76,18 @@ class Refinement:
         if not len(brackets):
             return
         self._settle(border, found)
-        wave = _Wave(self, border, brackets, walk_runs, done)
-        if self.method == "auto":
-            yield from self._try_out(wave, found)
-        if self.method == "score":
-            yield from wave.guided(np.arange(len(brackets)))
-        elif self.method == "multisection":
-            yield from wave.multisect()
-        else:
-            yield from wave.bisect(np.arange(len(brackets)))
+        wave = _Wave(self, border, brackets, done)
+        try:
+            if self.method == "auto":
+                yield from self._try_out(wave, found)
+            if self.method == "score":
+                yield from wave.guided(np.arange(len(brackets)))
+            elif self.method == "multisection":
+                yield from wave.multisect()
+            else:
+                yield from wave.bisect(np.arange(len(brackets)))
+        finally:  # a budget may end it anywhere
+            walk_runs += np.bincount(brackets.walk, brackets.runs, len(walk_runs)).astype(np.intp)
         if border.least > 0:  # a steep slope looks like a jump from afar
             real = border.gap(brackets.x_state, brackets.y_state, brackets.part) > border.least
             found.slopes += int((~real).sum())
@@ -119,30 +122,32 @@ class _Wave:
     plan: Refinement
     border: Border
     brackets: Brackets
-    walk_runs: Rows
     done: float
 
     # -- asking and deciding ------------------------------------------------------------------------
 
     def _ask(self, codes: Codes, rows: Rows, scores: bool = False) -> Flow[tuple[Codes, Scores | None]]:
-        """Execute new cases, one for each of some brackets, and count them."""
+        """Execute new cases, each to narrow one of some brackets, and count them."""
         ground = self.plan.ground
         outputs = yield Question(
             Points(ground.space, codes), scores, self.done, "narrowing", fresh=ground.continuous
         )
-        self.brackets.runs[rows] += 1
-        np.add.at(self.walk_runs, self.brackets.walk[rows], 1)
+        self.brackets.runs += np.bincount(rows, minlength=len(self.brackets))
         return self.border.read(outputs), outputs.scores
 
-    def _narrow(self, rows: Rows, z: Codes, state: Codes) -> tuple[Rows, Rows]:
-        """Let new cases replace the ends of their brackets; return which took the second end, which the first."""
-        here, gap = self.brackets, self.border.gap
-        part = here.part[rows]
-        second = gap(here.x_state[rows], state, part) >= gap(state, here.y_state[rows], part)
-        one, other = np.flatnonzero(second), np.flatnonzero(~second)
-        here.y[rows[one]], here.y_state[rows[one]] = z[one], state[one]
-        here.x[rows[other]], here.x_state[rows[other]] = z[other], state[other]
-        return one, other
+    def _narrow(self, rows: Rows, z: Codes, state: Codes) -> npt.NDArray[np.bool_]:
+        """Let new cases replace an end of their brackets, and tell which took the place of the second."""
+        here, first_side = self.brackets, self.border.on_first_side
+        if len(rows) == len(here):  # all of them, as is usual among real numbers: no need to pick rows
+            second = first_side(here.x_state, state, here.y_state, here.part)
+            here.x, here.y = np.where(second, here.x.T, z.T).T, np.where(second, z.T, here.y.T).T
+            here.x_state = np.where(second, here.x_state, state)
+            here.y_state = np.where(second, state, here.y_state)
+            return second
+        second = first_side(here.x_state[rows], state, here.y_state[rows], here.part[rows])
+        here.y[rows[second]], here.y_state[rows[second]] = z[second], state[second]
+        here.x[rows[~second]], here.x_state[rows[~second]] = z[~second], state[~second]
+        return second
 
     def _open(self, rows: Rows) -> Rows:
         """Return the brackets that are still too wide."""
@@ -159,8 +164,9 @@ class _Wave:
         With `still`, only as long as that holds of their ends.
         """
         here, space = self.brackets, self.plan.ground.space
+        fresh = not here.runs.any()  # none of them has been narrowed before: all have as many halvings left
         for _ in range(self.plan.steps):
-            rows = self._open(rows[here.runs[rows] < self.plan.steps])
+            rows = self._open(rows if fresh else rows[here.runs[rows] < self.plan.steps])
             if still is not None and rows.size:
                 rows = rows[still(here.x[rows], here.y[rows])]
             if not rows.size:
@@ -232,11 +238,11 @@ class _Wave:
             state, scores = yield from self._ask(z, rows[live], scores=self._wants_scores)
             answered = np.flatnonzero(~np.isnan(state))
             live, t, z = live[answered], t[answered], z[answered]
-            one, other = self._narrow(rows[live], z, state[answered])
-            high[live[one]], low[live[other]] = t[one], t[other]
+            second = self._narrow(rows[live], z, state[answered])
+            high[live[second]], low[live[~second]] = t[second], t[~second]
             if scores is not None and high_scores is not None and low_scores is not None:
-                high_scores[live[one]] = scores[answered[one]]
-                low_scores[live[other]] = scores[answered[other]]
+                high_scores[live[second]] = scores[answered[second]]
+                low_scores[live[~second]] = scores[answered[~second]]
         if broken:  # the straight line leads through invalid cases; midpoints know a way around
             yield from self.bisect(np.concatenate(broken))
 
@@ -250,7 +256,7 @@ class _Wave:
             return None, None
         ends = np.concatenate([self.brackets.x[rows], self.brackets.y[rows]])
         outputs = yield Question(
-            Points(self.plan.ground.space, ends), True, self.done, "asking for scores", fresh=True
+            Points(self.plan.ground.space, ends), True, self.done, "asking for scores", fresh=True, runs=0
         )
         if outputs.scores is None:
             return None, None
@@ -279,7 +285,7 @@ class _Wave:
             asked = np.concatenate([z[fresh] for z, fresh in zip(grid[1:-1], new, strict=True)])
             if not len(asked):
                 return
-            read, _ = yield from self._ask_many(asked, np.concatenate([rows[fresh] for fresh in new]))
+            read, _ = yield from self._ask(asked, np.concatenate([rows[fresh] for fresh in new]))
             inner, start = [], 0
             for fresh in new:
                 state = np.full(len(rows), np.nan)
@@ -289,16 +295,6 @@ class _Wave:
             states = [states[0], *inner, states[1]]
             rows = self._descend(rows, grid, states, levels)
             halved += levels
-
-    def _ask_many(self, codes: Codes, rows: Rows) -> Flow[tuple[Codes, Scores | None]]:
-        """Execute several cases a bracket."""
-        ground = self.plan.ground
-        outputs = yield Question(
-            Points(ground.space, codes), False, self.done, "narrowing", fresh=ground.continuous
-        )
-        np.add.at(self.brackets.runs, rows, 1)
-        np.add.at(self.walk_runs, self.brackets.walk[rows], 1)
-        return self.border.read(outputs), None
 
     def _descend(self, rows: Rows, grid: list[Codes], states: list[Codes], levels: int) -> Rows:
         """Halve as bisection would, with answers that are known already; return the brackets to go on with."""
@@ -313,8 +309,8 @@ class _Wave:
             state = answers[middle, live]
             known = ~np.isnan(state)  # unknown: nothing between, or no answer
             live, middle, state = live[known], middle[known], state[known]
-            one, other = self._narrow(rows[live], points[middle, live], state)
-            right[live[one]], left[live[other]] = middle[one], middle[other]
+            second = self._narrow(rows[live], points[middle, live], state)
+            right[live[second]], left[live[~second]] = middle[second], middle[~second]
         return rows[live]
 
 

@@ -13,6 +13,7 @@ from ..outputs import Outputs, Status
 
 Labels = tuple[Any, ...]
 Mask = npt.NDArray[np.bool_]
+FEW_LABELS = 32
 MOST_MESSAGES = 1000  # a batch; every row has its status
 
 
@@ -32,8 +33,10 @@ def as_outputs(
     values = _as_vector(answer, rows, scalar)
     missing, known = _judge(values, labels)
     status = np.zeros(rows, dtype=np.int8)
-    status[~known] = Status.NEW_LABEL
-    status[missing] = Status.MISSING
+    if not known.all():
+        status[~known] = Status.NEW_LABEL
+    if missing.any():
+        status[missing] = Status.MISSING
     kinds = {
         Status.MISSING: "it answered {!r}, which is no label",
         Status.NEW_LABEL: "it answered {!r}, a label it was not known to have",
@@ -88,9 +91,7 @@ def _judge(values: npt.NDArray[Any], labels: Labels | None) -> tuple[Mask, Mask]
     """Tell which answers are missing and which are known labels, looking at each different answer once."""
     if values.dtype.kind in "iufb":
         missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
-        return missing, np.ones(len(values), dtype=bool) if labels is None else np.isin(
-            values, _numbers_in(labels)
-        )
+        return missing, np.ones(len(values), dtype=bool) if labels is None else _among(values, labels)
     import pandas as pd
 
     try:
@@ -106,5 +107,15 @@ def _judge(values: npt.NDArray[Any], labels: Labels | None) -> tuple[Mask, Mask]
     return np.array([*holed, True], dtype=bool)[places], np.array([*known, False], dtype=bool)[places]
 
 
-def _numbers_in(labels: Labels) -> npt.NDArray[Any]:
-    return np.array([label for label in labels if isinstance(label, int | float | np.number)])
+def _among(values: npt.NDArray[Any], labels: Labels) -> Mask:
+    """Tell which numbers are labels."""
+    numbers = [label for label in labels if isinstance(label, int | float | np.number)]
+    if len(numbers) > FEW_LABELS:
+        return np.isin(values, np.array(numbers))
+    low, high = min(numbers, default=0), max(numbers, default=-1)
+    if values.dtype.kind in "iu" and set(numbers) == set(range(int(low), int(high) + 1)):
+        return (values >= low) & (values <= high)
+    known = np.zeros(len(values), dtype=bool)
+    for label in numbers:  # a few comparisons cost less than isin, which sorts
+        known |= values == label
+    return known

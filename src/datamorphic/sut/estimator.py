@@ -61,11 +61,10 @@ class Estimator(Executor):
         return Outputs(found.values, found.status, self._scores(given), found.messages)
 
     def _given(self, batch: Batch) -> Any:
-        if self.columns is None and self.width is not None and isinstance(batch, Points):
-            space = batch.space
-            if space.kinds["continuous"] == len(space):  # the codes are the values: no frame on the way
-                self._check_columns(space.names)
-                return batch.codes
+        wants_array = self.columns is None and self.width is not None
+        if wants_array and isinstance(batch, Points) and batch.space.smooth:
+            self._check_columns(batch.space.names)
+            return batch.codes  # they are the values: no frame on the way
         return self.input(batch.frame)
 
     def input(self, frame: pd.DataFrame) -> Any:

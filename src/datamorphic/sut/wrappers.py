@@ -165,8 +165,8 @@ class Guarded(Wrapper):
     """Lets a run go on when the system raises, hangs, dies, lies about lengths, or changes its mind.
 
     A batch that fails is cut in pieces until the rows at fault stand alone; they get a status and a message,
-    every other row its output. After the first batch, and whenever as many rows again have been asked, a few
-    rows are asked a second time to see whether the answers repeat.
+    every other row its output. After the first batch, and whenever ten times as many rows have been asked, a
+    few rows are asked a second time to see whether the answers repeat.
 
     Parameters
     ----------
@@ -198,12 +198,14 @@ class Guarded(Wrapper):
     def answer(self, batch: Batch, scores: bool) -> Outputs:
         """Answer every row, the failing ones with a status."""
         outputs = self._solve(batch, scores)
-        for status, count in zip(*np.unique(outputs.status, return_counts=True), strict=True):
-            if status != Status.OK:
+        if outputs.status.any():
+            for status, count in zip(
+                *np.unique(outputs.status[outputs.status != 0], return_counts=True), strict=True
+            ):
                 self.health.failed[Status(status)] = self.health.failed.get(Status(status), 0) + int(count)
         self._seen += len(batch)
         if self.recheck and self._seen >= self._next_recheck:
-            self._next_recheck = 2 * self._seen
+            self._next_recheck = 10 * self._seen
             self._ask_again(batch, outputs)
         return outputs
 
@@ -270,9 +272,11 @@ class Guarded(Wrapper):
 
     def _ask_again(self, batch: Batch, outputs: Outputs) -> None:
         answered = np.flatnonzero(outputs.ok)
-        chosen = np.sort(self._rng.choice(answered, min(self.recheck, answered.size), replace=False))
-        if not chosen.size:
+        if not answered.size:
             return
+        chosen = answered
+        if len(answered) > self.recheck:
+            chosen = np.unique(answered[self._rng.integers(len(answered), size=self.recheck)])
         self.health.asked_again += len(chosen)
         sample = batch.take(chosen)
         try:

@@ -126,9 +126,35 @@ def explore(
     rng = generator("seed", "explore", seed)
     border = border_of(threshold, jump, labels)
     subject = subject_of(model, data, target=target, space=space, seeds=seeds, rng=rng, **options)
+    return run(
+        subject, rng, strategy=strategy, walks=walks, steps=halvings, walk_distance=walk_distance, delta=delta,
+        moves=moves, refine=refine, pool=pool, border=border, budget=budget, timeout=timeout, progress=progress,
+        seed=seed,
+    )  # fmt: skip
+
+
+def run(
+    subject: Subject,
+    rng: np.random.Generator,
+    *,
+    strategy: str,
+    walks: int,
+    steps: int = 20,
+    walk_distance: int = 20,
+    delta: float | None = None,
+    moves: Iterable[str] | None = None,
+    refine: str = "auto",
+    pool: str = "fixed",
+    border: Border | None = None,
+    budget: Budget | str | float | None = None,
+    timeout: float | None = None,
+    progress: bool | None = None,
+    seed: Any = None,
+) -> Front:
+    """Explore what is prepared already; the parameters are `explore`'s."""
     border = border or Undecided(subject.sut.labels, numbers=subject.numbers)
     ground = terrain(subject.system, moves)
-    refinement = Refinement(ground, halvings, delta, refine, _guide(subject.sut))
+    refinement = Refinement(ground, steps, delta, refine, _guide(subject.sut))
     explorers = {
         name: kind(ground, border, refinement, walks, walk_distance, pool == "growing")
         for name, kind in EXPLORERS.items()
@@ -142,9 +168,9 @@ def explore(
     tally = Tally()
     found = drive(flow, subject.sut, budget=budget, tally=tally, progress=progress, timeout=timeout)
     settings = {
-        "walks": walks, "steps": halvings, "walk_distance": walk_distance, "delta": delta,
-        "moves": list(ground.moves), "refine": refine, "pool": pool,
-        "seed": seed if isinstance(seed, int) else None, "border": explorers["random_walk"].border_now.describe(),
+        "walks": walks, "steps": steps, "walk_distance": walk_distance, "delta": delta, "moves": list(ground.moves),
+        "refine": refine, "pool": pool, "seed": seed if isinstance(seed, int) else None,
+        "border": explorers["random_walk"].border_now.describe(),
     }  # fmt: skip
     return front_of(found, explorers["random_walk"], subject, strategy, tally, settings)
 
@@ -195,6 +221,7 @@ def front_of(
         kinds=kinds_of(border, pairs),
         distance=ground.distance(x, y) if len(x) else np.empty(0),
         walk=pairs.walk,
+        pair_runs=pairs.runs,
         walked_by=np.repeat(np.array(found.strategy, dtype=object), [len(each) for each in found.brackets]),
         walk_runs=np.concatenate([np.empty(0, dtype=np.intp), *found.walk_runs]),
         seeds=subject.seeds,
@@ -207,7 +234,7 @@ def front_of(
         choices=found.choices,
         notes=notes,
         settings=settings,
-        incidents=tally.incidents,
+        tally=tally,
         sut=subject.sut,
     )
 

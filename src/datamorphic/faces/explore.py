@@ -1,0 +1,189 @@
+"""The command ``datamorphic explore``."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..errors import UsageError
+from .console import FINDINGS, Json, Seed, console, escaped, print_json, printable, user_code
+from .resolve import load_data, load_system
+
+
+def explore(
+    model: Annotated[
+        str | None,
+        typer.Argument(help="A model file, or module:object; left out with --subject.", show_default=False),
+    ] = None,
+    inputs: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[DATA]", help="Real inputs: a CSV or Parquet file, or data:NAME.", show_default=False
+        ),
+    ] = None,
+    subject: Annotated[str | None, typer.Option(help='A coded subject, e.g. "Box 1".')] = None,
+    data: Annotated[str | None, typer.Option(help="The same as DATA.")] = None,
+    target: Annotated[str | None, typer.Option(help="The column of the data that is the label.")] = None,
+    strategy: Annotated[
+        str, typer.Option(help="random_walk, random_target, directed_walk, or auto.")
+    ] = "random_walk",
+    walks: Annotated[int, typer.Option(help="How many walks.")] = 1000,
+    seeds: Annotated[int | None, typer.Option(help="How many inputs to start from; all by default.")] = None,
+    moves: Annotated[str | None, typer.Option(help="The moves to take, separated by commas.")] = None,
+    steps: Annotated[
+        int | None, typer.Option(help="How often a pair is halved: 20, or with --delta as it takes.")
+    ] = None,
+    delta: Annotated[float | None, typer.Option(help="A pair this near to each other is near enough.")] = None,
+    walk_distance: Annotated[int, typer.Option(help="How many steps a walk has at most.")] = 20,
+    refine: Annotated[str, typer.Option(help="auto, bisect, score or multisection.")] = "auto",
+    pool: Annotated[
+        str, typer.Option(help="fixed, or growing: later walks may start from what was found.")
+    ] = "fixed",
+    threshold: Annotated[
+        float | None, typer.Option(help="For answers that are numbers: the value to cross.")
+    ] = None,
+    jump: Annotated[float | None, typer.Option(help="For answers that are numbers: the jump to look for.")] = None,
+    labels: Annotated[str, typer.Option(help="How to read labels: auto, plain, hierarchy or multi.")] = "auto",
+    budget: Annotated[str | None, typer.Option(help='What it may cost: "1m" or "10000 runs".')] = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds an answer may take.")] = None,
+    trust: Annotated[bool, typer.Option("--trust", help="Load a pickled model: runs whatever is in it.")] = False,
+    seed: Seed = 0,
+    plan: Annotated[bool, typer.Option("--plan", help="Only say what it would find and cost.")] = False,
+    compare: Annotated[
+        Path | None, typer.Option(help="A front saved before: say where the border moved; exit code 1 if it did.")
+    ] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the front to this Parquet file.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a report with pictures to this file.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Walk the inputs of a model and find where its answer changes.
+
+    Prints how many border pairs (nearly equal inputs, different answers) were found and what that cost.
+
+    Examples: datamorphic explore --subject "Box 1" --strategy random_target --walks 1200 --seeds 200;
+    datamorphic explore model.skops customers.csv --target churned --html borders.html
+    """
+    from ..fronts.front import Front
+    from ..verbs.explore import explore as run
+    from ..verbs.plan import plan as plan_for
+
+    if inputs is not None and data is not None:
+        raise UsageError("The data are given twice, as an argument and with --data. Leave one out.")
+    where = inputs or data
+    baseline = Front.load(compare) if compare is not None else None
+    with user_code():
+        system, options = load_system(model, subject, trust)
+        frame = None if where is None else load_data(where)
+        wanted = None if moves is None else [name.strip() for name in moves.split(",") if name.strip()]
+        common: dict[str, Any] = {
+            "walk_distance": walk_distance, "moves": wanted, "seeds": seeds, "seed": seed, "target": target,
+            "threshold": threshold, "jump": jump, "labels": labels, **options,
+        }  # fmt: skip
+        if plan:
+            _print_plan(plan_for(system, frame, walks, steps=steps or 20, **common), as_json)
+            return
+        front = run(
+            system, frame, strategy=strategy, walks=walks, steps=steps, delta=delta, refine=refine, pool=pool,
+            budget=budget, timeout=timeout, **common,
+        )  # fmt: skip
+        difference = None if baseline is None else baseline.diff(front)
+    if save is not None:
+        front.save(save)
+    if html is not None:
+        from ..fronts.report import front_report
+        from ..reports.html import write
+
+        write(front_report(front), html)
+    if as_json:
+        print_json(_document(front, seed, difference))
+    else:
+        _print(front, difference, html)
+    if difference is not None and not difference.unchanged:
+        raise typer.Exit(FINDINGS)
+
+
+def _document(front: Any, seed: int, difference: Any) -> dict[str, Any]:
+    document = {
+        "subject": front.subject,
+        "strategy": front.strategy,
+        "walks": front.walks,
+        "pairs": len(front),
+        "mutants": front.mutants,
+        "runs": front.runs,
+        "calls": front.calls,
+        "capability": front.capability,
+        "capability_interval": list(front.capability_interval()),
+        "cost": _number(front.cost),
+        "cost_interval": [_number(end) for end in front.cost_interval()],
+        "seconds": front.seconds,
+        "seed": seed,
+        "borders": {str(kind): int(count) for kind, count in front.border_counts.items()},
+        "deciding": [
+            {"feature": row.feature, "differs": _number(row.differs), "share": _number(row.share)}
+            for row in front.deciding().itertuples()
+        ],
+        "quality": {
+            name: {"value": _number(row.value), "per_1000_calls": _number(row.per_1000_calls)}
+            for name, row in zip(front.quality().index, front.quality().itertuples(), strict=True)
+        },
+        "choices": [dict(choice) for choice in front.choices],
+        "lost": front.lost,
+        "exhausted": front.exhausted,
+        "notes": list(front.notes),
+        "settings": dict(front.settings),
+    }
+    if difference is not None:
+        document["difference"] = {
+            "unchanged": bool(difference.unchanged),
+            "statuses": {str(k): int(v) for k, v in difference.table["status"].value_counts().items()},
+        }
+    return document
+
+
+def _print(front: Any, difference: Any, html: Path | None) -> None:
+    from ..fronts.told import example
+
+    out = console()
+    first, *rest = front.describe().splitlines()
+    out.print(f"[bold]{escaped(printable(first))}[/bold]")
+    for line in rest:
+        out.print(printable(line), markup=False)
+    if len(front):
+        out.print(f"for example, {printable(example(front))}", markup=False)
+    for choice in front.choices:
+        out.print(
+            "  round {round}: {strategy} {walks} walks, {pairs} pairs, {new} new cells, {runs} runs".format(
+                **choice
+            ),
+            markup=False,
+        )
+    if difference is not None:
+        out.print(f"\n{printable(difference.describe())}", markup=False)
+    if html is not None:
+        out.print(f"The report, with pictures: {html}", markup=False)
+
+
+def _print_plan(plan: Any, as_json: bool) -> None:
+    if as_json:
+        rows = [{name: _number(value) for name, value in row.items()} for row in plan.table.to_dict("records")]
+        print_json(
+            {
+                "subject": plan.subject,
+                "walks": plan.walks,
+                "best": plan.best,
+                "walk_distance": plan.walk_distance,
+                "step_factor": plan.step_factor,
+                "shares": plan.shares,
+                "strategies": rows,
+            }
+        )
+    else:
+        console().print(printable(plan.describe()), markup=False)
+
+
+def _number(value: Any) -> Any:
+    """Return a number as JSON can hold it: there is no infinity in it."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

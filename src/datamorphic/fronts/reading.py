@@ -1,0 +1,148 @@
+"""What the modules on fronts share: how a front tells answers apart, and changes in words."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._checks import short
+from ..outputs import Outputs
+from ..space import geometry
+from ..space.features import Codes
+from ..space.points import Points
+from ..space.space import Space
+from ..strategies.borders import Border, Hierarchy, Jump, MultiLabel, Threshold
+from ..strategies.refine import Refinement
+from ..strategies.terrain import native
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .front import Front
+
+Rows = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
+
+
+def border_of(front: Front) -> Border:
+    """Return the border that a front was made with: its settings tell the kind, its pairs the exact value."""
+    text = str(front.settings.get("border", ""))
+    number = re.search(r"(?:above|more than) (\S+) (?:beside|between)", text)
+    if number:
+        value = float(number[1])  # six digits of it
+        a, b = front.a_output.astype(np.float64), front.b_output.astype(np.float64)
+        if text.startswith("answers that differ"):
+            return Jump(min(value, np.nextafter(np.abs(a - b).min(initial=np.inf), 0)))
+        low, high = np.minimum(a, b).max(initial=-np.inf), np.maximum(a, b).min(initial=np.inf)
+        return Threshold(value if low <= value < high else low)
+    labels = [*front.a_output, *front.b_output]
+    if labels and isinstance(labels[0], tuple):
+        return MultiLabel()
+    return Hierarchy() if "whose paths part" in text else Border()
+
+
+def states_of(front: Front, border: Border) -> tuple[Codes, Codes, Rows]:
+    """Return the answers at both ends as the border reads them, and which of several labels each pair is about."""
+    a, b = (border.read(Outputs.of(values)) for values in (front.a_output, front.b_output))
+    part = np.zeros(len(front), dtype=np.intp)
+    if isinstance(border, MultiLabel):
+        part[:] = [int(kind.split(":")[0].removeprefix("label ")) for kind in front.kinds]
+    return a, b, part
+
+
+def narrowing(space: Space, delta: float) -> Refinement:
+    """Return what halves brackets until they are at most `delta` wide, numbers divided by their ranges.
+
+    No more often than takes a bracket across the whole space to that width: two cases of different categories never
+    get there, and their numbers need not be halved for ever.
+    """
+    own = native(space)
+    ground = replace(own, distance=lambda a, b: geometry.distance(space, a.codes, b.codes, scaled=True))
+    return Refinement(ground, math.ceil(math.log2(len(space) / delta)), delta, "bisect")
+
+
+def parts_of_change(space: Space, a: Codes, b: Codes) -> Codes:
+    """Return by how much each feature of each row differs, numbers divided by their ranges."""
+    parts = np.zeros(a.shape)
+    for j, feature in enumerate(space.features):
+        apart = geometry.differ(feature, a[:, j], b[:, j]).astype(np.float64)
+        if feature.kind != "categorical":
+            gap = np.abs(a[:, j] - b[:, j]) * feature.scale
+            apart = np.where(np.isnan(gap), apart, gap)
+        parts[:, j] = apart
+    return parts
+
+
+def changes(a: Points, b: Points, most: int | None = None) -> list[str]:
+    """Return what differs between each row of `a` and the same row of `b` in words, the largest change first.
+
+    Examples
+    --------
+    >>> from datamorphic import Categorical, Continuous, Space
+    >>> space = Space([Continuous("x", 0, 10), Categorical("c", ["red", "blue"])])
+    >>> changes(space.points({"x": 1, "c": "red"}), space.points({"x": 2.5, "c": "blue"}))
+    ['c red -> blue, x 1 -> 2.5']
+    """
+    parts = parts_of_change(a.space, a.codes, b.codes)
+    order = np.argsort(-parts, axis=1, kind="stable")
+    before, after = ([points.frame[name].tolist() for name in a.space.names] for points in (a, b))
+    told = []
+    for row, features in enumerate(order):
+        changed = [j for j in features.tolist() if parts[row, j] > 0]
+        words = [
+            f"{a.space.names[j]} {_both(before[j][row], after[j][row])}" for j in changed[: most or len(changed)]
+        ]
+        more = len(changed) - len(words)
+        told.append(", ".join(words) + (f" and {more} more" if more else ""))
+    return told
+
+
+def _both(before: Any, after: Any) -> str:
+    """Return two values with as many digits as it takes to tell them apart, four at least."""
+    if isinstance(before, float) and isinstance(after, float) and before == before and after == after:
+        for digits in range(4, 17):
+            if f"{before:.{digits}g}" != f"{after:.{digits}g}":
+                return f"{before:.{digits}g} -> {after:.{digits}g}"
+    return f"{_value(before)} -> {_value(after)}"
+
+
+def _value(value: Any) -> str:
+    import pandas as pd
+
+    return "missing" if pd.api.types.is_scalar(value) and pd.isna(value) else short(value)
+
+
+def thinned(count: int, most: int) -> Rows:
+    """Return the numbers of at most `most` rows of `count`, evenly spread."""
+    return np.linspace(0, count - 1, min(count, most)).astype(np.intp) if count else np.empty(0, dtype=np.intp)
+
+
+def answers(values: Sequence[Any] | npt.NDArray[Any]) -> list[str]:
+    """Return answers as a person would write them."""
+    return [short(value.item() if isinstance(value, np.generic) else value) for value in values]
+
+
+def said(outputs: Outputs) -> npt.NDArray[Any]:
+    """Return answers as objects, None where there is none."""
+    values = outputs.values.astype(object)
+    values[~outputs.ok] = None
+    return values
+
+
+def beside(frame: pd.DataFrame, **columns: Any) -> pd.DataFrame:
+    """Return a frame with further columns; where a feature has the name of one, the column gets an underscore."""
+    import pandas as pd
+
+    taken = set(frame.columns)
+    # answers stay what they are: pandas would make text of some columns, and NaN of a None among it
+    more = {
+        f"{name}_" if name in taken else name: pd.Series(column, dtype=getattr(column, "dtype", object))
+        for name, column in columns.items()
+    }
+    return pd.concat([frame, pd.DataFrame(more)], axis=1)

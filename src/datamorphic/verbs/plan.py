@@ -1,0 +1,238 @@
+"""``dm.plan``: what an exploration will find and cost, and how to ask for it, from a short try."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._checks import generator, plural, whole_number
+from ..fronts.front import Front
+from ..morphisms.derived import derive
+from ..runs.drive import Tally, drive
+from ..space.features import Continuous, Feature, Integer
+from ..space.space import Space
+from ..strategies.flow import ask
+from .explore import border_of, run
+from .subject import Subject, subject_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FARTHEST = 40  # steps a walk of the try has
+NEARLY = 1.1  # of the least cost is cheap enough
+ROWS = 1000  # whose answers are timed
+FACTORS = (0.5, 1.0, 2.0, 4.0)  # of the steps that are tried
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to expect of an exploration.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row a strategy, the cheapest first: expected capability, pairs, runs, cost, seconds and
+        ``seconds_per_pair``.
+    best : str
+        The strategy that finds a pair in the least time.
+    walk_distance : int
+        The longest random walks that find a border point with nearly the fewest runs.
+    step_factor : float
+        By what to multiply the steps of the space for that; 1 where the moves are declared.
+    shares : dict
+        The share of the seeds that got each answer.
+    """
+
+    subject: str
+    walks: int
+    table: pd.DataFrame
+    walk_distance: int
+    step_factor: float
+    shares: dict[str, float]
+    spent: int
+
+    @property
+    def best(self) -> str:
+        """The strategy that finds a pair in the least time."""
+        return str(self.table["strategy"].iloc[0])
+
+    def describe(self) -> str:
+        """Return the plan in words."""
+        shares = sorted(self.shares.items(), key=lambda item: -item[1])
+        answers = ", ".join(f"{label} {share:.0%}" for label, share in shares[:6])
+        lines = [
+            f"{self.subject}, {plural(self.walks, 'walk')}, from a try of {plural(self.spent, 'run')}",
+            f"answers to the seeds: {answers}{', ...' if len(shares) > 6 else ''}",
+        ]
+        for row in self.table.itertuples():
+            cost = "no pair in the try" if math.isinf(row.cost) else f"cost {row.cost:.1f}"
+            lines.append(
+                f"{row.strategy:<14} capability {row.capability:6.1%}  about {row.pairs:,.0f} pairs, "
+                f"{row.runs:,.0f} runs, {_time(row.seconds)}, {cost}"
+            )
+        lines.append(f"cheapest: {self.best}; for random walks: walk distance {self.walk_distance}")
+        if self.step_factor != 1:
+            lines[-1] += f", steps {self.step_factor:g} times as large"
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.describe()
+
+
+def plan(
+    model: Any,
+    data: Any = None,
+    walks: int = 1000,
+    *,
+    trial: int = 100,
+    steps: int = 20,
+    walk_distance: int = 20,
+    moves: Iterable[str] | None = None,
+    seeds: Any = None,
+    seed: Any = 0,
+    target: str | None = None,
+    space: Space | None = None,
+    threshold: float | None = None,
+    jump: float | None = None,
+    labels: str = "auto",
+    **options: Any,
+) -> Plan:
+    """Try every strategy on a few walks and return what `walks` of them will find and cost.
+
+    Parameters
+    ----------
+    model, data, steps, walk_distance, moves, seeds, seed, target, space, threshold, jump, labels
+        As for `explore`.
+    walks : int
+        For how many walks to plan.
+    trial : int
+        How many walks of each strategy to make for it.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> dm.plan(dm.subjects["Sin 2"], walks=10_000).best
+    'random_target'
+    """
+    whole_number("walks", "plan", walks)
+    whole_number("trial", "plan", trial, low=10)
+    rng = generator("seed", "plan", seed)
+    subject = subject_of(model, data, target=target, space=space, seeds=seeds, rng=rng, **options)
+
+    def tried(strategy: str, distance: int = walk_distance, on: Subject = subject) -> Front:
+        border = border_of(threshold, jump, labels)
+        return run(
+            on,
+            rng,
+            strategy=strategy,
+            walks=trial,
+            steps=steps,
+            walk_distance=distance,
+            moves=moves,
+            border=border,
+        )
+
+    fronts = {name: tried(name) for name in ("random_target", "directed_walk", "random_walk")}
+    shares = _shares(subject)
+    long_walks = tried("random_walk", max(FARTHEST, walk_distance))
+    factor = 1.0
+    factors = {1.0: long_walks}
+    if moves is None and all(move.derived for move in subject.system.moves.values()):
+        factors |= {f: tried("random_walk", on=_with_steps(subject, f)) for f in FACTORS if f != 1}
+        factor = min(factors, key=lambda f: (factors[f].cost, abs(math.log(f))))
+    spent = sum(front.runs for front in (*fronts.values(), *factors.values()))
+    table = _table(fronts, walks, _seconds_a_row(subject))
+    return Plan(subject.name, walks, table, _best_distance(factors[factor]), factor, shares, spent)
+
+
+def _seconds_a_row(subject: Subject) -> float:
+    """Return what one more row costs in a large batch; a question costs something whatever its size."""
+
+    def timed(rows: int) -> float:
+        tally = Tally()
+        batch = subject.seeds.take(np.resize(np.arange(len(subject.seeds)), rows))
+        drive(ask(batch), subject.sut, tally=tally, cache=None, recheck=0)
+        return tally.seconds
+
+    return max(0.0, timed(ROWS) - timed(ROWS // 100)) / ROWS
+
+
+def _table(fronts: dict[str, Front], walks: int, seconds_a_row: float) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = []
+    for name, front in fronts.items():
+        expected = front.estimate(walks)
+        # walks advance together: more of them ask longer questions, not more
+        seconds = min(expected.seconds, front.seconds + max(0.0, expected.runs - front.runs) * seconds_a_row)
+        rows.append(
+            {
+                "strategy": name,
+                "capability": front.capability,
+                "pairs": expected.pairs,
+                "runs": expected.runs,
+                "cost": expected.runs / (2 * expected.pairs) if expected.pairs else math.inf,
+                "seconds": seconds,
+                "seconds_per_pair": seconds / expected.pairs if expected.pairs else math.inf,
+            }
+        )
+    return pd.DataFrame(rows).sort_values(["cost", "runs"], kind="stable", ignore_index=True)
+
+
+def _best_distance(front: Front) -> int:
+    """Return after how many steps a walk should end, from when the walks of a try met a border."""
+    narrowing = np.bincount(front.walk, front.pair_runs, front.walks)
+    walked = front.walk_runs - narrowing
+    met = np.isin(np.arange(front.walks), front.walk)
+    if not met.any():
+        return int(front.settings["walk_distance"])
+    costs = {}
+    for steps in range(1, int(front.settings["walk_distance"]) + 1):
+        found = met & (walked <= steps)
+        if found.any():
+            costs[steps] = (np.minimum(walked, steps).sum() + narrowing[found].sum()) / found.sum()
+    return max(steps for steps, cost in costs.items() if cost <= NEARLY * min(costs.values()))
+
+
+def _with_steps(subject: Subject, factor: float) -> Subject:
+    """Return the subject with larger or smaller steps."""
+
+    def stepped(feature: Feature) -> Feature:
+        if isinstance(feature, Continuous):
+            return replace(feature, step=feature.step * factor)
+        if isinstance(feature, Integer):
+            return replace(feature, step=max(1, round(feature.step * factor)))
+        return feature
+
+    old = subject.seeds.space
+    space = Space(
+        map(stepped, old.features),
+        moves=old.moves,
+        constraints=old.constraints,
+        invalid=old.invalid,
+        dtypes=old.dtypes,
+    )
+    seeds = space.points(subject.seeds.frame)
+    return replace(subject, system=derive(space, subject.sut), seeds=seeds)
+
+
+def _shares(subject: Subject) -> dict[str, float]:
+    """Return the share of each answer among some seeds."""
+    some = subject.seeds.take(np.linspace(0, len(subject.seeds) - 1, min(200, len(subject.seeds))).astype(int))
+    outputs = drive(ask(some), subject.sut)
+    answered = outputs.take(outputs.ok).values
+    if answered.dtype.kind == "f" and len(set(answered.tolist())) > 20:
+        low, middle, high = np.quantile(answered, [0.25, 0.5, 0.75])
+        return {f"below {low:.4g}": 0.25, f"below {middle:.4g}": 0.5, f"below {high:.4g}": 0.75}
+    names, counts = np.unique([str(value) for value in answered.tolist()], return_counts=True)
+    return dict(zip(names.tolist(), (counts / max(1, len(answered))).tolist(), strict=True))
+
+
+def _time(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,528 @@
+"""Exploration: what it is asked, what it is given, what goes wrong."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.cluster import DBSCAN, KMeans
+from sklearn.datasets import make_multilabel_classification
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import datamorphic as dm
+from datamorphic.errors import ArgumentError, DataError, ModelError, SystemFailed, TestSystemError
+from datamorphic.outputs import Outputs
+from datamorphic.sut.base import Executor
+
+SQUARE = dm.Space([dm.Continuous("x", 0, 1, step=0.1), dm.Continuous("y", 0, 1, step=0.1)])
+
+
+def three(frame):
+    return np.where(frame["x"] + frame["y"] < 0.7, "low", np.where(frame["x"] > 0.6, "right", "left"))
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(400, 4)), columns=list("abcd"))
+    frame["target"] = np.select([frame.a + frame.b**2 > 1, frame.c > 0.5], ["one", "two"], "three")
+    return frame
+
+
+# -- how it is asked ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", ["random_target", "directed_walk", "random_walk", "auto"])
+def test_every_strategy_finds_certified_pairs(strategy):
+    front = dm.explore(three, SQUARE, strategy=strategy, walks=300)
+    assert front.walks == 300
+    assert len(front) > 30
+    assert (three(front.a.frame) == front.a_output).all()
+    assert (three(front.b.frame) == front.b_output).all()
+    assert (front.a_output != front.b_output).all()
+    assert front.distance.max() < 0.2
+    assert set(front.kinds) == {"left | low", "left | right", "low | right"}
+
+
+def test_pairs_are_a_frame_with_both_cases_and_their_answers():
+    pairs = dm.explore(three, SQUARE, walks=200).pairs
+    assert {"a.x", "a.y", "b.x", "b.y", "a_output", "b_output", "distance", "plausibility"} <= set(pairs.columns)
+    apart = np.hypot(pairs["a.x"] - pairs["b.x"], pairs["a.y"] - pairs["b.y"])
+    np.testing.assert_allclose(pairs["distance"], apart, rtol=1e-6, atol=1e-12)
+
+
+def test_the_same_seed_gives_the_same_front():
+    first, second, other = (dm.explore(three, SQUARE, walks=200, seed=seed) for seed in (1, 1, 2))
+    pd.testing.assert_frame_equal(first.pairs, second.pairs)
+    assert not first.pairs.equals(other.pairs)
+
+
+def test_data_may_be_a_frame_with_its_target_an_array_or_points(blobs):
+    inputs = blobs.drop(columns="target")
+    model = DecisionTreeClassifier(random_state=0).fit(inputs, blobs["target"])
+    fronts = [
+        dm.explore(model, blobs, target="target", walks=100),
+        dm.explore(model, blobs, walks=100),  # the model knows its columns
+        dm.explore(model, dm.Space.from_frame(inputs).points(inputs), walks=100),
+    ]
+    plain = DecisionTreeClassifier(random_state=0).fit(inputs.to_numpy(), blobs["target"])
+    fronts.append(dm.explore(plain, inputs.to_numpy(), walks=100))
+    for front in fronts[1:]:
+        np.testing.assert_array_equal(front.a.codes, fronts[0].a.codes)
+    assert any("target" in note for note in fronts[1].notes)
+
+
+def test_seeds_may_be_counted_or_given(blobs):
+    inputs = blobs.drop(columns="target")
+    model = GaussianNB().fit(inputs, blobs["target"])
+    assert len(dm.explore(model, inputs, walks=50, seeds=20).seeds) == 20
+    assert len(dm.explore(model, inputs, walks=50, seeds=inputs[:7]).seeds) == 7
+    assert len(dm.explore(dm.subjects["Box 1"], walks=50, seeds=30).seeds) == 30
+    assert len(dm.explore(three, SQUARE, walks=50).seeds) == 200
+
+
+def test_moves_are_chosen_by_name_or_by_feature():
+    along_x = dm.explore(three, SQUARE, moves=["x"], walks=200)
+    np.testing.assert_array_equal(along_x.a.codes[:, 1], along_x.b.codes[:, 1])
+    assert along_x.settings["moves"] == ["up_x", "down_x"]
+    up = dm.explore(dm.subjects["Box 1"], strategy="directed_walk", moves=["Upward"], walks=100)
+    assert up.settings["moves"] == ["upward"]
+
+
+def test_directed_walks_take_the_moves_in_turn_from_the_same_starts():
+    asked = []
+
+    def spy(frame):
+        asked.append(frame.copy())
+        return np.zeros(len(frame), dtype=int)
+
+    dm.explore(spy, SQUARE, strategy="directed_walk", walks=8, walk_distance=1, seeds=10, labels="plain")
+    starts, steps = asked[0], asked[-1]
+    assert len(starts) == 2  # eight walks, four moves each
+    assert len(steps) <= 8
+
+
+def test_a_growing_pool_finds_more():
+    fixed, growing = (dm.explore(dm.subjects["Box 1"], walks=600, pool=pool) for pool in ("fixed", "growing"))
+    assert len(growing) > 1.5 * len(fixed)
+
+
+def test_delta_ends_refinement_as_soon_as_a_pair_is_near():
+    coarse = dm.explore(three, SQUARE, "random_target", walks=300, delta=0.01)
+    assert 0.004 < coarse.distance.max() <= 0.01
+    fine = dm.explore(three, SQUARE, "random_target", walks=300, delta=1e-12)
+    assert fine.distance.max() <= 1e-12  # more than twenty halvings
+    assert coarse.runs < fine.runs
+
+
+def test_constraints_are_kept():
+    space = dm.Space([dm.Continuous("free", 0, 10), dm.Continuous("total", 0, 10)], constraints=["free <= total"])
+    for strategy in ("random_target", "random_walk", "auto"):
+        front = dm.explore(lambda f: f["free"] * f["total"] > 20, space, strategy=strategy, walks=300)
+        assert len(front) > 20
+        assert space.valid(front.a).all()
+        assert space.valid(front.b).all()
+
+
+def test_auto_says_what_it_chose_and_prefers_what_finds():
+    front = dm.explore(dm.subjects["Sin 2"], strategy="auto", walks=1200)
+    by = pd.DataFrame(front.choices).groupby("strategy")["walks"].sum()
+    assert set(by.index) == {"random_target", "directed_walk", "random_walk"}
+    assert by.sum() == 1200
+    assert by["random_target"] > by["directed_walk"]  # a pair costs a third of a walk's
+    assert pd.DataFrame(front.choices)["pairs"].sum() == len(front)
+    assert set(front.pairs["strategy"]) == set(by.index)
+
+
+# -- what it costs --------------------------------------------------------------------------------------------
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    """Box 1 has the area 0.9 of 4 pi: the capability of random target is known."""
+    p = 0.9 / (4 * np.pi)
+    truth = 2 * p * (1 - p)
+    held = 0
+    for seed in range(60):
+        front = dm.explore(
+            dm.subjects["Box 1"], strategy="random_target", walks=200, seeds=5000, steps=2, seed=seed
+        )
+        low, high = front.capability_interval()
+        held += low <= truth <= high
+        least, most = front.cost_interval()
+        assert least <= front.cost <= most
+    assert held >= 51  # 57 expected; fewer than 51 once in a hundred
+
+
+def test_an_estimate_meets_what_more_walks_find():
+    subject = dm.subjects["Circle 2"]
+    small = dm.explore(subject, walks=500, seed=1)
+    large = dm.explore(subject, walks=5000, seed=2)
+    estimate = small.estimate(5000)
+    assert estimate.pairs == pytest.approx(len(large), rel=0.15)
+    assert estimate.runs == pytest.approx(large.runs, rel=0.05)
+
+
+def test_a_plan_tells_what_will_be_found():
+    plan = dm.plan(dm.subjects["Circle 2"], walks=4000, trial=300)
+    assert plan.best == "random_target"
+    for row in plan.table.itertuples():
+        front = dm.explore(dm.subjects["Circle 2"], strategy=row.strategy, walks=4000, seed=5)
+        assert row.pairs == pytest.approx(len(front), rel=0.35)
+    assert sum(plan.shares.values()) == pytest.approx(1)
+    assert "random_target" in str(plan)
+
+
+# -- guided by scores -----------------------------------------------------------------------------------------
+
+SMOOTH = {
+    "logistic regression": LogisticRegression(),
+    "two classes": LogisticRegression(),
+    "support vectors, two classes": SVC(),
+    "support vectors": SVC(),
+    "naive Bayes": GaussianNB(),
+    "neural network": make_pipeline(
+        StandardScaler(), MLPClassifier((30,), solver="lbfgs", alpha=1, max_iter=5000, random_state=0)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_scores_narrow_with_few_cases_on_smooth_models(name, blobs):
+    inputs, labels = blobs.drop(columns="target"), blobs["target"]
+    labels = labels == "one" if "two" in name else labels
+    model = SMOOTH[name].fit(inputs, labels)
+    plain, guided = (
+        dm.explore(model, inputs, "random_target", walks=400, refine=refine) for refine in ("bisect", "score")
+    )
+    assert len(plain) == len(guided)  # the same walks
+    assert np.median(guided.pair_runs) <= 8
+    assert guided.pair_runs.max() <= 21
+    assert (guided.distance <= plain.distance * (1 + 1e-6) + 1e-12).all() or (
+        guided.distance.max() <= 1.01 * plain.distance.max()
+    )
+    assert (model.predict(guided.a.frame) == guided.a_output).all()
+    assert (model.predict(guided.b.frame) == guided.b_output).all()
+    assert "used" in dm.explore(model, inputs, "random_target", walks=400).notes[-1]
+
+
+@pytest.mark.parametrize("model", [DecisionTreeClassifier(random_state=0), KNeighborsClassifier(5)])
+def test_on_steps_scores_never_need_more_than_one_case_beyond_halving(model, blobs):
+    inputs = blobs.drop(columns="target")
+    model.fit(inputs, blobs["target"])
+    guided = dm.explore(model, inputs, "random_target", walks=400, refine="score")
+    assert guided.pair_runs.max() <= 21
+    auto = dm.explore(model, inputs, "random_target", walks=400)
+    assert "not used" in auto.notes[-1]
+
+
+def test_scores_that_lie_cost_nothing_but_cases():
+    """A pair is certified by labels: scores of noise, of NaN, or against the labels change no answer."""
+
+    class Liar(Executor):
+        space, labels, score_kind, name = SQUARE, (0, 1), "decision", "liar"
+
+        def __init__(self, kind):
+            self.kind, self.rng = kind, np.random.default_rng(0)
+
+        def answer(self, batch, scores):
+            values = (batch.codes.sum(axis=1) > 1).astype(int)
+            noise = {
+                "noise": self.rng.normal(size=(len(batch), 2)),
+                "nan": np.full((len(batch), 2), np.nan),
+                "against": np.column_stack([values, 1 - values]).astype(float),
+                "infinite": np.where(self.rng.random((len(batch), 2)) > 0.5, np.inf, -np.inf),
+            }
+            return Outputs(values, np.zeros(len(batch), np.int8), noise[self.kind] if scores else None)
+
+    for kind in ("noise", "nan", "against", "infinite"):
+        liar = Liar(kind)
+        front = dm.explore(liar, SQUARE, "random_target", walks=200, refine="score")
+        assert len(front) > 50
+        assert front.pair_runs.max() <= 21
+        assert (liar.execute(front.a).values == front.a_output).all()
+        assert (front.a_output != front.b_output).all()
+        assert front.distance.max() <= math.sqrt(2) / 2**20 * 1.001
+
+
+def test_mixed_data_are_narrowed_by_halving_first_and_by_scores_then(blobs):
+    rng = np.random.default_rng(1)
+    inputs = blobs.drop(columns="target").assign(n=rng.integers(0, 50, 400), b=blobs.b.round())
+    model = LogisticRegression(max_iter=2000).fit(inputs, blobs["target"])
+    space = dm.Space.from_frame(inputs, kinds={"n": "integer"})
+    plain, guided = (
+        dm.explore(model, inputs, "random_target", walks=300, refine=refine, space=space)
+        for refine in ("bisect", "score")
+    )
+    assert len(plain) == len(guided)
+    assert guided.runs < 0.8 * plain.runs
+    assert (model.predict(guided.a.frame) == guided.a_output).all()
+    discrete = np.abs(guided.a.codes[:, -1] - guided.b.codes[:, -1])
+    assert (discrete <= 1).all()
+
+
+# -- beyond single labels -------------------------------------------------------------------------------------
+
+
+def test_regressors_cross_a_threshold(blobs):
+    inputs = blobs[list("abcd")]
+    model = LinearRegression().fit(inputs, inputs.a * 3 - inputs.d)
+    front = dm.explore(model, inputs, "random_target", walks=300, threshold=1.5)
+    below, above = np.minimum(front.a_output, front.b_output), np.maximum(front.a_output, front.b_output)
+    assert ((below <= 1.5) & (above > 1.5)).all()
+    assert np.abs(above - below).max() < 1e-3
+    assert np.median(front.pair_runs) <= 4  # its own answers guide it
+    unsaid = dm.explore(model, inputs, "random_target", walks=300)
+    assert len(unsaid) > 80
+    assert "threshold=" in unsaid.notes[-1]
+
+
+def test_regressors_jump_only_where_they_do(blobs):
+    inputs = blobs[list("abcd")]
+    values = inputs.a * 3
+    tree = DecisionTreeRegressor(max_depth=3, random_state=0).fit(inputs, values)
+    jumps = dm.explore(tree, inputs, walks=300, jump=0.5)
+    assert len(jumps) > 30
+    assert (np.abs(jumps.a_output - jumps.b_output) > 0.5).all()
+    line = LinearRegression().fit(inputs, values)
+    slopes = dm.explore(line, inputs, walks=300, jump=0.5)
+    assert len(slopes) == 0
+    assert slopes.slopes > 0
+    assert math.isinf(slopes.cost)
+
+
+def test_several_labels_have_a_border_each():
+    x, y = make_multilabel_classification(200, 3, n_classes=3, random_state=0)
+    inputs = pd.DataFrame(x, columns=list("abc"))
+    model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(inputs, y)
+    front = dm.explore(model, inputs, "random_target", walks=200)
+    parts = pd.Series(front.kinds).str.extract(r"label (\d)")[0].unique()
+    assert set(parts) == {"0", "1", "2"}
+    for kind, a, b in zip(front.kinds, front.a_output, front.b_output, strict=True):
+        label = int(kind.removeprefix("label ")[0])
+        assert a[label] != b[label]
+    assert len(front) > len(np.unique(front.walk))  # a walk between two answers meets several borders
+    assert front.capability <= 1
+
+
+def test_paths_part_as_near_the_root_as_possible():
+    def rule(frame):
+        kind = np.where(frame["x"] < 0.5, "plant", "animal")
+        return [f"{k}/{'small' if y < 0.3 else 'large'}" for k, y in zip(kind, frame["y"], strict=True)]
+
+    front = dm.explore(rule, SQUARE, "random_target", walks=400)
+    roots = [(a.split("/")[0], b.split("/")[0]) for a, b in zip(front.a_output, front.b_output, strict=True)]
+    start = dm.explore(rule, SQUARE, "random_target", walks=400, steps=0)
+    parted = [a.split("/")[0] != b.split("/")[0] for a, b in zip(start.a_output, start.b_output, strict=True)]
+    # whoever began with different roots ends with different roots
+    assert [a != b for a, b in roots] == parted
+    assert 0 < sum(parted) < len(parted)
+
+
+def test_clusterers_with_and_without_predict(blobs):
+    inputs = blobs[["a", "c"]]
+    means = KMeans(3, n_init=2, random_state=0).fit(inputs)
+    assert len(dm.explore(means, inputs, walks=200)) > 20
+    dense = DBSCAN(eps=0.4).fit(inputs)
+    front = dm.explore(dense, inputs, walks=200)
+    assert len(front) > 20
+    assert any("nearest row" in note for note in front.notes)
+    with pytest.raises(ModelError, match="fitted on"):
+        dm.explore(dense, inputs[:50], walks=10)
+
+
+# -- what goes wrong ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        ({"strategy": "random"}, ArgumentError, "'random_walk'"),
+        ({"walks": -1}, ArgumentError, "walks"),
+        ({"walks": 1.5}, ArgumentError, "walks"),
+        ({"steps": -1}, ArgumentError, "steps"),
+        ({"walk_distance": 0}, ArgumentError, "walk_distance"),
+        ({"delta": 0}, ArgumentError, "delta"),
+        ({"refine": "newton"}, ArgumentError, "refine"),
+        ({"pool": "shrinking"}, ArgumentError, "pool"),
+        ({"moves": ["sideways"]}, TestSystemError, "no move 'sideways'"),
+        ({"moves": []}, TestSystemError, "at least one move"),
+        ({"seeds": 0}, ArgumentError, "seeds"),
+        ({"seed": "x"}, ArgumentError, "seed"),
+        ({"threshold": "high"}, ArgumentError, "threshold"),
+        ({"jump": -1}, ArgumentError, "jump"),
+        ({"jump": 1, "threshold": 2}, ArgumentError, "one thing"),
+        ({"labels": "tree"}, ArgumentError, "labels"),
+        ({"budget": "soon"}, ArgumentError, "budget"),
+        ({"engine": "abacus"}, ArgumentError, "engine"),
+        ({"strategy": "auto", "pool": "growing"}, ArgumentError, "fixed"),
+        ({"space": 3}, ArgumentError, "Space"),
+    ],
+)
+def test_wrong_use_is_refused_in_words(arguments, error, says):
+    with pytest.raises(error, match=says):
+        dm.explore(three, SQUARE, **arguments)
+
+
+def test_models_without_inputs_are_refused():
+    with pytest.raises(ArgumentError, match="inputs to start from"):
+        dm.explore(three)
+    with pytest.raises(DataError, match="no rows"):
+        dm.explore(three, SQUARE.sample(3).iloc[:0], space=SQUARE)
+    with pytest.raises(ArgumentError, match="numbers"):
+        dm.explore(three, SQUARE, threshold=1)
+
+
+def test_no_walks_find_nothing():
+    front = dm.explore(three, SQUARE, walks=0)
+    assert (front.walks, len(front), front.runs, front.capability) == (0, 0, 0, 0.0)
+    assert math.isinf(front.cost)
+    assert front.pairs.empty
+    assert "no border" in front.describe()
+    assert front.estimate(100).pairs == 0
+    front.quality()
+
+
+@pytest.mark.parametrize("strategy", ["random_target", "directed_walk", "random_walk", "auto"])
+@pytest.mark.parametrize(
+    "space",
+    [
+        dm.Space([dm.Continuous("x", 0, 1)]),
+        dm.Space([dm.Continuous("x", 3, 3)]),
+        dm.Space([dm.Integer("x", 3, 3)]),
+        dm.Space([dm.Categorical("x", ["only"])]),
+        dm.Space([dm.Categorical("x", ["a", "b"], nullable=True)]),
+    ],
+    ids=["one feature", "one real number", "one whole number", "one category", "a category or none"],
+)
+def test_small_spaces_are_no_trouble(space, strategy):
+    front = dm.explore(lambda frame: frame["x"].astype(str), space, strategy=strategy, walks=50, seeds=5)
+    assert front.walks == 50
+    assert (front.a_output != front.b_output).all()
+    front.describe(), front.quality(), front.deciding()
+
+
+@pytest.mark.parametrize("strategy", ["random_target", "directed_walk", "random_walk", "auto"])
+def test_a_system_with_one_answer_has_no_border(strategy):
+    front = dm.explore(lambda frame: np.full(len(frame), "same"), SQUARE, strategy=strategy, walks=50)
+    assert len(front) == 0
+    assert front.capability == 0
+    assert front.capability_interval()[1] < 0.12
+
+
+def test_one_seed_is_enough_for_walks_and_too_few_for_targets():
+    assert len(dm.explore(three, SQUARE, walks=100, seeds=1)) > 0
+    front = dm.explore(three, SQUARE, "random_target", walks=100, seeds=1)
+    assert len(front) == 0
+    assert "needs 2 cases" in front.notes[-1]
+    assert len(dm.explore(three, SQUARE, "auto", walks=100, seeds=1)) > 0
+
+
+def test_answers_that_fail_on_the_way_end_their_walks_and_nothing_else():
+    def moody(frame):
+        answers = three(frame).astype(object)
+        answers[frame["x"].to_numpy() > 0.9] = np.nan
+        return answers
+
+    for strategy in ("random_target", "directed_walk", "random_walk", "auto"):
+        front = dm.explore(moody, SQUARE, strategy=strategy, walks=300)
+        assert len(front) > 30
+        assert front.lost > 0
+        assert set(front.incidents["status"]) == {"MISSING"}
+        assert (moody(front.a.frame) == front.a_output).all()
+        assert all(isinstance(answer, str) for answer in front.b_output)
+
+
+def test_a_system_that_raises_here_and_there_costs_these_rows_only():
+    def raising(frame):
+        if (frame["y"] > 0.93).any():
+            raise ValueError("too high")
+        return three(frame)
+
+    front = dm.explore(raising, SQUARE, walks=200)
+    assert len(front) > 20
+    assert front.lost > 0
+    assert front.a.codes[:, 1].max() <= 0.93
+    with pytest.raises(SystemFailed):
+        dm.explore(lambda frame: 1 / 0, SQUARE, walks=200)
+
+
+def test_a_spent_budget_keeps_what_was_found():
+    for strategy in ("random_target", "random_walk", "directed_walk", "auto"):
+        for budget in (250, 700, 1500, 4000):
+            front = dm.explore(three, SQUARE, strategy=strategy, walks=500, budget=budget)
+            assert front.exhausted
+            assert front.runs <= budget
+            assert (three(front.a.frame) == front.a_output).all()
+            assert (front.a_output != front.b_output).all()
+        assert len(front) > 20
+    assert "budget" in front.describe()
+
+
+def test_a_random_move_draws_from_the_run_seed():
+    class Drunk:
+        space = SQUARE
+
+        @dm.datamorphism
+        def stagger(self, p, rng):
+            return (p + rng.normal(scale=0.1, size=p.shape)).clip(0, 1)
+
+        @dm.executor
+        def classify(self, p):
+            return three(p)
+
+    first, second = (dm.explore(Drunk, walks=200, seed=3) for _ in range(2))
+    assert len(first) > 20
+    pd.testing.assert_frame_equal(first.pairs, second.pairs)
+    assert len(np.unique(first.a.codes[:, 0])) > 10
+
+
+def test_a_filter_keeps_cases_where_they_are():
+    class Filtered:
+        space = SQUARE
+
+        @dm.case_filter
+        def left_half(self, tests):
+            return tests.input["x"].to_numpy() < 0.5
+
+        @dm.datamorphism(filter="left_half", feature="x")
+        def right(self, p):
+            return p.assign(x=p["x"] + 0.1)
+
+        @dm.executor
+        def classify(self, p):
+            return np.where(p["x"] > 0.45, "in", "out")
+
+    front = dm.explore(Filtered, strategy="directed_walk", walks=100)
+    assert len(front) > 20
+    assert front.b.codes[:, 0].max() <= 0.6
+
+
+def test_a_front_survives_a_file(tmp_path):
+    for labels in (three, lambda frame: (frame["x"] > 0.5) * 1, lambda frame: frame["x"] * 7 > 3):
+        front = dm.explore(labels, SQUARE, "auto", walks=200)
+        front.save(tmp_path / "front.parquet")
+        back = dm.Front.load(tmp_path / "front.parquet")
+        pd.testing.assert_frame_equal(front.pairs, back.pairs)
+        assert (back.runs, back.calls, back.walks, back.capability) == (
+            front.runs, front.calls, front.walks, front.capability,
+        )  # fmt: skip
+        assert back.cost_interval() == front.cost_interval()
+        assert back.choices == list(front.choices)
+        assert back.estimate(1000) == front.estimate(1000)
+    with pytest.raises(DataError, match="no file"):
+        dm.Front.load(tmp_path / "none.parquet")
+    front.pairs.to_parquet(tmp_path / "other.parquet")
+    with pytest.raises(DataError, match="no front"):
+        dm.Front.load(tmp_path / "other.parquet")
+    (tmp_path / "text.parquet").write_text("front")
+    with pytest.raises(DataError, match="not a Parquet"):
+        dm.Front.load(tmp_path / "text.parquet")

@@ -1,0 +1,639 @@
+"""What can be learned from a front: pictures, reports, differences, explanations, more training data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import datamorphic as dm
+from datamorphic.errors import ArgumentError, DataError, SpaceError
+from datamorphic.fronts import picture
+from datamorphic.fronts.report import front_report
+from datamorphic.reports.html import render
+
+EVIL = "<img src=x onerror=alert(1)>"
+PLANE = dm.Space([dm.Continuous("x", 0, 10), dm.Continuous("y", 0, 10)])
+
+
+def explore(function, space=PLANE, walks=200, **options):
+    return dm.explore(function, space, walks=walks, progress=False, **options)
+
+
+def step(at, names=("low", "high"), feature="x"):
+    return lambda f: np.where(f[feature] > at, names[1], names[0])
+
+
+def without(front):
+    from dataclasses import replace
+
+    return replace(front, sut=None)
+
+
+@pytest.fixture(scope="module")
+def people():
+    """Every kind of feature, some missing, a constraint, and a rule with all of them."""
+    rng = np.random.default_rng(0)
+    n = 300
+    frame = pd.DataFrame(
+        {
+            "age": pd.array(rng.integers(18, 90, n), dtype="Int64"),
+            "card": pd.Categorical(rng.choice(["Blue", "Silver", "Gold"], n), categories=["Blue", "Silver", "Gold"]),
+            "income": rng.normal(50, 15, n).round(2),
+            "debt": rng.uniform(0, 20, n).round(2),
+        }
+    )  # fmt: skip
+    frame.loc[::13, "age"] = pd.NA
+    frame.loc[5::17, "card"] = np.nan
+    frame["income"] = frame["income"].clip(lower=10)
+    frame["debt"] = np.minimum(frame["debt"], frame["income"])
+    return frame
+
+
+def credit(f):
+    score = f["income"] - 2 * f["debt"] + 0.2 * f["age"].astype("Float64").fillna(40).astype(float)
+    score = score + f["card"].astype(object).map({"Silver": 5, "Gold": 10}).fillna(0).astype(float)
+    return np.select([score > 65, score > 40], ["good", "fair"], "poor")
+
+
+@pytest.fixture(scope="module")
+def mixed_front(people):
+    space = dm.Space.from_frame(people, constraints=["debt <= income"])
+    return dm.explore(credit, people, space=space, walks=300, progress=False)
+
+
+@pytest.fixture(scope="module")
+def empty_front():
+    return explore(lambda f: np.full(len(f), "same"))
+
+
+# -- pictures ----------------------------------------------------------------------------------------------------
+
+
+def shown(figure):
+    """All texts of a figure that plotly would read as HTML."""
+    return figure.to_json()
+
+
+def test_two_features_are_drawn_as_they_are():
+    front = explore(step(4.0))
+    figure = front.plot()
+    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("x", "y")
+    seeds, pairs = figure.data
+    assert seeds.name == "real inputs"
+    assert len(seeds.x) == len(front.seeds)
+    assert pairs.name == "high | low"
+    assert len(pairs.x) == len(front)
+    np.testing.assert_allclose(pairs.x, 4.0, atol=1e-4)
+    assert "becomes" in pairs.text[0]
+    assert ": x " in pairs.text[0]
+
+
+def test_more_features_are_projected_and_the_title_says_how_much_is_kept(mixed_front):
+    figure = mixed_front.plot()
+    assert "of the variance" in figure.layout.title.text
+    assert figure.layout.xaxis.title.text.startswith("direction 1")
+    assert {trace.name for trace in figure.data[1:]} == set(mixed_front.kinds)
+
+
+def test_features_are_chosen_by_name_and_the_other_by_what_decides(mixed_front):
+    figure = mixed_front.plot("card", "income")
+    assert figure.layout.xaxis.ticktext == ("Blue", "Silver", "Gold", "missing")
+    deciding = mixed_front.deciding()["feature"].tolist()
+    other = next(name for name in deciding if name != "card")
+    assert mixed_front.plot(y="card").layout.xaxis.title.text.startswith(other)
+    assert mixed_front.plot("card").layout.yaxis.title.text.startswith(other)
+    assert "missing: at" in mixed_front.plot("age", "income").layout.xaxis.title.text
+    for trace in figure.data:
+        assert not np.isnan(np.array([trace.x, trace.y], dtype=float)).any()
+
+
+def test_wrong_features_are_refused(mixed_front):
+    with pytest.raises(SpaceError, match="Did you mean 'income'"):
+        mixed_front.plot("incomes")
+    with pytest.raises(ArgumentError, match="two different features"):
+        mixed_front.plot("age", "age")
+    one = explore(step(0.5), dm.Space([dm.Continuous("x", 0, 1)]))
+    with pytest.raises(SpaceError, match="no feature 'y'"):
+        one.plot(y="y")
+
+
+def test_one_feature_gets_a_line_for_each_border():
+    space = dm.Space([dm.Continuous("x", 0, 1)])
+    front = explore(lambda f: np.select([f["x"] > 0.6, f["x"] > 0.3], ["c", "b"], "a"), space)
+    figure = front.plot()
+    assert set(figure.layout.yaxis.ticktext) == {"a | b", "b | c", "real inputs"}
+    for trace in figure.data[1:]:
+        assert len(set(trace.y)) == 1
+
+
+def test_an_empty_front_says_so(empty_front):
+    assert "no border was found" in shown(empty_front.plot())
+    page = front_report(empty_front)
+    assert page.sections[0].heading.startswith("No border was found")
+    assert "no border was found" in render(page)
+
+
+def test_many_pairs_are_thinned_evenly(monkeypatch):
+    front = explore(step(4.0), walks=300)
+    monkeypatch.setattr(picture, "MOST_PAIRS", 20)
+    drawn = picture.scatter(front)
+    assert len(drawn.x) == 20
+    assert f"20 pairs of {len(front)} drawn" in drawn.subtitle
+
+
+def test_hostile_names_and_labels_arrive_as_text():
+    space = dm.Space(
+        [dm.Continuous(EVIL, 0, 1), dm.Categorical("c" + EVIL, [EVIL, "b"]), dm.Continuous("z", 0, 1)]
+    )
+    front = explore(lambda f: np.where((f[EVIL] > 0.5) ^ (f["c" + EVIL] == EVIL), EVIL, "fine"), space)
+    assert set(front.kinds) == {f"{EVIL} | fine"}
+    for figure in (front.plot(), front.plot(EVIL), front.plot("c" + EVIL, EVIL)):
+        assert "<img" not in shown(figure)
+        assert "&lt;img" in shown(figure)
+    page = render(front_report(front))
+    assert "<img" not in page[page.index("<body>") :]
+    change = front.diff(explore(lambda f: np.full(len(f), EVIL), space))
+    assert EVIL in change.describe()  # words for a terminal are no HTML
+
+
+def test_a_report_tells_all_of_it(mixed_front):
+    report = front_report(mixed_front)
+    text = " ".join(section.heading for section in report.sections)
+    for part in (
+        "border pair",
+        "picture",
+        "pairs of classes meet",
+        "plausible",
+        "Which features decide",
+        "How good",
+    ):
+        assert part in text
+    examples = next(section.table for section in report.sections if "plausible" in section.heading)
+    assert len({(row[1], row[2]) for row in examples.rows}) > 1  # every border has its turn
+    assert all("->" in row[3] for row in examples.rows)
+    assert "main" in render(report)
+
+
+def test_a_report_shows_inputs_without_an_answer():
+    def fails(f):
+        if (f["y"] > 9).any():
+            raise RuntimeError("too high")
+        return np.where(f["x"] > 5, "a", "b")
+
+    report = front_report(explore(fails, walks=50))
+    assert report.sections[-1].state == "bad"
+    assert "no proper answer" in report.sections[-1].heading
+    assert "too high" in render(report)
+
+
+# -- differences ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def wavy():
+    def rule(shift):
+        return lambda f: np.where(np.abs(np.sin(f["x"]) + 5 - f["y"] - shift) < 1, "band", np.where(f["y"] > 5, "up", "down"))  # fmt: skip
+
+    return rule
+
+
+def test_the_same_model_explored_twice_has_not_changed(wavy, mixed_front, people):
+    old, new = explore(wavy(0)), explore(wavy(0), seed=1)
+    change = old.diff(new)
+    assert change.unchanged
+    assert change.kept == 1.0
+    assert len(change.rows) == 0
+    assert "is where it was" in change.describe()
+    assert change.calls < 2 * (2 * (len(old) + len(new)) + len(old.seeds))
+    again = dm.explore(credit, people, space=mixed_front.space, walks=300, seed=1, progress=False)
+    assert mixed_front.diff(again).unchanged
+    far = without(old).diff(without(new))
+    assert far.unchanged
+    assert far.kept > 0.9
+    assert far.calls == 0
+    assert "spacing of the pairs" in far.describe()
+
+
+def test_a_tree_refitted_to_the_same_data_has_not_changed():
+    data = dm.data.load("iris")
+    inputs = data.drop(columns="target")
+    models = [DecisionTreeClassifier(random_state=0).fit(inputs, data["target"]) for _ in range(2)]
+    old, new = (dm.explore(m, inputs, seed=seed, walks=300, progress=False) for seed, m in enumerate(models))
+    assert old.diff(new).kept > 0.95
+
+
+@pytest.mark.parametrize(("by", "status"), [(0.05, "kept"), (0.8, "moved"), (4.0, "vanished")])
+def test_a_shifted_threshold_is_found_with_its_size(by, status):
+    change = explore(step(4.0)).diff(explore(step(4.0 + by), seed=1))
+    table = change.table
+    if status == "vanished":  # beyond the reach of a quarter of the range
+        assert set(table["status"]) == {"vanished", "gained"}
+        assert (table["shift"] > 0.25).all()
+        return
+    assert set(table["status"]) == {status}
+    np.testing.assert_allclose(table["shift"], by / 10, atol=0.006)
+    assert len(change.rows) == pytest.approx(200 * by / 10, abs=6)
+    assert not change.unchanged
+
+
+def test_a_moved_border_is_found_on_either_side_and_explained():
+    change = explore(step(4.0)).diff(explore(step(5.0), seed=1))
+    assert change.counts["kept"] == 0
+    row = change.summary.loc["high | low"]
+    assert row["median_shift"] == pytest.approx(0.1, abs=0.006)
+    first = change.first(5)
+    assert len(first) == 5
+    assert set(first["old_answer"]) == {"high"}
+    assert set(first["new_answer"]) == {"low"}
+    assert first["x"].between(4, 5.0001).all()
+    assert first["why"].str.len().gt(10).all()
+    old = change.table[change.table["front"] == "old"]
+    assert (old["new_a"] == "low").all()
+    assert (old["new_b"] == "low").all()
+    assert "10" in change.describe() or "0.1" in change.describe()
+
+
+def test_the_tolerance_says_what_counts_as_a_move():
+    old, new = explore(step(4.0)), explore(step(4.3), seed=1)
+    assert old.diff(new).counts["moved"] > 0
+    assert old.diff(new, tolerance=0.05).kept == 1.0
+    with pytest.raises(ArgumentError, match="tolerance"):
+        old.diff(new, tolerance=0)
+
+
+def test_a_class_that_disappears_and_one_that_appears():
+    three = explore(lambda f: np.select([f["x"] > 7, f["x"] > 3], ["c", "b"], "a"))
+    two = explore(step(3, ("a", "b")), seed=1)
+    gone = three.diff(two)
+    assert gone.summary.loc["b | c", "vanished"] > 0
+    assert gone.summary.loc["b | c", ["kept", "moved", "gained"]].sum() == 0
+    assert (
+        gone.summary.loc["a | b", "kept"]
+        == gone.summary.loc["a | b", ["kept", "moved", "gained", "vanished"]].sum()
+    )
+    assert "no longer found: b | c" in gone.describe()
+    new = two.diff(three)
+    assert new.summary.loc["b | c", "gained"] > 0
+    assert "for the first time: b | c" in new.describe()
+
+
+def test_a_new_island_is_gained():
+    def island(f):
+        inside = (np.abs(f["x"] - 8) < 1) & (np.abs(f["y"] - 8) < 1)
+        return np.where(inside | (f["x"] > 2) & (f["x"] < 3), "in", "out")
+
+    before = explore(lambda f: np.where((f["x"] > 2) & (f["x"] < 3), "in", "out"), walks=400)
+    change = before.diff(explore(island, walks=400, seed=1))
+    gained = change.table[change.table["status"] == "gained"]
+    assert len(gained) > 5
+    assert gained["a.x"].between(6.9, 9.1).all()
+    assert gained["a.y"].between(6.9, 9.1).all()
+    strip = change.table[change.table["a.x"] < 4]
+    assert (strip["status"] == "kept").mean() > 0.95
+
+
+def test_classes_that_change_places_are_no_kept_border():
+    change = explore(step(4.0)).diff(explore(step(4.0, ("high", "low")), seed=1))
+    assert change.kept == 0
+    assert len(change.rows) == change.rows_asked
+
+
+def test_changes_are_seen_without_systems_if_they_are_large():
+    old, new = explore(step(3.0)), explore(step(5.0), seed=1)
+    change = without(old).diff(without(new))
+    assert not change.unchanged
+    assert (change.table["status"] == "moved").mean() > 0.9
+    assert change.table["new_a"][change.table["front"] == "old"].isna().all()
+    assert change.first(3)["why"].str.contains("away").all()
+    half = without(old).diff(new)  # one system: its side is asked, the other measured
+    assert half.table["new_a"][half.table["front"] == "old"].notna().all()
+    assert half.calls > 0
+    assert half.rows is None
+
+
+def test_mixed_data_with_categories_whole_numbers_and_missing_values(mixed_front, people):
+    def stricter(f):
+        return credit(f.assign(income=f["income"] - 5))
+
+    new = dm.explore(stricter, people, space=mixed_front.space, walks=300, seed=1, progress=False)
+    change = mixed_front.diff(new)
+    assert not change.unchanged
+    assert change.counts["moved"] > 0.5 * len(change.table)
+    first = change.first()
+    assert list(first.columns[: len(people.columns)]) == list(people.columns)
+    assert (credit(first) == first["old_answer"]).all()
+    assert (stricter(first) == first["new_answer"]).all()
+    assert (first["old_answer"] != first["new_answer"]).all()
+
+
+def test_whole_numbers_move_by_whole_steps():
+    space = dm.Space([dm.Integer("n", 0, 20), dm.Continuous("z", 0, 1)])
+    change = explore(step(7, feature="n"), space).diff(explore(step(9, feature="n"), space, seed=1))
+    assert set(change.table["status"]) == {"moved"}
+    assert change.table["shift"].median() == pytest.approx(0.1)
+
+
+def test_categories_move_by_one():
+    space = dm.Space([dm.Categorical("c", list("abcde")), dm.Categorical("d", list("xyz"))])
+    change = explore(lambda f: (f["c"] > "b").astype(int), space).diff(
+        explore(lambda f: (f["c"] > "c").astype(int), space, seed=1)
+    )
+    assert change.counts["moved"] > 0
+    assert change.counts["vanished"] == change.counts["gained"] == 0
+
+
+def test_regressors_are_compared_at_their_threshold():
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame(rng.uniform(0, 10, (200, 2)), columns=["x", "y"])
+    models = [LinearRegression().fit(x, x["x"] + bias) for bias in (0.0, 1.0)]
+    fronts = [dm.explore(m, x, threshold=5.0, walks=200, progress=False) for m in models]
+    change = fronts[0].diff(fronts[1])
+    assert set(change.table["border"]) == {"above 5 | at most 5"}
+    assert change.table["shift"].median() == pytest.approx(0.1, abs=0.01)
+    assert fronts[0].diff(dm.explore(models[0], x, threshold=5.0, seed=1, walks=200, progress=False)).unchanged
+    with pytest.raises(ArgumentError, match="different borders"):
+        fronts[0].diff(dm.explore(models[1], x, threshold=6.0, walks=50, progress=False))
+    jumps = [explore(lambda f, at=at: np.where(f["x"] > at, 9.5, 0.25), jump=3.0) for at in (4, 5)]
+    assert jumps[0].diff(jumps[1]).summary["median_shift"].iloc[0] == pytest.approx(0.1, abs=0.01)
+    assert jumps[0].diff(jumps[0]).unchanged
+
+
+def test_several_labels_at_once():
+    def labels(at):
+        return lambda f: [(int(x > at), int(y > 5)) for x, y in zip(f["x"], f["y"], strict=True)]
+
+    old, new = explore(labels(4)), explore(labels(5), seed=1)
+    assert old.settings["border"].startswith("one of several labels")
+    summary = old.diff(new).summary
+    first, second = (next(kind for kind in summary.index if kind.startswith(f"label {i}")) for i in (0, 1))
+    assert summary.loc[first, "moved"] == summary.loc[first, ["kept", "moved", "vanished", "gained"]].sum()
+    assert summary.loc[second, "kept"] == summary.loc[second, ["kept", "moved", "vanished", "gained"]].sum()
+    flips = old.nearest({"x": 3.0, "y": 1.0}, k=3)
+    assert (flips["answer"] != flips["becomes"]).all()
+
+
+def test_what_cannot_be_compared_is_refused(mixed_front):
+    front = explore(step(4.0))
+    with pytest.raises(ArgumentError, match="'x' only in the old"):
+        front.diff(mixed_front)
+    other = explore(step(4.0), dm.Space([dm.Integer("x", 0, 10), dm.Continuous("y", 0, 10)]))
+    with pytest.raises(ArgumentError, match=r"'x' is real number .* one space"):
+        front.diff(other)
+    with pytest.raises(ArgumentError, match="a Front"):
+        front.diff("front.parquet")
+    wider = explore(step(4.0), dm.Space([dm.Continuous("x", 0, 12), dm.Continuous("y", 0, 10)]))
+    assert front.diff(wider).counts["kept"] > 0.9 * len(front)  # newer data, other bounds
+
+
+def test_empty_fronts_compare(empty_front):
+    nothing = empty_front.diff(empty_front)
+    assert nothing.unchanged
+    assert "nothing to compare" in nothing.describe()
+    assert len(nothing.first()) == 0
+    gained = empty_front.diff(explore(step(4.0)))
+    assert set(gained.table["status"]) == {"gained"}
+    assert set(without(explore(step(4.0))).diff(without(empty_front)).table["status"]) == {"vanished"}
+
+
+def test_differences_of_files_and_of_attached_systems(tmp_path):
+    old, new = explore(step(4.0)), explore(step(5.0), seed=1)
+    old.save(tmp_path / "old.parquet")
+    loaded = dm.Front.load(tmp_path / "old.parquet")
+    assert loaded.sut is None
+    assert not loaded.diff(new).unchanged
+    attached = loaded.attach(step(4.0))
+    pd.testing.assert_frame_equal(attached.diff(new).table, old.diff(new).table)
+
+
+# -- explanations ----------------------------------------------------------------------------------------------------
+
+
+def flipped(front, answers, model):
+    """The cases that a table of explanations proposes, and what the model says to them."""
+    to = answers.filter(regex=r"^to\.").rename(columns=lambda name: name.removeprefix("to."))
+    return to, model(to)
+
+
+def test_flips_are_certified_small_and_few_features(wavy):
+    rule = wavy(0)
+    front = explore(rule, walks=400)
+    cases = PLANE.sample(60, seed=3)
+    told = front.nearest(cases)
+    to, said = flipped(front, told, rule)
+    assert (said == told["becomes"]).all()
+    assert (rule(cases) == told["answer"]).all()
+    assert (told["answer"] != told["becomes"]).all()
+    assert (told["flip_distance"] <= told["distance"] + 1e-3).all()
+    assert told["flip_distance"].mean() < told["distance"].mean()
+    np.testing.assert_allclose(PLANE.distance(cases, to, scaled=True), told["flip_distance"])
+    pd.testing.assert_frame_equal(told, front.nearest(cases))  # nothing random in it
+
+
+def test_features_that_have_nothing_to_do_with_it_stay():
+    space = dm.Space([dm.Continuous(name, 0, 10) for name in "xyzw"])
+    front = explore(step(4.0), space)
+    told = front.nearest(space.sample(20, seed=1))
+    assert told["change"].str.fullmatch(r"x [\d.]+ -> [\d.]+").all()
+    np.testing.assert_allclose(told["to.x"], 4.0, atol=2e-3)
+
+
+def test_k_pairs_and_the_names_of_cases():
+    front = explore(step(4.0))
+    cases = pd.DataFrame({"x": [1.0, 9.0], "y": [5.0, 5.0]}, index=["ann", "bob"])
+    told = front.nearest(cases, k=3)
+    assert told["case"].tolist() == ["ann"] * 3 + ["bob"] * 3
+    assert told["rank"].tolist() == [1, 2, 3] * 2
+    for _, some in told.groupby("case"):
+        assert some["distance"].is_monotonic_increasing
+        assert some["pair"].is_unique
+    row = front.pairs.iloc[told["pair"][0]]
+    near = min(
+        PLANE.distance({"x": 1.0, "y": 5.0}, {"x": row[f"{e}.x"], "y": row[f"{e}.y"]}, scaled=True) for e in "ab"
+    )
+    assert told["distance"][0] == pytest.approx(near)
+    assert len(front.nearest(PLANE.points(cases), k=10_000)) == 2 * len(front)
+    assert front.nearest({"x": 1.0, "y": 5.0})["case"].tolist() == [0]
+
+
+def test_flips_of_mixed_data_are_valid(mixed_front, people):
+    told = mixed_front.nearest(people.head(80), k=2)
+    to, _ = flipped(mixed_front, told, lambda frame: frame)
+    assert mixed_front.space.valid(to).all()
+    frame = mixed_front.space.points(to).frame
+    assert (credit(frame) == told["becomes"]).all()
+    assert (told["becomes"] != told["answer"]).all()
+    assert (told["flip_distance"] <= told["distance"] + 1 + 1e-3).all()  # the other end may be a category away
+
+
+def test_tied_features_go_back_together():
+    space = dm.Space(
+        [*(dm.Integer(name, 0, 1) for name in "abc"), dm.Continuous("x", 0, 1)],
+        constraints=[dm.OneHot(["a", "b", "c"])],
+    )
+
+    def rule(f):
+        return np.where((f["c"] == 1) & (f["x"] > 0.5), "yes", "no")
+
+    front = explore(rule, space, walks=400, strategy="random_target")
+    told = front.nearest(space.sample(30, seed=2))
+    to, _ = flipped(front, told, rule)
+    assert space.valid(to).all()
+    assert (rule(to) == told["becomes"]).all()
+    assert (told["answer"] != told["becomes"]).all()
+
+
+def test_regressors_flip_over_their_threshold():
+    front = explore(lambda f: f["x"] * 1.0 + 0.1 * f["y"], threshold=5.0)
+    told = front.nearest({"x": 1.0, "y": 5.0})
+    assert told["answer"][0] == pytest.approx(1.5)
+    assert 5.0 < told["becomes"][0] < 5.1
+
+
+def test_without_a_system_the_far_end_of_the_pair_is_told(tmp_path):
+    front = explore(step(4.0))
+    front.save(tmp_path / "front.parquet")
+    loaded = dm.Front.load(tmp_path / "front.parquet")
+    told = loaded.nearest({"x": 1.0, "y": 5.0})
+    assert told["answer"].isna().all()
+    assert told["becomes"].tolist() == ["high"]
+    assert told["to.x"][0] == pytest.approx(4.0, abs=1e-3)
+    assert loaded.attach(step(4.0)).nearest({"x": 1.0, "y": 5.0})["answer"].tolist() == ["low"]
+
+
+def test_bad_cases_are_refused_with_a_reason(mixed_front, empty_front, people):
+    with pytest.raises(DataError, match="is empty"):
+        empty_front.nearest({"x": 1.0, "y": 1.0})
+    with pytest.raises(DataError, match="lack 1 column"):
+        mixed_front.nearest(people.drop(columns="debt"))
+    with pytest.raises(DataError, match="outside the bounds"):
+        explore(step(4.0)).nearest({"x": 11.0, "y": 1.0})
+    broken = people.head(3).assign(debt=[1.0, 19.0, 1.0], income=[50.0, 18.0, 50.0])
+    with pytest.raises(DataError, match="Row 1 breaks the constraint debt <= income"):
+        mixed_front.nearest(broken)
+    with pytest.raises(ArgumentError, match="'k'"):
+        mixed_front.nearest(people.head(1), k=0)
+
+
+def test_a_system_that_fails_at_the_case_flips_nothing():
+    def fails(f):
+        if (f["y"] > 9).any():
+            raise RuntimeError("too high")
+        return np.where(f["x"] > 5, "a", "b")
+
+    told = explore(fails, walks=50).nearest(pd.DataFrame({"x": [1.0, 1.0], "y": [9.5, 5.0]}))
+    assert told["becomes"].tolist() == [None, "a"]
+    assert told["change"].tolist()[0] == ""
+    assert np.isnan(told["flip_distance"][0])
+
+
+# -- more training data ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def labelled(people):
+    return people.drop(columns=["card"]).assign(age=people["age"].fillna(40), rating=credit(people))
+
+
+class Tree(DecisionTreeClassifier):
+    """A tree that says how often it was fitted."""
+
+    fits: list[int] = []  # noqa: RUF012
+
+    def fit(self, x, y):
+        self.fits.append(len(x))
+        return super().fit(x, y)
+
+
+@pytest.fixture(scope="module")
+def tree_front(labelled):
+    inputs = labelled.drop(columns="rating")
+    return dm.explore(
+        Tree(max_depth=5, random_state=0).fit(inputs, labelled["rating"]), inputs, walks=300, progress=False
+    )
+
+
+def test_rare_classes_get_border_points_and_the_effect_is_measured(tree_front, labelled):
+    Tree.fits.clear()
+    more = tree_front.augment(labelled, "rating", folds=3)
+    assert len(Tree.fits) == 6
+    assert max(Tree.fits[::2]) <= 200  # no fold is fitted on what it is scored on
+    counts, after = labelled["rating"].value_counts(), more.frame["rating"].value_counts()
+    assert after.max() == counts.max()
+    assert ((after - counts) == more.added.reindex(counts.index, fill_value=0)).all()
+    assert more.added.sum() > 0
+    pd.testing.assert_frame_equal(more.frame.head(len(labelled)), labelled)
+    assert more.frame.dtypes.equals(labelled.dtypes)
+    new = more.frame.iloc[len(labelled) :]
+    assert (tree_front.sut.model.predict(new.drop(columns="rating")) == new["rating"]).all()
+    assert not new.duplicated().any()
+    effect = more.effect
+    assert {"accuracy", "balanced accuracy", "recall of poor"} <= set(effect.index)
+    np.testing.assert_allclose(effect["after"] - effect["before"], effect["difference"], atol=1e-12)
+    assert (effect["standard_error"] >= 0).all()
+    assert "held-out" in more.note
+    pd.testing.assert_frame_equal(effect, tree_front.augment(labelled, "rating", folds=3).effect)
+
+
+def test_the_most_plausible_points_come_first(tree_front, labelled):
+    few = tree_front.augment(labelled, "rating", classes=["poor"], per_class=5, folds=0)
+    many = tree_front.augment(labelled, "rating", classes="poor", per_class=50, folds=0)
+    assert few.added.to_dict() == {"poor": 5}
+    assert few.effect is None
+    assert "folds=0" in few.note
+    start = len(labelled)
+    pd.testing.assert_frame_equal(few.frame.iloc[start:], many.frame.iloc[start : start + 5])
+
+
+def test_augmenting_mixed_data_keeps_columns_and_types(mixed_front, people):
+    data = people.assign(label=pd.Categorical(credit(people)), note="real")[["label", *people.columns, "note"]]
+    more = mixed_front.augment(data, "label")
+    assert list(more.frame.columns) == list(data.columns)
+    kept = [name for name in data.columns if name != "note"]
+    assert more.frame[kept].dtypes.equals(data[kept].dtypes)
+    assert more.frame["note"].isna().sum() == more.added.sum() > 0
+    assert mixed_front.space.valid(more.frame).all()
+    assert more.effect is None
+    assert "no scikit-learn estimator" in more.note
+
+
+def test_where_the_effect_cannot_be_measured_the_note_says_why(tree_front, labelled):
+    assert "no system attached" in without(tree_front).augment(labelled, "rating").note
+
+    class Moody(ClassifierMixin, BaseEstimator):
+        def fit(self, x, y):
+            self.fits_ = getattr(self, "fits_", 0) + 1
+            if len(x) < 250:
+                raise ValueError("too few rows")
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, x):
+            return np.where(x["income"] > 50, self.classes_[0], self.classes_[1])
+
+    inputs = labelled.drop(columns="rating")
+    front = dm.explore(Moody().fit(inputs, labelled["rating"]), inputs, walks=50, progress=False)
+    more = front.augment(labelled, "rating")
+    assert more.effect is None
+    assert "too few rows" in more.note
+
+
+def test_wrong_uses_of_augment_are_refused(tree_front, labelled, empty_front):
+    with pytest.raises(DataError, match="Did you mean 'rating'"):
+        tree_front.augment(labelled, "ratings")
+    with pytest.raises(ArgumentError, match="no class 'awful'"):
+        tree_front.augment(labelled, "rating", classes=["awful"])
+    with pytest.raises(ArgumentError, match="folds"):
+        tree_front.augment(labelled, "rating", folds=1)
+    with pytest.raises(ArgumentError, match="DataFrame"):
+        tree_front.augment(labelled.to_numpy(), "rating")
+    numbers = explore(lambda f: f["x"] * 1.0, threshold=5.0)
+    with pytest.raises(ArgumentError, match="no plain classes"):
+        numbers.augment(PLANE.sample(20).assign(target=1.0), "target")
+    none = empty_front.augment(PLANE.sample(20).assign(target=["a", "b"] * 10), "target", folds=0)
+    assert none.added.sum() == 0
+    assert "no border points" in none.note
+    assert len(none.frame) == 20
