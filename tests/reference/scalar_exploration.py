@@ -6,6 +6,7 @@ numbers are drawn in the order in which the strategies document them.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import scalar_space as plain
@@ -24,11 +25,22 @@ def equal(x, y):
     return all(a == b or (plain.missing(a) and plain.missing(b)) for a, b in zip(x, y, strict=True))
 
 
+def near(space, x, y, delta):
+    """Within delta, where a last category or unit that must differ does not count among real numbers."""
+    if plain.distance(space, x, y) <= delta:
+        return True
+    real = [j for j, feature in enumerate(space.features) if feature.kind == "continuous"]
+    both = [j for j in real if not (plain.missing(x[j]) or plain.missing(y[j]))]
+    rest = math.dist([x[j] for j in both], [y[j] for j in both])
+    whole = round(plain.distance(space, x, y) - rest)
+    return bool(real) and whole <= 1 and rest <= delta
+
+
 def refine(space, answer, x, y, steps, delta=None):
     """Halve until there have been `steps`, or the two are near, or nothing lies between them."""
     runs = 0
     for _ in range(steps):
-        if delta is not None and plain.distance(space, x, y) <= delta:
+        if delta is not None and near(space, x, y, delta):
             break
         z = plain.midpoint(space, x, y)
         if equal(z, x) or equal(z, y):

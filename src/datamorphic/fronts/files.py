@@ -43,6 +43,7 @@ def save(front: Front, path: str | PathLike[str]) -> None:
         "distance": front.distance,
         "walk": front.walk,
         "runs": front.pair_runs,
+        "part": front.part,
     }
     columns["strategy"] = [str(name) for name in front.walked_by]
     about = {
@@ -118,6 +119,7 @@ def _front(table: pa.Table, about: dict[str, Any]) -> Front:
         kinds=table["border"].to_pylist(),
         distance=np.array(table["distance"].to_numpy()),
         walk=np.array(table["walk"].to_numpy()).astype(np.intp),
+        part=np.array(table["part"].to_numpy()).astype(np.intp),
         pair_runs=np.array(table["runs"].to_numpy()).astype(np.intp),
         walked_by=np.array(table["strategy"].to_pylist(), dtype=object),
         walk_runs=_unpack(about["walk_runs"], np.int64).astype(np.intp),

@@ -56,6 +56,8 @@ class Front:
         The two classes that meet at each pair, ``"blue | red"``.
     distance : ndarray
         How far the two are apart.
+    part : ndarray
+        Which of several labels a pair is about; 0 where there is one.
     walk, pair_runs, walk_runs : ndarray
         The walk that found each pair, how many cases narrowing it took, and how many each walk made.
     walks, runs, calls, seconds
@@ -82,6 +84,7 @@ class Front:
     b_output: npt.NDArray[Any]
     kinds: Sequence[str]
     distance: Codes
+    part: npt.NDArray[np.intp]
     walk: npt.NDArray[np.intp]
     pair_runs: npt.NDArray[np.intp]
     walked_by: npt.NDArray[Any]

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..space import geometry
 from ..space.columns import fault_in
 from ..space.neighbours import nearest
 from ..strategies.archive import BINS, Archive
+from .reading import parts_of_change
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,9 +23,7 @@ def quality(front: Front) -> pd.DataFrame:
     """Return each measure of a front: its value, that per 1,000 calls, and what it means."""
     import pandas as pd
 
-    classes = {side for kind in front.kinds for side in kind.split(" | ")}
-    classes |= {str(label) for label in (front.sut.labels if front.sut and front.sut.labels else ())}
-    possible = len(classes) * (len(classes) - 1) // 2
+    possible = _possible(front)
     archive = Archive(front.space, front.seeds.codes)
     archive.add(front.a.codes, front.kinds)
     cells = len({cell for _, cell in archive.filled})
@@ -43,6 +41,15 @@ def quality(front: Front) -> pd.DataFrame:
     thousands = front.calls / 1000
     table.insert(1, "per_1000_calls", table["value"] / thousands if thousands else np.nan)
     return table
+
+
+def _possible(front: Front) -> int:
+    """Return how many borders there can be between the answers that were seen or are known."""
+    if front.settings.get("border_kind") not in ("labels", "hierarchy"):
+        return len(set(front.kinds))
+    known = front.sut.labels if front.sut is not None and front.sut.labels else ()
+    classes = len({*known, *front.a_output.tolist(), *front.b_output.tolist()})
+    return classes * (classes - 1) // 2
 
 
 def _validity(front: Front) -> float:
@@ -78,14 +85,8 @@ def deciding(front: Front) -> pd.DataFrame:
     """
     import pandas as pd
 
-    space, a, b = front.space, front.a.codes, front.b.codes
-    parts = np.zeros((len(front), len(space)))
-    for j, feature in enumerate(space.features):
-        if feature.kind == "categorical":
-            parts[:, j] = geometry.differ(feature, a[:, j], b[:, j])
-        else:
-            gap = np.abs(a[:, j] - b[:, j]) * feature.scale
-            parts[:, j] = np.where(np.isnan(gap), geometry.differ(feature, a[:, j], b[:, j]), gap)
+    space = front.space
+    parts = parts_of_change(space, front.a.codes, front.b.codes)
     total = parts.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
         shares = np.where(total > 0, parts / total, 0.0)

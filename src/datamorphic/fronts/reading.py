@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from ..space import geometry
 from ..space.features import Codes
 from ..space.points import Points
 from ..space.space import Space
-from ..strategies.borders import Border, Hierarchy, Jump, MultiLabel, Threshold
+from ..strategies.borders import Border, border_named
 from ..strategies.refine import Refinement
 from ..strategies.terrain import native
 
@@ -31,29 +30,14 @@ Mask = npt.NDArray[np.bool_]
 
 
 def border_of(front: Front) -> Border:
-    """Return the border that a front was made with: its settings tell the kind, its pairs the exact value."""
-    text = str(front.settings.get("border", ""))
-    number = re.search(r"(?:above|more than) (\S+) (?:beside|between)", text)
-    if number:
-        value = float(number[1])  # six digits of it
-        a, b = front.a_output.astype(np.float64), front.b_output.astype(np.float64)
-        if text.startswith("answers that differ"):
-            return Jump(min(value, np.nextafter(np.abs(a - b).min(initial=np.inf), 0)))
-        low, high = np.minimum(a, b).max(initial=-np.inf), np.maximum(a, b).min(initial=np.inf)
-        return Threshold(value if low <= value < high else low)
-    labels = [*front.a_output, *front.b_output]
-    if labels and isinstance(labels[0], tuple):
-        return MultiLabel()
-    return Hierarchy() if "whose paths part" in text else Border()
+    """Return the border that a front was made with, as its settings tell it."""
+    return border_named(str(front.settings["border_kind"]), front.settings.get("border_value"))
 
 
 def states_of(front: Front, border: Border) -> tuple[Codes, Codes, Rows]:
     """Return the answers at both ends as the border reads them, and which of several labels each pair is about."""
     a, b = (border.read(Outputs.of(values)) for values in (front.a_output, front.b_output))
-    part = np.zeros(len(front), dtype=np.intp)
-    if isinstance(border, MultiLabel):
-        part[:] = [int(kind.split(":")[0].removeprefix("label ")) for kind in front.kinds]
-    return a, b, part
+    return a, b, front.part
 
 
 def narrowing(space: Space, delta: float) -> Refinement:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from .._checks import plural, short
+from .reading import changes
 
 if TYPE_CHECKING:
     from .front import Front
@@ -56,18 +57,9 @@ def example(front: Front) -> str:
     if not len(front):
         return ""
     row = int(front.plausibility.argmin())
-    a, b = front.a.frame.iloc[row], front.b.frame.iloc[row]
-    changed = [
-        f"{name} {short(a[name])} -> {short(b[name])}"
-        for name in front.space.names
-        if a[name] != b[name] and not (_missing(a[name]) and _missing(b[name]))
-    ]
-    more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
-    return f"{short(front.a_output[row])} becomes {short(front.b_output[row])} with {', '.join(changed[:3])}{more}"
-
-
-def _missing(value: object) -> bool:
-    return value is None or value != value
+    a, b = front.a.take(slice(row, row + 1)), front.b.take(slice(row, row + 1))
+    becomes = f"{short(front.a_output[row])} becomes {short(front.b_output[row])}"
+    return f"{becomes} with {changes(a, b, 3)[0]}"
 
 
 def _number(value: float) -> str:

@@ -6,6 +6,7 @@ NaN where there was no answer. Strategies compute with these, and a `Border` say
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -84,10 +85,13 @@ class Border:
     ----------
     least : float
         Two answers are apart where their gap is larger than this.
+    value : float or None
+        The threshold, or the least jump, where it has one.
     """
 
     least = 0.0
     name = "labels"
+    value: float | None = None
 
     def __init__(self, labels: Iterable[Any] | None = ()) -> None:
         self.book = Codebook(labels or ())
@@ -235,7 +239,7 @@ class Threshold(_Numeric):
         super().__init__()
         if not is_number(value) or not np.isfinite(value):
             reject("threshold", "explore", "a finite number", value)
-        self.value = float(value)
+        self.value: float = float(value)
 
     def gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
         """Return 1 where the two lie on different sides of the value."""
@@ -258,7 +262,7 @@ class Jump(_Numeric):
 
     def __init__(self, tolerance: float) -> None:
         super().__init__()
-        self.least = positive("jump", "explore", tolerance)
+        self.value = self.least = positive("jump", "explore", tolerance)
 
     def gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
         """Return by how much the two differ."""
@@ -319,3 +323,10 @@ def _border_of(labels: list[Any], known: bool = True) -> Border:
     if all(isinstance(label, str) and "/" in label.strip("/") for label in labels):
         return Hierarchy(labels if known else ())
     return Border(labels if known else ())
+
+
+def border_named(kind: str, value: float | None = None) -> Border:
+    """Return a border by its name, with its threshold or its least jump where it has one."""
+    if kind in ("threshold", "jump"):
+        return (Threshold if kind == "threshold" else Jump)(value if value is not None else math.nan)
+    return {"labels": Border, "hierarchy": Hierarchy, "multilabel": MultiLabel}[kind]()

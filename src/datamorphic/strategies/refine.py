@@ -153,8 +153,12 @@ class _Wave:
         """Return the brackets that are still too wide."""
         if self.plan.delta is None or not rows.size:
             return rows
-        here = self.brackets
-        return rows[self.plan.ground.apart(here.x[rows], here.y[rows]) > self.plan.delta]
+        x, y = self.brackets.x[rows], self.brackets.y[rows]
+        apart = self.plan.ground.apart(x, y)
+        if self.plan.ground.mixed:  # a last category or unit may have to stay: then what counts is the rest
+            discrete = geometry.discrete_distance(self.plan.ground.space, x, y)
+            apart = np.where(discrete <= 1, apart - discrete, apart)
+        return rows[apart > self.plan.delta]
 
     # -- the plain rule -----------------------------------------------------------------------------
 

@@ -45,6 +45,11 @@ class Terrain:
         """Whether there is always something between two different points."""
         return self.space.kinds["continuous"] > 0
 
+    @property
+    def mixed(self) -> bool:
+        """Whether some features can be halved for ever and others cannot."""
+        return self.continuous and not self.space.smooth
+
     def move(self, codes: Codes, chosen: np.ndarray, rng: np.random.Generator) -> Codes:
         """Return every row after its own chosen move (a position in `moves`)."""
         moved = np.empty(codes.shape, order="F")

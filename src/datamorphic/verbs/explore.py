@@ -167,10 +167,11 @@ def run(
         flow = explorers[strategy].explore(Pool(subject.seeds), rng)
     tally = Tally()
     found = drive(flow, subject.sut, budget=budget, tally=tally, progress=progress, timeout=timeout)
+    border = explorers["random_walk"].border_now
     settings = {
         "walks": walks, "steps": steps, "walk_distance": walk_distance, "delta": delta, "moves": list(ground.moves),
         "refine": refine, "pool": pool, "seed": seed if isinstance(seed, int) else None,
-        "border": explorers["random_walk"].border_now.describe(),
+        "border": border.describe(), "border_kind": border.name, "border_value": border.value,
     }  # fmt: skip
     return front_of(found, explorers["random_walk"], subject, strategy, tally, settings)
 
@@ -220,6 +221,7 @@ def front_of(
         b_output=_typed(border.answer(pairs.y_state)),
         kinds=kinds_of(border, pairs),
         distance=ground.distance(x, y) if len(x) else np.empty(0),
+        part=pairs.part,
         walk=pairs.walk,
         pair_runs=pairs.runs,
         walked_by=np.repeat(np.array(found.strategy, dtype=object), [len(each) for each in found.brackets]),
