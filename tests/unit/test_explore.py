@@ -247,7 +247,7 @@ def test_scores_that_lie_cost_nothing_but_cases():
         liar = Liar(kind)
         front = dm.explore(liar, SQUARE, "random_target", walks=200, refine="score")
         assert len(front) > 50
-        assert front.pair_runs.max() <= 21
+        assert front.pair_runs.max() <= 41  # misled, and then halved
         assert (liar.execute(front.a).values == front.a_output).all()
         assert (front.a_output != front.b_output).all()
         assert front.distance.max() <= math.sqrt(2) / 2**20 * 1.001
@@ -526,3 +526,29 @@ def test_a_front_survives_a_file(tmp_path):
     (tmp_path / "text.parquet").write_text("front")
     with pytest.raises(DataError, match="not a Parquet"):
         dm.Front.load(tmp_path / "text.parquet")
+
+
+class Guessing(Executor):
+    """Guesses labels from scores that are wrong near the border: only the labels count."""
+
+    space, labels, score_kind, name = SQUARE, (0, 1), "decision", "guessing"
+
+    def answer(self, batch, scores):
+        total = batch.codes.sum(axis=1)
+        value = total - 1 if scores == "only" else total - 1.1
+        both = np.column_stack([-value, value])
+        return Outputs((value > 0).astype(int), np.zeros(len(batch), np.int8), both if scores else None)
+
+
+@pytest.mark.parametrize("budget", [None, 120, 200, 300, 500, 1000])
+def test_guessed_labels_are_never_believed(budget):
+    sut = Guessing()
+    front = dm.explore(sut, SQUARE, "random_target", walks=200, seeds=50, refine="score", budget=budget)
+    assert (sut.execute(front.a).values == front.a_output).all()
+    assert (sut.execute(front.b).values == front.b_output).all()
+    assert (front.a_output != front.b_output).all()
+    if budget is None:
+        assert len(front) > 40
+        assert front.distance.max() <= math.sqrt(2) / 2**20 * 1.001
+    else:
+        assert front.runs <= budget

@@ -61,6 +61,18 @@ class Brackets:
             setattr(whole, name, np.concatenate([empty, *(getattr(part, name) for part in parts)]))
         return whole
 
+    def take(self, rows: Rows) -> Brackets:
+        """Return a copy of some rows."""
+        some = Brackets(self.x.shape[1])
+        for name, values in vars(self).items():
+            setattr(some, name, values[rows])
+        return some
+
+    def put(self, rows: Rows, other: Brackets) -> None:
+        """Put the pairs of others, as many as there are rows, in their places; what they cost stays."""
+        for name in ("x", "y", "x_state", "y_state"):
+            getattr(self, name)[rows] = getattr(other, name)
+
     def keep(self, rows: npt.NDArray[Any]) -> None:
         """Drop all rows but some."""
         for name, values in vars(self).items():

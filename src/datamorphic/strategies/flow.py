@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from .._checks import is_number
 from ..errors import ArgumentError
@@ -30,8 +30,9 @@ class Question:
     ----------
     batch : Points or Rows
         The inputs.
-    scores : bool
-        Whether scores are wanted beside the labels.
+    scores : bool or "only"
+        Whether scores are wanted beside the labels; "only" allows a system to guess the labels from them,
+        which saves half of its work.
     done : float, optional
         The share of the whole work that lies behind, between 0 and 1, for the progress bar.
     note : str
@@ -44,7 +45,7 @@ class Question:
     """
 
     batch: Batch
-    scores: bool = False
+    scores: bool | Literal["only"] = False
     done: float | None = None
     note: str = ""
     fresh: bool = False

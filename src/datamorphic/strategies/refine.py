@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import OutOfBudget
 from ..space import geometry
 from ..space.features import Codes
 from ..space.points import Points
@@ -123,10 +125,16 @@ class _Wave:
     border: Border
     brackets: Brackets
     done: float
+    extra: Rows = field(init=False)  # cases beyond the limit that a bracket may have: its first were in vain
+
+    def __post_init__(self) -> None:
+        self.extra = np.zeros(len(self.brackets), dtype=np.intp)
 
     # -- asking and deciding ------------------------------------------------------------------------
 
-    def _ask(self, codes: Codes, rows: Rows, scores: bool = False) -> Flow[tuple[Codes, Scores | None]]:
+    def _ask(
+        self, codes: Codes, rows: Rows, scores: bool | Literal["only"] = False
+    ) -> Flow[tuple[Codes, Scores | None]]:
         """Execute new cases, each to narrow one of some brackets, and count them."""
         ground = self.plan.ground
         outputs = yield Question(
@@ -170,7 +178,7 @@ class _Wave:
         here, space = self.brackets, self.plan.ground.space
         fresh = not here.runs.any()  # none of them has been narrowed before: all have as many halvings left
         for _ in range(self.plan.steps):
-            rows = self._open(rows if fresh else rows[here.runs[rows] < self.plan.steps])
+            rows = self._open(rows if fresh else rows[here.runs[rows] - self.extra[rows] < self.plan.steps])
             if still is not None and rows.size:
                 rows = rows[still(here.x[rows], here.y[rows])]
             if not rows.size:
@@ -193,11 +201,12 @@ class _Wave:
     def guided(self, rows: Rows) -> Flow[None]:
         """Narrow brackets by ITP: interpolate, stay near the middle, never need more than one case beyond bisection.
 
-        What cannot be interpolated (categories, integers, missing values) is halved first.
+        What cannot be interpolated (categories, integers, missing values) is halved first. On the way labels may
+        be guessed from scores; in the end the system is asked for them.
         """
         plan, here = self.plan, self.brackets
         space = plan.ground.space
-        if space.kinds["continuous"] < len(space) or space.has_nullable:
+        if not space.smooth:
 
             def discrete(x: Codes, y: Codes) -> npt.NDArray[np.bool_]:
                 return geometry.discrete_distance(space, x, y) > 0
@@ -207,6 +216,25 @@ class _Wave:
         rows = self._open(rows[here.runs[rows] < plan.steps])
         if not rows.size:
             return
+        before = here.take(rows)
+        try:
+            broken = yield from self._interpolate(rows)
+            wrong = (yield from self._uncertified(rows)) if self._wants_scores else rows[:0]
+        except OutOfBudget:
+            if self._wants_scores:
+                here.put(rows, before)  # guessed labels are no labels
+            raise
+        # Where scores misled, or the straight line leads through invalid cases, midpoints know the way.
+        again = np.union1d(wrong, broken)
+        places = np.searchsorted(rows, wrong)
+        here.put(wrong, before.take(places))
+        self.extra[again] = here.runs[again] - before.runs[np.searchsorted(rows, again)]
+        yield from self.bisect(again)
+
+    def _interpolate(self, rows: Rows) -> Flow[Rows]:
+        """Narrow brackets that differ in real numbers only; return those that led through invalid cases."""
+        plan, here = self.plan, self.brackets
+        space = plan.ground.space
         low, high = np.zeros(len(rows)), np.ones(len(rows))
         start = here.x[rows]
         way = np.nan_to_num(here.y[rows] - start)  # a value missing on both sides stays missing
@@ -216,13 +244,10 @@ class _Wave:
         most = np.ceil(np.log2(1 / target)) + 1  # cases that halving would need, and one
         low_scores, high_scores = yield from self._scores_of_ends(rows)
         last = np.full(len(rows), np.nan)
-        broken: list[Rows] = []
+        broken = [rows[:0]]
         live = np.arange(len(rows))
         made = 0
-        while True:
-            live = live[high[live] - low[live] > target[live]]
-            if not live.size:
-                break
+        while (live := live[high[live] - low[live] > target[live]]).size:
             ends = here.x_state[rows[live]], here.y_state[rows[live]]
             f_low = self._value(ends[0], low_scores, live, ends)
             f_high = self._value(ends[1], high_scores, live, ends)
@@ -239,7 +264,7 @@ class _Wave:
             live, t, z = live[new], t[new], z[new]
             if not live.size:
                 break
-            state, scores = yield from self._ask(z, rows[live], scores=self._wants_scores)
+            state, scores = yield from self._ask(z, rows[live], "only" if self._wants_scores else False)
             answered = np.flatnonzero(~np.isnan(state))
             live, t, z = live[answered], t[answered], z[answered]
             second = self._narrow(rows[live], z, state[answered])
@@ -247,8 +272,17 @@ class _Wave:
             if scores is not None and high_scores is not None and low_scores is not None:
                 high_scores[live[second]] = scores[answered[second]]
                 low_scores[live[~second]] = scores[answered[~second]]
-        if broken:  # the straight line leads through invalid cases; midpoints know a way around
-            yield from self.bisect(np.concatenate(broken))
+        return np.concatenate(broken)
+
+    def _uncertified(self, rows: Rows) -> Flow[Rows]:
+        """Ask for the labels of both ends of brackets, and return those that have no border between them."""
+        here, count = self.brackets, len(rows)
+        ends = Points(self.plan.ground.space, np.concatenate([here.x[rows], here.y[rows]]))
+        outputs = yield Question(ends, False, self.done, "asking for labels", fresh=True, runs=0)
+        x, y = np.split(self.border.read(outputs), [count])
+        good, _ = self.border.parts(x, y)
+        here.x_state[rows[good]], here.y_state[rows[good]] = x[good], y[good]
+        return np.delete(rows, good)
 
     @property
     def _wants_scores(self) -> bool:
@@ -258,10 +292,8 @@ class _Wave:
         """Ask for the scores of both ends: these cases were executed before, so they are no new runs."""
         if not self._wants_scores:
             return None, None
-        ends = np.concatenate([self.brackets.x[rows], self.brackets.y[rows]])
-        outputs = yield Question(
-            Points(self.plan.ground.space, ends), True, self.done, "asking for scores", fresh=True, runs=0
-        )
+        ends = Points(self.plan.ground.space, np.concatenate([self.brackets.x[rows], self.brackets.y[rows]]))
+        outputs = yield Question(ends, "only", self.done, "asking for scores", fresh=True, runs=0)
         if outputs.scores is None:
             return None, None
         return outputs.scores[: len(rows)].copy(), outputs.scores[len(rows) :].copy()

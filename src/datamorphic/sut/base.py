@@ -14,6 +14,7 @@ from .answers import Labels, as_outputs
 if TYPE_CHECKING:
     from ..space.space import Space
 
+Wanted = bool | Literal["only"]
 ScoreKind = Literal["decision", "probability", "pairwise"]
 
 
@@ -43,12 +44,16 @@ class Executor:
     labels: Labels | None = None
     score_kind: ScoreKind | None = None
 
-    def execute(self, data: Any, *, scores: bool = False) -> Outputs:
-        """Return the outputs of a batch, with scores where they are asked for and exist."""
-        batch = self.batch(data)
-        return self.answer(batch, scores and self.score_kind is not None) if len(batch) else Outputs.empty()
+    def execute(self, data: Any, *, scores: Wanted = False) -> Outputs:
+        """Return the outputs of a batch, with scores where they are asked for and exist.
 
-    def answer(self, batch: Batch, scores: bool) -> Outputs:
+        With ``scores="only"`` the labels may be guessed from the scores.
+        """
+        batch = self.batch(data)
+        wanted = scores if self.score_kind is not None else False
+        return self.answer(batch, wanted) if len(batch) else Outputs.empty()
+
+    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
         """Return the outputs of a batch that is not empty."""
         raise NotImplementedError
 
@@ -91,7 +96,7 @@ class Function(Executor):
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.labels = None if labels is None else tuple(labels)
 
-    def answer(self, batch: Batch, scores: bool) -> Outputs:
+    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
         """Call the function on the frame, or on one case after the other."""
         frame = batch.frame
         if not self.scalar:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..errors import ModelError
 from ..outputs import Outputs
 from ..space.points import Batch, Points
 from .answers import Labels, as_outputs
-from .base import Executor, ScoreKind
+from .base import Executor, ScoreKind, Wanted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,9 +50,13 @@ class Estimator(Executor):
         if space is not None:
             self._check_columns(space.names)
 
-    def answer(self, batch: Batch, scores: bool) -> Outputs:
+    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
         """Ask the model to predict, and for scores if they are wanted."""
         given = self._given(batch)
+        if scores == "only":
+            guess = self._scores(given)
+            if guess is not None and not np.isnan(guess).any():
+                return Outputs.of(np.asarray(self.labels)[self._winner(guess)], guess)
         predicted = self.model.predict(given)
         if getattr(predicted, "ndim", 1) == 2 and predicted.shape[1] > 1:
             self.labels = self.score_kind = None  # several labels at once: classes_ lists their parts
@@ -91,6 +96,17 @@ class Estimator(Executor):
                 f"{self.name} was fitted on {plural(self.width, 'column')} and the data have {len(given)}. "
                 "Leave out the columns that are no features, the target for one."
             )
+
+    def _winner(self, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+        """Return which label the scores speak for: the highest, or the one with most votes in pairs."""
+        if self.score_kind != "pairwise" or self.labels is None:
+            return scores.argmax(axis=1)
+        votes = np.zeros((len(scores), len(self.labels)), dtype=np.intp)
+        for column, (i, j) in enumerate(combinations(range(len(self.labels)), 2)):
+            first = scores[:, column] > 0
+            votes[:, i] += first
+            votes[:, j] += ~first
+        return votes.argmax(axis=1)
 
     def _scores(self, given: Any) -> npt.NDArray[np.float64] | None:
         assert self._ask_scores is not None

@@ -11,7 +11,7 @@ from .._checks import plural, positive
 from ..errors import DatamorphicError, ModelError, SystemDied, SystemHung, SystemRaised, told
 from ..outputs import Outputs
 from ..space.points import Batch
-from .base import Executor, Wrapper
+from .base import Executor, Wanted, Wrapper
 
 START_UP = 120.0  # seconds a new process may take to import its libraries and receive the model
 
@@ -29,7 +29,7 @@ class Isolated(Wrapper):
         super().__init__(inner)
         self.timeout = positive("timeout", "Isolated", timeout)
 
-    def answer(self, batch: Batch, scores: bool) -> Outputs:
+    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
         """Send the batch to the child and wait for its outputs."""
         from joblib.externals.loky.process_executor import BrokenProcessPool
 

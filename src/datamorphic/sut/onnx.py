@@ -13,7 +13,7 @@ from ..errors import ModelError
 from ..outputs import Outputs
 from ..space.points import Batch
 from .answers import as_outputs
-from .base import Executor
+from .base import Executor, Wanted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +54,7 @@ class OnnxModel(Executor):
         self._session = _open(self._file)
         self._inputs = self._session.get_inputs()
 
-    def answer(self, batch: Batch, scores: bool) -> Outputs:
+    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
         """Run the session on the batch."""
         wanted = self._outputs[: 2 if scores else 1]
         found = self._session.run(wanted, self._feed(batch.frame))

@@ -17,7 +17,7 @@ from ..errors import BadAnswer, SystemDied, SystemFailed, SystemHung, UsageError
 from ..outputs import Outputs, Status
 from ..space.points import Batch, Points
 from ..space.rowtable import Numbers, RowTable
-from .base import Executor, Wrapper
+from .base import Executor, Wanted, Wrapper
 
 
 class Counted(Wrapper):
@@ -28,7 +28,7 @@ class Counted(Wrapper):
         self.calls = 0
         self.batches = 0
 
-    def answer(self, batch: Batch, scores: bool) -> Outputs:
+    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
         """Pass the batch on and count it."""
         self.calls += len(batch)
         self.batches += 1
@@ -42,7 +42,7 @@ class Chunked(Wrapper):
         super().__init__(inner)
         self.rows = whole_number("rows", "Chunked", rows, 1)
 
-    def answer(self, batch: Batch, scores: bool) -> Outputs:
+    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
         """Answer chunk by chunk."""
         if len(batch) <= self.rows:
             return self.inner.answer(batch, scores)
@@ -65,10 +65,11 @@ class Cached(Wrapper):
         self._memory = {False: _Memory(), True: _Memory()}  # without scores, and with
         self._older = {False: _Memory(), True: _Memory()}
 
-    def answer(self, batch: Batch, scores: bool) -> Outputs:
+    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
         """Answer from memory what is there and ask for the rest, each different row once."""
-        if not isinstance(batch, Points):
-            return self.inner.answer(batch, scores)  # texts and queries: their systems keep their own
+        if not isinstance(batch, Points) or scores == "only":
+            # texts and queries: their systems keep their own; guessed labels: nobody should
+            return self.inner.answer(batch, scores)
         if len(self._memory[scores]) >= self.rows:
             self._older[scores], self._memory[scores] = self._memory[scores], _Memory()
         memory, older = self._memory[scores], self._older[scores]
@@ -195,7 +196,7 @@ class Guarded(Wrapper):
         self._next_recheck = 1
         self._rng = np.random.default_rng(0)
 
-    def answer(self, batch: Batch, scores: bool) -> Outputs:
+    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
         """Answer every row, the failing ones with a status."""
         outputs = self._solve(batch, scores)
         if outputs.status.any():
@@ -209,7 +210,7 @@ class Guarded(Wrapper):
             self._ask_again(batch, outputs)
         return outputs
 
-    def _solve(self, batch: Batch, scores: bool) -> Outputs:
+    def _solve(self, batch: Batch, scores: Wanted) -> Outputs:
         parts: list[tuple[int, Outputs]] = []  # where each solved piece begins
         todo = [(0, len(batch))]
         lone_failures = hung = 0
