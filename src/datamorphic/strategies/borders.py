@@ -28,7 +28,7 @@ class Codebook:
 
     def __init__(self, labels: Iterable[Any] = ()) -> None:
         self.labels: list[Any] = list(labels)
-        self._first, self._places = 0, np.empty(0)
+        self._first, self._places, self._dense = 0, np.empty(0), False
 
     def read(self, outputs: Outputs) -> Codes:
         """Return the code of each answer, NaN for a row without one."""
@@ -37,7 +37,7 @@ class Codebook:
             places = values - self._first
             if ok.all() and places.min(initial=0) >= 0 and places.max(initial=0) < self._places.size:
                 codes = self._places[places]
-                if not np.isnan(codes).any():
+                if self._dense or not np.isnan(codes).any():
                     return codes
         codes = np.full(len(values), np.nan)
         if len(self.labels) <= FEW_LABELS and (values.dtype.kind != "O" or not _holds_tuples(values, ok)):
@@ -65,6 +65,7 @@ class Codebook:
             self._first = min(numbers)
             self._places = np.full(max(numbers) - self._first + 1, np.nan)
             self._places[np.array(numbers) - self._first] = np.arange(len(numbers))
+            self._dense = not np.isnan(self._places).any()
 
     def label_of(self, codes: Codes) -> npt.NDArray[Any]:
         """Return the labels that codes stand for."""

@@ -16,20 +16,23 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from .._checks import plural
 from ..errors import OutOfBudget
 from ..space import geometry
 from ..space.features import Codes
 from ..space.points import Points
+from ..space.space import Space
 from .borders import Border
 from .brackets import Brackets, Found
 from .flow import Flow, Question
-from .guides import Guide, Scores
+from .guides import Guide, Scores, interpolated
 from .terrain import Terrain
 
 METHODS = ("auto", "bisect", "score", "multisection")
 UNLIMITED = 1100  # halvings: a float64 interval has no more
 LEVELS = 4  # of midpoints that multisection asks at once: 15 cases a bracket
 PILOT = 32  # brackets on which `auto` tries the scores
+GLANCES = 4  # cases after which it looks whether they are steps
 WORTH = 0.6  # scores are used if they need at most this share of bisection's cases
 
 Rows = npt.NDArray[np.intp]
@@ -79,15 +82,18 @@ class Refinement:
             return
         self._settle(border, found)
         wave = _Wave(self, border, brackets, done)
+        rows = np.arange(len(brackets))
         try:
-            if self.method == "auto":
-                yield from self._try_out(wave, found)
-            if self.method == "score":
-                yield from wave.guided(np.arange(len(brackets)))
-            elif self.method == "multisection":
+            if self.method == "multisection":
                 yield from wave.multisect()
-            else:
-                yield from wave.bisect(np.arange(len(brackets)))
+                return
+            tried = rows[:0]
+            if self.method == "auto":
+                tried, rows = rows[:PILOT], rows[PILOT:]
+                tried = yield from self._try_out(wave, tried, found)
+            if self.method == "score":
+                rows = yield from wave.guided(rows)
+            yield from wave.bisect(np.union1d(tried, rows))
         finally:  # a budget may end it anywhere
             walk_runs += np.bincount(brackets.walk, brackets.runs, len(walk_runs)).astype(np.intp)
         if border.least > 0:  # a steep slope looks like a jump from afar
@@ -95,18 +101,20 @@ class Refinement:
             found.slopes += int((~real).sum())
             brackets.keep(real)
 
-    def _try_out(self, wave: _Wave, found: Found) -> Flow[None]:
-        """Narrow the first brackets by scores, and decide."""
+    def _try_out(self, wave: _Wave, rows: Rows, found: Found) -> Flow[Rows]:
+        """Narrow the first brackets by scores, and decide; return those that are left to halving."""
         brackets = wave.brackets
-        first = np.arange(min(PILOT, len(brackets)))
-        plain = self._halvings(brackets.x[first], brackets.y[first])
-        yield from wave.guided(first)
-        guided, halved = float(np.median(brackets.runs[first])), float(np.median(plain))
-        self.method = "score" if guided <= WORTH * halved else "bisect"
-        found.note(
-            f"Scores narrow a pair with {guided:g} cases where halving takes {halved:g} (tried on {len(first)}): "
-            f"{'used' if self.method == 'score' else 'not used'}."
-        )
+        plain = self._halvings(brackets.x[rows], brackets.y[rows])
+        left = yield from wave.guided(rows, doubtful=True)
+        guided, halved = float(np.median(brackets.runs[rows])), float(np.median(plain))
+        helped = guided <= WORTH * halved and 2 * len(left) < len(rows)
+        self.method = "score" if helped else "bisect"
+        if helped:
+            told = f"Scores narrow a pair with {guided:g} cases where halving takes {halved:g}"
+        else:
+            told = "Scores lead to a border no faster than halving"
+        found.note(f"{told} (tried on {plural(len(rows), 'pair')}): {'used' if helped else 'not used'}.")
+        return left
 
     def _halvings(self, x: Codes, y: Codes) -> Codes:
         """Return how many cases plain bisection would take at most."""
@@ -177,6 +185,7 @@ class _Wave:
         """
         here, space = self.brackets, self.plan.ground.space
         fresh = not here.runs.any()  # none of them has been narrowed before: all have as many halvings left
+        wide = self.plan.ground.straight and _wide(space, here.x[rows], here.y[rows], self.plan.steps)
         for _ in range(self.plan.steps):
             rows = self._open(rows if fresh else rows[here.runs[rows] - self.extra[rows] < self.plan.steps])
             if still is not None and rows.size:
@@ -185,11 +194,12 @@ class _Wave:
                 return
             x, y = (here.x, here.y) if rows.size == len(here) else (here.x[rows], here.y[rows])
             z = self.plan.ground.between(x, y)
-            new = ~(_same(space, z, x) | _same(space, z, y))
-            if not new.all():
-                rows, z = rows[new], z[new]
-                if not rows.size:
-                    return
+            if not wide:
+                new = ~(_same(space, z, x) | _same(space, z, y))
+                if not new.all():
+                    rows, z = rows[new], z[new]
+                    if not rows.size:
+                        return
             state, _ = yield from self._ask(z, rows)
             answered = ~np.isnan(state)
             if not answered.all():  # the pair as it stands is what can be known here
@@ -198,11 +208,13 @@ class _Wave:
 
     # -- guided by scores ---------------------------------------------------------------------------
 
-    def guided(self, rows: Rows) -> Flow[None]:
+    def guided(self, rows: Rows, doubtful: bool = False) -> Flow[Rows]:
         """Narrow brackets by ITP: interpolate, stay near the middle, never need more than one case beyond bisection.
 
         What cannot be interpolated (categories, integers, missing values) is halved first. On the way labels may
-        be guessed from scores; in the end the system is asked for them.
+        be guessed from scores; in the end the system is asked for them. Returns the brackets that are left to
+        halving: where scores misled, or the straight line leads through invalid cases, or, where it is doubtful
+        that scores help, they turn out to be steps.
         """
         plan, here = self.plan, self.brackets
         space = plan.ground.space
@@ -215,24 +227,23 @@ class _Wave:
             rows = rows[~discrete(here.x[rows], here.y[rows])]
         rows = self._open(rows[here.runs[rows] < plan.steps])
         if not rows.size:
-            return
+            return rows
         before = here.take(rows)
         try:
-            broken = yield from self._interpolate(rows)
+            left = yield from self._interpolate(rows, doubtful)
             wrong = (yield from self._uncertified(rows)) if self._wants_scores else rows[:0]
         except OutOfBudget:
             if self._wants_scores:
                 here.put(rows, before)  # guessed labels are no labels
             raise
-        # Where scores misled, or the straight line leads through invalid cases, midpoints know the way.
-        again = np.union1d(wrong, broken)
-        places = np.searchsorted(rows, wrong)
-        here.put(wrong, before.take(places))
-        self.extra[again] = here.runs[again] - before.runs[np.searchsorted(rows, again)]
-        yield from self.bisect(again)
+        self.extra[left] = 1  # what interpolation may take longer than halving
+        started = before.take(np.searchsorted(rows, wrong))
+        here.put(wrong, started)
+        self.extra[wrong] = here.runs[wrong] - started.runs
+        return np.union1d(wrong, left)
 
-    def _interpolate(self, rows: Rows) -> Flow[Rows]:
-        """Narrow brackets that differ in real numbers only; return those that led through invalid cases."""
+    def _interpolate(self, rows: Rows, doubtful: bool) -> Flow[Rows]:
+        """Narrow brackets that differ in real numbers only; return those that are left to halving."""
         plan, here = self.plan, self.brackets
         space = plan.ground.space
         low, high = np.zeros(len(rows)), np.ones(len(rows))
@@ -244,14 +255,16 @@ class _Wave:
         most = np.ceil(np.log2(1 / target)) + 1  # cases that halving would need, and one
         low_scores, high_scores = yield from self._scores_of_ends(rows)
         last = np.full(len(rows), np.nan)
-        broken = [rows[:0]]
+        left, seen = [rows[:0]], [np.empty(0)]
         live = np.arange(len(rows))
         made = 0
         while (live := live[high[live] - low[live] > target[live]]).size:
             ends = here.x_state[rows[live]], here.y_state[rows[live]]
             f_low = self._value(ends[0], low_scores, live, ends)
             f_high = self._value(ends[1], high_scores, live, ends)
-            t, last[live] = _itp(low[live], high[live], f_low, f_high, last[live], target[live], most[live] - made)
+            t, last[live] = interpolated(
+                low[live], high[live], f_low, f_high, last[live], target[live], most[live] - made
+            )
             made += 1
             z = start[live] + t[:, None] * way[live]
             x, y = here.x[rows[live]], here.y[rows[live]]
@@ -259,7 +272,7 @@ class _Wave:
             new = ~(_same(space, z, x) | _same(space, z, y))
             if space.keeps_constraints:
                 kept = space.satisfied(z)
-                broken.append(rows[live[~kept]])
+                left.append(rows[live[~kept]])
                 new &= kept
             live, t, z = live[new], t[new], z[new]
             if not live.size:
@@ -272,7 +285,13 @@ class _Wave:
             if scores is not None and high_scores is not None and low_scores is not None:
                 high_scores[live[second]] = scores[answered[second]]
                 low_scores[live[~second]] = scores[answered[~second]]
-        return np.concatenate(broken)
+            if doubtful and made <= GLANCES:
+                narrowed = here.x_state[rows[live]], here.y_state[rows[live]]
+                seen.append(self._value(state[answered], scores, answered, narrowed))
+                if made == GLANCES and _steps(np.concatenate(seen)):
+                    left.append(rows[live])
+                    break
+        return np.concatenate(left)
 
     def _uncertified(self, rows: Rows) -> Flow[Rows]:
         """Ask for the labels of both ends of brackets, and return those that have no border between them."""
@@ -357,28 +376,18 @@ def _new(ground: Terrain, grid: list[Codes], place: int, levels: int) -> npt.NDA
     return ~(_same(ground.space, z, x) | _same(ground.space, z, y))
 
 
-def _same(space: object, a: Codes, b: Codes) -> npt.NDArray[np.bool_]:
-    return Points(space, a).same(Points(space, b))  # type: ignore[arg-type]
+def _steps(values: Codes) -> bool:
+    """Tell whether the values of a guide are steps: no smooth function takes the same value again and again."""
+    return len(np.unique(values)) < 0.9 * len(values)
 
 
-def _itp(
-    low: Codes, high: Codes, f_low: Codes, f_high: Codes, last: Codes, target: Codes, left: Codes
-) -> tuple[Codes, Codes]:
-    """Return where to look next in [low, high] for the change of sign, and the root that was interpolated.
+def _wide(space: Space, x: Codes, y: Codes, halvings: int) -> bool:
+    """Tell whether all pairs of real numbers are so far apart that no halving of so many comes to an end."""
+    if not space.smooth or halvings > 40:
+        return False
+    digits = np.spacing(np.maximum(np.abs(x), np.abs(y)))
+    return bool((np.abs(x - y) > digits * 2.0 ** (halvings + 2)).any(axis=1).all())
 
-    Oliveira and Takahashi's interpolate-truncate-project: the secant's root, moved a little towards the middle
-    so that both ends close in, and kept so near the middle that `left` more cases suffice whatever comes. How
-    far it is moved follows how far the secant's root has shifted since the last time: not at all, and the
-    function is straight.
-    """
-    middle, width = (low + high) / 2, high - low
-    with np.errstate(all="ignore"):
-        root = (f_low * high - f_high * low) / (f_low - f_high)
-        usable = (f_low >= 0) & (f_high <= 0) & np.isfinite(root)
-        root = np.where(usable, root, middle)
-        shift = np.where(np.isnan(last), np.inf, 2 * np.abs(root - last))
-    inward = np.maximum(0.45 * target, np.minimum(shift, 0.2 * width**2))
-    side = np.sign(middle - root)
-    looked = np.where(inward <= np.abs(middle - root), root + side * inward, middle)
-    reach = np.maximum(0.0, target / 2 * 2.0**left * (1 - 1e-9) - width / 2)
-    return np.where(np.abs(looked - middle) <= reach, looked, middle - side * reach), root
+
+def _same(space: Space, a: Codes, b: Codes) -> npt.NDArray[np.bool_]:
+    return Points(space, a).same(Points(space, b))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ def as_outputs(
     Raises `BadAnswer` where that cannot be one answer a row. NaN and None get the status MISSING; a label
     that is not among `labels` gets NEW_LABEL. A row of several values becomes a tuple (multi-label).
     """
+    if isinstance(answer, np.ndarray) and answer.shape == (rows,) and _all_known(answer, labels):
+        return Outputs(answer, np.zeros(rows, dtype=np.int8), scores)
     values = _as_vector(answer, rows, scalar)
     missing, known = _judge(values, labels)
     status = np.zeros(rows, dtype=np.int8)
@@ -44,6 +47,22 @@ def as_outputs(
     told = np.flatnonzero(status)[:MOST_MESSAGES]
     messages = {int(i): kinds[Status(status[i])].format(short(values[i])) for i in told}
     return Outputs(values, status, scores, messages)
+
+
+def _all_known(values: npt.NDArray[Any], labels: Labels | None) -> bool:
+    """Tell at a glance whether whole numbers are labels, where the labels are all whole numbers of a range."""
+    if values.dtype.kind not in "iu" or labels is None or not len(values):
+        return False
+    low, high = _range_of(labels)
+    return low <= high and bool(values.min() >= low) and bool(values.max() <= high)
+
+
+@lru_cache(maxsize=64)
+def _range_of(labels: Labels) -> tuple[int, int]:
+    """Return the first and the last of labels that are all whole numbers from one to the other; else (0, -1)."""
+    if all(type(label) is int for label in labels) and len(set(labels)) == max(labels) - min(labels) + 1:
+        return min(labels), max(labels)
+    return 0, -1
 
 
 def _as_vector(answer: Any, rows: int, scalar: bool) -> npt.NDArray[Any]:
@@ -112,9 +131,6 @@ def _among(values: npt.NDArray[Any], labels: Labels) -> Mask:
     numbers = [label for label in labels if isinstance(label, int | float | np.number)]
     if len(numbers) > FEW_LABELS:
         return np.isin(values, np.array(numbers))
-    low, high = min(numbers, default=0), max(numbers, default=-1)
-    if values.dtype.kind in "iu" and set(numbers) == set(range(int(low), int(high) + 1)):
-        return (values >= low) & (values <= high)
     known = np.zeros(len(values), dtype=bool)
     for label in numbers:  # a few comparisons cost less than isin, which sorts
         known |= values == label
