@@ -100,8 +100,10 @@ def demo(
                 "rows": found.rows,
                 "accuracy": found.accuracy,
                 "steps": len(found.path),
+                "borders": len(found.front),
+                "flip": str(found.flip.iloc[0]["change"]),
                 "changes": [found.told_change(step) for step in found.changes],
-                "calls": found.health.calls + found.cost.calls,
+                "calls": found.health.calls + found.cost.calls + found.front.calls,
                 "laws": _laws_json(found.laws),
                 "seed": seed,
             }

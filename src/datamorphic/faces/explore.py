@@ -83,8 +83,11 @@ def explore(
             "threshold": threshold, "jump": jump, "labels": labels, **options,
         }  # fmt: skip
         if plan:
-            _print_plan(plan_for(system, frame, walks, steps=steps or 20, **common), as_json)
-            return
+            planned = plan_for(system, frame, walks, steps=20 if steps is None else steps, **common)
+    if plan:
+        _print_plan(planned, as_json)
+        return
+    with user_code():
         front = run(
             system, frame, strategy=strategy, walks=walks, steps=steps, delta=delta, refine=refine, pool=pool,
             budget=budget, timeout=timeout, **common,

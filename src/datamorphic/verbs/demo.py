@@ -9,6 +9,8 @@ import numpy as np
 
 from .._checks import plural, short
 from ..data.sets import load
+from ..fronts.front import Front
+from ..fronts.picture import scatter
 from ..morphisms.derived import derive
 from ..morphisms.law_report import LawReport
 from ..morphisms.laws import check_laws
@@ -19,8 +21,12 @@ from ..space.space import Space
 from ..strategies.flow import ask
 from ..sut.base import Executor
 from ..sut.wrap import wrap
+from .explore import run as explored
+from .subject import Subject
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..outputs import Outputs
 
 CLASSES = ("malignant", "benign")
@@ -39,6 +45,8 @@ class Demo:
     path: Path
     walked: Outputs
     cost: Tally
+    front: Front
+    flip: pd.DataFrame
 
     @property
     def changes(self) -> list[int]:
@@ -66,6 +74,8 @@ class Demo:
             "cases. What else can be said of it, without knowing a single right answer?",
             [
                 self._health_section(),
+                self._border_section(),
+                self._flip_section(),
                 self._walk_section(),
                 self._laws_section(),
                 Section(
@@ -87,6 +97,29 @@ class Demo:
             "It answers, and it answers the same way twice" if not bad else "It does not always answer properly",
             f"Asked {plural(self.rows, 'row')}, it {said}; asked some of them again, it {repeats}.",
             "bad" if bad else "good",
+        )
+
+    def _border_section(self) -> Section:
+        front = self.front
+        low, high = front.capability_interval()
+        top = ", ".join(front.deciding()["feature"].head(3))
+        return Section(
+            f"Where its answer changes: {plural(len(front), 'border pair')} found",
+            f"{plural(front.walks, 'walk')} through the space of patients, with {plural(front.calls, 'call')} of the "
+            f"model, found {plural(len(front), 'pair')} of nearly equal patients that are told different things "
+            f"({front.capability:.0%} of the walks met a border, {low:.0%} to {high:.0%} with 95 % confidence). "
+            f"At the border {top} decide most.",
+            picture=scatter(front),
+        )
+
+    def _flip_section(self) -> Section:
+        case = self.flip.iloc[0]
+        changes = case["change"].split(", ")  # no measurement has a comma in its name
+        more = f", and {plural(len(changes) - 3, 'smaller change')}" if len(changes) > 3 else ""
+        return Section(
+            f"What would change the answer for one patient: from {case['answer']} to {case['becomes']}",
+            "The smallest change that was found, and that the model confirms: "
+            f"{', '.join(changes[:3])}{more}. If a change that small should not matter, this is where to look.",
         )
 
     def _walk_section(self) -> Section:
@@ -147,6 +180,9 @@ def run_demo(seed: int = 0) -> Demo:
     target = inputs.iloc[int(np.argmax(asked.values == "benign"))]
     path = space.path(start, target)
     walked = drive(ask(path.walk(), scores=True, note="walking"), sut, tally=cost)
+    prepared = Subject(sut.name, sut, derive(space, sut), space.points(inputs))
+    front = explored(prepared, np.random.default_rng(seed), strategy="auto", walks=600, seed=seed)
+    unsure = int(np.argmin(np.abs(model.decision_function(test))))  # the one the model is least sure of
     return Demo(
         space,
         sut,
@@ -157,4 +193,6 @@ def run_demo(seed: int = 0) -> Demo:
         path,
         walked,
         cost,
+        front,
+        front.nearest(test.iloc[[unsure]]),
     )

@@ -1,0 +1,151 @@
+"""``datamorphic explore`` as users and machines call it."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+from typer.testing import CliRunner
+
+import datamorphic as dm
+from datamorphic.faces.cli import app
+
+MODULE = """
+import numpy as np
+import datamorphic as dm
+
+print("this module talks")
+
+def rule(frame):
+    print("so does the model")
+    return np.where(frame["x"] > 0.5, "high", "low")
+
+def shifted(frame):
+    return np.where(frame["x"] > 0.6, "high", "low")
+
+def broken(frame):
+    raise RuntimeError("no")
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "talking_rules.py").write_text(MODULE)
+    pd.DataFrame({"x": [i / 40 for i in range(41)], "y": [0.5, 1.5] * 20 + [1.0]}).to_csv("data.csv", index=False)
+
+    def call(*arguments):
+        return CliRunner().invoke(app, ["explore", *map(str, arguments)])
+
+    return call
+
+
+def test_json_has_what_the_contract_names(run):
+    result = run("--subject", "Box 1", "--strategy", "random_target", "--walks", 300, "--seeds", 100, "--json")
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.stdout)
+    wanted = {
+        "subject", "strategy", "walks", "pairs", "mutants", "runs", "calls", "capability", "cost", "seconds", "seed",
+    }  # fmt: skip
+    assert wanted <= document.keys()
+    assert document["mutants"] == 2 * document["pairs"]
+    assert document["capability"] == document["pairs"] / 300
+    assert document["cost"] == document["runs"] / document["mutants"]
+    front = dm.explore(dm.subjects["Box 1"], strategy="random_target", walks=300, seeds=100)
+    assert (document["runs"], document["pairs"]) == (front.runs, len(front))
+
+
+@pytest.mark.parametrize("strategy", ["random_walk", "directed_walk", "auto"])
+def test_every_strategy_by_name(run, strategy):
+    moves = ["--moves", "upward,downward"] if strategy == "directed_walk" else []
+    result = run("--subject", "Sin 2", "--strategy", strategy, "--walks", 100, *moves, "--json")
+    document = json.loads(result.stdout)
+    assert document["strategy"] == strategy
+    assert document["pairs"] > 10
+    if moves:
+        assert document["settings"]["moves"] == ["upward", "downward"]
+
+
+def test_a_function_and_a_file_of_data(run):
+    result = run("talking_rules:rule", "data.csv", "--walks", 100, "--json")
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.stdout)  # what the user's code prints goes elsewhere
+    assert document["borders"] == {"high | low": document["pairs"]}
+    assert document["deciding"][0]["feature"] == "x"
+
+
+def test_a_model_file_needs_trust_where_it_is_a_pickle(run, tmp_path):
+    import joblib
+
+    frame = pd.read_csv(tmp_path / "data.csv").assign(target=lambda f: f.x > 0.3)
+    joblib.dump(DecisionTreeClassifier().fit(frame[["x", "y"]], frame["target"]), tmp_path / "tree.joblib")
+    frame.to_csv(tmp_path / "labelled.csv", index=False)
+    assert run("tree.joblib", "labelled.csv", "--target", "target").exit_code == 2
+    result = run("tree.joblib", "labelled.csv", "--target", "target", "--trust", "--walks", 50, "--json")
+    assert json.loads(result.stdout)["pairs"] > 2
+
+
+def test_people_get_words_a_report_and_a_file(run, tmp_path):
+    result = run("--subject", "Box 2", "--walks", 200, "--html", "out/page.html", "--save", "front.parquet")
+    assert result.exit_code == 0, result.output
+    assert "border pairs from 200 walks" in result.stdout
+    assert "for example" in result.stdout
+    assert "capability" in (tmp_path / "out" / "page.html").read_text(encoding="utf-8")
+    assert len(dm.Front.load(tmp_path / "front.parquet")) > 20
+
+
+def test_comparing_with_a_saved_front_finds_a_moved_border(run):
+    arguments = ["data.csv", "--walks", 100, "--strategy", "random_target"]
+    assert run("talking_rules:rule", *arguments, "--save", "old.parquet").exit_code == 0
+    same = run("talking_rules:rule", *arguments, "--seed", 1, "--compare", "old.parquet", "--json")
+    assert same.exit_code == 0, same.output
+    assert json.loads(same.stdout)["difference"]["unchanged"]
+    moved = run("talking_rules:shifted", *arguments, "--compare", "old.parquet")
+    assert moved.exit_code == 1, moved.output
+    assert "moved" in moved.stdout
+
+
+def test_a_plan_before_a_long_run(run):
+    told = run("--subject", "Box 1", "--walks", 100_000, "--plan")
+    assert told.exit_code == 0
+    assert "cheapest: random_target" in told.stdout
+    document = json.loads(run("--subject", "Box 1", "--walks", 100_000, "--plan", "--json").stdout)
+    assert document["best"] == "random_target"
+    assert {row["strategy"] for row in document["strategies"]} == {"random_target", "directed_walk", "random_walk"}
+
+
+def test_no_pair_is_told_without_infinity(run):
+    result = run("--subject", "Box 1", "--walks", 0, "--json")
+    document = json.loads(result.stdout, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert document["pairs"] == 0
+    assert document["cost"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        ([], 2, "Say what to test"),
+        (["talking_rules:rule", "--subject", "Box 1"], 2, "Got both"),
+        (["talking_rules:rule"], 2, "inputs to start from"),
+        (["talking_rules:rule", "data.csv", "--data", "data.csv"], 2, "given twice"),
+        (["talking_rules:none", "data.csv"], 2, "no 'none'"),
+        (["nowhere.skops", "data.csv"], 2, "nowhere.skops"),
+        (["talking_rules:rule", "nowhere.csv"], 2, "nowhere.csv"),
+        (["--subject", "Box 9"], 2, "no subject 'Box 9'"),
+        (["--subject", "Box 1", "--strategy", "hop"], 2, "'random_walk'"),
+        (["--subject", "Box 1", "--walks", "-1"], 2, "walks"),
+        (["--subject", "Box 1", "--moves", "sideways"], 2, "no move 'sideways'"),
+        (["--subject", "Box 1", "--seeds", "0"], 2, "seeds"),
+        (["--subject", "Box 1", "--budget", "much"], 2, "budget"),
+        (["--subject", "Box 1", "--compare", "none.parquet"], 2, "no file none.parquet"),
+        (["talking_rules:rule", "data.csv", "--target", "z"], 2, "'z' is not in the data"),
+        (["talking_rules:broken", "data.csv"], 3, "failed on every one"),
+    ],
+)
+def test_wrong_use_is_one_line_and_its_exit_code(run, arguments, code, says):
+    result = run(*arguments)
+    assert result.exit_code == code, result.output
+    assert says in result.stderr
+    assert "Traceback" not in result.output
