@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .features import Codes
-from .geometry import differ
+from .geometry import summed
 
 if TYPE_CHECKING:
     from .space import Space
@@ -51,21 +51,4 @@ def nearest(
 
 def all_distances(space: Space, a: Codes, b: Codes, *, scaled: bool = False) -> Codes:
     """Return the matrix of distances of every row of `a` to every row of `b`."""
-    squares = np.zeros((len(a), len(b)))
-    total = np.zeros((len(a), len(b)))
-    for j, feature in enumerate(space.features):
-        x, y = a[:, j, None], b[None, :, j]
-        if feature.kind == "categorical":
-            total += differ(feature, x, y)
-            continue
-        gap = np.abs(x - y)
-        if scaled:
-            gap *= feature.scale
-        if feature.nullable:
-            total += np.isnan(x) != np.isnan(y)
-            gap[np.isnan(gap)] = 0.0
-        if feature.kind == "integer":
-            total += gap
-        else:
-            squares += np.square(gap, out=gap)
-    return total + np.sqrt(squares, out=squares)
+    return summed(space, a.T[:, :, None], b.T[:, None, :], (len(a), len(b)), scaled)

@@ -25,6 +25,27 @@ WAVE = 100_000  # walks that advance together; bounds the memory
 GROWTH = 20  # with a growing pool, a wave is this part of it: later walks soon start from what earlier ones found
 
 
+@dataclass(frozen=True)
+class Wave:
+    """Walks that advance together: where from, what they draw, and where to put what they find and spend.
+
+    Attributes
+    ----------
+    first : int
+        The number of the first of them.
+    done : float
+        The share of all walks that lies behind.
+    """
+
+    pool: Pool
+    rng: np.random.Generator
+    found: Found
+    brackets: Brackets
+    walk_runs: Rows
+    first: int
+    done: float
+
+
 @dataclass
 class Explorer:
     """Walks from the cases of a pool and narrows every border it meets.
@@ -79,23 +100,14 @@ class Explorer:
         """Make some walks together."""
         done = found.walks / self.walks if self.walks else 1.0
         first = found.walks
-        brackets, walk_runs = found.open(walks, self.name)
-        yield from self._walk(pool, rng, found, brackets, walk_runs, first, done)
-        yield from self.refine(self.border_now, brackets, walk_runs, found, done)
+        wave = Wave(pool, rng, found, *found.open(walks, self.name), first, done)
+        yield from self._walk(wave)
+        yield from self.refine(self.border_now, wave.brackets, wave.walk_runs, found, done)
         if self.growing:
-            pool.join(brackets)
-        return brackets
+            pool.join(wave.brackets)
+        return wave.brackets
 
-    def _walk(
-        self,
-        pool: Pool,
-        rng: np.random.Generator,
-        found: Found,
-        brackets: Brackets,
-        walk_runs: Rows,
-        first: int,
-        done: float,
-    ) -> Flow[None]:
+    def _walk(self, wave: Wave) -> Flow[None]:
         raise NotImplementedError
         yield  # a flow, even where nothing is asked
 
@@ -105,17 +117,18 @@ class Explorer:
         chosen = self.border.chosen if isinstance(self.border, Undecided) else None
         return chosen or self.border
 
-    def _seeds(self, pool: Pool, rows: Rows, found: Found, done: float, fresh: bool = False) -> Flow[None]:
+    def _seeds(self, wave: Wave, rows: Rows, fresh: bool = False) -> Flow[None]:
         """Execute the cases of the pool that are used for the first time; walks may come back to them."""
+        pool = wave.pool
         new = np.zeros(len(pool), dtype=bool)
         new[rows] = True
         asked = np.flatnonzero(new & ~pool.asked)
         if not asked.size:
             return
-        outputs = yield Question(pool.points.take(asked), done=done, note="reading seeds", fresh=fresh)
+        outputs = yield Question(pool.points.take(asked), done=wave.done, note="reading seeds", fresh=fresh)
         pool.states[asked] = self.border.read(outputs)
         pool.asked[asked] = True
-        found.seeds_used += len(asked)
+        wave.found.seeds_used += len(asked)
 
     def _meet(
         self, brackets: Brackets, x: Codes, y: Codes, x_state: Codes, y_state: Codes, walk: Rows
@@ -135,23 +148,15 @@ class RandomTarget(Explorer):
     name = "random_target"
     least = 2
 
-    def _walk(
-        self,
-        pool: Pool,
-        rng: np.random.Generator,
-        found: Found,
-        brackets: Brackets,
-        walk_runs: Rows,
-        first: int,
-        done: float,
-    ) -> Flow[None]:
-        x = rng.integers(len(pool), size=len(walk_runs))
-        y = rng.integers(len(pool) - 1, size=len(walk_runs))
+    def _walk(self, wave: Wave) -> Flow[None]:
+        pool, walks = wave.pool, len(wave.walk_runs)
+        x = wave.rng.integers(len(pool), size=walks)
+        y = wave.rng.integers(len(pool) - 1, size=walks)
         y += y >= x
-        yield from self._seeds(pool, np.concatenate([x, y]), found, done, fresh=self.ground.continuous)
-        found.lost += int((np.isnan(pool.states[x]) | np.isnan(pool.states[y])).sum())
+        yield from self._seeds(wave, np.concatenate([x, y]), fresh=self.ground.continuous)
+        wave.found.lost += int((np.isnan(pool.states[x]) | np.isnan(pool.states[y])).sum())
         codes = pool.points.codes
-        self._meet(brackets, codes[x], codes[y], pool.states[x], pool.states[y], np.arange(len(walk_runs)))
+        self._meet(wave.brackets, codes[x], codes[y], pool.states[x], pool.states[y], np.arange(walks))
 
 
 class _Walk(Explorer):
@@ -165,26 +170,17 @@ class _Walk(Explorer):
     def _moves(self, rng: np.random.Generator, walks: int, first: int) -> Rows:
         raise NotImplementedError
 
-    def _walk(
-        self,
-        pool: Pool,
-        rng: np.random.Generator,
-        found: Found,
-        brackets: Brackets,
-        walk_runs: Rows,
-        first: int,
-        done: float,
-    ) -> Flow[None]:
-        walks = len(walk_runs)
-        start = self._starts(pool, rng, walks, first)
-        yield from self._seeds(pool, start, found, done)
+    def _walk(self, wave: Wave) -> Flow[None]:
+        pool, rng, walks = wave.pool, wave.rng, len(wave.walk_runs)
+        start = self._starts(pool, rng, walks, wave.first)
+        yield from self._seeds(wave, start)
         walk = np.flatnonzero(~np.isnan(pool.states[start]))
-        found.lost += walks - len(walk)
+        wave.found.lost += walks - len(walk)
         here, state = pool.points.codes[start[walk]], pool.states[start[walk]]
         for step in range(self.distance):
             if not walk.size:
                 return
-            chosen = self._moves(rng, walks, first)[walk]
+            chosen = self._moves(rng, walks, wave.first)[walk]
             there = self.ground.move(here, chosen, rng)
             moved = ~Points(self.ground.space, here).same(Points(self.ground.space, there))
             if not self.waits and not moved.all():
@@ -192,16 +188,16 @@ class _Walk(Explorer):
                 moved = np.ones(len(walk), dtype=bool)
             asked = np.flatnonzero(moved)
             new_state = state.copy()
-            share = done + walks / self.walks * step / (self.distance + self.refine.steps)
+            share = wave.done + walks / self.walks * step / (self.distance + self.refine.steps)
             # a case that stayed where it was has its answer, and counts all the same
             question = Question(
                 Points(self.ground.space, there[asked]), done=share, note="walking", runs=len(walk)
             )
             new_state[asked] = self.border.read((yield question))
-            walk_runs[walk] += 1
-            met = self._meet(brackets, here, there, state, new_state, walk)
+            wave.walk_runs[walk] += 1
+            met = self._meet(wave.brackets, here, there, state, new_state, walk)
             lost = np.isnan(new_state)
-            found.lost += int(lost.sum())
+            wave.found.lost += int(lost.sum())
             on = ~met & ~lost
             walk, here, state = walk[on], there[on], new_state[on]
 
