@@ -33,7 +33,7 @@ def near(space, x, y, delta):
     both = [j for j in real if not (plain.missing(x[j]) or plain.missing(y[j]))]
     rest = math.dist([x[j] for j in both], [y[j] for j in both])
     whole = round(plain.distance(space, x, y) - rest)
-    return bool(real) and whole <= 1 and rest <= delta
+    return bool(real) and delta < whole <= 1 and rest <= delta
 
 
 def refine(space, answer, x, y, steps, delta=None):

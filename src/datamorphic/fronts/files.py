@@ -54,7 +54,7 @@ def save(front: Front, path: str | PathLike[str]) -> None:
         "seeds": _pack(front.seeds.codes),
         **{
             name: getattr(front, name)
-            for name in ("subject", "strategy", "seeds_used", "calls", "seconds", "lost", "slopes", "exhausted")
+            for name in ("subject", "strategy", "seeds_used", "calls", "seconds", "lost", "slopes", "unfinished", "exhausted")
         },
         "choices": [dict(choice) for choice in front.choices],
         "notes": list(front.notes),
@@ -127,7 +127,7 @@ def _front(table: pa.Table, about: dict[str, Any]) -> Front:
         **{
             name: about[name]
             for name in (
-                "seeds_used", "calls", "seconds", "lost", "slopes", "exhausted", "choices", "notes", "settings",
+                "seeds_used", "calls", "seconds", "lost", "slopes", "unfinished", "exhausted", "choices", "notes", "settings",
             )
         },
     )  # fmt: skip

@@ -95,6 +95,7 @@ class Front:
     seconds: float
     lost: int = 0
     slopes: int = 0
+    unfinished: int = 0
     exhausted: bool = False
     choices: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = ()
@@ -152,8 +153,8 @@ class Front:
 
     @property
     def walks(self) -> int:
-        """How many walks were made."""
-        return len(self.walk_runs)
+        """How many walks were made to their end."""
+        return len(self.walk_runs) - self.unfinished
 
     @property
     def mutants(self) -> int:
@@ -191,10 +192,11 @@ class Front:
         """Return the bootstrap interval of the cost: the walks drawn anew, the seeds once."""
         if not len(self):
             return math.inf, math.inf
-        found = np.bincount(self.walk, minlength=self.walks)
+        begun = len(self.walk_runs)
+        found = np.bincount(self.walk, minlength=begun)
         # walks with as many runs and pairs are alike: drawing kinds of walks is drawing walks
         alike, counts = np.unique(np.column_stack([self.walk_runs, found]), axis=0, return_counts=True)
-        drawn = np.random.default_rng(seed).multinomial(self.walks, counts / self.walks, size=samples)
+        drawn = np.random.default_rng(seed).multinomial(begun, counts / begun, size=samples)
         runs, mutants = drawn @ alike[:, 0] + self.seeds_used, 2 * (drawn @ alike[:, 1])
         with np.errstate(divide="ignore"):
             low, high = np.quantile(runs / mutants, [0.5 - confidence / 2, 0.5 + confidence / 2], method="nearest")

@@ -48,8 +48,8 @@ class Tally:
         Rows the system computed for them, after the cache.
     seconds : float
         How long it took.
-    exhausted : bool
-        Whether the budget ended it.
+    exhausted, interrupted : bool
+        Whether the budget, or the user, ended it.
     health : Health
         What the guard noticed.
     """
@@ -58,6 +58,7 @@ class Tally:
     calls: int = 0
     seconds: float = 0.0
     exhausted: bool = False
+    interrupted: bool = False
     health: Health = field(default_factory=Health)
     _incidents: list[tuple[Batch, Outputs]] = field(default_factory=list)
 
@@ -155,7 +156,12 @@ def drive(
                     flow.throw(OutOfBudget("the budget is spent"))
                     raise OutOfBudget(f"{flow!r} goes on asking after its budget is spent")
                 asks = counted if question.fresh else ready
-                outputs = asks.execute(question.batch, scores=question.scores)
+                try:
+                    outputs = asks.execute(question.batch, scores=question.scores)
+                except KeyboardInterrupt:  # whoever is impatient gets what was found so far
+                    tally.exhausted = tally.interrupted = True
+                    flow.throw(OutOfBudget("interrupted"))
+                    raise
                 tally.note(question, outputs)
                 tally.calls = counted.calls
                 if recorder is not None:

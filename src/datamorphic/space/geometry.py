@@ -76,6 +76,24 @@ def discrete_distance(space: Space, a: Codes, b: Codes) -> Codes:
     return total
 
 
+def units_apart(space: Space, a: Codes, b: Codes) -> Codes:
+    """Return the discrete distance with features that a constraint ties together counted as one."""
+    total = discrete_distance(space, a, b)
+    for unit in space.units:
+        if len(unit) > 1:
+            apart = [differ(space.features[j], a[:, j], b[:, j]) for j in unit]
+            total += np.any(apart, axis=0) - np.sum(
+                [
+                    np.where(np.isnan(gap := np.abs(a[:, j] - b[:, j])), d, gap)
+                    if space.features[j].kind == "integer"
+                    else d
+                    for j, d in zip(unit, apart, strict=True)
+                ],
+                axis=0,
+            )
+    return total
+
+
 def midpoint(space: Space, a: Codes, b: Codes) -> Codes:
     """Return the point between every row of `a` and the same row of `b`, keeping the constraints.
 

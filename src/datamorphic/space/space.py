@@ -95,7 +95,8 @@ class Space:
         self.units = self._units()
         #: whether there are real numbers only, none of them missing
         self.smooth = self.kinds["continuous"] == len(self) == len(self.units) and not self.has_nullable
-        self._floats = all(self.dtypes.get(name, float) == np.float64 for name in self.names)
+        #: whether, beyond that, codes are the user's values as they are
+        self.plain = self.smooth and all(self.dtypes.get(name, float) == np.float64 for name in self.names)
 
     def _units(self) -> tuple[tuple[int, ...], ...]:
         """The features in order, those that a constraint ties together as one."""
@@ -287,7 +288,7 @@ class Space:
         """Return a matrix of codes as a frame of user values."""
         import pandas as pd
 
-        if like is None and self.smooth and self._floats:  # in one piece: the codes are the values
+        if like is None and self.plain:  # in one piece
             return pd.DataFrame(np.array(codes, order="F"), columns=list(self.names), copy=False)
         dtypes: Any = self.dtypes if like is None else like.dtypes
         names = self.names if like is None else [name for name in like.columns if name in self._positions]

@@ -33,14 +33,16 @@ class Codebook:
     def read(self, outputs: Outputs) -> Codes:
         """Return the code of each answer, NaN for a row without one."""
         values, ok = outputs.values, outputs.ok
+        if not len(values):
+            return np.empty(0)
         if values.dtype.kind in "iu" and self._places.size:
-            places = values - self._first
+            places = values.astype(np.int64, copy=False) - self._first
             if ok.all() and places.min(initial=0) >= 0 and places.max(initial=0) < self._places.size:
                 codes = self._places[places]
                 if self._dense or not np.isnan(codes).any():
                     return codes
         codes = np.full(len(values), np.nan)
-        if len(self.labels) <= FEW_LABELS and (values.dtype.kind != "O" or not _holds_tuples(values, ok)):
+        if len(self.labels) <= FEW_LABELS and not self._holds_tuples(values, ok):
             for code, label in enumerate(self.labels):
                 codes[np.asarray(values == label, dtype=bool)] = code
             while (unknown := np.flatnonzero(np.isnan(codes) & ok)).size and len(self.labels) <= FEW_LABELS:
@@ -58,6 +60,12 @@ class Codebook:
         self.labels = list(known)
         return codes
 
+    def _holds_tuples(self, values: npt.NDArray[Any], ok: npt.NDArray[np.bool_]) -> bool:
+        """Tell whether there are tuples, which NumPy would compare part by part."""
+        if values.dtype != object:
+            return False
+        return any(type(label) is tuple for label in self.labels) or any(type(v) is tuple for v in values[ok])
+
     def _index(self) -> None:
         """Make a table of the codes of whole numbers, if the labels are such and lie close together."""
         numbers = [label for label in self.labels if type(label) is int]
@@ -74,11 +82,6 @@ class Codebook:
         return labels[codes.astype(np.intp)]
 
 
-def _holds_tuples(values: npt.NDArray[Any], ok: npt.NDArray[np.bool_]) -> bool:
-    first = np.flatnonzero(ok)[:1]
-    return bool(first.size) and isinstance(values[first[0]], tuple)
-
-
 class Border:
     """A border between answers: any two different labels, unless a subclass says otherwise.
 
@@ -86,11 +89,14 @@ class Border:
     ----------
     least : float
         Two answers are apart where their gap is larger than this.
+    several : bool
+        Whether one walk can meet several borders between the same two cases.
     value : float or None
         The threshold, or the least jump, where it has one.
     """
 
     least = 0.0
+    several = False
     name = "labels"
     value: float | None = None
 
@@ -176,6 +182,17 @@ class MultiLabel(_Graded):
     """Several labels at once: a border of its own for each of them."""
 
     name = "multilabel"
+    several = True
+
+    def read(self, outputs: Outputs) -> Codes:
+        """Return the codes of the tuples."""
+        codes = self.book.read(outputs)
+        odd = next((label for label in self.book.labels if not isinstance(label, tuple)), None)
+        if odd is not None:
+            raise ArgumentError(
+                f"Several labels at once are answered as a tuple or a row of values. The system answered {short(odd)!r}."
+            )
+        return codes
 
     def gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
         """Return 1 where the label that is meant differs."""
@@ -195,8 +212,12 @@ class MultiLabel(_Graded):
     def sides(self, x: Codes, y: Codes, part: Parts) -> tuple[list[str], list[str]]:
         """Return the number of the label that changes and its two values."""
         labels = self.book.labels
-        a = [f"label {p}: {labels[int(i)][p]}" for i, p in zip(x, part, strict=True)]
-        return a, [f"label {p}: {labels[int(i)][p]}" for i, p in zip(y, part, strict=True)]
+
+        def told(codes: Codes) -> list[str]:
+            both = zip((labels[int(i)] for i in codes), part.tolist(), strict=True)
+            return [f"label {p}: {label[p] if p < len(label) else 'none'}" for label, p in both]
+
+        return told(x), told(y)
 
     def _table(self) -> npt.NDArray[np.intp]:
         width = max((len(label) for label in self.book.labels), default=1)
@@ -221,9 +242,8 @@ class _Numeric(_Graded):
         except (TypeError, ValueError):
             odd = outputs.values[np.flatnonzero(outputs.ok)[0]]
             raise ArgumentError(
-                f"A threshold or a jump needs answers that are numbers. The system answered {short(odd)!r}."
+                f"A threshold or a jump needs answers that are single numbers. The system answered {short(odd)}."
             ) from None
-        values[~np.isfinite(values)] = np.nan
         return values
 
     def answer(self, states: Codes) -> npt.NDArray[Any]:
@@ -267,7 +287,8 @@ class Jump(_Numeric):
 
     def gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
         """Return by how much the two differ."""
-        return np.abs(x - y)
+        with np.errstate(invalid="ignore"):  # two infinities of a sign differ by nothing
+            return np.nan_to_num(np.abs(x - y), nan=0.0, posinf=np.inf)
 
     def sides(self, x: Codes, y: Codes, part: Parts) -> tuple[list[str], list[str]]:
         """Return which side is the lower one."""
@@ -288,7 +309,7 @@ class Undecided(Border):
     def __init__(self, labels: Iterable[Any] | None = None, *, numbers: bool = False) -> None:
         super().__init__(labels)
         self._numbers = numbers
-        self.chosen: Border | None = _border_of(self.book.labels) if self.book.labels and not numbers else None
+        self.chosen: Border | None = None
         self.remark = ""
 
     def read(self, outputs: Outputs) -> Codes:
@@ -298,32 +319,38 @@ class Undecided(Border):
         return np.full(len(outputs), np.nan) if self.chosen is None else self.chosen.read(outputs)
 
     def _decide(self, values: npt.NDArray[Any]) -> Border:
-        if not self._numbers and (values.dtype.kind != "f" or _few(values)):
-            return _border_of(
-                values.tolist() if values.dtype == object else np.unique(values).tolist(), known=False
-            )
-        middle = float(np.median(values.astype(np.float64)))
-        if (values <= middle).all():  # the median is the largest answer: nothing would lie above it
-            below = values[values < middle]
-            middle = float(below.max()) if below.size else middle
+        answers = values.tolist()
+        if any(isinstance(answer, tuple) for answer in answers):
+            return MultiLabel()
+        known = self.book.labels
+        if not self._numbers and known:
+            return Hierarchy(known) if _are_paths(known) else Border(known)
+        if not self._numbers and not _are_real(answers):
+            return Hierarchy() if _are_paths(answers) else Border()
+        numbers = np.array(answers, dtype=np.float64)
+        middle = float(np.median(numbers))
+        if (numbers <= middle).all():  # the median is the largest answer: nothing would lie above it
+            middle = float(numbers[numbers < middle].max(initial=-np.inf))
+            middle = middle if np.isfinite(middle) else float(numbers[0])
         self.remark = (
             f"The answers are real numbers: a border is where they cross {middle:.6g}, the middle one of the first. "
-            "Give threshold= or jump= to look for others."
+            "Give a threshold or a jump to look for others."
         )
         return Threshold(middle)
 
 
-def _few(values: npt.NDArray[Any]) -> bool:
-    """Tell whether floats are labels: whole numbers, or a handful of values."""
-    return bool((values == np.round(values)).all()) or len(np.unique(values)) <= min(10, len(values) // 4)
+def _are_real(answers: list[Any]) -> bool:
+    """Tell whether answers are real numbers: not whole ones, and not the same few again and again."""
+    if not all(type(answer) in (float, int) for answer in answers):
+        return False
+    different = set(answers)
+    return any(answer != round(answer) for answer in different if math.isfinite(answer)) and len(different) > min(
+        10, len(answers) // 4
+    )
 
 
-def _border_of(labels: list[Any], known: bool = True) -> Border:
-    if all(isinstance(label, tuple) for label in labels):
-        return MultiLabel(labels if known else ())
-    if all(isinstance(label, str) and "/" in label.strip("/") for label in labels):
-        return Hierarchy(labels if known else ())
-    return Border(labels if known else ())
+def _are_paths(labels: list[Any]) -> bool:
+    return all(isinstance(label, str) and "/" in label.strip("/") for label in labels)
 
 
 def border_named(kind: str, value: float | None = None) -> Border:

@@ -95,6 +95,8 @@ class Found:
         How many seeds were executed.
     lost : int
         Walks that ended because the system gave no answer.
+    unfinished : int
+        Walks that the budget ended before they met a border or were long enough.
     slopes : int
         Brackets that turned out to hold no jump.
     exhausted : bool
@@ -112,6 +114,7 @@ class Found:
     seeds_used: int = 0
     lost: int = 0
     slopes: int = 0
+    unfinished: int = 0
     exhausted: bool = False
     choices: list[Mapping[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -124,7 +127,7 @@ class Found:
         return self.brackets[-1], self.walk_runs[-1]
 
     @property
-    def walks(self) -> int:
+    def begun(self) -> int:
         """How many walks were begun."""
         return sum(map(len, self.walk_runs))
 
@@ -151,15 +154,19 @@ class Pool:
         Their answers as the border reads them; NaN where unknown or without one.
     asked : ndarray of bool
         Which were executed.
+    seen : ndarray of bool
+        Whose answers are known, executed for a walk or not.
     """
 
     points: Points
     states: Codes = field(init=False)
     asked: npt.NDArray[np.bool_] = field(init=False)
+    seen: npt.NDArray[np.bool_] = field(init=False)
 
     def __post_init__(self) -> None:
         self.states = np.full(len(self.points), np.nan)
         self.asked = np.zeros(len(self.points), dtype=bool)
+        self.seen = self.asked.copy()
 
     def __len__(self) -> int:
         return len(self.points)
@@ -169,4 +176,5 @@ class Pool:
         codes = np.concatenate([self.points.codes, brackets.x, brackets.y])
         self.points = Points(self.points.space, codes)
         self.states = np.concatenate([self.states, brackets.x_state, brackets.y_state])
-        self.asked = np.concatenate([self.asked, np.ones(2 * len(brackets), dtype=bool)])
+        known = np.ones(2 * len(brackets), dtype=bool)
+        self.asked, self.seen = np.concatenate([self.asked, known]), np.concatenate([self.seen, known])

@@ -1,12 +1,14 @@
 """The three strategies that look for borders: random target, directed walk and random walk.
 
-All walks of a wave advance together, one question a step. What a walk draws at random depends on nothing but
-its number and the seed, so one walk after the other, each on its own, would draw the same and find the same.
+All walks of a wave advance together, one question a step. They draw their random numbers side by side, each its
+own, whatever became of the others: one walk after the other, with the same draws, would find the same.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +19,15 @@ from ..space.features import Codes
 from ..space.points import Points
 from .borders import Border, Undecided
 from .brackets import Brackets, Found, Pool, Rows
-from .flow import Flow, Question
+from .flow import Budget, Flow, Question
 from .refine import Refinement
 from .terrain import Terrain
 
 WAVE = 100_000  # walks that advance together; bounds the memory
 GROWTH = 20  # with a growing pool, a wave is this part of it: later walks soon start from what earlier ones found
+SMALLEST = 10  # walks of a wave, whatever the pool
+TIMED = 1_000  # walks of a wave if the time is limited: what is cut off is little
+PEEK = 32  # seeds that show what kind of answers a system gives, where it does not say
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,15 @@ class Wave:
     first: int
     done: float
 
+    @contextmanager
+    def counting(self, walks: int) -> Iterator[None]:
+        """Count the walks under way as unfinished if the budget ends them here."""
+        try:
+            yield
+        except OutOfBudget:
+            self.found.unfinished += walks
+            raise
+
 
 @dataclass
 class Explorer:
@@ -66,6 +80,8 @@ class Explorer:
         How many steps a walk has at most.
     growing : bool
         Whether pairs that were found join the pool, so that later walks may start from them.
+    budget : Budget
+        What it may cost; waves are made so small that they can be finished.
     """
 
     ground: Terrain
@@ -74,6 +90,7 @@ class Explorer:
     walks: int = 1000
     distance: int = 20
     growing: bool = False
+    budget: Budget = field(default_factory=Budget)
 
     name = ""
     least = 1  # cases a pool must have
@@ -88,20 +105,46 @@ class Explorer:
         if len(pool) < self.least:
             found.note(f"{self.name} needs {self.least} cases to start from; there are {len(pool)}.")
             return found
+        wave = 0
         try:
-            while found.walks < self.walks:
-                wave = max(1, len(pool) // GROWTH) if self.growing else WAVE
-                yield from self.wave(pool, rng, found, min(wave, self.walks - found.walks))
+            yield from self.peek(pool)
+            while (left := self.walks - found.begun) > 0:
+                # As long as nothing is found the pool does not grow, and larger waves make no difference.
+                fruitless = bool(found.brackets) and not len(found.brackets[-1])
+                growth = max(2 * wave if fruitless else SMALLEST, len(pool) // GROWTH)
+                wave = min(left, growth if self.growing else WAVE, self.affordable(found.runs))
+                yield from self.wave(pool, rng, found, wave)
         except OutOfBudget:
             found.exhausted = True
         return found
 
+    def peek(self, pool: Pool) -> Flow[None]:
+        """Look at a few answers before anything else, where the system does not say of which kind they are."""
+        if not isinstance(self.border, Undecided) or self.border.chosen is not None or self.border.book.labels:
+            return
+        rows = np.unique(np.linspace(0, len(pool) - 1, PEEK).astype(np.intp))
+        outputs = yield Question(pool.points.take(rows), note="looking at answers", runs=0)
+        pool.states[rows], pool.seen[rows] = self.border.read(outputs), True
+
+    def affordable(self, spent: int) -> int:
+        """Return how many walks can be made for what is left of the budget, each as long as a walk can be."""
+        walks = TIMED if self.budget.seconds is not None else WAVE
+        if self.budget.runs is not None:
+            walks = min(walks, (self.budget.runs - spent) // (self.longest + 1))
+        return max(1, walks)
+
+    @property
+    def longest(self) -> int:
+        """How many cases a walk makes at most, its start included."""
+        return 1 + self.distance + min(self.refine.steps, 60)
+
     def wave(self, pool: Pool, rng: np.random.Generator, found: Found, walks: int) -> Flow[Brackets]:
         """Make some walks together."""
-        done = found.walks / self.walks if self.walks else 1.0
-        first = found.walks
+        done = found.begun / self.walks if self.walks else 1.0
+        first = found.begun
         wave = Wave(pool, rng, found, *found.open(walks, self.name), first, done)
         yield from self._walk(wave)
+        done += walks / self.walks * self.distance / (self.distance + self.refine.steps) if self.walks else 0.0
         yield from self.refine(self.border_now, wave.brackets, wave.walk_runs, found, done)
         if self.growing:
             pool.join(wave.brackets)
@@ -122,13 +165,16 @@ class Explorer:
         pool = wave.pool
         new = np.zeros(len(pool), dtype=bool)
         new[rows] = True
-        asked = np.flatnonzero(new & ~pool.asked)
-        if not asked.size:
+        used = np.flatnonzero(new & ~pool.asked)
+        if not used.size:
             return
-        outputs = yield Question(pool.points.take(asked), done=wave.done, note="reading seeds", fresh=fresh)
-        pool.states[asked] = self.border.read(outputs)
-        pool.asked[asked] = True
-        wave.found.seeds_used += len(asked)
+        asked = used[~pool.seen[used]]
+        question = Question(
+            pool.points.take(asked), done=wave.done, note="reading seeds", fresh=fresh, runs=len(used)
+        )
+        pool.states[asked] = self.border.read((yield question))
+        pool.asked[used] = pool.seen[used] = True
+        wave.found.seeds_used += len(used)
 
     def _meet(
         self, brackets: Brackets, x: Codes, y: Codes, x_state: Codes, y_state: Codes, walk: Rows
@@ -153,7 +199,8 @@ class RandomTarget(Explorer):
         x = wave.rng.integers(len(pool), size=walks)
         y = wave.rng.integers(len(pool) - 1, size=walks)
         y += y >= x
-        yield from self._seeds(wave, np.concatenate([x, y]), fresh=self.ground.continuous)
+        with wave.counting(walks):
+            yield from self._seeds(wave, np.concatenate([x, y]), fresh=self.ground.continuous)
         wave.found.lost += int((np.isnan(pool.states[x]) | np.isnan(pool.states[y])).sum())
         codes = pool.points.codes
         self._meet(wave.brackets, codes[x], codes[y], pool.states[x], pool.states[y], np.arange(walks))
@@ -173,7 +220,8 @@ class _Walk(Explorer):
     def _walk(self, wave: Wave) -> Flow[None]:
         pool, rng, walks = wave.pool, wave.rng, len(wave.walk_runs)
         start = self._starts(pool, rng, walks, wave.first)
-        yield from self._seeds(wave, start)
+        with wave.counting(walks):
+            yield from self._seeds(wave, start)
         walk = np.flatnonzero(~np.isnan(pool.states[start]))
         wave.found.lost += walks - len(walk)
         here, state = pool.points.codes[start[walk]], pool.states[start[walk]]
@@ -193,7 +241,8 @@ class _Walk(Explorer):
             question = Question(
                 Points(self.ground.space, there[asked]), done=share, note="walking", runs=len(walk)
             )
-            new_state[asked] = self.border.read((yield question))
+            with wave.counting(len(walk)):
+                new_state[asked] = self.border.read((yield question))
             wave.walk_runs[walk] += 1
             met = self._meet(wave.brackets, here, there, state, new_state, walk)
             lost = np.isnan(new_state)

@@ -86,23 +86,22 @@ def guide_for(border: Border, score_kind: str | None, classes: int) -> Guide | N
 
 
 def interpolated(
-    low: Codes, high: Codes, f_low: Codes, f_high: Codes, last: Codes, target: Codes, left: Codes
+    f_low: Codes, f_high: Codes, last: Codes, width: Codes, target: Codes, left: Codes
 ) -> tuple[Codes, Codes]:
-    """Return where to look next in [low, high] for the change of sign, and the root that was interpolated.
+    """Return where between 0 and 1 to look next for the change of sign, and the root that was interpolated.
 
-    Oliveira and Takahashi's interpolate-truncate-project: the secant's root, moved a little towards the middle
-    so that both ends close in, and kept so near the middle that `left` more cases suffice whatever comes. How
-    far it is moved follows how far the secant's root has shifted since the last time: not at all, and the
-    function is straight.
+    Oliveira and Takahashi's interpolate-truncate-project: the secant's root, moved a little towards the middle so
+    that both ends close in, and kept so near the middle that `left` more cases suffice to get from `width` to
+    `target`, whatever comes. How far it is moved follows how far the secant's root has shifted since the `last`
+    time: not at all, and the function is straight.
     """
-    middle, width = (low + high) / 2, high - low
     with np.errstate(all="ignore"):
-        root = (f_low * high - f_high * low) / (f_low - f_high)
+        root = f_low / (f_low - f_high)
         usable = (f_low >= 0) & (f_high <= 0) & np.isfinite(root)
-        root = np.where(usable, root, middle)
+        root = np.where(usable, root, 0.5)
         shift = np.where(np.isnan(last), np.inf, 2 * np.abs(root - last))
-    inward = np.maximum(0.45 * target, np.minimum(shift, 0.2 * width**2))
-    side = np.sign(middle - root)
-    looked = np.where(inward <= np.abs(middle - root), root + side * inward, middle)
-    reach = np.maximum(0.0, target / 2 * 2.0**left * (1 - 1e-9) - width / 2)
-    return np.where(np.abs(looked - middle) <= reach, looked, middle - side * reach), root
+    inward = np.maximum(0.45 * target / width, np.minimum(shift, 0.2 * width))
+    side = np.sign(0.5 - root)
+    looked = np.where(inward <= np.abs(0.5 - root), root + side * inward, 0.5)
+    reach = np.maximum(0.0, target / width / 2 * 2.0**left * (1 - 1e-9) - 0.5)
+    return np.where(np.abs(looked - 0.5) <= reach, looked, 0.5 - side * reach), root

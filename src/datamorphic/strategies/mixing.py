@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,12 +40,15 @@ class Mixed:
             part.notes = found.notes
         new, runs = np.zeros(len(able)), np.zeros(len(able))
         shares = np.full(len(able), 1 / max(1, len(able)))
+        number = 0
         try:
-            for number in range(ROUNDS if able else 0):
-                left = self.walks - found.walks
-                hand_out = _whole(shares, left // (ROUNDS - number) if number < ROUNDS - 1 else left)
-                spent = np.zeros(len(able))
-                fresh = np.zeros(len(able))
+            if able:
+                yield from able[0].peek(pool)
+            while able and (left := self.walks - found.begun) > 0:
+                number += 1
+                affordable = min(each.affordable(found.runs) for each in able)
+                hand_out = _whole(shares, min(left, max(1, self.walks // ROUNDS), affordable))
+                spent, fresh = np.zeros(len(able)), np.zeros(len(able))
                 for i, explorer in enumerate(able):
                     if hand_out[i]:
                         yield from self._round(explorer, pool, rng, found, own[i], int(hand_out[i]), number)
@@ -69,8 +72,8 @@ class Mixed:
         number: int,
     ) -> Flow[None]:
         """Let one strategy walk, and put what it finds, even half-way, with the rest."""
-        before, seeds, lost, slopes = own.runs, own.seeds_used, own.lost, own.slopes
-        waves = len(own.brackets)
+        before = replace(own)
+        spent, waves = own.runs, len(own.brackets)
         brackets: Brackets | None = None
         try:
             brackets = yield from explorer.wave(pool, rng, own, walks)
@@ -78,18 +81,17 @@ class Mixed:
             found.brackets += own.brackets[waves:]
             found.walk_runs += own.walk_runs[waves:]
             found.strategy += own.strategy[waves:]
-            found.seeds_used += own.seeds_used - seeds
-            found.lost += own.lost - lost
-            found.slopes += own.slopes - slopes
+            for count in ("seeds_used", "lost", "slopes", "unfinished"):
+                setattr(found, count, getattr(found, count) + getattr(own, count) - getattr(before, count))
             met = brackets or own.brackets[-1]
             found.choices.append(
                 {
-                    "round": number + 1,
+                    "round": number,
                     "strategy": explorer.name,
                     "walks": walks,
                     "pairs": len(met),
                     "new": self.archive.add(met.x, kinds_of(explorer.border_now, met)),
-                    "runs": own.runs - before,
+                    "runs": own.runs - spent,
                 }
             )
 

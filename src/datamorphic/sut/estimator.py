@@ -47,8 +47,10 @@ class Estimator(Executor):
         self.width: int | None = getattr(model, "n_features_in_", None)
         self.labels = tuple(labels) if labels is not None else _labels(model)
         self._ask_scores, self.score_kind = _scorer(model, self.labels) if self.labels else (None, None)
+        if self.labels is not None and labels is not None and self.labels != _labels(model):
+            self.score_kind = None  # the model's scores are in the order of its own labels
         if space is not None:
-            self._check_columns(space.names)
+            self.check_columns(space.names)
 
     def answer(self, batch: Batch, scores: Wanted) -> Outputs:
         """Ask the model to predict, and for scores if they are wanted."""
@@ -67,22 +69,25 @@ class Estimator(Executor):
 
     def _given(self, batch: Batch) -> Any:
         wants_array = self.columns is None and self.width is not None
-        if wants_array and isinstance(batch, Points) and batch.space.smooth:
-            self._check_columns(batch.space.names)
-            return batch.codes  # they are the values: no frame on the way
+        if wants_array and isinstance(batch, Points) and batch.space.plain:
+            self.check_columns(batch.space.names)
+            return batch.codes.copy(
+                order="F"
+            )  # the values themselves, no frame on the way; models may write on it
         return self.input(batch.frame)
 
     def input(self, frame: pd.DataFrame) -> Any:
         """Return a frame as the model wants it: its columns in its order, or an array."""
         if self.columns is not None:
-            self._check_columns(tuple(frame.columns))
+            self.check_columns(tuple(frame.columns))
             return frame if list(frame.columns) == self.columns else frame[self.columns]
         if self.width is not None:
-            self._check_columns(tuple(frame.columns))
+            self.check_columns(tuple(frame.columns))
             return frame.to_numpy()
         return frame
 
-    def _check_columns(self, given: tuple[str, ...]) -> None:
+    def check_columns(self, given: tuple[str, ...]) -> None:
+        """Raise `ModelError` if these columns are not those the model was fitted on."""
         if self.columns is not None:
             missing = [name for name in self.columns if name not in given]
             if missing:

@@ -205,7 +205,7 @@ class Guarded(Wrapper):
             ):
                 self.health.failed[Status(status)] = self.health.failed.get(Status(status), 0) + int(count)
         self._seen += len(batch)
-        if self.recheck and self._seen >= self._next_recheck:
+        if scores != "only" and self.recheck and self._seen >= self._next_recheck:
             self._next_recheck = 10 * self._seen
             self._ask_again(batch, outputs)
         return outputs

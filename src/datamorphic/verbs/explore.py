@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,10 @@ def explore(
     jump: float | None = None,
     labels: str = "auto",
     timeout: float | None = None,
+    trust: bool = False,
+    scalar: bool = False,
+    name: str | None = None,
     progress: bool | None = None,
-    **options: Any,
 ) -> Front:
     """Walk the input space of a system and return pairs of nearly equal inputs with different answers.
 
@@ -91,11 +94,14 @@ def explore(
         The space of the inputs, instead of one read from `data`.
     threshold, jump : float, optional
         For systems that answer numbers: a border is where the answer crosses a value, or where it changes by
-        more than a tolerance between neighbours.
+        more than a tolerance between neighbours. By default the value is the middle one of the first answers;
+        name it if fronts are to be compared.
     labels : {"auto", "plain", "hierarchy", "multi"}
         How to read labels: any two that differ, paths like "a/b/c", several at once.
     timeout : float, optional
         Seconds an answer may take before the row counts as hanging.
+    trust, scalar, name
+        As for `dm.wrap`: whether a pickle may be loaded, whether a function takes one case, what to call it.
     progress : bool, optional
         Whether to show progress on stderr; by default if that is a terminal.
 
@@ -125,7 +131,8 @@ def explore(
         raise ArgumentError("strategy='auto' mixes strategies over one pool, which cannot grow. Use pool='fixed'.")
     rng = generator("seed", "explore", seed)
     border = border_of(threshold, jump, labels)
-    subject = subject_of(model, data, target=target, space=space, seeds=seeds, rng=rng, **options)
+    wrapping = {"trust": trust, "scalar": scalar, "name": name}
+    subject = subject_of(model, data, target=target, space=space, seeds=seeds, rng=rng, **wrapping)
     return run(
         subject, rng, strategy=strategy, walks=walks, steps=halvings, walk_distance=walk_distance, delta=delta,
         moves=moves, refine=refine, pool=pool, border=border, budget=budget, timeout=timeout, progress=progress,
@@ -156,7 +163,7 @@ def run(
     ground = terrain(subject.system, moves)
     refinement = Refinement(ground, steps, delta, refine, _guide(subject.sut))
     explorers = {
-        name: kind(ground, border, refinement, walks, walk_distance, pool == "growing")
+        name: kind(ground, border, refinement, walks, walk_distance, pool == "growing", Budget.parse(budget))
         for name, kind in EXPLORERS.items()
     }
     flow: Any
@@ -170,7 +177,7 @@ def run(
     border = explorers["random_walk"].border_now
     settings = {
         "walks": walks, "steps": steps, "walk_distance": walk_distance, "delta": delta, "moves": list(ground.moves),
-        "refine": refine, "pool": pool, "seed": seed if isinstance(seed, int) else None,
+        "refine": refine, "pool": pool, "seed": int(seed) if isinstance(seed, Integral) else None,
         "border": border.describe(), "border_kind": border.name, "border_value": border.value,
     }  # fmt: skip
     return front_of(found, explorers["random_walk"], subject, strategy, tally, settings)
@@ -232,6 +239,7 @@ def front_of(
         seconds=tally.seconds,
         lost=found.lost,
         slopes=found.slopes,
+        unfinished=found.unfinished,
         exhausted=found.exhausted or tally.exhausted,
         choices=found.choices,
         notes=notes,

@@ -38,7 +38,7 @@ class Plan:
         One row a strategy, the cheapest first: expected capability, pairs, runs, cost, seconds and
         ``seconds_per_pair``.
     best : str
-        The strategy that finds a pair in the least time.
+        The strategy that finds a pair with the fewest runs.
     walk_distance : int
         The longest random walks that find a border point with nearly the fewest runs.
     step_factor : float
@@ -57,7 +57,7 @@ class Plan:
 
     @property
     def best(self) -> str:
-        """The strategy that finds a pair in the least time."""
+        """The strategy that finds a pair with the fewest runs."""
         return str(self.table["strategy"].iloc[0])
 
     def describe(self) -> str:
@@ -69,7 +69,7 @@ class Plan:
             f"answers to the seeds: {answers}{', ...' if len(shares) > 6 else ''}",
         ]
         for row in self.table.itertuples():
-            cost = "no pair in the try" if math.isinf(row.cost) else f"cost {row.cost:.1f}"
+            cost = f"cost {row.cost:.1f}" if row.capability else "no pair in the try"
             lines.append(
                 f"{row.strategy:<14} capability {row.capability:6.1%}  about {row.pairs:,.0f} pairs, "
                 f"{row.runs:,.0f} runs, {_time(row.seconds)}, {cost}"
@@ -99,13 +99,15 @@ def plan(
     threshold: float | None = None,
     jump: float | None = None,
     labels: str = "auto",
-    **options: Any,
+    trust: bool = False,
+    scalar: bool = False,
+    name: str | None = None,
 ) -> Plan:
     """Try every strategy on a few walks and return what `walks` of them will find and cost.
 
     Parameters
     ----------
-    model, data, steps, walk_distance, moves, seeds, seed, target, space, threshold, jump, labels
+    model, data, steps, walk_distance, moves, seeds, seed, target, space, threshold, jump, labels, trust, scalar, name
         As for `explore`.
     walks : int
         For how many walks to plan.
@@ -121,7 +123,8 @@ def plan(
     whole_number("walks", "plan", walks)
     whole_number("trial", "plan", trial, low=10)
     rng = generator("seed", "plan", seed)
-    subject = subject_of(model, data, target=target, space=space, seeds=seeds, rng=rng, **options)
+    wrapping = {"trust": trust, "scalar": scalar, "name": name}
+    subject = subject_of(model, data, target=target, space=space, seeds=seeds, rng=rng, **wrapping)
 
     def tried(strategy: str, distance: int = walk_distance, on: Subject = subject) -> Front:
         border = border_of(threshold, jump, labels)
@@ -138,15 +141,18 @@ def plan(
 
     fronts = {name: tried(name) for name in ("random_target", "directed_walk", "random_walk")}
     shares = _shares(subject)
-    long_walks = tried("random_walk", max(FARTHEST, walk_distance))
-    factor = 1.0
-    factors = {1.0: long_walks}
-    if moves is None and all(move.derived for move in subject.system.moves.values()):
-        factors |= {f: tried("random_walk", on=_with_steps(subject, f)) for f in FACTORS if f != 1}
-        factor = min(factors, key=lambda f: (factors[f].cost, abs(math.log(f))))
-    spent = sum(front.runs for front in (*fronts.values(), *factors.values()))
+    farthest = max(FARTHEST, walk_distance)
+    trials = {1.0: tried("random_walk", farthest)}
+    own_moves = moves is not None or not all(move.derived for move in subject.system.moves.values())
+    numbers = len(subject.seeds.space) - subject.seeds.space.kinds["categorical"]
+    if not own_moves and numbers:
+        trials |= {f: tried("random_walk", farthest, _with_steps(subject, f)) for f in FACTORS if f != 1}
+    factor = min(trials, key=lambda f: trials[f].cost)
+    if trials[factor].cost_interval()[1] >= trials[1.0].cost_interval()[0]:
+        factor = 1.0  # may be chance
+    spent = sum(front.runs for front in (*fronts.values(), *trials.values()))
     table = _table(fronts, walks, _seconds_a_row(subject))
-    return Plan(subject.name, walks, table, _best_distance(factors[factor]), factor, shares, spent)
+    return Plan(subject.name, walks, table, _best_distance(trials[factor]), factor, shares, spent)
 
 
 def _seconds_a_row(subject: Subject) -> float:
@@ -184,17 +190,22 @@ def _table(fronts: dict[str, Front], walks: int, seconds_a_row: float) -> pd.Dat
 
 
 def _best_distance(front: Front) -> int:
-    """Return after how many steps a walk should end, from when the walks of a try met a border."""
+    """Return after how many steps a walk should end, from when the walks of a try met a border.
+
+    Pairs that are the same (walks from one start meet the same border after a step or two) count once.
+    """
     narrowing = np.bincount(front.walk, front.pair_runs, front.walks)
     walked = front.walk_runs - narrowing
+    different = np.zeros(front.walks, dtype=bool)
+    different[front.walk[np.unique(front.a.codes, axis=0, return_index=True)[1]]] = True
     met = np.isin(np.arange(front.walks), front.walk)
-    if not met.any():
-        return int(front.settings["walk_distance"])
     costs = {}
     for steps in range(1, int(front.settings["walk_distance"]) + 1):
         found = met & (walked <= steps)
-        if found.any():
-            costs[steps] = (np.minimum(walked, steps).sum() + narrowing[found].sum()) / found.sum()
+        if (new := found & different).any():
+            costs[steps] = (np.minimum(walked, steps).sum() + narrowing[found].sum()) / new.sum()
+    if not costs:
+        return int(front.settings["walk_distance"])
     return max(steps for steps, cost in costs.items() if cost <= NEARLY * min(costs.values()))
 
 

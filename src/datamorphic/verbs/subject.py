@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +17,7 @@ from ..space.points import Points
 from ..space.space import Space
 from ..sut.base import Executor
 from ..sut.clusters import Clustering, assigns
+from ..sut.estimator import Estimator
 from ..sut.wrap import wrap
 
 SEEDS = 200  # drawn where nobody says how many
@@ -58,12 +59,12 @@ def subject_of(
     space: Space | None = None,
     seeds: Any = None,
     rng: np.random.Generator,
-    **options: Any,
+    **wrapping: Any,
 ) -> Subject:
     """Return what is to be tested.
 
-    `model` is a test system, its class or module, or whatever `wrap` takes (with its `options`); `data` a frame,
-    an array, `Points`, or a `Space` to draw from; `seeds` a number of them, or the inputs themselves.
+    `model` is a test system, its class or module, or whatever `wrap` takes, with its options in `wrapping`; `data`
+    a frame, an array, `Points`, or a `Space` to draw from; `seeds` a number of them, or the inputs themselves.
     """
     if space is not None and not isinstance(space, Space):
         reject("space", "explore", "a Space", space)
@@ -71,37 +72,39 @@ def subject_of(
         return _of_system(TestSystem.collect(model), data, space, seeds, rng)
     if isinstance(data, Space):
         space, data = data, None
-    if space is None and isinstance(getattr(model, "space", None), Space):
-        space = model.space  # an executor that knows its inputs
+    if data is None and not (seeds is None or is_number(seeds)):
+        data, seeds = seeds, None  # the inputs to start from are data enough
     notes: list[str] = []
+    if not assigns(model):
+        if data is None:
+            raise ArgumentError(f"{type(model).__name__} knows its own rows only. Give the data it was fitted on.")
+        wrapping["name"] = wrapping.get("name") or type(model).__name__
+        model = Clustering(model, _inputs(None, data, target, space, notes))
+        notes.append(model.note)
+    sut = copy.copy(wrap(model, **wrapping))  # the caller's own keeps the space it has
+    space = space or sut.space
     if data is None:
         if space is None:
             raise ArgumentError(
                 "Exploring a model needs inputs to start from: give data (a frame of real inputs), or a Space to draw from."
             )
-        drawn = space.sample(SEEDS if seeds is None else _count(seeds), seed=rng, points=True)
-        sut = wrap(model, space=space, **options)
-        return Subject(sut.name, sut, derive(space, sut), drawn, _answers_numbers(model))
-    if isinstance(data, Points):
-        space, frame = space or data.space, data.frame
+        points = space.sample(SEEDS if seeds is None else _count(seeds), seed=rng, points=True)
+    elif isinstance(data, Points):
+        space = space or data.space
+        points = _some(space.points(data), seeds, space, rng)
     else:
-        frame = _inputs(model, data, target, space, notes)
+        frame = _inputs(sut, data, target, space, notes)
         space = space or Space.from_frame(frame)
-    if not assigns(model):
-        model = Clustering(model, frame)
-        notes.append(model.note)
-    sut = wrap(model, space=space, **options)
-    if sut.space is None:
-        sut.space = space
-    points = space.points(frame)
+        points = _some(space.points(frame), seeds, space, rng)
+    if isinstance(sut, Estimator):
+        sut.check_columns(space.names)
+    sut.space = space
     if not len(points):
         raise DataError("The data have no rows: there is nothing to start from.")
     broken = int((~space.satisfied(points.codes)).sum())
     if broken:
         notes.append(f"{plural(broken, 'row')} of the data break the declared constraints.")
-    return Subject(
-        sut.name, sut, derive(space, sut), _some(points, seeds, space, rng), _answers_numbers(model), notes
-    )
+    return Subject(sut.name, sut, derive(space, sut), points, _answers_numbers(sut), notes)
 
 
 def _of_system(
@@ -127,11 +130,11 @@ def _of_system(
     return Subject(system.name, system.sut, system, points)
 
 
-def _inputs(model: Any, data: Any, target: str | None, space: Space | None, notes: list[str]) -> Any:
-    """Return the columns of the data that are inputs of the model, as a frame."""
+def _inputs(sut: Executor | None, data: Any, target: str | None, space: Space | None, notes: list[str]) -> Any:
+    """Return the columns of the data that are inputs of the system, as a frame."""
     import pandas as pd
 
-    wanted = getattr(model, "feature_names_in_", None)
+    wanted: Any = getattr(sut, "columns", None)
     if wanted is None and space is not None:
         wanted = space.names
     if not isinstance(data, pd.DataFrame):
@@ -173,9 +176,9 @@ def _count(seeds: Any) -> int:
     return whole_number("seeds", "explore", seeds, low=1)
 
 
-def _answers_numbers(model: Any) -> bool:
-    if "sklearn" not in sys.modules:  # then this is none of its models, and importing it takes a second
+def _answers_numbers(sut: Executor) -> bool:
+    if not isinstance(sut, Estimator):
         return False
     from sklearn.base import BaseEstimator, is_regressor
 
-    return isinstance(model, BaseEstimator) and bool(is_regressor(model))
+    return isinstance(sut.model, BaseEstimator) and bool(is_regressor(sut.model))

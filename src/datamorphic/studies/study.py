@@ -1,0 +1,208 @@
+"""`study`: a published table, or a group of them, computed anew and set beside the figures in print."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from .._checks import did_you_mean, one_of, plural, whole_number
+from ..errors import UsageError
+from . import cases, coded
+from .bench import SCALES, Bench
+from .published import tables
+from .rows import Row
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Maker = Callable[[Bench], list[Row]]
+
+TITLES = {
+    "001-1": "Directed walk on coded classifiers",
+    "001-2": "Random walk on coded classifiers, by walks",
+    "001-3": "Random walk on coded classifiers, by seeds",
+    "001-4": "Random target on coded classifiers",
+    "001-5": "Average cost of the strategies on coded classifiers",
+    "000-1": "Average cost and capability of the strategies on coded classifiers",
+    "000-4": "Cost and capability of the strategies on real data",
+    "000-5": "Pairs per second, coded classifiers",
+    "000-6": "Pairs per second, models of real data",
+    "000-7": "Seconds to find that there is no border",
+    "000-9": "Directed walk on coded classifiers (in print: random target)",
+    "000-10": "Random walk on coded classifiers, by walks",
+    "000-11": "Random walk on coded classifiers, by seeds",
+    "000-12": "Random target on coded classifiers",
+    "000-13": "Accuracy of the models",
+}
+for _first, _data in ((14, "red wine"), (18, "mushrooms"), (22, "bank churners")):
+    for _k, _measure in enumerate(("Runs", "Mutants", "Cost", "Capability")):
+        TITLES[f"000-{_first + _k}"] = f"{_measure} of exploring models of {_data}"
+
+
+def _maker(table: str) -> Maker:
+    special = {
+        "001-5": coded.summary,
+        "000-1": coded.summary,
+        "000-4": cases.overall,
+        "000-5": coded.speed,
+        "000-6": cases.speed,
+        "000-7": cases.speed,
+        "000-13": cases.accuracy,
+    }
+    usual = cases.by_model if int(table.partition("-")[2]) >= 14 else coded.by_walks
+    return partial(special.get(table, usual), table)
+
+
+class Entry(NamedTuple):
+    """What a study is made of: parts by their headings, usually tables."""
+
+    title: str
+    compares: str
+    parts: dict[str, Maker]
+
+
+def _group(title: str, *names: str) -> Entry:
+    return Entry(
+        title, f"Table{'s' * (len(names) > 1)} {', '.join(names)}", {name: _maker(name) for name in names}
+    )
+
+
+def _case(title: str, data: str) -> Entry:
+    both = " and ".join(cases.PAIRS_OF_TABLES[data])
+    parts: dict[str, Maker] = {
+        "000-4": partial(cases.overall, "000-4", data=data),
+        both: partial(cases.means, data),
+    }
+    return Entry(title, f"Table 000-4 and the means of Tables {both}", parts)
+
+
+STUDIES: dict[str, Entry] = {
+    "random_target": _group("Random target on the ten coded classifiers", "001-4", "000-12"),
+    "random_walk": _group("Random walk on the ten coded classifiers", "000-10", "000-11"),
+    "growing": _group("Random walk with a growing pool", "001-2", "001-3"),
+    "directed_walk": _group("Directed walk: as written, and with success at the first step only", "001-1"),
+    "redwine": _case("Sixteen models of red wine, three strategies", "red_wine"),
+    "redwine_fault": Entry(
+        "What red wine's faulty midpoint did to random target",
+        "Table 000-17, random target",
+        {"": partial(cases.fault, "000-17")},
+    ),
+    "mushroom": _case("Sixteen models of mushrooms, three strategies", "mushroom"),
+    "bank": _case("Sixteen models of bank customers, three strategies", "bank_churners"),
+    "models": _group("Accuracy of the sixteen models of each data set", "000-13"),
+    "speed": _group("Pairs per second", "000-5", "000-6", "000-7"),
+    "summary": _group("The strategies on coded classifiers, on average", "000-1", "001-5"),
+    **{name: _group(TITLES[name], name) for name in tables()},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Published figures and ours.
+
+    Attributes
+    ----------
+    name, title, scale : str
+        Which study, and how much of it.
+    seed : int
+        Where randomness started.
+    seconds : float
+        How long it took.
+    repetitions : tuple of int
+        How often each exploration was made, and each slow one; ours are the means.
+    rows : DataFrame
+        Columns ``row``, ``column``, ``published``, ``ours``, ``note``.
+    """
+
+    name: str
+    title: str
+    scale: str
+    seed: int
+    seconds: float
+    repetitions: tuple[int, int]
+    rows: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return f"Study({self.name}, {self.scale}: {len(self.rows):,} figures)"
+
+    @property
+    def heading(self) -> str:
+        """What was done, in one line."""
+        usual, slow = (plural(each, "time") for each in self.repetitions)
+        often = usual if usual == slow else f"{usual} (data sets, growing pools: {slow})"
+        return (
+            f"{self.title}: scale {self.scale}, seed {self.seed}, each exploration {often}, {self.seconds:.0f} s"
+        )
+
+    def describe(self) -> str:
+        """Return the figures as text: published / ours, with notes at the foot."""
+        from .told import text
+
+        return text(self)
+
+
+def names() -> list[str]:
+    """Return the names of the studies.
+
+    Examples
+    --------
+    >>> names()[:3], "000-12" in names()
+    (['random_target', 'random_walk', 'growing'], True)
+    """
+    return list(STUDIES)
+
+
+def listing() -> pd.DataFrame:
+    """Return the studies with what each is about and which tables it compares with."""
+    import pandas as pd
+
+    return pd.DataFrame([(name, each.title, each.compares) for name, each in STUDIES.items()],
+                        columns=["name", "title", "compares"])  # fmt: skip
+
+
+def study(name: str, scale: str = "small", seed: int = 0, progress: bool | None = None) -> Study:
+    """Compute a published table, or a group of them, and set it beside the figures in print.
+
+    Parameters
+    ----------
+    name : str
+        A table such as ``"000-12"``, or one of the groups: see `listing`.
+    scale : {"small", "full"}
+        Under a minute, or everything as published, which may take hours; ``"tiny"`` shows that it works.
+    seed : int
+        Where randomness starts; the same seed gives the same figures, apart from times.
+    progress : bool, optional
+        Whether to show progress on stderr; by default if that is a terminal. A full study tells first how long
+        it will take, unless this is False.
+
+    Examples
+    --------
+    >>> study("random_target", scale="tiny").rows.columns.tolist()
+    ['row', 'column', 'published', 'ours', 'note']
+    """
+    import pandas as pd
+
+    if name not in STUDIES:
+        raise UsageError(f"There is no study {name!r}. {did_you_mean(name, STUDIES)}")
+    bench = Bench(SCALES[one_of("scale", "study", scale, SCALES)], whole_number("seed", "study", seed))
+    entry = STUDIES[name]
+    began = time.perf_counter()
+    _rows(entry, bench)
+    bench.work(name, progress, tell=scale == "full" and progress is not False)
+    rows = _rows(entry, bench)
+    frame = pd.DataFrame(rows, columns=list(Row._fields))
+    often = bench.scale.repetitions, bench.scale.slow
+    return Study(name, entry.title, scale, bench.seed, time.perf_counter() - began, often, frame)
+
+
+def _rows(entry: Entry, bench: Bench) -> list[Row]:
+    """Return the rows of all parts; where there are several, each begins with its part's name."""
+    many = len(entry.parts) > 1
+    return [
+        row._replace(row=f"{part}: {row.row}" if many else row.row)
+        for part, make in entry.parts.items()
+        for row in make(bench)
+    ]

@@ -1,0 +1,93 @@
+"""``datamorphic study``: what it prints and how it exits."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from datamorphic.faces import study as face
+from datamorphic.faces.cli import app
+from datamorphic.studies import study as studies
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """Run the command at the smallest scale, whatever scale it asks for."""
+    whole = studies.study
+    monkeypatch.setattr(studies, "study", lambda name, scale, seed: whole(name, "tiny", seed, progress=False))
+    return lambda *arguments: CliRunner().invoke(app, ["study", *arguments])
+
+
+def strict(text):
+    def refuse(constant):
+        raise AssertionError(f"{constant} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_json_is_one_document_and_nothing_else(run):
+    result = run("random_target", "--seed", "3", "--json")
+    assert result.exit_code == 0
+    document = strict(result.stdout)
+    assert list(document) == ["study", "scale", "seed", "seconds", "rows"]
+    assert (document["study"], document["seed"]) == ("random_target", 3)
+    assert all(list(row) == ["row", "column", "published", "ours", "note"] for row in document["rows"])
+    box = next(r for r in document["rows"] if r["row"] == "000-12: Box 1, 200 walks" and r["column"] == "runs")
+    assert box["published"] == 658.1
+    assert box["ours"] > 200
+
+
+def test_infinite_costs_are_null():
+    assert face._plain(float("inf")) is None
+    assert face._plain(float("nan")) is None
+    assert face._plain(1.5) == 1.5
+    assert face._plain("KNN") == "KNN"
+
+
+def test_people_get_a_table_with_footnotes(run):
+    result = run("directed_walk")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("Directed walk: as written, and with success at the first step only")
+    assert any(line.startswith("Box 1, 200 walks") and " / " in line for line in lines)
+    notes = [line for line in lines if line.startswith("[")]
+    assert len(notes) == len(set(notes)) >= 2
+    assert sum("first step only" in line for line in notes) >= 2  # theirs, and how ours was made
+
+
+def test_in_a_terminal_it_is_a_rich_table(run, monkeypatch):
+    from rich.console import Console
+
+    monkeypatch.setattr(face, "console", lambda: Console(width=160, force_terminal=True, no_color=True))
+    result = run("random_target")
+    assert result.exit_code == 0
+    assert "Table 001-4" in result.stdout
+    assert "Box 1, 200 walks" in result.stdout
+    assert "[1]" in result.stdout
+
+
+def test_the_list(run):
+    result = run("--list")
+    assert result.exit_code == 0
+    assert [line.split()[0] for line in result.stdout.splitlines()] == studies.names()
+    listed = strict(run("--list", "--json").stdout)["studies"]
+    assert [each["name"] for each in listed] == studies.names()
+    assert all(each["title"] and each["compares"] for each in listed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "See them with: datamorphic study --list"),
+        (["random_targt"], "There is no study 'random_targt'. Did you mean 'random_target'?"),
+        (["001-4", "--list"], "Leave one of the two out"),
+        (["001-4", "--scale", "huge"], "huge"),
+    ],
+)
+def test_wrong_use_exits_with_two(run, arguments, words):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert words in result.output
+    assert result.stdout == "" or "Usage" in result.output
