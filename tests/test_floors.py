@@ -26,6 +26,7 @@ FLOORS = [
     ["verbs"],
     ["studies"],
     ["faces"],
+    ["__main__"],
 ]
 LEVEL = {name: level for level, row in enumerate(FLOORS) for name in row}
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

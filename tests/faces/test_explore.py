@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -26,7 +29,19 @@ def shifted(frame):
     return np.where(frame["x"] > 0.6, "high", "low")
 
 def broken(frame):
-    raise RuntimeError("no")
+    raise RuntimeError("no\\n\\x1b]0;owned\\x07")
+
+def loud(frame):
+    import os
+    os.write(1, b"straight to the descriptor")
+    os.system("echo from a child process")
+    return rule(frame)
+
+def accents(frame):
+    return np.where(frame["x"] > 0.5, "é", "ü")
+
+def number(frame):
+    return frame["x"] * frame["y"]
 """
 
 
@@ -123,11 +138,49 @@ def test_no_pair_is_told_without_infinity(run):
     assert document["cost"] is None
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+@pytest.mark.parametrize("rule", ["loud", "accents"])
+def test_json_is_strict_whatever_the_model_prints_and_the_terminal_knows(run, tmp_path, rule, encoding):
+    command = [sys.executable, "-m", "datamorphic", "explore", f"talking_rules:{rule}", "data.csv", "--json"]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    printed = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True).stdout
+    assert json.loads(printed.decode(encoding))["pairs"] > 10
+
+
+def test_a_regressor_is_compared_by_the_border_it_had(run):
+    assert run("talking_rules:number", "data.csv", "--walks", 200, "--save", "old.parquet").exit_code == 0
+    again = run("talking_rules:number", "data.csv", "--walks", 200, "--seed", 3, "--compare", "old.parquet")
+    assert again.exit_code == 0, again.output
+
+
+def test_a_file_that_cannot_be_written_is_told_before_the_search(run, tmp_path):
+    (tmp_path / "folder").mkdir()
+    result = run("talking_rules:broken", "data.csv", "--save", "folder")
+    assert result.exit_code == 2
+    assert "is a folder" in result.stderr
+    assert run("--subject", "Box 1", "--walks", 20, "--save", "new/front.parquet").exit_code == 0
+    assert (tmp_path / "new" / "front.parquet").exists()
+
+
+def test_errors_are_one_line_without_control_characters(run):
+    error = run("talking_rules:broken", "data.csv").stderr
+    assert error.rstrip().splitlines()[-1].startswith("datamorphic: ")
+    assert "\x1b" not in error
+
+
+def test_a_subject_takes_data_where_a_model_would_stand(run, tmp_path):
+    dm.subjects["Box 1"].space.sample(50).to_csv(tmp_path / "points.csv", index=False)
+    result = run("--subject", "Box 1", "points.csv", "--walks", 50, "--json")
+    assert result.exit_code == 0, result.output
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
         ([], 2, "Say what to test"),
-        (["talking_rules:rule", "--subject", "Box 1"], 2, "Got both"),
+        (["talking_rules:rule", "data.csv", "--subject", "Box 1"], 2, "Got both"),
+        (["--subject", "Box 1", "--target", "z"], 2, "no data are given"),
+        (["--subject", "Box 1", "--plan", "--html", "page.html"], 2, "--plan makes no front"),
         (["talking_rules:rule"], 2, "inputs to start from"),
         (["talking_rules:rule", "data.csv", "--data", "data.csv"], 2, "given twice"),
         (["talking_rules:none", "data.csv"], 2, "no 'none'"),

@@ -102,13 +102,18 @@ def test_directed_walks_take_the_moves_in_turn_from_the_same_starts():
     asked = []
 
     def spy(frame):
-        asked.append(frame.copy())
+        asked.append(frame.to_numpy().copy())
         return np.zeros(len(frame), dtype=int)
 
-    dm.explore(spy, SQUARE, strategy="directed_walk", walks=8, walk_distance=1, seeds=10, labels="plain")
-    starts, steps = asked[0], asked[-1]
-    assert len(starts) == 2  # eight walks, four moves each
-    assert len(steps) <= 8
+    inner = dm.Space([dm.Continuous("x", 0, 1, step=0.01), dm.Continuous("y", 0, 1, step=0.01)])
+    seeds = pd.DataFrame({"x": [0.2, 0.4, 0.6], "y": [0.3, 0.5, 0.7]})
+    dm.explore(spy, inner, "directed_walk", walks=8, walk_distance=1, seeds=seeds, labels="plain")
+    steps = next(batch for batch in asked if len(batch) == 8)
+    assert len(asked[0]) == 2  # eight walks, four moves each
+    for start, four in zip((steps[:4], steps[4:]), (steps[:4], steps[4:]), strict=True):
+        centre = start.mean(axis=0)
+        assert np.isclose(seeds.to_numpy(), centre).all(axis=1).any()
+        np.testing.assert_allclose(four - centre, [[0.01, 0], [-0.01, 0], [0, 0.01], [0, -0.01]], atol=1e-12)
 
 
 def test_a_growing_pool_finds_more():
@@ -211,7 +216,7 @@ def test_scores_narrow_with_few_cases_on_smooth_models(name, blobs):
     )
     assert (model.predict(guided.a.frame) == guided.a_output).all()
     assert (model.predict(guided.b.frame) == guided.b_output).all()
-    assert "used" in dm.explore(model, inputs, "random_target", walks=400).notes[-1]
+    assert dm.explore(model, inputs, "random_target", walks=400).notes[-1].endswith(": used.")
 
 
 @pytest.mark.parametrize("model", [DecisionTreeClassifier(random_state=0), KNeighborsClassifier(5)])
@@ -221,7 +226,7 @@ def test_on_steps_scores_never_need_more_than_one_case_beyond_halving(model, blo
     guided = dm.explore(model, inputs, "random_target", walks=400, refine="score")
     assert guided.pair_runs.max() <= 21
     auto = dm.explore(model, inputs, "random_target", walks=400)
-    assert "not used" in auto.notes[-1]
+    assert auto.notes[-1].endswith(": not used.")
 
 
 def test_scores_that_lie_cost_nothing_but_cases():
@@ -552,3 +557,236 @@ def test_guessed_labels_are_never_believed(budget):
         assert front.distance.max() <= math.sqrt(2) / 2**20 * 1.001
     else:
         assert front.runs <= budget
+
+
+# -- what a review found ----------------------------------------------------------------------------------------
+
+
+def confirmed(model, front):
+    """Whether the model gives the answers of a front to its rows, as a user would ask it."""
+    return all(
+        (np.asarray(model.predict(points.frame)) == outputs).all()
+        for points, outputs in ((front.a, front.a_output), (front.b, front.b_output))
+    )
+
+
+@pytest.fixture(scope="module")
+def several(blobs):
+    inputs = blobs[list("abc")]
+    labels = np.column_stack([inputs.a > 0, inputs.b > 0, inputs.c > 0]).astype(int)
+    return inputs, labels
+
+
+@pytest.mark.parametrize("strategy", ["directed_walk", "random_walk", "auto", "random_target"])
+@pytest.mark.parametrize("walks", [1, 2, 3, 30])
+def test_several_labels_survive_questions_of_any_size(several, strategy, walks):
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(*several)
+    for seed in range(5):
+        front = dm.explore(model, several[0], strategy, walks=walks, walk_distance=40, moves=["up_a"], seed=seed)
+        assert front.walks == walks
+
+
+@pytest.mark.parametrize(
+    "learner", [MLPClassifier((5,), solver="lbfgs", max_iter=2000, random_state=0), KNeighborsClassifier()]
+)
+def test_several_labels_are_known_by_the_answers_whatever_the_model_says(several, learner):
+    front = dm.explore(learner.fit(*several), several[0], "random_target", walks=60)
+    assert front.settings["border_kind"] == "multilabel"
+
+
+def test_a_case_that_several_labels_want_is_run_once(several):
+    inputs, labels = several
+    thrice = np.column_stack([labels[:, 0]] * 3)
+    model = DecisionTreeClassifier(max_depth=1).fit(inputs, thrice)
+    front = dm.explore(model, inputs, "random_target", walks=50)
+    single = dm.explore(DecisionTreeClassifier(max_depth=1).fit(inputs, labels[:, 0]), inputs, "random_target",
+                        walks=50, refine="bisect")  # fmt: skip
+    assert len(front) == 3 * len(single)
+    assert front.runs == single.runs
+
+
+def test_several_labels_that_sometimes_fail():
+    def rule(frame):
+        return [
+            None if x > 0.9 else (int(x > 0.3), int(y > 0.5)) for x, y in zip(frame["x"], frame["y"], strict=True)
+        ]
+
+    for strategy in ("random_walk", "random_target", "auto"):
+        front = dm.explore(rule, SQUARE, strategy, walks=100)
+        assert len(front) > 10
+        assert front.lost > 0
+    with pytest.raises(ArgumentError, match="as a tuple"):
+        dm.explore(three, SQUARE, labels="multi")
+    with pytest.raises(ArgumentError, match="single numbers"):
+        dm.explore(rule, SQUARE, threshold=0.5)
+
+
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_scores_that_cannot_be_had_leave_pairs_to_halving(blobs, everywhere):
+    class Scoreless:
+        classes_ = np.array([0, 1])
+        feature_names_in_ = np.array(list("abcd"), dtype=object)
+
+        def predict(self, frame):
+            return (frame["a"] + frame["b"] > 0).astype(int).to_numpy()
+
+        def predict_proba(self, frame):
+            if everywhere or (frame["c"] > 0).any():
+                raise NotImplementedError
+            p = 1 / (1 + np.exp(-(frame["a"] + frame["b"]).to_numpy()))
+            return np.column_stack([1 - p, p])
+
+    model = Scoreless()
+    front = dm.explore(model, blobs, "random_target", walks=200)
+    assert front.distance.max() < 1e-4
+    assert confirmed(model, front)
+
+
+@pytest.mark.parametrize("learner", [LogisticRegression(), SVC(), GaussianNB()])
+def test_scores_go_as_deep_as_halving(blobs, learner):
+    inputs = blobs[list("abcd")]
+    model = learner.fit(inputs, blobs["target"] == "one")
+    for options in ({"steps": 60}, {"delta": 1e-30}, {"delta": 1e-14}, {"steps": 1100}):
+        plain, guided = (
+            dm.explore(model, inputs, "random_target", walks=100, refine=refine, **options)
+            for refine in ("bisect", "score")
+        )
+        assert guided.distance.max() <= max(4 * plain.distance.max(), options.get("delta", 0))
+        assert confirmed(model, guided)
+
+
+def test_a_jump_under_a_budget_is_still_a_jump(blobs):
+    inputs = blobs[list("abcd")]
+    model = LinearRegression().fit(inputs, inputs.a * 3)
+    for budget in (500, 1000, 3000):
+        front = dm.explore(model, inputs, "random_target", walks=300, jump=0.5, budget=budget)
+        assert (np.abs(front.a_output - front.b_output) > 0.5).all()
+
+
+def test_answers_hold_for_the_rows_that_are_returned_whatever_their_dtype(blobs):
+    numbers = blobs[list("abcd")].to_numpy(dtype=np.float32)
+    model = LogisticRegression().fit(numbers, blobs["target"])
+    front = dm.explore(model, numbers, walks=400, refine="bisect")
+    assert len(front) > 50
+    assert (model.predict(front.a.frame.to_numpy()) == front.a_output).all()
+    assert (model.predict(front.b.frame.to_numpy()) == front.b_output).all()
+
+
+def test_models_may_write_on_what_they_are_given(blobs):
+    numbers = blobs[list("abcd")].to_numpy() * 3 + 20
+    model = make_pipeline(StandardScaler(copy=False), LogisticRegression()).fit(numbers.copy(), blobs["target"])
+    front = dm.explore(model, numbers.copy(), "random_target", walks=200, refine="bisect")
+    assert (model.predict(front.a.codes.copy()) == front.a_output).all()
+    assert front.distance.max() < 1e-3
+
+
+@pytest.mark.parametrize("strategy", ["random_target", "directed_walk", "random_walk", "auto"])
+@pytest.mark.parametrize("budget", ["900 runs", "3000 runs"])
+def test_a_budget_buys_finished_walks(strategy, budget):
+    subject = dm.subjects["Sin 2"]
+    moves = ["upward"] if strategy == "directed_walk" else None
+    whole = dm.explore(subject, strategy=strategy, walks=4000, moves=moves, seeds=400)
+    part = dm.explore(subject, strategy=strategy, walks=4000, moves=moves, seeds=400, budget=budget)
+    assert part.exhausted
+    assert 0 < part.walks < whole.walks
+    assert part.runs > 0.8 * int(budget.split()[0])
+    if strategy != "auto":
+        low, high = part.capability_interval(0.999)
+        assert low <= whole.capability <= high
+        assert np.median(part.pair_runs) == 20
+
+
+def test_where_constraints_leave_nothing_between_nothing_is_run():
+    gap = dm.Space([dm.Continuous("x", 0, 1)], constraints=[dm.Rule(lambda f: (f["x"] < 0.4) | (f["x"] > 0.6))])
+    asked = []
+
+    def rule(frame):
+        asked.extend(frame["x"])
+        return frame["x"] > 0.5
+
+    front = dm.explore(rule, gap, "random_target", walks=100, refine="bisect")
+    assert len(front) > 20
+    assert front.runs <= len(set(asked))
+
+
+def test_numbers_with_gaps_are_numbers_and_infinity_is_an_answer():
+    def holes(frame):
+        return [None if x > 0.95 else float(x) for x in frame["x"]]
+
+    assert dm.explore(holes, SQUARE, walks=50).settings["border_kind"] == "threshold"
+    front = dm.explore(lambda f: np.where(f["x"] > 0.5, np.inf, f["x"]), SQUARE, walks=100, threshold=0.3)
+    assert front.lost == 0
+    assert len(front) > 20
+
+
+@pytest.mark.parametrize("delta", [3.0, 1.5, 0.01])
+def test_delta_is_met_on_mixed_data_where_it_can_be(delta):
+    space = dm.Space([dm.Continuous("x", 0, 10), dm.Categorical("c", ["a", "b"])])
+    front = dm.explore(lambda f: (f["x"] > 5) ^ (f["c"] == "b"), space, "random_target", walks=200, delta=delta)
+    whole = front.a.codes[:, 1] != front.b.codes[:, 1]
+    limit = np.where(whole & (delta < 1), 1 + delta, delta)
+    assert (front.distance <= limit).all()
+    assert front.pair_runs.max() <= 12
+
+
+def test_one_hot_groups_do_not_keep_refinement_going():
+    group = [dm.Integer(name, 0, 1) for name in "rgb"]
+    space = dm.Space([dm.Continuous("x", 0, 10), *group], constraints=[dm.OneHot(list("rgb"))])
+    front = dm.explore(lambda f: (f["x"] > 5) ^ (f["r"] == 1), space, "random_target", walks=200, delta=0.01)
+    assert front.pair_runs.max() <= 16
+
+
+def test_wrapped_models_and_files_know_their_columns(blobs, tmp_path):
+    import joblib
+
+    inputs = blobs[list("abcd")]
+    model = DecisionTreeRegressor(max_depth=2).fit(inputs, inputs.a)
+    joblib.dump(model, tmp_path / "model.joblib")
+    fronts = [
+        dm.explore(model, blobs, walks=50),
+        dm.explore(dm.wrap(model), blobs, walks=50),
+        dm.explore(tmp_path / "model.joblib", blobs, walks=50, trust=True),
+    ]
+    for front in fronts:
+        assert front.space.names == ("a", "b", "c", "d")
+        assert front.settings["border_kind"] == "threshold"
+    wrapped = dm.wrap(model)
+    dm.explore(wrapped, inputs, walks=10)
+    assert wrapped.space is None  # the caller's own is left as it was
+
+
+def test_seeds_alone_are_data_enough():
+    assert len(dm.explore(three, SQUARE, seeds=SQUARE.sample(30), walks=50).seeds) == 30
+
+
+def test_whoever_interrupts_keeps_what_was_found():
+    asked = 0
+
+    def impatient(frame):
+        nonlocal asked
+        asked += 1
+        if asked == 30:
+            raise KeyboardInterrupt
+        return three(frame)
+
+    front = dm.explore(impatient, SQUARE, walks=300)
+    assert front.exhausted
+    assert len(front) > 0
+    assert (three(front.a.frame) == front.a_output).all()
+
+
+def test_labels_in_another_order_mislead_no_scores(blobs):
+    inputs = blobs[list("abcd")]
+    model = LogisticRegression().fit(inputs, blobs["target"])
+    front = dm.explore(dm.wrap(model, labels=["two", "three", "one"]), inputs, "random_target", walks=100)
+    assert confirmed(model, front)
+
+
+def test_the_kind_of_answers_is_told_by_several_of_them():
+    def grades(frame):
+        return np.floor(frame["x"] * 3) + 0.5
+
+    for options in ({"seeds": 15, "pool": "growing"}, {"seeds": 30}, {}):
+        front = dm.explore(grades, SQUARE, walks=60, **options)
+        assert front.settings["border_kind"] == "labels"
+        assert len(front) > 5

@@ -43,7 +43,7 @@ class _Group(TyperGroup):
         try:
             return super().invoke(ctx)
         except DatamorphicError as error:
-            typer.echo(f"datamorphic: {error}", err=True)
+            typer.echo(f"datamorphic: {' '.join(printable(str(error)).split())}", err=True)
             failed = isinstance(error, SystemFailed) or not isinstance(error, UsageError)
             raise typer.Exit(SYSTEM_FAILED if failed else WRONG_USE) from None
 

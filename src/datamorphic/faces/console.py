@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from ..errors import UsageError
 
 FINDINGS, WRONG_USE, SYSTEM_FAILED, OWN_FAULT = 1, 2, 3, 70
 
@@ -18,14 +22,30 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
 
 def print_json(document: dict[str, Any]) -> None:
     """Print one JSON document on stdout."""
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    plain = "utf" not in (getattr(sys.stdout, "encoding", None) or "").lower()
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=plain, allow_nan=False) + "\n")
 
 
 @contextmanager
 def user_code() -> Iterator[None]:
-    """Send what the user's own code prints to stderr: stdout is ours, and may be read by a machine."""
-    with redirect_stdout(sys.stderr):
-        yield
+    """Send what the user's own code prints to stderr: stdout is ours, and may be read by a machine.
+
+    Libraries in C and child processes write to the descriptor itself, so that is turned aside too.
+    """
+    sys.stdout.flush()
+    try:
+        kept = os.dup(1)
+    except OSError:  # there is no stdout
+        with redirect_stdout(sys.stderr):
+            yield
+        return
+    try:
+        os.dup2(2, 1)
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def busy(what: str) -> Any:
@@ -39,7 +59,9 @@ def console() -> Any:
     """Return the console that results are printed on."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    screen = Console(highlight=False)
+    screen.soft_wrap = not screen.is_terminal  # whoever reads a pipe wants whole lines
+    return screen
 
 
 def printable(text: str) -> str:
@@ -52,3 +74,15 @@ def escaped(text: str) -> str:
     from rich.markup import escape
 
     return escape(text)
+
+
+def ready_to_write(path: Path) -> None:
+    """Make the folder of a file that will be written, or say at once why it cannot be."""
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder. Name a file in it.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"The folder of {path} cannot be made: {error}.") from error
+    if not os.access(path.parent, os.W_OK):
+        raise UsageError(f"The folder of {path} cannot be written to.")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import UsageError
-from .console import FINDINGS, Json, Seed, console, escaped, print_json, printable, user_code
+from .console import FINDINGS, Json, Seed, console, escaped, print_json, printable, ready_to_write, user_code
 from .resolve import load_data, load_system
 
 
@@ -70,10 +70,22 @@ def explore(
     from ..verbs.explore import explore as run
     from ..verbs.plan import plan as plan_for
 
+    if subject is not None and inputs is None:
+        model, inputs = None, model  # a subject needs no model: what is given are data
     if inputs is not None and data is not None:
         raise UsageError("The data are given twice, as an argument and with --data. Leave one out.")
     where = inputs or data
+    if target is not None and where is None:
+        raise UsageError("--target names a column of the data, and no data are given.")
+    if plan and (save or html or compare):
+        raise UsageError("--plan makes no front to save, show or compare. Leave out --save, --html and --compare.")
+    for file in (save, html):
+        if file is not None:
+            ready_to_write(file)  # before the search: what it finds should not be lost over a folder
     baseline = Front.load(compare) if compare is not None else None
+    if baseline is not None and threshold is None and jump is None and labels == "auto":
+        kind, value = baseline.settings.get("border_kind"), baseline.settings.get("border_value")
+        threshold, jump = (value if kind == each else None for each in ("threshold", "jump"))
     with user_code():
         system, options = load_system(model, subject, trust)
         frame = None if where is None else load_data(where)
@@ -129,8 +141,8 @@ def _document(front: Any, seed: int, difference: Any) -> dict[str, Any]:
             for row in front.deciding().itertuples()
         ],
         "quality": {
-            name: {"value": _number(row.value), "per_1000_calls": _number(row.per_1000_calls)}
-            for name, row in zip(front.quality().index, front.quality().itertuples(), strict=True)
+            row.Index: {"value": _number(row.value), "per_1000_calls": _number(row.per_1000_calls)}
+            for row in front.quality().itertuples()
         },
         "choices": [dict(choice) for choice in front.choices],
         "lost": front.lost,

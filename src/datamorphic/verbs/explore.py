@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import generator, one_of, positive, reject, whole_number
-from ..errors import ArgumentError
+from .._checks import generator, one_of, plural, positive, reject, whole_number
+from ..errors import ArgumentError, SystemFailed
 from ..fronts.front import Front
 from ..morphisms.derived import terrain
+from ..outputs import Status
 from ..runs.drive import Tally, drive
 from ..space.points import Points
 from ..strategies.archive import Archive
@@ -174,6 +175,10 @@ def run(
         flow = explorers[strategy].explore(Pool(subject.seeds), rng)
     tally = Tally()
     found = drive(flow, subject.sut, budget=budget, tally=tally, progress=progress, timeout=timeout)
+    failed = sum(count for status, count in tally.health.failed.items() if status != Status.NEW_LABEL)
+    if tally.calls and failed >= tally.calls:
+        why = tally.incidents["message"].iloc[0]
+        raise SystemFailed(f"{subject.name} gave no answer to any of {plural(tally.calls, 'row')}: {why}.")
     border = explorers["random_walk"].border_now
     settings = {
         "walks": walks, "steps": steps, "walk_distance": walk_distance, "delta": delta, "moves": list(ground.moves),
