@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import plural, whole_number
+from .._checks import is_number, plural, reject, whole_number
+from ..outputs import Outputs
 from ..runs.drive import Tally
 from ..space.features import Codes
-from ..space.neighbours import nearest
 from ..space.points import Points
 from ..space.space import Space
 from ..sut.base import Executor
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .augment import Augmented
     from .difference import Difference
 
-MOST_DISTANCES = 50_000_000  # computed for the plausibility of mixed data; beyond, fewer real rows are looked at
+MOST_DISTANCES = 1_000_000_000  # computed for the plausibility of mixed data; beyond, some pairs go without
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,8 @@ class Front:
         What else is worth knowing.
     settings : dict
         How the exploration was called.
+    seed_answers : Outputs, optional
+        What the system answered to some of the seeds, evenly chosen, as a file keeps it.
     """
 
     subject: str
@@ -102,6 +104,7 @@ class Front:
     settings: Mapping[str, Any] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     sut: Executor | None = None
+    seed_answers: Outputs | None = None
 
     def __len__(self) -> int:
         return len(self.distance)
@@ -145,11 +148,25 @@ class Front:
 
     @cached_property
     def plausibility(self) -> Codes:
-        """How far each pair is from the nearest real row, numbers divided by their ranges; 0 is a real row."""
-        real = self.seeds.codes
-        if self.space.kinds["continuous"] < len(self.space) and len(self) * len(real) > MOST_DISTANCES:
-            real = real[:: math.ceil(len(self) * len(real) / MOST_DISTANCES)]
-        return nearest(self.space, self.a.codes, real)[0][:, 0]
+        """How far each pair is from the nearest real row, numbers divided by their ranges; 0 is a real row.
+
+        NaN for some pairs where that would take more than a thousand million distances.
+        """
+        from .closest import closest
+
+        far = np.full(len(self), np.nan)
+        rows = self.measured
+        codes, place = np.unique(self.a.codes[rows], axis=0, return_inverse=True)
+        far[rows] = closest(self.space, codes, self.seeds.codes)[0][place.ravel(), 0]
+        return far
+
+    @property
+    def measured(self) -> npt.NDArray[np.intp]:
+        """The numbers of the pairs whose plausibility is known: all, or as many as can be, evenly chosen."""
+        from .reading import thinned
+
+        all_pairs = self.space.smooth or len(self) * len(self.seeds) <= MOST_DISTANCES
+        return thinned(len(self), len(self) if all_pairs else MOST_DISTANCES // len(self.seeds))
 
     @property
     def walks(self) -> int:
@@ -180,6 +197,7 @@ class Front:
         """Return Wilson's interval of the capability."""
         from statistics import NormalDist
 
+        _check_confidence(confidence, "Front.capability_interval")
         if not self.walks:
             return 0.0, 1.0
         z = NormalDist().inv_cdf(0.5 + confidence / 2)
@@ -190,6 +208,8 @@ class Front:
 
     def cost_interval(self, confidence: float = 0.95, samples: int = 2000, seed: int = 0) -> tuple[float, float]:
         """Return the bootstrap interval of the cost: the walks drawn anew, the seeds once."""
+        _check_confidence(confidence, "Front.cost_interval")
+        whole_number("samples", "Front.cost_interval", samples, low=1)
         if not len(self):
             return math.inf, math.inf
         begun = len(self.walk_runs)
@@ -222,18 +242,34 @@ class Front:
         """How many pairs lie between each two classes, most first."""
         import pandas as pd
 
-        return pd.Series(list(self.kinds), dtype=object).value_counts()
+        from .reading import Sides, border_of, named, states_of
+
+        border = border_of(self)
+        kinds, _ = Sides(border).kinds(*states_of(self, border))
+        names = named(kinds, self.kinds, list(zip(self.a_output, self.b_output, strict=True)))
+        return pd.Series([names[kind] for kind in kinds.tolist()], dtype=object).value_counts()
 
     # -- what can be learned from it ------------------------------------------------------------------
 
     def quality(self) -> pd.DataFrame:
         """Return how good the front is: validity, gap, class pairs, spread and archive, and each per 1,000 calls."""
+        return self._quality.copy()
+
+    @cached_property
+    def _quality(self) -> pd.DataFrame:
         from .quality import quality
 
         return quality(self)
 
     def deciding(self) -> pd.DataFrame:
-        """Return which features decide at the border: in how many pairs they differ, and by how much."""
+        """Return which features decide at the border, in how many pairs they differ, and by how much.
+
+        With a system attached it is asked, the first time, at up to 300 pairs; these calls are not counted.
+        """
+        return self._deciding.copy()
+
+    @cached_property
+    def _deciding(self) -> pd.DataFrame:
         from .quality import deciding
 
         return deciding(self)
@@ -269,7 +305,11 @@ class Front:
     # -- files ------------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the front to a Parquet file, all but the system."""
+        """Write the front to a Parquet file, all but the system.
+
+        What that answers to the seeds is asked and written too, for later comparisons: at most 2,000 of them, and a
+        quarter as many as the exploration made calls.
+        """
         from .files import save
 
         save(self, path)
@@ -289,3 +329,8 @@ class Front:
         from .told import lines
 
         return "\n".join(lines(self))
+
+
+def _check_confidence(value: float, owner: str) -> None:
+    if not is_number(value) or not 0 < value < 1:
+        reject("confidence", owner, "a number between 0 and 1, neither included", value)

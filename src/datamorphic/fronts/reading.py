@@ -1,22 +1,27 @@
-"""What the modules on fronts share: how a front tells answers apart, and changes in words."""
+"""What the modules on fronts share: how a front tells answers apart, asking its system, and changes in words."""
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from .._checks import short
-from ..outputs import Outputs
+from ..errors import SystemFailed
+from ..outputs import Outputs, Status
+from ..runs.drive import drive
 from ..space import geometry
 from ..space.features import Codes
 from ..space.points import Points
 from ..space.space import Space
-from ..strategies.borders import Border, border_named
+from ..strategies.borders import Border, Jump, MultiLabel, Threshold, border_named
+from ..strategies.flow import Flow
 from ..strategies.refine import Refinement
 from ..strategies.terrain import native
 
@@ -27,6 +32,9 @@ if TYPE_CHECKING:
 
 Rows = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
+Result = TypeVar("Result")
+ASIDE = 4  # what is asked on top of an exploration takes at most one of so many parts of its calls
+FEWEST = 100  # rows that may always be asked on top
 
 
 def border_of(front: Front) -> Border:
@@ -38,6 +46,69 @@ def states_of(front: Front, border: Border) -> tuple[Codes, Codes, Rows]:
     """Return the answers at both ends as the border reads them, and which of several labels each pair is about."""
     a, b = (border.read(Outputs.of(values)) for values in (front.a_output, front.b_output))
     return a, b, front.part
+
+
+class Sides:
+    """Numbers the sides of borders by the values of their answers: 1, 1.0 and True are one side, "1" is another."""
+
+    def __init__(self, border: Border) -> None:
+        self.border = border
+        self._known: dict[Any, int] = {}
+
+    def of(self, x: Codes, y: Codes, part: Rows) -> tuple[Rows, Rows]:
+        """Return the numbers of the two sides of each border."""
+        border = self.border
+        if isinstance(border, Threshold):
+            return (x > border.value).astype(np.intp), (y > border.value).astype(np.intp)
+        if isinstance(border, Jump):
+            return (x > y).astype(np.intp), (y > x).astype(np.intp)
+        if isinstance(border, MultiLabel):
+            return self._values(x, part), self._values(y, part)
+        return x.astype(np.intp), y.astype(np.intp)
+
+    def _values(self, codes: Codes, part: Rows) -> Rows:
+        """Return a number for each value of the label that a border is about."""
+        labels = self.border.book.labels
+        said = ((p, labels[int(i)][p : p + 1]) for i, p in zip(codes, part.tolist(), strict=True))
+        return np.array([self._known.setdefault(each, len(self._known)) for each in said], dtype=np.intp)
+
+    def kinds(self, x: Codes, y: Codes, part: Rows) -> tuple[Rows, Mask]:
+        """Return a number for the two sides of each border, whichever comes first, and where the second does."""
+        one, two = self.of(x, y, part)
+        return (np.minimum(one, two) << 31) | np.maximum(one, two), one > two
+
+
+def named(kinds: Rows, names: Sequence[str], said: Sequence[tuple[Any, Any]]) -> dict[int, str]:
+    """Return a name for each kind of border; where two share one ("1" and 1), the types of their answers are added."""
+    _, first = np.unique(kinds, return_index=True)
+    told: dict[int, str] = {}
+    for row in np.sort(first).tolist():
+        name = names[row]
+        if name in told.values():
+            name += " ({} and {})".format(*(type(each).__name__ for each in said[row]))
+        told[int(kinds[row])] = name
+    return told
+
+
+def spare(front: Front, most: int) -> int:
+    """Return how many rows the system of a front may be asked on top: none where it is not at hand, or hangs."""
+    failed = front.tally.health.failed
+    if front.sut is None or Status.TIMEOUT in failed or Status.DIED in failed:
+        return 0
+    return min(most, max(FEWEST, front.calls // ASIDE))
+
+
+def ask_aside(front: Front, flow: Flow[Result]) -> Result | None:
+    """Return what a flow returns that nobody asked for by name, or None if the system fails.
+
+    Nothing of it counts as a call of the front, and what the system prints is no part of what is printed about it.
+    """
+    assert front.sut is not None
+    try:
+        with redirect_stdout(sys.stderr):
+            return drive(flow, front.sut, progress=False, recheck=0)
+    except SystemFailed:
+        return None
 
 
 def narrowing(space: Space, delta: float) -> Refinement:

@@ -37,7 +37,7 @@ class Codebook:
             return np.empty(0)
         if values.dtype.kind in "iu" and self._places.size:
             places = values.astype(np.int64, copy=False) - self._first
-            if ok.all() and places.min(initial=0) >= 0 and places.max(initial=0) < self._places.size:
+            if ok.all() and places.min() >= 0 and places.max() < self._places.size:
                 codes = self._places[places]
                 if self._dense or not np.isnan(codes).any():
                     return codes
@@ -319,12 +319,12 @@ class Undecided(Border):
         return np.full(len(outputs), np.nan) if self.chosen is None else self.chosen.read(outputs)
 
     def _decide(self, values: npt.NDArray[Any]) -> Border:
-        answers = values.tolist()
-        if any(isinstance(answer, tuple) for answer in answers):
+        if values.dtype == object and any(isinstance(answer, tuple) for answer in values):
             return MultiLabel()
         known = self.book.labels
         if not self._numbers and known:
             return Hierarchy(known) if _are_paths(known) else Border(known)
+        answers = values.tolist()
         if not self._numbers and not _are_real(answers):
             return Hierarchy() if _are_paths(answers) else Border()
         numbers = np.array(answers, dtype=np.float64)

@@ -70,18 +70,18 @@ class Narrowing:
 
         Brackets of the same walk (several labels) may want the same case: it is asked and counted once.
         """
-        ground, here = self.ground, self.brackets
-        first = place = np.arange(len(rows))
+        here, place = self.brackets, None
         if self.border.several:
             whole = np.column_stack([here.walk[rows], codes])
             _, first, place = np.unique(whole, axis=0, return_index=True, return_inverse=True)
-        batch = Points(ground.space, codes[first])
-        outputs = yield Question(batch, scores, self.done, "narrowing", fresh=ground.continuous)
-        here.runs += np.bincount(rows[first], minlength=len(here))
-        state = self.border.read(outputs)
-        if not self.border.several:
-            return state, outputs.scores
-        return state[place.ravel()], None if outputs.scores is None else outputs.scores[place.ravel()]
+            codes, rows = codes[first], rows[first]
+        batch = Points(self.ground.space, codes)
+        outputs = yield Question(batch, scores, self.done, "narrowing", fresh=self.ground.continuous)
+        here.runs += np.bincount(rows, minlength=len(here))
+        state, found = self.border.read(outputs), outputs.scores
+        if place is None:
+            return state, found
+        return state[place.ravel()], None if found is None else found[place.ravel()]
 
     def narrow(self, rows: Rows, z: Codes, state: Codes) -> npt.NDArray[np.bool_]:
         """Let new cases replace an end of their brackets, and tell which took the place of the second."""

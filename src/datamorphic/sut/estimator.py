@@ -71,9 +71,8 @@ class Estimator(Executor):
         wants_array = self.columns is None and self.width is not None
         if wants_array and isinstance(batch, Points) and batch.space.plain:
             self.check_columns(batch.space.names)
-            return batch.codes.copy(
-                order="F"
-            )  # the values themselves, no frame on the way; models may write on it
+            # the values themselves, no frame on the way; a copy, since models may write on it
+            return batch.codes.copy(order="F")
         return self.input(batch.frame)
 
     def input(self, frame: pd.DataFrame) -> Any:

@@ -216,7 +216,8 @@ def front_of(
     border, ground = explorer.border_now, explorer.ground
     first = 0
     for brackets, runs in zip(found.brackets, found.walk_runs, strict=True):
-        brackets.keep(np.argsort(brackets.walk, kind="stable"))
+        if (np.diff(brackets.walk) < 0).any():  # found step by step: put in the order of the walks
+            brackets.keep(np.argsort(brackets.walk, kind="stable"))
         brackets.walk = brackets.walk + first
         first += len(runs)
     pairs = Brackets.concat(found.brackets, len(ground.space))

@@ -68,7 +68,7 @@ def subject_of(
     """
     if space is not None and not isinstance(space, Space):
         reject("space", "explore", "a Space", space)
-    if declares_morphisms(model):
+    if not hasattr(model, "predict") and declares_morphisms(model):
         return _of_system(TestSystem.collect(model), data, space, seeds, rng)
     if isinstance(data, Space):
         space, data = data, None
@@ -146,7 +146,8 @@ def _inputs(sut: Executor | None, data: Any, target: str | None, space: Space | 
         names = list(wanted) if wanted is not None else [f"x{j}" for j in range(array.shape[1])]
         if len(names) != array.shape[1]:
             raise DataError(f"The data have {array.shape[1]} columns, and {len(names)} inputs are known.")
-        return pd.DataFrame(array, columns=names).infer_objects()
+        frame = pd.DataFrame(array, columns=names)
+        return frame.infer_objects() if array.dtype == object else frame
     if target is not None:
         if target not in data.columns:
             raise DataError(
@@ -177,7 +178,7 @@ def _count(seeds: Any) -> int:
 
 
 def _answers_numbers(sut: Executor) -> bool:
-    if not isinstance(sut, Estimator):
+    if not isinstance(sut, Estimator) or sut.labels is not None:
         return False
     from sklearn.base import BaseEstimator, is_regressor
 
