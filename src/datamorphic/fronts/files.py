@@ -35,6 +35,7 @@ TEXTS = ("subject", "strategy")
 COUNTS = ("seeds_used", "calls", "lost", "slopes", "unfinished")
 PLAIN = (*TEXTS, *COUNTS, "seconds", "exhausted")
 LISTS = {"choices": dict, "notes": str}
+SETTINGS = {"walks": int, "walk_distance": int, "moves": list, "border": str, "border_kind": str}
 
 
 def save(front: Front, path: str | PathLike[str]) -> None:
@@ -196,6 +197,9 @@ def _validated(front: Front, about: dict[str, Any]) -> Front:
         fine = isinstance(about[name], list) and all(isinstance(each, kind) for each in about[name])
         _expect(fine, name, f"a list, each a {kind.__name__}", about[name])
     _expect(isinstance(about["settings"], dict), "settings", "a table of names and values", about["settings"])
+    for name, value in about["settings"].items():
+        kind = SETTINGS.get(name, object)
+        _expect(isinstance(value, kind) and value is not True, f"settings.{name}", f"of type {kind.__name__}", value)
     _expect(front.unfinished <= len(front.walk_runs), "unfinished", "no more than all walks", front.unfinished)
     for name, values, high in (
         ("walk_runs", front.walk_runs, math.inf),
@@ -266,5 +270,5 @@ def _unpack(text: str, dtype: type) -> npt.NDArray[Any]:
     unpacking = zlib.decompressobj()
     values = unpacking.decompress(packed, most)
     if not unpacking.eof:
-        raise DataError(f"it holds more than {plural(most, 'byte')} where {plural(len(packed), 'byte')} are written.")
+        raise DataError(f"{plural(len(packed), 'byte')} of it unpack to more than {most:,}, or are cut short.")
     return np.frombuffer(values, dtype=dtype).copy()

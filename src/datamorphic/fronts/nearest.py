@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,32 +11,27 @@ from ..errors import DataError
 from ..runs.drive import drive
 from ..space import geometry
 from ..space.features import Codes
-from ..space.neighbours import nearest
 from ..space.points import Points
-from ..space.space import Space
-from ..strategies.borders import Border, Hierarchy
-from ..strategies.brackets import Brackets, Found
-from ..strategies.flow import Flow, Question
-from .reading import Mask, Rows, border_of, changes, narrowing, parts_of_change, said, states_of
+from .closest import closest
+from .flips import flip
+from .reading import Rows, changes
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from .front import Front
 
-Flips = Callable[[Codes, Rows], Mask]
-DELTA = 1e-4  # of a range: how exactly the border is met
-ROUNDS = 2  # of narrowing and putting back; what the second gains is small, a third would gain nothing
-
 
 def explain(front: Front, cases: Any, k: int = 1) -> pd.DataFrame:
-    """Return the `k` nearest pairs of each case, and the change that takes the case over the border there.
+    """Return the `k` nearest pairs of each case, and changes that take the case over a border.
 
-    With a system attached the change is found by asking it: from the end of the pair whose answer is not the
+    With a system attached the changes are found by asking it: from the end of a pair whose answer is not the
     case's, back towards the case as far as the answer stays another one; then feature by feature, the smallest
     change first, back to the case's own value wherever that keeps the answer and the constraints; and both once
-    more. The last case that got the other answer is what is returned, so it is a flip, if perhaps not the smallest
-    there is. Without a system, the change leads to the end of the pair that lies beyond.
+    more. The first row of a case has the smallest change that was found so from the ten nearest ends with another
+    answer, and by changing one feature alone; the others have the change at their own pair. The last case that got
+    another answer is what is returned, so it is a flip, if perhaps not the smallest there is. Without a
+    system, the change leads to the end of the pair that lies beyond.
 
     Parameters
     ----------
@@ -74,7 +68,7 @@ def explain(front: Front, cases: Any, k: int = 1) -> pd.DataFrame:
     if front.sut is None:
         to, answer, becomes = _beyond(front, start, pair)
     else:
-        to, answer, becomes = drive(_flip(front, points, case, pair), front.sut)
+        to, answer, becomes = drive(flip(front, points, case, pair), front.sut)
     target = Points(front.space, to)
     flipped = np.array([each is not None for each in becomes], dtype=bool)
     far = geometry.distance(front.space, start, to, scaled=True) if len(to) else np.empty(0)
@@ -120,7 +114,7 @@ def _cases(front: Front, cases: Any) -> tuple[Points, list[Any]]:
 def _nearest_pairs(front: Front, codes: Codes, k: int) -> tuple[Rows, Codes]:
     """Return the numbers of the `k` nearest pairs of each case and their distances, by the nearer of two ends."""
     ends = np.concatenate([front.a.codes, front.b.codes])
-    gaps, at = nearest(front.space, codes, ends, min(2 * k, len(ends)))  # a pair appears twice at most
+    gaps, at = closest(front.space, codes, ends, min(2 * k, len(ends)))  # a pair appears twice at most
     pair = at % len(front)
     again = np.zeros(pair.shape, dtype=bool)
     for place in range(1, pair.shape[1]):
@@ -138,73 +132,3 @@ def _beyond(front: Front, start: Codes, pair: Rows) -> tuple[Codes, Any, Any]:
     becomes = np.empty(len(pair), dtype=object)
     becomes[:] = [each.item() if isinstance(each, np.generic) else each for each in answers]
     return np.where(beyond[:, None], b, a), np.full(len(pair), None, dtype=object), becomes
-
-
-# -- the smallest change ---------------------------------------------------------------------------------------
-
-
-def _flip(front: Front, points: Points, case: Rows, pair: Rows) -> Flow[tuple[Codes, Any, Any]]:
-    """Look for the smallest change of each case that flips its answer, over the border at its pair."""
-    space, border = front.space, border_of(front)
-    if isinstance(border, Hierarchy):
-        border = Border()  # any other path is another answer
-    part = states_of(front, border)[2][pair]
-    ends = [front.a.codes[pair], front.b.codes[pair]]
-    asked = Points(space, np.concatenate([points.codes, *ends]))
-    outputs = yield Question(asked, note="explaining")
-    state, count = border.read(outputs), len(points)
-    own = state[:count][case]
-    start = points.codes[case]
-
-    def flips(states: Codes, rows: Rows) -> Mask:
-        known = np.flatnonzero(~np.isnan(states) & ~np.isnan(own[rows]))
-        apart = np.zeros(len(rows), dtype=bool)
-        apart[known] = border.gap(own[rows[known]], states[known], part[rows[known]]) > border.least
-        return apart
-
-    everything = np.arange(len(pair))
-    to, to_state = start.copy(), np.full(len(pair), np.nan)
-    far = np.full(len(pair), np.inf)
-    for end, its in zip(ends, np.split(state[count:], 2), strict=True):  # the nearer end that is a flip
-        gap = geometry.distance(space, start, end, scaled=True)
-        better = np.flatnonzero(flips(its, everything) & (gap < far))
-        to[better], to_state[better], far[better] = end[better], its[better], gap[better]
-    live = np.flatnonzero(np.isfinite(far))
-    refine = narrowing(space, DELTA)
-    for _ in range(ROUNDS):
-        brackets = Brackets(len(space))
-        brackets.add(start[live], to[live], own[live], to_state[live], part[live], live)
-        yield from refine(border, brackets, np.zeros(len(pair), dtype=np.intp), Found(space), 0.5)
-        flip = flips(brackets.y_state, brackets.walk)
-        rows = brackets.walk[flip]
-        to[rows], to_state[rows] = brackets.y[flip], brackets.y_state[flip]
-        yield from _put_back(space, border, start, to, to_state, live, flips)
-    becomes = np.full(len(pair), None, dtype=object)
-    becomes[live] = border.answer(to_state[live])
-    return to, said(outputs)[:count][case], becomes
-
-
-def _put_back(
-    space: Space, border: Border, start: Codes, to: Codes, to_state: Codes, live: Rows, flips: Flips
-) -> Flow[None]:
-    """Put each feature back to the case's own value, in place, where the answer stays flipped; smallest change first.
-
-    Features that a constraint ties together go back together.
-    """
-    if not live.size:
-        return
-    parts = parts_of_change(space, start[live], to[live])
-    change = np.column_stack([parts[:, list(unit)].sum(axis=1) for unit in space.units])
-    member = np.array([np.isin(np.arange(len(space)), unit) for unit in space.units])
-    for unit in np.argsort(change, axis=1, kind="stable").T:
-        rows = live[change[np.arange(len(live)), unit] > 0]
-        unit = unit[change[np.arange(len(live)), unit] > 0]
-        trial = np.where(member[unit], start[rows], to[rows])
-        fit = ~Points(space, trial).same(Points(space, start[rows]))
-        if space.keeps_constraints:
-            fit &= space.satisfied(trial)
-        rows, trial = rows[fit], trial[fit]
-        if rows.size:
-            state = border.read((yield Question(Points(space, trial), note="explaining")))
-            flip = flips(state, rows)
-            to[rows[flip]], to_state[rows[flip]] = trial[flip], state[flip]

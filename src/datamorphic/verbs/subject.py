@@ -68,7 +68,7 @@ def subject_of(
     """
     if space is not None and not isinstance(space, Space):
         reject("space", "explore", "a Space", space)
-    if not hasattr(model, "predict") and declares_morphisms(model):
+    if not hasattr(model, "fit") and declares_morphisms(model):  # what learns is no test system
         return _of_system(TestSystem.collect(model), data, space, seeds, rng)
     if isinstance(data, Space):
         space, data = data, None
