@@ -11,27 +11,30 @@ import numpy.typing as npt
 
 from ..space import geometry
 from ..space.features import Codes
-from ..space.neighbours import nearest
 from ..space.points import Points
 from ..space.space import Space
-from ..strategies.borders import Border
 from ..strategies.brackets import Brackets, Found
 from ..strategies.flow import Flow, Question
-from .reading import Mask, Rows, narrowing, said, states_of
+from .closest import closest
+from .reading import Mask, Rows, Sides, narrowing, said, states_of, thinned
 
 if TYPE_CHECKING:
     from .front import Front
 
 NEAR = 3  # pairs of the other front, for each pair, towards which its border is looked for
+AROUND = 12  # among so many there should be one that looks the same way
 NEIGHBOURS = 0.95  # this share of pairs has a neighbour within what is called the spacing
+MOST_MEASURED = 5_000  # pairs of a front, evenly chosen, that distances are measured to
 
 
 @dataclass(frozen=True)
 class Oriented:
-    """The pairs of a front, the end on the side that is named first in its kind first.
+    """The pairs of a front, all with the same one of their two sides first.
 
     Attributes
     ----------
+    kinds : ndarray
+        The numbers that `Sides` gives to the two sides.
     first, second : ndarray
         The codes of the two ends.
     first_state, second_state : ndarray
@@ -41,7 +44,7 @@ class Oriented:
     """
 
     space: Space
-    kinds: npt.NDArray[Any]
+    kinds: Rows
     first: Codes
     second: Codes
     first_state: Codes
@@ -49,20 +52,22 @@ class Oriented:
     swapped: Mask
 
     @staticmethod
-    def of(front: Front, space: Space, border: Border) -> Oriented:
+    def of(front: Front, space: Space, sides: Sides) -> Oriented:
         """Orient the pairs of a front."""
-        a, b, part = states_of(front, border)
-        names = border.sides(a, b, part)
-        swapped = np.array([x > y for x, y in zip(*names, strict=True)], dtype=bool)
+        a, b, part = states_of(front, sides.border)
+        kinds, swapped = sides.kinds(a, b, part)
         ends = [(front.a.codes, front.b.codes), (a, b)]
         (first, second), (first_state, second_state) = (
             (np.where(_like(swapped, x), y, x), np.where(_like(swapped, x), x, y)) for x, y in ends
         )
-        kinds = np.array(front.kinds, dtype=object)
         return Oriented(space, kinds, first, second, first_state, second_state, swapped)
 
     def __len__(self) -> int:
         return len(self.kinds)
+
+    def take(self, rows: Rows) -> Oriented:
+        """Return some of the pairs."""
+        return Oriented(self.space, *(values[rows] for name, values in vars(self).items() if name != "space"))
 
     def apart(self, rows: Rows, first: Codes, second: Codes) -> Codes:
         """Return how far other pairs are from some of these: the distance of the ends that are farther apart."""
@@ -72,39 +77,75 @@ class Oriented:
             geometry.distance(space, self.second[rows], second, scaled=True),
         )
 
+    def agreement(self, rows: Rows, others: Oriented, numbers: Rows) -> Codes:
+        """Return the cosine of the ways from side to side of some pairs and of others: below 0, sides are swapped."""
+        ways = self.first[rows], self.second[rows]
+        theirs = others.first[numbers], others.second[numbers]
+        length = _product(self.space, *ways, *ways) * _product(self.space, *theirs, *theirs)
+        return _product(self.space, *ways, *theirs) / np.sqrt(np.where(length > 0, length, 1.0))
+
 
 def _like(mask: Mask, values: Codes) -> Mask:
     return mask[:, None] if values.ndim == 2 else mask
 
 
-def nearest_of_kind(pairs: Oriented, others: Oriented, k: int = NEAR) -> tuple[Codes, Rows]:
+def _product(space: Space, a: Codes, b: Codes, c: Codes, d: Codes) -> Codes:
+    """Return the scaled dot products of the ways from `a` to `b` and from `c` to `d`; categories count by value."""
+    total = np.zeros(len(a))
+    for j, feature in enumerate(space.features):
+        columns = [each[:, j] for each in (a, b, c, d)]
+        if feature.kind == "categorical":
+            w, x, y, z = (np.nan_to_num(each, nan=-1.0) for each in columns)
+            total += 0.5 * ((x == z).astype(float) + (w == y) - (x == y) - (w == z))
+            continue
+        w, x, y, z = columns
+        total += np.nan_to_num(x - w) * np.nan_to_num(z - y) * feature.scale**2
+        if feature.nullable:
+            w, x, y, z = (np.isnan(each).astype(float) for each in columns)
+            total += (x - w) * (z - y)
+    return total
+
+
+def nearest_of_kind(pairs: Oriented, others: Oriented, k: int = AROUND) -> tuple[Codes, Rows]:
     """Return for each pair how far the `k` nearest others between the same classes are, and their numbers.
 
-    Nearest by their first ends; the distances are those of `Oriented.apart`, inf where there are fewer.
+    Nearest by their first ends; the distances are those of `Oriented.apart`, inf where there are fewer, and where the
+    two classes lie the other way round.
     """
     shift = np.full((len(pairs), k), np.inf)
     number = np.full((len(pairs), k), -1, dtype=np.intp)
-    for kind in dict.fromkeys(others.kinds.tolist()):
+    for kind in np.unique(others.kinds):
         mine, theirs = np.flatnonzero(pairs.kinds == kind), np.flatnonzero(others.kinds == kind)
         if not mine.size:
             continue
-        at = nearest(pairs.space, pairs.first[mine], others.first[theirs], k)[1]
+        at = closest(pairs.space, pairs.first[mine], others.first[theirs], k)[1]
         for rank in range(min(k, theirs.size)):
             chosen = theirs[at[:, rank]]
             number[mine, rank] = chosen
-            shift[mine, rank] = pairs.apart(mine, others.first[chosen], others.second[chosen])
+            far = pairs.apart(mine, others.first[chosen], others.second[chosen])
+            shift[mine, rank] = np.where(pairs.agreement(mine, others, chosen) < 0, np.inf, far)
     return shift, number
 
 
-def spacing(*fronts: Oriented) -> dict[str, float]:
+def measured(pairs: Oriented, others: Oriented) -> tuple[Codes, Rows]:
+    """Return how far the nearest other of its kind that looks the same way is from each pair, and its number."""
+    rows = thinned(len(others), MOST_MEASURED)
+    shift, number = nearest_of_kind(pairs, others.take(rows))
+    best = shift.argmin(axis=1)[:, None]
+    number = np.where(number >= 0, rows[number] if rows.size else number, -1)
+    return np.take_along_axis(shift, best, axis=1)[:, 0], np.take_along_axis(number, best, axis=1)[:, 0]
+
+
+def spacing(*fronts: Oriented) -> dict[int, float]:
     """Return for each two classes how near to a neighbour 19 of 20 pairs are, in the sparsest of the fronts."""
-    seen: dict[str, list[float]] = {}
+    seen: dict[int, list[float]] = {}
     everything = []
     for front in fronts:
-        shift, number = nearest_of_kind(front, front, NEAR)
+        front = front.take(thinned(len(front), MOST_MEASURED))
+        shift, number = nearest_of_kind(front, front)
         shift[number == np.arange(len(front))[:, None]] = np.inf  # itself
         near = shift.min(axis=1, initial=np.inf)
-        for kind in dict.fromkeys(front.kinds.tolist()):
+        for kind in np.unique(front.kinds).tolist():
             some = near[(front.kinds == kind) & np.isfinite(near)]
             seen.setdefault(kind, []).extend([float(np.quantile(some, NEIGHBOURS))] if some.size else [])
         everything.append(near[np.isfinite(near)])
@@ -130,7 +171,7 @@ class Followed:
     shift: Codes
 
 
-def follow(pairs: Oriented, own: Oriented, border: Border, tolerance: float, reach: float) -> Flow[Followed]:
+def follow(pairs: Oriented, own: Oriented, sides: Sides, tolerance: float, reach: float) -> Flow[Followed]:
     """Ask a system about the pairs of another's front and look for its border near those that it does not part.
 
     Parameters
@@ -139,28 +180,28 @@ def follow(pairs: Oriented, own: Oriented, border: Border, tolerance: float, rea
         The pairs to follow.
     own : Oriented
         The system's own front: places where its border is known to be.
-    border : Border
-        What counts as one.
+    sides : Sides
+        What counts as a border, and of which kind it is.
     tolerance, reach : float
         How exactly to find it, and how far along the line through each pair to look.
     """
-    count, space = len(pairs), pairs.space
+    count, space, border = len(pairs), pairs.space, sides.border
     outputs = yield Question(Points(space, np.concatenate([pairs.first, pairs.second])), note="comparing")
     state = border.read(outputs)
     states = state[:count], state[count:]
-    way, _ = of_kind(border, *states, pairs.kinds)
+    way, _ = of_kind(sides, *states, pairs.kinds)
     shift = np.where(way > 0, 0.0, np.inf)
     lost = np.flatnonzero(way == 0)
-    known, number = nearest_of_kind(_some(pairs, lost), own)
+    known, number = nearest_of_kind(pairs.take(lost), own)
     shift[lost] = known.min(axis=1, initial=np.inf)
     brackets = Brackets(len(space))
     rungs = _rungs(tolerance, reach)
-    yield from _walk_on(pairs, border, lost, pairs.first, states[0], [-rung for rung in rungs], brackets)
-    yield from _walk_on(pairs, border, lost, pairs.second, states[1], rungs, brackets)
-    for rank in range(number.shape[1]):
-        _aim(pairs, own, border, lost, number[:, rank], states[0], brackets)
+    yield from _walk_on(pairs, sides, lost, pairs.first, states[0], [-rung for rung in rungs], brackets)
+    yield from _walk_on(pairs, sides, lost, pairs.second, states[1], rungs, brackets)
+    for rank in range(NEAR):
+        _aim(pairs, own, sides, lost, number[:, rank], states[0], brackets)
     yield from narrowing(space, tolerance / 2)(border, brackets, np.zeros(count, dtype=np.intp), Found(space), 0.5)
-    way, _ = of_kind(border, brackets.x_state, brackets.y_state, pairs.kinds[brackets.walk])
+    way, _ = of_kind(sides, brackets.x_state, brackets.y_state, pairs.kinds[brackets.walk])
     for direction, first, second in ((1, brackets.x, brackets.y), (-1, brackets.y, brackets.x)):
         rows = np.flatnonzero(way == direction)
         at = brackets.walk[rows]
@@ -170,23 +211,18 @@ def follow(pairs: Oriented, own: Oriented, border: Border, tolerance: float, rea
     return Followed({"a": a, "b": b}, shift)
 
 
-def of_kind(border: Border, x: Codes, y: Codes, kinds: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int8], Rows]:
+def of_kind(sides: Sides, x: Codes, y: Codes, kinds: Rows) -> tuple[npt.NDArray[np.int8], Rows]:
     """Tell where a border of a given kind lies between two answers, and which of several labels it is about.
 
     The first is 1 where it does, -1 where its two sides have changed places, 0 where it does not.
     """
     way, of_label = np.zeros(len(x), dtype=np.int8), np.zeros(len(x), dtype=np.intp)
-    rows, part = border.parts(x, y)
-    names = border.sides(x[rows], y[rows], part)
-    for row, label, one, other in zip(rows.tolist(), part.tolist(), *names, strict=True):
-        if kinds[row] in (f"{one} | {other}", f"{other} | {one}"):
-            way[row] = 1 if kinds[row] == f"{one} | {other}" else -1
-            of_label[row] = label
+    rows, part = sides.border.parts(x, y)
+    found, swapped = sides.kinds(x[rows], y[rows], part)
+    same = found == kinds[rows]
+    way[rows[same]] = np.where(swapped[same], -1, 1)
+    of_label[rows[same]] = part[same]
     return way, of_label
-
-
-def _some(pairs: Oriented, rows: Rows) -> Oriented:
-    return Oriented(pairs.space, *(values[rows] for name, values in vars(pairs).items() if name != "space"))
 
 
 def _rungs(tolerance: float, reach: float) -> list[float]:
@@ -197,7 +233,7 @@ def _rungs(tolerance: float, reach: float) -> list[float]:
 
 def _walk_on(
     pairs: Oriented,
-    border: Border,
+    sides: Sides,
     rows: Rows,
     end: Codes,
     states: Codes,
@@ -223,8 +259,8 @@ def _walk_on(
             continue
         outputs = yield Question(Points(space, there[asked]), note="following the border")
         told = state.copy()
-        told[asked] = border.read(outputs)
-        kind, part = of_kind(border, state, told, pairs.kinds[rows])
+        told[asked] = sides.border.read(outputs)
+        kind, part = of_kind(sides, state, told, pairs.kinds[rows])
         met = kind != 0
         brackets.add(here[met], there[met], state[met], told[met], part[met], rows[met])
         on = ~met & ~np.isnan(told)
@@ -233,13 +269,13 @@ def _walk_on(
 
 
 def _aim(
-    pairs: Oriented, own: Oriented, border: Border, rows: Rows, numbers: Rows, states: Codes, brackets: Brackets
+    pairs: Oriented, own: Oriented, sides: Sides, rows: Rows, numbers: Rows, states: Codes, brackets: Brackets
 ) -> None:
     """Put a bracket between each pair and the end of a pair of the other front that has the other answer."""
     some = numbers >= 0
     rows, numbers = rows[some], numbers[some]
     for codes, answers in ((own.first, own.first_state), (own.second, own.second_state)):
-        kind, part = of_kind(border, states[rows], answers[numbers], pairs.kinds[rows])
+        kind, part = of_kind(sides, states[rows], answers[numbers], pairs.kinds[rows])
         met = kind != 0
         mine, theirs = rows[met], numbers[met]
         brackets.add(pairs.first[mine], codes[theirs], states[mine], answers[theirs], part[met], mine)

@@ -138,13 +138,15 @@ class Explorer:
         """How many cases a walk makes at most, its start included."""
         return 1 + self.distance + min(self.refine.steps, 60)
 
-    def wave(self, pool: Pool, rng: np.random.Generator, found: Found, walks: int) -> Flow[Brackets]:
-        """Make some walks together."""
-        done = found.begun / self.walks if self.walks else 1.0
+    def wave(
+        self, pool: Pool, rng: np.random.Generator, found: Found, walks: int, before: int | None = None
+    ) -> Flow[Brackets]:
+        """Make some walks together; `before` tells how many there were in all, where others walk too."""
+        done = (found.begun if before is None else before) / max(1, self.walks)
         first = found.begun
         wave = Wave(pool, rng, found, *found.open(walks, self.name), first, done)
         yield from self._walk(wave)
-        done += walks / self.walks * self.distance / (self.distance + self.refine.steps) if self.walks else 0.0
+        done += walks / max(1, self.walks) * self.distance / (self.distance + self.refine.steps)
         yield from self.refine(self.border_now, wave.brackets, wave.walk_runs, found, done)
         if self.growing:
             pool.join(wave.brackets)

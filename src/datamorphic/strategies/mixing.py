@@ -76,7 +76,7 @@ class Mixed:
         spent, waves = own.runs, len(own.brackets)
         brackets: Brackets | None = None
         try:
-            brackets = yield from explorer.wave(pool, rng, own, walks)
+            brackets = yield from explorer.wave(pool, rng, own, walks, found.begun)
         finally:
             found.brackets += own.brackets[waves:]
             found.walk_runs += own.walk_runs[waves:]
