@@ -146,8 +146,11 @@ class Explorer:
         first = found.begun
         wave = Wave(pool, rng, found, *found.open(walks, self.name), first, done)
         yield from self._walk(wave)
-        done += walks / max(1, self.walks) * self.distance / (self.distance + self.refine.steps)
-        yield from self.refine(self.border_now, wave.brackets, wave.walk_runs, found, done)
+        share = walks / max(1, self.walks)
+        walked = share * self.distance / (self.distance + self.refine.steps)
+        yield from self.refine(
+            self.border_now, wave.brackets, wave.walk_runs, found, done + walked, share - walked
+        )
         if self.growing:
             pool.join(wave.brackets)
         return wave.brackets

@@ -43,8 +43,8 @@ class Narrowing:
         A bracket at most this wide is left alone.
     guide : Guide, optional
         What tells how far a case is from a border.
-    done : float
-        The share of the whole work that lies behind.
+    done, share : float
+        The share of the whole work that lies behind, and that these brackets are.
     extra : ndarray
         Cases beyond `steps` that a bracket may have, since its first were in vain.
     """
@@ -56,6 +56,7 @@ class Narrowing:
     delta: float | None = None
     guide: Guide | None = None
     done: float = 0.0
+    share: float = 0.0
     extra: Rows = field(init=False)
 
     def __post_init__(self) -> None:
@@ -76,6 +77,8 @@ class Narrowing:
             _, first, place = np.unique(whole, axis=0, return_index=True, return_inverse=True)
             codes, rows = codes[first], rows[first]
         batch = Points(self.ground.space, codes)
+        self.done += self.share / max(1, self.steps)
+        self.share -= self.share / max(1, self.steps)  # however many questions come, the end is not overrun
         outputs = yield Question(batch, scores, self.done, "narrowing", fresh=self.ground.continuous)
         here.runs += np.bincount(rows, minlength=len(here))
         state, found = self.border.read(outputs), outputs.scores

@@ -52,13 +52,19 @@ class Refinement:
     _left: int = field(default=0, init=False)
 
     def __call__(
-        self, border: Border, brackets: Brackets, walk_runs: Rows, found: Found, done: float
+        self,
+        border: Border,
+        brackets: Brackets,
+        walk_runs: Rows,
+        found: Found,
+        done: float,
+        share: float = 0.0,
     ) -> Flow[None]:
         """Narrow brackets in place, by the method that was chosen, and count what that took with their walks."""
         if not len(brackets):
             return
         self._settle(border, found)
-        wave = GuidedNarrowing(self.ground, border, brackets, self.steps, self.delta, self.guide, done)
+        wave = GuidedNarrowing(self.ground, border, brackets, self.steps, self.delta, self.guide, done, share)
         try:
             yield from self._narrow(wave, found)
         finally:  # a budget may end it anywhere
