@@ -22,7 +22,7 @@ from .subject import Subject, subject_of
 if TYPE_CHECKING:
     import pandas as pd
 
-FARTHEST = 40  # steps a walk of the try has
+FARTHEST = 30  # steps a walk of the try has at least
 NEARLY = 1.1  # of the least cost is cheap enough
 ROWS = 1000  # whose answers are timed
 FACTORS = (0.5, 1.0, 2.0, 4.0)  # of the steps that are tried
@@ -88,7 +88,7 @@ def plan(
     data: Any = None,
     walks: int = 1000,
     *,
-    trial: int = 100,
+    trial: int | None = None,
     steps: int = 20,
     walk_distance: int = 20,
     moves: Iterable[str] | None = None,
@@ -111,8 +111,8 @@ def plan(
         As for `explore`.
     walks : int
         For how many walks to plan.
-    trial : int
-        How many walks of each strategy to make for it.
+    trial : int, optional
+        How many walks of each strategy to make for it; by default a twentieth of `walks`, 20 to 100.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def plan(
     'random_target'
     """
     whole_number("walks", "plan", walks)
-    whole_number("trial", "plan", trial, low=10)
+    trial = min(100, max(20, walks // 20)) if trial is None else whole_number("trial", "plan", trial, low=10)
     rng = generator("seed", "plan", seed)
     wrapping = {"trust": trust, "scalar": scalar, "name": name}
     subject = subject_of(model, data, target=target, space=space, seeds=seeds, rng=rng, **wrapping)
