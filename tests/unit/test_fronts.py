@@ -173,7 +173,8 @@ def test_a_report_tells_all_of_it(mixed_front):
     ):
         assert part in text
     examples = next(section.table for section in report.sections if "plausible" in section.heading)
-    assert len({(row[1], row[2]) for row in examples.rows}) > 1  # every border has its turn
+    borders = [" | ".join(sorted((row[1], row[2]))) for row in examples.rows]
+    assert set(borders[: len(set(mixed_front.kinds))]) == set(mixed_front.kinds)  # every border has its turn
     assert all("->" in row[3] for row in examples.rows)
     assert "main" in render(report)
 
@@ -216,6 +217,7 @@ def test_the_same_model_explored_twice_has_not_changed(wavy, mixed_front, people
     assert far.kept > 0.9
     assert far.calls == 0
     assert "spacing of the pairs" in far.describe()
+    assert "shows no change that could not be chance" in far.describe()
 
 
 def test_a_tree_refitted_to_the_same_data_has_not_changed():
@@ -236,8 +238,9 @@ def test_a_shifted_threshold_is_found_with_its_size(by, status):
         return
     assert set(table["status"]) == {status}
     np.testing.assert_allclose(table["shift"], by / 10, atol=0.006)
-    assert len(change.rows) == pytest.approx(200 * by / 10, abs=6)
-    assert not change.unchanged
+    assert len(change.rows) + change.rows_near == pytest.approx(200 * by / 10, abs=6)
+    assert change.unchanged == (status == "kept")
+    assert (len(change.rows) == 0) == (status == "kept")
 
 
 def test_a_moved_border_is_found_on_either_side_and_explained():
@@ -254,13 +257,21 @@ def test_a_moved_border_is_found_on_either_side_and_explained():
     old = change.table[change.table["front"] == "old"]
     assert (old["new_a"] == "low").all()
     assert (old["new_b"] == "low").all()
-    assert "10" in change.describe() or "0.1" in change.describe()
+    assert "moved, by 0.1 of the features' ranges (median)" in change.describe()
 
 
 def test_the_tolerance_says_what_counts_as_a_move():
     old, new = explore(step(4.0)), explore(step(4.3), seed=1)
-    assert old.diff(new).counts["moved"] > 0
-    assert old.diff(new, tolerance=0.05).kept == 1.0
+    assert set(old.diff(new).table["status"]) == {"moved"}
+    assert not old.diff(new).unchanged
+    near = old.diff(new, tolerance=0.05)
+    assert near.kept == 1.0
+    assert near.unchanged
+    assert len(near.rows) == 0
+    assert near.rows_near == (step(4.0)(old.seeds.frame) != step(4.3)(old.seeds.frame)).sum() > 0
+    assert f"{near.rows_near} more are within the tolerance" in near.describe()
+    assert without(old).diff(new, tolerance=0.05).unchanged
+    assert without(old).diff(without(new), tolerance=0.05).unchanged
     with pytest.raises(ArgumentError, match="tolerance"):
         old.diff(new, tolerance=0)
 
@@ -297,9 +308,17 @@ def test_a_new_island_is_gained():
 
 
 def test_classes_that_change_places_are_no_kept_border():
-    change = explore(step(4.0)).diff(explore(step(4.0, ("high", "low")), seed=1))
+    old, new = explore(step(4.0)), explore(step(4.0, ("high", "low")), seed=1)
+    change = old.diff(new)
     assert change.kept == 0
-    assert len(change.rows) == change.rows_asked
+    assert len(change.rows) + change.rows_near == change.rows_asked
+    assert "the two answers have changed places" in change.describe()
+    files = without(old).diff(without(new))
+    assert set(files.table["status"]) == {"vanished", "gained"}
+    assert not files.unchanged
+    for half in (without(old).diff(new), old.diff(without(new))):
+        assert set(half.table["status"]) == {"vanished", "gained"}  # as the system says that can be asked
+        assert not half.unchanged
 
 
 def test_changes_are_seen_without_systems_if_they_are_large():
@@ -311,6 +330,7 @@ def test_changes_are_seen_without_systems_if_they_are_large():
     assert change.first(3)["why"].str.contains("away").all()
     half = without(old).diff(new)  # one system: its side is asked, the other measured
     assert half.table["new_a"][half.table["front"] == "old"].notna().all()
+    assert (half.table["asked"] == (half.table["front"] == "old")).all()
     assert half.calls > 0
     assert half.rows is None
 
@@ -391,6 +411,7 @@ def test_what_cannot_be_compared_is_refused(mixed_front):
 
 def test_empty_fronts_compare(empty_front):
     nothing = empty_front.diff(empty_front)
+    assert len(nothing.rows) == 0
     assert nothing.unchanged
     assert "nothing to compare" in nothing.describe()
     assert len(nothing.first()) == 0
@@ -405,6 +426,11 @@ def test_differences_of_files_and_of_attached_systems(tmp_path):
     loaded = dm.Front.load(tmp_path / "old.parquet")
     assert loaded.sut is None
     assert not loaded.diff(new).unchanged
+    assert len(loaded.seed_answers) == len(old.seeds)  # what the old system said is in the file
+    np.testing.assert_array_equal(loaded.seed_answers.values, step(4.0)(old.seeds.frame))
+    half = loaded.diff(new)
+    assert half.rows_asked == len(old.seeds)
+    assert len(half.rows) + half.rows_near == pytest.approx(20, abs=8)
     attached = loaded.attach(step(4.0))
     pd.testing.assert_frame_equal(attached.diff(new).table, old.diff(new).table)
 
@@ -635,5 +661,402 @@ def test_wrong_uses_of_augment_are_refused(tree_front, labelled, empty_front):
         numbers.augment(PLANE.sample(20).assign(target=1.0), "target")
     none = empty_front.augment(PLANE.sample(20).assign(target=["a", "b"] * 10), "target", folds=0)
     assert none.added.sum() == 0
-    assert "no border points" in none.note
+    assert "is empty: there are no border points" in none.note
     assert len(none.frame) == 20
+
+
+# -- differences that are no moves ---------------------------------------------------------------------------------------
+
+
+def silent(f):
+    return np.where(f["x"] > 7, np.nan, (f["x"] > 5).astype(float))
+
+
+def raising(f):
+    if (f["x"] > 7).any():
+        raise RuntimeError("too far")
+    return (f["x"] > 5).astype(float).to_numpy()
+
+
+@pytest.mark.parametrize("falls", [silent, raising])
+def test_a_model_that_stopped_answering_has_changed(falls, tmp_path):
+    old, new = explore(lambda f: (f["x"] > 5).astype(float)), explore(falls, seed=1)
+    quiet = int((old.seeds.frame["x"] > 7).sum())
+    old.save(tmp_path / "old.parquet")
+    for before in (old, dm.Front.load(tmp_path / "old.parquet")):
+        change = before.diff(new)
+        assert change.kept == 1.0
+        assert not change.unchanged
+        assert len(change.rows) == quiet
+        assert change.rows["new_answer"].map(lambda said: said is None).all()
+        assert f"{quiet} of 200 real inputs get no answer any more" in change.describe()
+        assert change.first(3)["why"].str.contains("gets no answer now").all()
+        assert "1 -> no answer" in change.describe()
+    back = new.diff(old)
+    assert not back.unchanged
+    assert f"{int((new.seeds.frame['x'] > 7).sum())} of 200 real inputs got no answer before" in back.describe()
+    new.save(tmp_path / "new.parquet")
+    assert dm.Front.load(tmp_path / "new.parquet").diff(explore(falls, seed=2)).unchanged  # silence is nothing new
+
+
+def test_two_constant_systems(empty_front, tmp_path):
+    other = explore(lambda f: np.full(len(f), "other"))
+    assert "200 of 200 real inputs are answered differently" in empty_front.diff(other).describe()
+    fronts = []
+    for name, front in (("old", empty_front), ("new", other), ("drawn", explore(lambda f: np.full(len(f), "other"), seed=5))):  # fmt: skip
+        front.save(tmp_path / name)
+        fronts.append(dm.Front.load(tmp_path / name))
+    old, new, drawn = fronts
+    assert "200 of 200 real inputs are answered differently" in old.diff(new).describe()
+    assert not old.diff(new).unchanged
+    assert "the answer other is given" in old.diff(drawn).describe()  # no seeds in common
+    assert new.diff(drawn).unchanged
+
+
+@pytest.fixture(scope="module")
+def many():
+    return [dm.explore(dm.subjects["Sin 2"], walks=100, seed=seed, progress=False) for seed in range(8)]
+
+
+def test_the_same_model_with_another_seed_is_no_alarm(many, tmp_path):
+    fronts = []
+    for number, front in enumerate(many):
+        front.save(tmp_path / f"{number}.parquet")
+        fronts.append(dm.Front.load(tmp_path / f"{number}.parquet"))
+    alarms = [
+        not old.diff(new).unchanged
+        for olds, news in ((fronts, many), (many, fronts), (fronts, fronts))
+        for old, new in zip(olds[:-1], news[1:], strict=True)
+    ]
+    assert sum(alarms) == 0
+
+
+@pytest.mark.parametrize("walks", [100, 300])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda f: np.select([f["x"] > 7, f["x"] > 4], ["c", "b"], "a"),
+        lambda f: np.select([f["x"] > 7, f["x"] > 3], ["a", "b"], "c"),
+        lambda f: np.where(f["x"] > 3, "b", "a"),
+        lambda f: np.select([f["x"] > 8.5, f["x"] > 7, f["x"] > 3], ["d", "c", "b"], "a"),
+    ],
+    ids=["shifted", "swapped", "vanished", "gained"],
+)
+def test_files_show_changes(rule, walks, tmp_path):
+    old = explore(lambda f: np.select([f["x"] > 7, f["x"] > 3], ["c", "b"], "a"), walks=walks)
+    new = explore(rule, walks=walks, seed=1)
+    for name, front in (("old", old), ("new", new)):
+        front.save(tmp_path / name)
+    loaded, after = (dm.Front.load(tmp_path / name) for name in ("old", "new"))
+    for change in (loaded.diff(new), old.diff(after), loaded.diff(after)):
+        assert not change.unchanged
+        assert "has changed" in change.describe()
+        assert len(change.first(3)) == 3
+
+
+def test_the_words_need_no_python(mixed_front, people):
+    new = dm.explore(lambda f: credit(f.assign(income=f["income"] - 5)), people, space=mixed_front.space, walks=100, seed=1)  # fmt: skip
+    for change in (mixed_front.diff(new), without(mixed_front).diff(new), mixed_front.diff(without(new))):
+        text = change.describe()
+        assert "front." not in text
+        assert "()" not in text
+        case = text.splitlines()[-1]
+        assert case.startswith("  age ")
+        assert "->" in case
+
+
+def test_labels_are_compared_by_value():
+    def rule(kind):
+        return lambda f: (f["x"] > 5).astype(int).to_numpy().astype(kind)
+
+    whole = explore(rule(int))
+    for kind in (float, bool):
+        other = explore(rule(kind), seed=1)
+        change = whole.diff(other)
+        assert change.unchanged
+        assert set(change.table["border"]) == {"0 | 1"}
+        assert without(whole).diff(without(other)).unchanged
+    text = explore(rule(str), seed=1)
+    assert whole.diff(text).kept == 0
+    assert set(whole.diff(text).table["border"]) == {"0 | 1", "'0' | '1'"}
+    assert not without(whole).diff(without(text)).unchanged
+
+
+def test_kinds_of_one_name_are_counted_apart():
+    def rule(f):
+        low, high = np.where(f["x"] < 5, "A | B", "C"), np.where(f["x"] < 5, "A", "B | C")
+        return np.where(f["y"] < 5, low, high)
+
+    front = explore(rule, walks=400)
+    across = [
+        kind for kind in front.border_counts.index if kind in ("A | B | C", "'A | B' | 'C'", "'A' | 'B | C'")
+    ]
+    assert len(across) == 2
+    assert front.border_counts.sum() == len(front)
+    assert front.quality().loc["class pairs", "value"] == pytest.approx(len(front.border_counts) / 6)
+    assert front_report(front).sections[2].table.rows[0][0] in front.border_counts.index
+
+
+# -- figures ----------------------------------------------------------------------------------------------------------
+
+
+def test_plausibility_is_exact_and_says_where_it_is_not_known(mixed_front, monkeypatch):
+    from dataclasses import replace
+
+    from datamorphic.fronts import front as module
+    from datamorphic.space.neighbours import all_distances
+
+    far = all_distances(mixed_front.space, mixed_front.a.codes, mixed_front.seeds.codes, scaled=True)
+    np.testing.assert_allclose(mixed_front.plausibility, far.min(axis=1))
+    monkeypatch.setattr(module, "MOST_DISTANCES", 20 * len(mixed_front.seeds))
+    some = replace(mixed_front)
+    known = ~np.isnan(some.plausibility)
+    assert known.sum() == 20
+    np.testing.assert_allclose(some.plausibility[known], far.min(axis=1)[known])
+    assert "measured for 20 of them" in some.describe()
+    assert render(front_report(some))
+    assert len(some.diff(mixed_front).table) == 2 * len(some)
+
+
+def test_only_what_the_model_reads_decides():
+    space = dm.Space([dm.Continuous(name, 0, 1) for name in "xyzuvw"])
+    front = explore(step(0.9), space, walks=600, strategy="random_target")
+    calls, runs = front.calls, front.runs
+    table = front.deciding().set_index("feature")
+    assert table["decides"].to_dict() == {"x": 1.0} | dict.fromkeys("wuzyv", 0.0)
+    assert table.loc["x", "share"] < 0.5  # which is all that can be known without asking
+    assert (front.calls, front.runs) == (calls, runs)
+    assert "decides alone: x (100%)\n" in front.describe() + "\n"
+    bare = without(front)
+    assert bare.deciding()["decides"].isna().all()
+    assert bare.deciding()["share"].is_monotonic_decreasing
+    assert "decid" not in bare.describe()
+    assert "differ most" in bare.describe()
+    heading = next(section.heading for section in front_report(bare).sections if "feature" in section.heading)
+    assert "decide" not in heading
+
+
+def test_what_decides_is_asked_once_quietly_and_not_too_often(capsys):
+    asked = []
+
+    def rule(f):
+        asked.append(len(f))
+        print("busy")
+        return np.where(f["x"] + f["y"] > 10, "a", "b")
+
+    front = explore(rule, walks=100, strategy="random_target")
+    before = sum(asked)
+    capsys.readouterr()
+    front.deciding(), front.deciding(), front.describe()
+    assert capsys.readouterr().out == ""
+    assert 0 < sum(asked) - before <= max(100, front.calls // 4)
+
+
+def test_tied_features_decide_together():
+    space = dm.Space(
+        [*(dm.Integer(name, 0, 1) for name in "abc"), dm.Continuous("x", 0, 1)],
+        constraints=[dm.OneHot(["a", "b", "c"])],
+    )
+    front = explore(lambda f: np.where(f["c"] == 1, "yes", "no"), space, strategy="random_target")
+    table = front.deciding().set_index("feature")
+    assert table.loc["c", "decides"] == 1.0
+    assert table.loc["x", "decides"] == 0.0
+
+
+def test_quality_is_computed_once_and_sees_improper_values(mixed_front, monkeypatch):
+    from dataclasses import replace
+
+    from datamorphic.fronts import quality
+    from datamorphic.space.points import Points
+
+    assert mixed_front.quality().loc["validity", "value"] == 1.0
+    codes = mixed_front.a.codes.copy()
+    codes[0, 0], codes[1, 0], codes[2, 1], codes[3, 2] = 18.5, 500.0, 7.0, np.nan
+    broken = replace(mixed_front, a=Points(mixed_front.space, codes))
+    assert broken.quality().loc["validity", "value"] == pytest.approx(1 - 4 / len(broken))
+    monkeypatch.setattr(quality, "MOST_POINTS", 50)
+    some = replace(mixed_front)
+    assert f"50 of {len(some)}, evenly chosen" in some.quality().loc["spread", "meaning"]
+    assert some.quality().loc["spread", "value"] == pytest.approx(
+        mixed_front.quality().loc["spread", "value"], rel=0.3
+    )
+    monkeypatch.setattr(quality, "quality", None)
+    assert len(some.quality()) == 5
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 1.5, -1, "a", True, np.nan])
+def test_intervals_need_a_confidence(mixed_front, confidence):
+    for interval in (mixed_front.capability_interval, mixed_front.cost_interval):
+        with pytest.raises(ArgumentError, match="'confidence' parameter of Front"):
+            interval(confidence)
+
+
+def test_answers_that_do_not_repeat_are_told():
+    rng = np.random.default_rng(0)
+    front = explore(lambda f: rng.choice(["heads", "tails"], len(f)), walks=20)
+    line = next(line for line in front.describe().splitlines() if "Asked twice" in line)
+    assert "heads and tails" in line or "tails and heads" in line
+    assert "to x " in line
+
+
+# -- files that are no fronts ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    import json
+
+    import pyarrow.parquet as pq
+
+    space = dm.Space([dm.Categorical("c", ["r", "g", "b"]), dm.Continuous("x", 0, 1)])
+    front = explore(lambda f: np.where((f["c"] == "r") ^ (f["x"] > 0.5), "A", "B"), space, walks=100)
+    path = tmp_path_factory.mktemp("fronts") / "front.parquet"
+    front.save(path)
+    table = pq.read_table(path)
+    return path, table, json.loads(table.schema.metadata[b"datamorphic.front"]), len(front)
+
+
+def packed(values):
+    import zlib
+    from base64 import b64encode
+
+    return b64encode(
+        zlib.compress(values if isinstance(values, bytes) else np.asarray(values).tobytes(), 9)
+    ).decode()
+
+
+DAMAGE = {
+    "settings are null": {"settings": None},
+    "settings are empty": {"settings": {}},
+    "an unknown border": {"settings": {"border_kind": "evil"}},
+    "a threshold without a value": {"settings": {"border_kind": "threshold", "border_value": None}},
+    "walks are text": {"settings": {"border_kind": "labels", "walks": "many"}},
+    "no version": {"version": None},
+    "the subject is a number": {"subject": 5},
+    "no strategy": {"strategy": None},
+    "seconds are text": {"seconds": "x"},
+    "negative calls": {"calls": -5},
+    "too many seeds used": {"seeds_used": 10**9},
+    "choices are numbers": {"choices": [1, 2]},
+    "notes are text": {"notes": "abc"},
+    "too few walks": {"walk_runs": packed(np.zeros(3, np.int64))},
+    "walks below zero": {"walk_runs": packed(-np.ones(100, np.int64))},
+    "a bomb": {"seeds": packed(b"\0" * (1 << 28))},
+    "half a seed": {"seeds": packed(np.zeros(3))},
+    "seeds that are none": {"seeds": packed(np.full((4, 2), np.inf))},
+    "more answers than seeds": {"seed_answers": {"values": ["A"] * 999, "status": [0] * 999}},
+    "answers of no status": {"seed_answers": {"values": ["A"], "status": [77]}},
+    "outputs of no kind": {"outputs": {"a": "V16", "b": "object"}},
+    "no space": {"space": []},
+    "walk too large": ("walk", [10**6]),
+    "walk below zero": ("walk", [-1]),
+    "part without labels": ("part", [1]),
+    "infinite code": ("a.1", [float("inf")]),
+    "category 7 of 3": ("a.0", [7.0]),
+    "half a category": ("b.0", [0.5]),
+    "missing category": ("a.0", [float("nan")]),
+    "codes are text": ("a.0", ["x"]),
+    "no border": ("b_output", None),
+    "answers that are no JSON": ("a_output", ["{bad"]),
+    "no answer": ("a_output", ["null"]),
+    "distance is no number": ("distance", [float("nan")]),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_damaged_files_are_refused_by_name(damage, written, tmp_path):
+    import json
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    _, table, about, count = written
+    if isinstance(damage, dict):
+        about = about | damage
+    else:
+        name, values = damage
+        column = table["a_output"] if values is None else pa.array(values * count)
+        table = table.set_column(table.column_names.index(name), name, column)
+    path = tmp_path / "damaged.parquet"
+    pq.write_table(table.replace_schema_metadata({b"datamorphic.front": json.dumps(about).encode()}), path)
+    with pytest.raises(DataError, match=r"damaged\.parquet"):
+        dm.Front.load(path)
+
+
+def test_what_is_saved_again_keeps_its_answers(written, tmp_path):
+    front = dm.Front.load(written[0])
+    assert front.seed_answers is not None
+    front.save(tmp_path / "again.parquet")
+    again = dm.Front.load(tmp_path / "again.parquet")
+    np.testing.assert_array_equal(again.seed_answers.values, front.seed_answers.values)
+    assert again.describe() == front.describe()
+
+
+# -- smaller changes ----------------------------------------------------------------------------------------------------
+
+
+def test_flips_are_no_larger_than_a_single_feature_needs(mixed_front, people):
+    cases = people.head(40)
+    told = mixed_front.nearest(cases)
+    own, best = credit(cases), np.full(len(cases), np.inf)
+    for name in ("income", "debt", "age"):
+        feature = mixed_front.space[name]
+        for value in np.linspace(feature.low, feature.high, 73):  # the whole ages are among these
+            to = cases.assign(**{name: round(value) if name == "age" else value})
+            flips = (credit(to) != own) & (to["debt"] <= to["income"]).to_numpy()
+            far = mixed_front.space.distance(cases, to, scaled=True)
+            best = np.where(flips, np.minimum(best, far), best)
+    assert (told["flip_distance"] <= 1.1 * best + 1e-3).all()
+    assert told["flip_distance"].median() < 0.25
+    few = mixed_front.nearest(cases, k=3)
+    least = few.groupby("case")["flip_distance"].transform("min")
+    assert (few["flip_distance"] == least)[few["rank"] == 1].all()
+
+
+# -- augmenting with other types of labels --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "boolean", "float", "category"])
+def test_nullable_and_other_labels_get_points(dtype, labelled):
+    data = labelled.assign(rating=(labelled["rating"] == "poor").astype(int).astype(dtype if dtype != "category" else int))  # fmt: skip
+    if dtype == "category":
+        data["rating"] = data["rating"].astype("category")
+    inputs = data.drop(columns="rating")
+    model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(inputs, data["rating"].astype(int))
+    more = dm.explore(model, inputs, walks=200, progress=False).augment(data, "rating", folds=3)
+    assert more.added.sum() > 0
+    assert more.effect is not None
+    assert more.frame["rating"].dtype == data["rating"].dtype
+
+
+def test_rows_without_a_label_are_left_out_and_told(tree_front, labelled):
+    data = labelled.copy()
+    data.loc[[3, 7], "rating"] = None
+    more = tree_front.augment(data, "rating", folds=3)
+    assert more.note.startswith("2 rows without a label in 'rating' were left out.")
+    assert more.effect is not None
+    assert more.frame["rating"].notna().all()
+    assert len(more.frame) == len(data) - 2 + more.added.sum()
+
+
+# -- pages ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_picture_of_many_borders_keeps_a_short_legend():
+    front = explore(lambda f: f["x"].astype(int) * 11 + f["y"].astype(int), walks=600)
+    traces = front.plot().data
+    assert len(traces) == 14  # real inputs, twelve borders and the rest
+    assert sum(len(trace.x) for trace in traces[1:]) == len(front)
+    rest = next(trace for trace in traces if "other borders" in trace.name)
+    assert rest.name == f"{len(front.border_counts) - 12} other borders"
+
+
+def test_a_page_shows_each_place_once_and_titles_that_wrap():
+    one = explore(step(0.5), dm.Space([dm.Continuous("x", 0, 1)]))
+    report = front_report(one)
+    examples = next(section for section in report.sections if "plausible" in section.heading)
+    assert len(examples.table.rows) == 1
+    assert "front.pairs" not in examples.text
+    page = render(report)
+    assert "<figcaption>Where answers of" in page
+    assert '"title":{"text":"Where answers' not in page

@@ -14,7 +14,6 @@ from .._checks import did_you_mean, generator, plural, reject, short, whole_numb
 from ..errors import ArgumentError, DataError, told
 from ..runs.drive import drive
 from ..space.features import Codes
-from ..space.neighbours import nearest
 from ..space.space import Space
 from ..strategies.borders import Border
 from ..strategies.brackets import Pool
@@ -23,6 +22,7 @@ from ..strategies.refine import Refinement
 from ..strategies.terrain import native
 from ..sut.base import Executor, Wrapper
 from ..sut.estimator import Estimator
+from .closest import closest
 from .reading import Rows, border_of
 
 if TYPE_CHECKING:
@@ -106,6 +106,9 @@ def augment(
     import pandas as pd
 
     _check(front, data, target)
+    labelled = data[target].notna().to_numpy(dtype=bool)
+    blank = int((~labelled).sum())
+    data = data[labelled] if blank else data
     whole_number("folds", "Front.augment", folds)
     if folds == 1:
         reject("folds", "Front.augment", "0 (no measurement) or at least 2", folds)
@@ -120,14 +123,20 @@ def augment(
     frame = _joined(front.space, data, target, codes[chosen], names)
     added = pd.Series(names, dtype=object).value_counts().reindex(list(wanted), fill_value=0)
     effect, note = None, "The effect was not measured: folds=0."
-    if folds:
+    if not len(front):
+        note = (
+            f"The front of {front.subject} is empty: there are no border points to add, and no effect to measure."
+        )
+    elif folds:
         try:
             effect = _measured(front, data, target, classes, per_class, folds, seed)
             note = _verdict(effect)
         except _NotMeasured as why:
             note = f"The effect was not measured: {why}"
-    if not len(chosen):
+    if len(front) and not len(chosen):
         note = f"The front has no border points of the classes that could use them. {note}"
+    if blank:
+        note = f"{plural(blank, 'row')} without a label in {target!r} {'was' if blank == 1 else 'were'} left out. {note}"
     return Augmented(frame, added, effect, note)
 
 
@@ -158,7 +167,7 @@ def _wanted(labels: pd.Series[Any], classes: list[Any] | None, per_class: int | 
     """Return how many rows each class may get."""
     counts = labels.value_counts()
     if not len(counts):
-        raise DataError("The target column has no labels.")
+        raise DataError("The target column has no labels. Give data with labels.")
     largest = int(counts.max())
     if classes is None:
         rare = [label for label in counts.index if counts[label] < largest]
@@ -174,17 +183,15 @@ def _chosen(
     space: Space, codes: Codes, labels: list[Any], real: Codes, wanted: Mapping[Any, int]
 ) -> tuple[Rows, list[Any]]:
     """Return which points to add, the most plausible of each class, each once, and their labels in the data."""
-    known = {str(label): label for label in wanted}  # a model may have learnt 3 as "3"
-    classes = np.array([str(label) for label in labels], dtype=object)
-    rows = np.flatnonzero(np.isin(classes, list(known)))
+    place = {label: number for number, label in enumerate(wanted)}  # by value: 1, 1.0 and True are one label
+    classes = np.array([place.get(label, -1) for label in labels], dtype=np.intp)
+    rows = np.flatnonzero(classes >= 0)
     if not rows.size:
         return rows, []
     rows = rows[np.sort(np.unique(codes[rows], axis=0, return_index=True)[1])]
-    rows = rows[np.argsort(nearest(space, codes[rows], real)[0][:, 0], kind="stable")]
-    chosen = [rows[classes[rows] == name][: wanted[label]] for name, label in known.items()]
-    return np.concatenate(chosen), [
-        label for label, some in zip(known.values(), chosen, strict=True) for _ in some
-    ]
+    rows = rows[np.argsort(closest(space, codes[rows], real)[0][:, 0], kind="stable")]
+    chosen = [rows[classes[rows] == number][: wanted[label]] for label, number in place.items()]
+    return np.concatenate(chosen), [label for label, some in zip(wanted, chosen, strict=True) for _ in some]
 
 
 def _joined(space: Space, data: pd.DataFrame, target: str, codes: Codes, labels: list[Any]) -> pd.DataFrame:
@@ -220,7 +227,7 @@ def _measured(
     from sklearn.model_selection import KFold, StratifiedKFold
 
     sut = _estimator(front.sut)
-    labels = data[target].to_numpy()
+    labels = _plain(data[target])
     if len(data) < folds:
         raise _NotMeasured(f"{plural(len(data), 'row')} cannot be split into {folds} folds.")
     rarest = int(data[target].value_counts().min())
@@ -239,7 +246,7 @@ def _measured(
                 wanted = _wanted(part[target], present, per_class)
                 chosen, names = _chosen(front.space, codes, said, front.space.points(part).codes, wanted)
                 more = _joined(front.space, part, target, codes[chosen], names)
-                taught = clone(sut.model).fit(sut.input(_inputs(front, more)), more[target].to_numpy())
+                taught = clone(sut.model).fit(sut.input(_inputs(front, more)), _plain(more[target]))
             except (ArithmeticError, LookupError, TypeError, ValueError) as error:
                 raise _NotMeasured(f"fitting the model anew failed with {told(error)}.") from error
             given = sut.input(_inputs(front, held_out))
@@ -256,6 +263,12 @@ def _measured(
             "standard_error": change.std(ddof=1) / np.sqrt(change.count()),
         }
     )
+
+
+def _plain(labels: pd.Series[Any]) -> npt.NDArray[Any]:
+    """Return labels as NumPy has them: scikit-learn does not take those that may be missing."""
+    values = labels.tolist()
+    return np.array(values, dtype=None if len({type(value) for value in values}) == 1 else object)
 
 
 def _estimator(sut: Executor | None) -> Estimator:

@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from .._checks import plural, positive, reject, whole_number
+from .._checks import positive, reject, whole_number
 from ..errors import ArgumentError
-from ..outputs import Outputs
 from ..runs.drive import Tally, drive
-from ..space.features import Categorical, Feature
-from ..space.points import Points
+from ..space.features import Categorical, Codes, Feature
 from ..space.space import Space
 from ..strategies.borders import Border
 from ..strategies.flow import Flow
 from ..sut.base import Executor
-from .follow import Followed, Oriented, follow, nearest_of_kind, spacing
+from .evidence import Real, findings, real_inputs
+from .follow import Followed, Oriented, follow, measured, spacing
 from .front import Front
-from .reading import answers, border_of, thinned
-from .suspects import changed_rows, ends_of, ranked
+from .reading import Sides, border_of, named
+from .suspects import Answers, changed_rows, ends_of, ranked, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TOLERANCE = 0.01  # of the range of a feature: a border that moved by no more is where it was
 REACH = 0.25  # a border between the same classes farther away is another one
-CHANCE = 0.1  # without systems, this share of pairs may look changed and mean nothing
-MOST_ROWS = 5_000  # real inputs that both systems are asked about
 STATUS = ("kept", "moved", "vanished", "gained")
-
-Answers = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,17 +42,22 @@ class Difference:
     table : DataFrame
         One row a pair of either front: ``status`` (kept, moved, vanished, gained), ``shift`` (how far away a
         border between the same classes was found in the other system, numbers divided by their ranges; inf where
-        none was), ``border``, which ``front`` the pair is of, its two cases, their ``old_`` and ``new_`` answers
-        where they are known, and ``plausibility``.
+        none was), ``border``, which ``front`` the pair is of, whether the other system was ``asked`` about it, its
+        two cases, their ``old_`` and ``new_`` answers where they are known, and ``plausibility``.
     rows : DataFrame or None
-        The real inputs that the two systems answer differently; None unless both are attached.
+        The real inputs that the two systems answer differently, or that only one of them answers; None if that is not
+        known of any.
     rows_asked : int
-        How many real inputs both were asked about.
+        Of how many real inputs both answers are known.
+    rows_near : int
+        How many more are answered differently, but lie within the tolerance of the border.
+    findings : sequence of str
+        What is a change for certain, or too much for chance; empty if nothing is.
     resolution : dict
         For each border, the shift below which nothing can be told: the tolerance where systems were asked, the
         spacing of the fronts where not.
     calls : int
-        Rows that the two systems computed for this.
+        Rows that the systems computed for this.
     """
 
     old: Front
@@ -66,6 +65,8 @@ class Difference:
     table: pd.DataFrame
     rows: pd.DataFrame | None
     rows_asked: int
+    rows_near: int
+    findings: Sequence[str]
     resolution: Mapping[str, float]
     calls: int
     _cases: pd.DataFrame
@@ -81,20 +82,25 @@ class Difference:
         return {status: int(found.get(status, 0)) for status in STATUS}
 
     @property
+    def judged(self) -> pd.DataFrame:
+        """The pairs that count: those that a system was asked about, or all if there was none to ask."""
+        asked = self.table["asked"].to_numpy(dtype=bool)
+        return self.table[asked] if asked.any() else self.table
+
+    @property
     def kept(self) -> float:
-        """The share of all pairs that are where they were; 1 if there are none."""
-        return self.counts["kept"] / len(self.table) if len(self.table) else 1.0
+        """The share of the pairs that count that are where they were; 1 if there are none."""
+        return float((self.judged["status"] == "kept").mean()) if len(self.judged) else 1.0
 
     @property
     def unchanged(self) -> bool:
         """Whether no change can be seen.
 
-        With both systems every pair must be kept and every real input answered alike. Without, the border of the
-        very same model, looked for twice, is found in other places: a tenth of the pairs may look changed.
+        Every pair that the other system was asked about must be kept, and every real input of which both answers are
+        known be answered alike. The border of the very same model, looked for twice, is found in other places:
+        pairs that could only be measured count where they differ by more than chance explains.
         """
-        if self.rows is None:
-            return self.kept >= 1 - CHANCE
-        return self.kept == 1 and not len(self.rows)
+        return not self.findings
 
     @cached_property
     def summary(self) -> pd.DataFrame:
@@ -121,7 +127,9 @@ class Difference:
 
     def describe(self) -> str:
         """Return the findings in words."""
-        return "\n".join(_told(self))
+        from .verdict import lines
+
+        return "\n".join(lines(self))
 
 
 def difference(front: Front, other: Front, tolerance: float | None = None) -> Difference:
@@ -135,14 +143,18 @@ def difference(front: Front, other: Front, tolerance: float | None = None) -> Di
     farther along the line through them, and about cases between them and the nearest pairs of its own front. So
     `shift` is how far away a border was found; a nearer one may exist. Where it is not attached, distances
     between the fronts have to do, and nothing below their spacing (19 of 20 pairs have a neighbour that near) can
-    be told.
+    be told: such pairs are for information, and count only where chance cannot explain them.
+
+    Real inputs, the seeds of the old front, are put to both systems; answers that a file keeps stand for a system
+    that is not attached.
 
     Parameters
     ----------
     front, other : Front
         The old and the new one, of the same features; their bounds may differ, as with newer data.
     tolerance : float, optional
-        0.01 by default, of distances whose numbers are divided by the range of their feature.
+        0.01 by default, of distances whose numbers are divided by the range of their feature. Real inputs that near to
+        the border may be answered differently.
 
     Examples
     --------
@@ -159,46 +171,60 @@ def difference(front: Front, other: Front, tolerance: float | None = None) -> Di
     if not isinstance(other, Front):
         reject("other", "Front.diff", "a Front, as dm.explore returns it", other)
     tolerance = TOLERANCE if tolerance is None else positive("tolerance", "Front.diff", tolerance)
-    space, border = _common_space(front, other), _common_border(front, other)
-    old, new = Oriented.of(front, space, border), Oriented.of(other, space, border)
+    space, sides = _common_space(front, other), Sides(_common_border(front, other))
+    old, new = Oriented.of(front, space, sides), Oriented.of(other, space, sides)
     reach = max(REACH, tolerance, *map(_unit, space.features))
-    both = front.sut is not None and other.sut is not None
-    rows = Points(space, front.seeds.codes[thinned(len(front.seeds), MOST_ROWS if both else 0)])
-    by_new = _ask(other.sut, follow(old, new, border, tolerance, reach), rows)
-    by_old = _ask(front.sut, follow(new, old, border, tolerance, reach), rows)
+    ends = np.concatenate([old.first, new.first])
+    real = real_inputs(front, other, space, sides.border, ends, tolerance, reach)
+    tally = Tally()
+    by_old = _ask(front.sut, follow(new, old, sides, tolerance, reach), real, "old", tally)
+    by_new = _ask(other.sut, follow(old, new, sides, tolerance, reach), real, "new", tally)
 
-    noise = {} if both else spacing(old, new)
-    resolution = {kind: max(tolerance, noise.get(kind, 0.0)) for kind in [*old.kinds, *new.kinds]}
+    names = _names(front, other, old, new)
+    noise = {} if by_old and by_new else spacing(old, new)
+    resolution = {kind: max(tolerance, noise.get(kind, 0.0)) for kind in names}
     parts, cases = [], []
-    for which, its, pairs, others, heard in (
-        ("old", front, old, new, by_new),
-        ("new", other, new, old, by_old),
+    for which, its, pairs, others, heard, told in (
+        ("old", front, old, new, by_new, by_old),
+        ("new", other, new, old, by_old, by_new),
     ):
-        if heard is None:
-            shift = nearest_of_kind(pairs, others)[0].min(axis=1, initial=np.inf)
-            blur = np.array([resolution[kind] for kind in pairs.kinds])
+        blur = np.full(len(pairs), tolerance)
+        if heard is not None:
+            shift, far = heard.shift, np.full(len(pairs), reach)
         else:
-            shift, blur = heard.followed.shift, np.full(len(pairs), tolerance)
+            shift, number = measured(pairs, others)
+            blur = np.array([resolution[kind] for kind in pairs.kinds.tolist()])
+            if told is not None:  # a pair beside one that was asked about is as that is
+                beside = np.flatnonzero((shift <= blur) & (number >= 0))
+                shift[beside] = told.shift[number[beside]]
+                blur[beside] = tolerance
+            far = blur + reach
         gone = "vanished" if which == "old" else "gained"
-        far = reach if heard is not None else blur + reach
         status = np.where(shift <= blur, "kept", np.where(shift <= far, "moved", gone))
-        parts.append(_rows_of(its, which, status, shift, heard))
-        cases += [ends_of(space, border, its, parts[-1], end, np.minimum(shift, reach)) for end in "ab"]
+        kinds = [names[kind] for kind in pairs.kinds.tolist()]
+        parts.append(_rows_of(its, which, status, shift, kinds, heard))
+        telling = np.ones(len(pairs), dtype=bool)
+        if heard is None and told is not None:  # measured beside what was asked: new classes alone tell something
+            telling = ~np.isin(pairs.kinds, others.kinds)
+        by = np.minimum(shift, reach)
+        cases += [ends_of(sides.border, its, parts[-1], end, by, telling) for end in "ab"]
     changed = None
-    if by_old is not None and by_new is not None:
-        changed = changed_rows(
-            rows, border, by_old.rows, by_new.rows, np.concatenate([old.first, new.first]), reach
-        )
+    if real.old is not None and real.new is not None:
+        changed = changed_rows(real.points, sides.border, real.old, real.new, real.ends, reach, real.near)
         cases.append(changed)
+    rows = None if changed is None else shown(space, changed, "old_answer", "new_answer")
+    table = pd.concat(parts, ignore_index=True)
     return Difference(
         front,
         other,
-        pd.concat(parts, ignore_index=True),
-        None if changed is None else changed.drop(columns=["why", "shift", "plausibility", "change"]),
-        len(rows),
-        resolution,
-        sum(heard.calls for heard in (by_old, by_new) if heard is not None),
-        ranked(pd.concat([case for case in cases if len(case)] or cases, ignore_index=True)),
+        table,
+        rows,
+        0 if changed is None else len(real.points),
+        int(real.near.sum()),
+        findings(front, other, old, new, table, real, rows, names),
+        {names[kind]: value for kind, value in resolution.items()},
+        tally.calls,
+        ranked(space, cases),
     )
 
 
@@ -251,48 +277,47 @@ def _unit(feature: Feature) -> float:
     return feature.scale if feature.kind == "integer" else 0.0
 
 
+def _names(front: Front, other: Front, old: Oriented, new: Oriented) -> dict[int, str]:
+    """Return what to call each kind of border: as the old front does, where it knows it."""
+    kinds = np.concatenate([old.kinds, new.kinds])
+    said = [pair for each in (front, other) for pair in zip(each.a_output, each.b_output, strict=True)]
+    return named(kinds, [*front.kinds, *other.kinds], said)
+
+
 # -- asking ----------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class _Heard:
-    """What a system said about the pairs of the other's front, and about real inputs."""
-
-    followed: Followed
-    rows: Outputs
-    calls: int
-
-
-def _ask(sut: Executor | None, following: Flow[Followed], rows: Points) -> _Heard | None:
+def _ask(sut: Executor | None, following: Flow[Followed], real: Real, which: str, tally: Tally) -> Followed | None:
+    """Ask a system about the pairs of the other's front and about real inputs."""
     if sut is None:
         return None
 
-    def flow() -> Flow[tuple[Followed, Outputs]]:
+    def flow() -> Flow[Followed]:
         followed = yield from following
-        return followed, (yield rows)
+        yield from real.ask(which)
+        return followed
 
-    tally = Tally()
-    followed, answered = drive(flow(), sut, tally=tally)
-    return _Heard(followed, answered, tally.calls)
-
-
-# -- telling ---------------------------------------------------------------------------------------------------
+    own = Tally()
+    followed = drive(flow(), sut, tally=own)
+    tally.calls += own.calls
+    return followed
 
 
 def _rows_of(
-    front: Front, which: str, status: Answers, shift: npt.NDArray[np.float64], heard: _Heard | None
+    front: Front, which: str, status: Answers, shift: Codes, kinds: list[str], heard: Followed | None
 ) -> pd.DataFrame:
     """Return the rows of the table for the pairs of one front."""
     import pandas as pd
 
     nothing = np.full(len(front), None, dtype=object)
     mine = {"a": front.a_output.astype(object), "b": front.b_output.astype(object)}
-    theirs = {"a": nothing, "b": nothing} if heard is None else heard.followed.answers
+    theirs = {"a": nothing, "b": nothing} if heard is None else heard.answers
     old, new = (mine, theirs) if which == "old" else (theirs, mine)
     said = {f"{when}_{end}": ends[end] for when, ends in (("old", old), ("new", new)) for end in "ab"}
+    about = {"status": status, "shift": shift, "border": kinds, "front": which, "asked": heard is not None}
     return pd.concat(
         [
-            pd.DataFrame({"status": status, "shift": shift, "border": list(front.kinds), "front": which}),
+            pd.DataFrame(about, index=range(len(front))),
             front.a.frame.add_prefix("a."),
             front.b.frame.add_prefix("b."),
             pd.DataFrame(said, dtype=object),
@@ -300,52 +325,3 @@ def _rows_of(
         ],
         axis=1,
     )
-
-
-def _told(change: Difference) -> list[str]:
-    counts, old, new = change.counts, change.old, change.new
-    names = old.subject if old.subject == new.subject else f"{old.subject} and {new.subject}"
-    if not len(change.table):
-        return [f"Neither of the two fronts of {names} has a border: there is nothing to compare."]
-    verdict = "has changed"
-    if change.unchanged:
-        verdict = "is where it was" if change.rows is not None else "shows no change that could not be chance"
-    lines = [
-        f"The border of {names}, old and new, {verdict}: {change.kept:.1%} of {len(change.table):,} pairs are kept."
-    ]
-    moved = change.table[(change.table["status"] == "moved")]["shift"]
-    if len(moved):
-        lines.append(
-            f"{plural(len(moved), 'pair')} moved, by {moved.median():.2g} of the features' ranges (median) and "
-            f"{moved.max():.2g} at most"
-        )
-    for status, whose in (("vanished", "old"), ("gained", "new")):
-        if counts[status]:
-            lines.append(
-                f"{plural(counts[status], 'pair')} of the {whose} front {status}: the other has none like it near"
-            )
-    for kind, row in change.summary.head(5).iterrows():
-        if int(row["kept"]) < int(row[list(STATUS)].sum()):
-            lines.append(f"  {kind}: " + ", ".join(f"{int(row[each]):,} {each}" for each in STATUS if row[each]))
-    only = change.summary.query("kept == 0 and moved == 0")
-    for status, said in (("vanished", "no longer found"), ("gained", "found for the first time")):
-        kinds = only.index[only[status] > 0].tolist()
-        if kinds:
-            lines.append(f"borders {said}: {', '.join(kinds[:8])}{', ...' if len(kinds) > 8 else ''}")
-    if change.rows is not None:
-        share = len(change.rows) / max(1, change.rows_asked)
-        lines.append(
-            f"{len(change.rows):,} of {plural(change.rows_asked, 'real input')} ({share:.1%}) are answered differently"
-        )
-    else:
-        usual = float(np.median([change.resolution[kind] for kind in change.table["border"]]))
-        lines.append(
-            f"Not both systems are at hand to be asked: shifts below {usual:.2g}, the spacing of the pairs, cannot be told "
-            "from chance. Attach them for more: front.attach(model)."
-        )
-    if not change.unchanged and len(change._cases):
-        case = change._cases.iloc[0]
-        both = " -> ".join(answers([case["old_answer"], case["new_answer"]]))
-        lines.append(f"Look first at difference.first(): {both}, {case['why']}")
-    lines.append(f"{plural(change.calls, 'call')} of the systems")
-    return lines

@@ -108,8 +108,10 @@ def load(path: str | PathLike[str]) -> Front:
         raise DataError(f"{path!s} is a Parquet file, but no front that Front.save wrote.")
     try:
         about = json.loads(note)
-        if isinstance(about["version"], int) and about["version"] > VERSION:
-            raise _Newer(f"was written by a newer version (format {about['version']}). Upgrade datamorphic.")
+        version = about["version"]
+        _expect(type(version) is int and version > 0, "version", "a whole number above 0", version)
+        if version > VERSION:
+            raise _Newer(f"was written by a newer version (format {version}). Upgrade datamorphic.")
         return _validated(_front(table, about), about)
     except _Newer as error:
         raise DataError(f"{path!s} {error}") from None
@@ -198,8 +200,10 @@ def _validated(front: Front, about: dict[str, Any]) -> Front:
         _expect(fine, name, f"a list, each a {kind.__name__}", about[name])
     _expect(isinstance(about["settings"], dict), "settings", "a table of names and values", about["settings"])
     for name, value in about["settings"].items():
-        kind = SETTINGS.get(name, object)
-        _expect(isinstance(value, kind) and value is not True, f"settings.{name}", f"of type {kind.__name__}", value)
+        wanted = SETTINGS.get(name)
+        fine = wanted is None or (isinstance(value, wanted) and not isinstance(value, bool))
+        _expect(fine, f"settings.{name}", f"of type {getattr(wanted, '__name__', '')}", value)
+    _expect(front.seeds_used <= len(front.seeds), "seeds_used", "no more than all seeds", front.seeds_used)
     _expect(front.unfinished <= len(front.walk_runs), "unfinished", "no more than all walks", front.unfinished)
     for name, values, high in (
         ("walk_runs", front.walk_runs, math.inf),

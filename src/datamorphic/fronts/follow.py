@@ -84,19 +84,28 @@ class Oriented:
         length = _product(self.space, *ways, *ways) * _product(self.space, *theirs, *theirs)
         return _product(self.space, *ways, *theirs) / np.sqrt(np.where(length > 0, length, 1.0))
 
+    def ahead(self, rows: Rows, others: Oriented, numbers: Rows) -> Codes:
+        """Return how far others lie beyond some of these pairs, on the way from the first side to the second."""
+        ways, aside = (self.first[rows], self.second[rows]), (self.first[rows], others.first[numbers])
+        length = _product(self.space, *ways, *ways)
+        return _product(self.space, *ways, *aside) / np.sqrt(np.where(length > 0, length, 1.0))
+
 
 def _like(mask: Mask, values: Codes) -> Mask:
     return mask[:, None] if values.ndim == 2 else mask
 
 
 def _product(space: Space, a: Codes, b: Codes, c: Codes, d: Codes) -> Codes:
-    """Return the scaled dot products of the ways from `a` to `b` and from `c` to `d`; categories count by value."""
+    """Return the scaled dot products of the ways from `a` to `b` and from `c` to `d`.
+
+    The same change of a category counts 1, the reverse -1, and any other 0: from b to c and from c to d are no opposites.
+    """
     total = np.zeros(len(a))
     for j, feature in enumerate(space.features):
         columns = [each[:, j] for each in (a, b, c, d)]
         if feature.kind == "categorical":
             w, x, y, z = (np.nan_to_num(each, nan=-1.0) for each in columns)
-            total += 0.5 * ((x == z).astype(float) + (w == y) - (x == y) - (w == z))
+            total += ((w == y) & (x == z)).astype(float) - ((w == z) & (x == y))
             continue
         w, x, y, z = columns
         total += np.nan_to_num(x - w) * np.nan_to_num(z - y) * feature.scale**2
@@ -204,6 +213,8 @@ def follow(pairs: Oriented, own: Oriented, sides: Sides, tolerance: float, reach
     way, _ = of_kind(sides, brackets.x_state, brackets.y_state, pairs.kinds[brackets.walk])
     for direction, first, second in ((1, brackets.x, brackets.y), (-1, brackets.y, brackets.x)):
         rows = np.flatnonzero(way == direction)
+        at = brackets.walk[rows]
+        rows = rows[_product(space, pairs.first[at], pairs.second[at], first[rows], second[rows]) >= 0]
         at = brackets.walk[rows]
         np.minimum.at(shift, at, pairs.apart(at, first[rows], second[rows]))
     first, second = said(outputs)[:count], said(outputs)[count:]

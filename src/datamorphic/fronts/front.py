@@ -139,7 +139,7 @@ class Front:
                 "b_output": self.b_output,
                 "distance": self.distance,
                 "plausibility": self.plausibility,
-                "border": list(self.kinds),
+                "border": self.borders,
                 "walk": self.walk,
                 "strategy": self.walked_by,
             }
@@ -242,12 +242,17 @@ class Front:
         """How many pairs lie between each two classes, most first."""
         import pandas as pd
 
+        return pd.Series(self.borders, dtype=object).value_counts()
+
+    @cached_property
+    def borders(self) -> list[str]:
+        """The names of the two classes that meet at each pair: `kinds`, told apart where 1 and "1" are both answers."""
         from .reading import Sides, border_of, named, states_of
 
         border = border_of(self)
         kinds, _ = Sides(border).kinds(*states_of(self, border))
         names = named(kinds, self.kinds, list(zip(self.a_output, self.b_output, strict=True)))
-        return pd.Series([names[kind] for kind in kinds.tolist()], dtype=object).value_counts()
+        return [names[kind] for kind in kinds.tolist()]
 
     # -- what can be learned from it ------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ MOST_SEEDS = 2_000
 SPREAD = 0.3  # categories are drawn up to this far from their place, so that points do not hide each other
 EDGE = 0.06  # of the range: how far outside of it missing numbers are drawn
 CHANGES = 6  # features told of one pair
+MOST_KINDS = 12  # of border that have a colour of their own
 
 
 def figure(front: Front, x: str | None = None, y: str | None = None) -> Any:
@@ -39,7 +41,7 @@ def scatter(front: Front, x: str | None = None, y: str | None = None) -> Scatter
     space = front.space
     rows, seeds = thinned(len(front), MOST_PAIRS), thinned(len(front.seeds), MOST_SEEDS)
     codes, real = front.a.codes[rows], front.seeds.codes[seeds]
-    kinds = [front.kinds[row] for row in rows]
+    kinds, rest = _few([front.borders[row] for row in rows])
     said = []
     if len(space) == 1:
         for name in (x, y):
@@ -74,6 +76,7 @@ def scatter(front: Front, x: str | None = None, y: str | None = None) -> Scatter
         kinds,
         _notes(front, rows),
         (flat_real[:, 0].tolist(), flat_real[:, 1].tolist()),
+        rest,
     )
 
 
@@ -109,6 +112,19 @@ def _axis(front: Front, position: int, codes: Codes, real: Codes) -> tuple[Axis,
     edge = low - EDGE * ((high - low) or 1.0)
     column, behind = (np.where(np.isnan(each), edge, each) for each in (column, behind))
     return Axis(f"{feature.name} (missing: at {edge:.4g})"), column, behind
+
+
+def _few(kinds: list[str]) -> tuple[list[str], str]:
+    """Return kinds of border, the rare ones as one if there are many, and its name.
+
+    A legend must leave room for the picture.
+    """
+    counts = Counter(kinds)
+    if len(counts) <= MOST_KINDS + 1:
+        return kinds, ""
+    common = {kind for kind, _ in counts.most_common(MOST_KINDS)}
+    rest = f"{len(counts) - MOST_KINDS} other borders"
+    return [kind if kind in common else rest for kind in kinds], rest
 
 
 def _jitter(column: Codes, seed: int) -> Codes:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._checks import plural
 from ..outputs import Outputs
 from ..space.columns import fault_in
 from ..space.features import Codes
@@ -40,7 +41,7 @@ def quality(front: Front) -> pd.DataFrame:
         "gap": (float(np.median(front.distance)) if len(front) else np.nan, "median distance of the two cases of a pair"),
         "class pairs": (
             len(front.border_counts) / possible if possible else 0.0,
-            f"share of the {possible} pairs of classes whose border was found",
+            f"share of {plural(possible, 'pair')} of classes whose border was found",
         ),
         "spread": (_spread(front), f"mean scaled distance of a pair{some} to its two nearest others"),
         "archive": (cells / BINS**2, f"share of the {BINS} x {BINS} cells of a flat view that hold border"),
@@ -145,7 +146,7 @@ def _put_back(front: Front, rows: np.ndarray, differs: Mask) -> Flow[Mask]:
         trial = second[some].copy()
         trial[:, unit] = first[some][:, unit]
         whole = Points(space, trial).same(Points(space, first[some]))  # nothing else differs: the answer is known
-        decided[np.ix_(some[whole], unit)] = True
+        decided[some[whole][:, None], unit] = True
         ask = ~whole
         if space.keeps_constraints:
             ask &= space.satisfied(trial)

@@ -79,13 +79,14 @@ class Sides:
 
 
 def named(kinds: Rows, names: Sequence[str], said: Sequence[tuple[Any, Any]]) -> dict[int, str]:
-    """Return a name for each kind of border; where two share one ("1" and 1), the types of their answers are added."""
+    """Return a name for each kind of border; where two share one, answers are told as Python writes them."""
     _, first = np.unique(kinds, return_index=True)
     told: dict[int, str] = {}
     for row in np.sort(first).tolist():
         name = names[row]
         if name in told.values():
-            name += " ({} and {})".format(*(type(each).__name__ for each in said[row]))
+            plain = (each.item() if isinstance(each, np.generic) else each for each in said[row])
+            name = " | ".join(sorted(map(repr, plain)))
         told[int(kinds[row])] = name
     return told
 
@@ -164,10 +165,11 @@ def _both(before: Any, after: Any) -> str:
         for digits in range(4, 17):
             if f"{before:.{digits}g}" != f"{after:.{digits}g}":
                 return f"{before:.{digits}g} -> {after:.{digits}g}"
-    return f"{_value(before)} -> {_value(after)}"
+    return f"{told_value(before)} -> {told_value(after)}"
 
 
-def _value(value: Any) -> str:
+def told_value(value: Any) -> str:
+    """Return a value of a feature as a person would write it."""
     import pandas as pd
 
     return "missing" if pd.api.types.is_scalar(value) and pd.isna(value) else short(value)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._checks import plural, short
 from ..reports.summary import Report, Section, Table
+from ..space.features import Codes
 from .picture import scatter
 from .reading import answers, changes
 from .told import lines, remarks
@@ -62,15 +63,15 @@ def _how_to_read(front: Front) -> str:
 def _class_pairs(front: Front) -> Section:
     counts = front.border_counts
     gaps, far = np.asarray(front.distance), front.plausibility
-    kinds = np.array(front.kinds, dtype=object)
+    kinds = np.array(front.borders, dtype=object)
     rows = [
         [kind, f"{count:,}", f"{count / len(front):.1%}", _number(np.median(gaps[kinds == kind])),
-         _number(np.median(far[kinds == kind]))]
+         _number(_median(far[kinds == kind]))]
         for kind, count in counts.head(MOST_KINDS).items()
     ]  # fmt: skip
     more = f" The {len(counts) - MOST_KINDS} rarest are left out." if len(counts) > MOST_KINDS else ""
     return Section(
-        f"{plural(len(counts), 'pair')} of classes meet",
+        f"{plural(len(counts), 'pair')} of classes meet{'s' if len(counts) == 1 else ''}",
         "Borders between classes that nobody would confuse are worth a look, however rare. Far from real inputs a "
         f"border matters less; how far is told in parts of the features' ranges, the median of all pairs.{more}",
         table=Table(["border", "pairs", "share", "gap of the two cases", "from a real input"], rows),
@@ -82,7 +83,11 @@ def _examples(front: Front) -> Section:
     import pandas as pd
 
     order = np.argsort(front.plausibility, kind="stable")
-    kinds = pd.Series([front.kinds[row] for row in order])
+    scale = np.array([feature.scale for feature in front.space.features])
+    places = pd.DataFrame(np.round(front.a.codes[order] * scale, 2))  # nearer than that, two pairs look the same
+    kinds = pd.Series([front.borders[row] for row in order])
+    order = order[~places.assign(kind=kinds).duplicated().to_numpy()]
+    kinds = pd.Series([front.borders[row] for row in order])
     turn = kinds.groupby(kinds).cumcount()
     chosen = order[np.argsort(turn.to_numpy(), kind="stable")][:MOST_EXAMPLES]
     ends = zip(
@@ -96,22 +101,30 @@ def _examples(front: Front) -> Section:
     return Section(
         "The most plausible pairs",
         "Of each border in turn, the pairs nearest to a real input, with what changes between the two: everything "
-        "else is equal. The number is the row in front.pairs.",
+        "else is equal. Pairs are numbered from 0, as in the file of a saved front.",
         table=Table(["pair", "answer", "becomes", "when", "from a real input"], rows),
     )
 
 
 def _deciding(front: Front) -> Section:
     table = front.deciding()
+    asked = table["decides"].notna().all()
     shown = table[table["differs"] > 0].head(MOST_FEATURES)
     never = [short(name) for name in table.loc[table["differs"] == 0, "feature"]]
     silent = f" Never: {', '.join(never[:10])}{', ...' if len(never) > 10 else ''}." if never else ""
-    rows = [[row.feature, f"{row.differs:.1%}", f"{row.share:.1%}"] for row in shown.itertuples()]
-    return Section(
-        f"Which features decide: {rows[0][0]} most of all",
-        f"In how many pairs the two inputs differ in a feature, and its share of their distance.{silent}",
-        table=Table(["feature", "differs in", "share of the distance"], rows),
-    )
+    rows = [
+        [row.feature, *([f"{row.decides:.1%}"] if asked else []), f"{row.differs:.1%}", f"{row.share:.1%}"]
+        for row in shown.itertuples()
+    ]
+    columns = ["feature", *(["decides at"] if asked else []), "differs in", "share of the distance"]
+    differs = f"In how many pairs the two inputs differ in a feature, and its share of their distance.{silent}"
+    if not asked:
+        text = f"{differs} What decides could not be asked: the system is not at hand."
+        return Section(
+            f"In which features the two inputs differ: {rows[0][0]} most", text, table=Table(columns, rows)
+        )
+    text = f"A feature decides where giving it alone its old value back brings the old answer back. {differs}"
+    return Section(f"Which features decide: {rows[0][0]} most of all", text, table=Table(columns, rows))
 
 
 def _quality(front: Front) -> Section:
@@ -136,11 +149,16 @@ def _incidents(front: Front) -> list[Section]:
     return [
         Section(
             f"{plural(len(incidents), 'input')} got no proper answer",
-            "The first of them; all that were kept are in front.incidents.",
+            "The first of them.",
             "bad",
             Table([str(name) for name in some.columns], rows),
         )
     ]
+
+
+def _median(values: Codes) -> float:
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if known.size else math.nan
 
 
 def _number(value: Any) -> str:

@@ -25,13 +25,19 @@ def picture_html(picture: Picture) -> Markup:
     from markupsafe import Markup
 
     name = html.escape(picture.title, quote=True)
-    div = picture_figure(picture).to_html(
+    figure, caption = picture_figure(picture), ""
+    if isinstance(picture, Scatter):  # a page breaks lines where it is narrow, plotly does not
+        figure.update_layout(title=None, margin={"t": 20})
+        caption = (
+            f"<figcaption>{html.escape('; '.join(filter(None, (picture.title, picture.subtitle))))}</figcaption>"
+        )
+    div = figure.to_html(
         full_html=False,
         include_plotlyjs=False,
         div_id=f"picture-{zlib.crc32(repr(picture).encode()):08x}",  # the same report is the same file
         config={"displayModeBar": False, "responsive": True},
     )
-    return Markup(f'<figure role="img" aria-label="{name}">{div}</figure>')
+    return Markup(f'<figure role="img" aria-label="{name}">{caption}{div}</figure>')
 
 
 def picture_figure(picture: Picture) -> Any:
@@ -102,14 +108,16 @@ def scatter_figure(scatter: Scatter) -> Any:
     rows: dict[str, list[int]] = {}
     for row, group in enumerate(scatter.groups):
         rows.setdefault(group, []).append(row)
-    for i, (group, some) in enumerate(sorted(rows.items(), key=lambda item: -len(item[1]))):
-        symbol = SYMBOLS[i // len(colours) % len(SYMBOLS)]
+    ordered = sorted(rows.items(), key=lambda item: (item[0] != scatter.rest, -len(item[1])))
+    for i, (group, some) in enumerate(ordered, start=-1 if scatter.rest else 0):
+        symbol = SYMBOLS[max(i, 0) // len(colours) % len(SYMBOLS)]
+        colour = COLOURS[-1] if group == scatter.rest else colours[i % len(colours)]
         figure.add_trace(
             go.Scatter(
                 x=[scatter.x[row] for row in some], y=[scatter.y[row] for row in some], mode="markers",
                 name=html.escape(group), text=[html.escape(scatter.notes[row]) for row in some],
                 hovertemplate="%{text}<extra></extra>",
-                marker={"size": 7, "color": colours[i % len(colours)], "opacity": 0.8, "symbol": symbol},
+                marker={"size": 7, "color": colour, "opacity": 0.8, "symbol": symbol},
             )
         )  # fmt: skip
     if not len(scatter.groups):

@@ -31,7 +31,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Scatter:
-    """Points of several groups, each in its colour, before faint grey ones that show where real inputs lie."""
+    """Points of several groups, each in its colour, before faint grey ones that show where real inputs lie.
+
+    The group named `rest` is what has no colour of its own.
+    """
 
     title: str
     subtitle: str
@@ -42,6 +45,7 @@ class Scatter:
     groups: Sequence[str]
     notes: Sequence[str]
     behind: tuple[Sequence[float], Sequence[float]] = ((), ())
+    rest: str = ""
 
 
 Picture = Line | Scatter
