@@ -53,7 +53,8 @@ def remarks(front: Front) -> list[str]:
     """Return what a reader should know before believing the figures."""
     told = list(front.notes)
     if front.exhausted:
-        told.append("The budget ended the search; what was found until then is kept.")
+        ended = "The search was interrupted" if front.tally.interrupted else "The budget ended the search"
+        told.append(f"{ended}; what was found until then is kept.")
     if front.lost:
         told.append(f"{plural(front.lost, 'walk')} ended where the system gave no answer.")
     unstable = front.tally.health.unstable
