@@ -105,13 +105,14 @@ def explore(
             budget=budget, timeout=timeout, **common,
         )  # fmt: skip
         difference = None if baseline is None else baseline.diff(front)
-    if save is not None:
-        front.save(save)
-    if html is not None:
-        from ..fronts.report import front_report
-        from ..reports.html import write
+        front.deciding()  # asks the model once more, and so do saving and the report
+        if save is not None:
+            front.save(save)
+        if html is not None:
+            from ..fronts.report import front_report
+            from ..reports.html import write
 
-        write(front_report(front), html)
+            write(front_report(front), html)
     if as_json:
         print_json(_document(front, seed, difference))
     else:
@@ -137,8 +138,8 @@ def _document(front: Any, seed: int, difference: Any) -> dict[str, Any]:
         "seed": seed,
         "borders": {str(kind): int(count) for kind, count in front.border_counts.items()},
         "deciding": [
-            {"feature": row.feature, "differs": _number(row.differs), "share": _number(row.share)}
-            for row in front.deciding().itertuples()
+            {name: _number(value) for name, value in row.items()}
+            for row in front.deciding()[["feature", "decides", "differs", "share"]].to_dict("records")
         ],
         "quality": {
             row.Index: {"value": _number(row.value), "per_1000_calls": _number(row.per_1000_calls)}
@@ -153,6 +154,7 @@ def _document(front: Any, seed: int, difference: Any) -> dict[str, Any]:
     if difference is not None:
         document["difference"] = {
             "unchanged": bool(difference.unchanged),
+            "findings": list(difference.findings),
             "statuses": {str(k): int(v) for k, v in difference.table["status"].value_counts().items()},
         }
     return document

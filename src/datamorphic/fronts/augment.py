@@ -14,6 +14,7 @@ from .._checks import did_you_mean, generator, plural, reject, short, whole_numb
 from ..errors import ArgumentError, DataError, told
 from ..runs.drive import drive
 from ..space.features import Codes
+from ..space.neighbours import nearest
 from ..space.space import Space
 from ..strategies.borders import Border
 from ..strategies.brackets import Pool
@@ -22,7 +23,6 @@ from ..strategies.refine import Refinement
 from ..strategies.terrain import native
 from ..sut.base import Executor, Wrapper
 from ..sut.estimator import Estimator
-from .closest import closest
 from .reading import Rows, border_of
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def _chosen(
     if not rows.size:
         return rows, []
     rows = rows[np.sort(np.unique(codes[rows], axis=0, return_index=True)[1])]
-    rows = rows[np.argsort(closest(space, codes[rows], real)[0][:, 0], kind="stable")]
+    rows = rows[np.argsort(nearest(space, codes[rows], real)[0][:, 0], kind="stable")]
     chosen = [rows[classes[rows] == number][: wanted[label]] for label, number in place.items()]
     return np.concatenate(chosen), [label for label, some in zip(wanted, chosen, strict=True) for _ in some]
 

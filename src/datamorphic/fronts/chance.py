@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..space.features import Codes
-from .closest import closest
+from ..space.neighbours import nearest
 from .follow import Oriented
 from .reading import Mask, Rows, thinned
 
@@ -76,7 +76,7 @@ def _joined(front: Front, other: Front, old: Oriented, new: Oriented) -> tuple[O
     for number, (its, pairs) in enumerate(((front, old), (other, new))):
         rows = thinned(len(pairs), MOST_PAIRS)
         parts.append(pairs.take(rows))
-        seeds = closest(its.space, its.a.codes[rows], its.seeds.codes)[1][:, 0]
+        seeds = nearest(its.space, its.a.codes[rows], its.seeds.codes)[1][:, 0]
         clusters.append(seeds + number * len(front.seeds))
         groups.append(np.full(len(rows), bool(number)))
     whole = [np.concatenate([getattr(part, name) for part in parts]) for name in vars(old) if name != "space"]
@@ -90,7 +90,7 @@ class _View:
     def __init__(self, pairs: Oriented, rows: Rows, tolerance: float) -> None:
         self.rows = rows
         count = min(AROUND, len(pairs))
-        far, self.near = closest(pairs.space, pairs.first, pairs.first, count)
+        far, self.near = nearest(pairs.space, pairs.first, pairs.first, count)
         self.far = np.maximum(far - tolerance, 0.0)
         every = np.arange(len(pairs))
         ranks = [self.near[:, rank] for rank in range(count)]

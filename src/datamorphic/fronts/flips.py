@@ -9,12 +9,12 @@ import numpy as np
 
 from ..space import geometry
 from ..space.features import Codes, Feature
+from ..space.neighbours import nearest
 from ..space.points import Points
 from ..space.space import Space
 from ..strategies.borders import Border, Hierarchy, Jump, MultiLabel, Threshold
 from ..strategies.brackets import Brackets, Found
 from ..strategies.flow import Flow, Question
-from .closest import closest
 from .reading import Mask, Rows, border_of, narrowing, parts_of_change, said, states_of
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _starts(
         if not isinstance(border, Jump):
             apart = border.gap(like, states, np.zeros(len(ends), dtype=np.intp)) > border.least
         others = np.flatnonzero(apart)
-        near = closest(space, cases[some], ends[others], min(ENDS, len(others)))[1]
+        near = nearest(space, cases[some], ends[others], min(ENDS, len(others)))[1]
         owners.append(np.repeat(some, near.shape[1]))
         found.append(others[near.ravel()])
     return np.concatenate(owners), np.concatenate(found)

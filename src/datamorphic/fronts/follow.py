@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from ..space import geometry
 from ..space.features import Codes
+from ..space.neighbours import nearest
 from ..space.points import Points
 from ..space.space import Space
 from ..strategies.brackets import Brackets, Found
 from ..strategies.flow import Flow, Question
-from .closest import closest
 from .reading import Mask, Rows, Sides, narrowing, said, states_of, thinned
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def nearest_of_kind(pairs: Oriented, others: Oriented, k: int = AROUND) -> tuple
         mine, theirs = np.flatnonzero(pairs.kinds == kind), np.flatnonzero(others.kinds == kind)
         if not mine.size:
             continue
-        at = closest(pairs.space, pairs.first[mine], others.first[theirs], k)[1]
+        at = nearest(pairs.space, pairs.first[mine], others.first[theirs], k)[1]
         for rank in range(min(k, theirs.size)):
             chosen = theirs[at[:, rank]]
             number[mine, rank] = chosen

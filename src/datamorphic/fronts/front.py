@@ -152,12 +152,12 @@ class Front:
 
         NaN for some pairs where that would take more than a thousand million distances.
         """
-        from .closest import closest
+        from ..space.neighbours import nearest
 
         far = np.full(len(self), np.nan)
         rows = self.measured
         codes, place = np.unique(self.a.codes[rows], axis=0, return_inverse=True)
-        far[rows] = closest(self.space, codes, self.seeds.codes)[0][place.ravel(), 0]
+        far[rows] = nearest(self.space, codes, self.seeds.codes)[0][place.ravel(), 0]
         return far
 
     @property

@@ -11,8 +11,8 @@ from ..errors import DataError
 from ..runs.drive import drive
 from ..space import geometry
 from ..space.features import Codes
+from ..space.neighbours import nearest
 from ..space.points import Points
-from .closest import closest
 from .flips import flip
 from .reading import Rows, changes
 
@@ -114,7 +114,7 @@ def _cases(front: Front, cases: Any) -> tuple[Points, list[Any]]:
 def _nearest_pairs(front: Front, codes: Codes, k: int) -> tuple[Rows, Codes]:
     """Return the numbers of the `k` nearest pairs of each case and their distances, by the nearer of two ends."""
     ends = np.concatenate([front.a.codes, front.b.codes])
-    gaps, at = closest(front.space, codes, ends, min(2 * k, len(ends)))  # a pair appears twice at most
+    gaps, at = nearest(front.space, codes, ends, min(2 * k, len(ends)))  # a pair appears twice at most
     pair = at % len(front)
     again = np.zeros(pair.shape, dtype=bool)
     for place in range(1, pair.shape[1]):

@@ -10,11 +10,11 @@ from .._checks import plural
 from ..outputs import Outputs
 from ..space.columns import fault_in
 from ..space.features import Codes
+from ..space.neighbours import nearest
 from ..space.points import Points
 from ..space.space import Space
 from ..strategies.archive import BINS, Archive
 from ..strategies.flow import Flow, Question
-from .closest import closest
 from .reading import Mask, ask_aside, border_of, parts_of_change, spare, states_of, thinned
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _spread(front: Front) -> float:
     if len(front) < 2:
         return float("nan")
     codes = front.a.codes
-    near = closest(front.space, codes[thinned(len(codes), MOST_POINTS)], codes, 3)[0][:, 1:]  # itself comes first
+    near = nearest(front.space, codes[thinned(len(codes), MOST_POINTS)], codes, 3)[0][:, 1:]  # itself comes first
     return float(near[np.isfinite(near)].mean())
 
 

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from ..outputs import Outputs, Status
 from ..space.features import Codes
+from ..space.neighbours import nearest
 from ..space.points import Points
 from ..space.space import Space
 from ..strategies.borders import Border
 from ..strategies.flow import Flow, Question
-from .closest import closest
 from .front import Front
 from .reading import Mask, Rows, beside, said
 
@@ -84,7 +84,7 @@ def changed_rows(
     """Return the real inputs that the two systems answer differently, but for those near to the border."""
     differ, fell_silent, speaks = changed(border, old, new)
     at = np.flatnonzero((differ & ~near) | fell_silent | speaks)
-    depth = closest(rows.space, rows.codes[at], ends)[0][:, 0]
+    depth = nearest(rows.space, rows.codes[at], ends)[0][:, 0]
     why = []
     for row, far in zip(at.tolist(), depth.tolist(), strict=True):
         if fell_silent[row]:
@@ -132,7 +132,7 @@ def near_border(
     space = rows.space
     near = np.zeros(len(rows), dtype=bool)
     differ = np.flatnonzero(changed(border, mine, theirs)[0])
-    depth = closest(space, rows.codes[differ], ends)[0][:, 0]
+    depth = nearest(space, rows.codes[differ], ends)[0][:, 0]
     near[differ[depth <= tolerance]] = True
     order = np.argsort(depth, kind="stable")
     left = differ[order[(depth[order] > tolerance) & (depth[order] <= reach)]][:MOST_MOVED]

@@ -36,14 +36,11 @@ def distance(space: Space, a: Codes, b: Codes, scaled: bool = False) -> Codes:
     Euclidean over the continuous features, plus the sum of absolute differences of the integers, plus the
     number of categories that differ, plus one for every value missing on one side only.
     """
-    return summed(space, a.T, b.T, len(b) if len(a) == 1 else len(a), scaled)
-
-
-def summed(space: Space, a: Codes, b: Codes, shape: int | tuple[int, int], scaled: bool) -> Codes:
-    """Sum up the distances of columns, of which `a` and `b` have one a feature and that broadcast to a shape."""
-    squares = np.zeros(shape)
-    total = np.zeros(shape)
-    for feature, x, y in zip(space.features, a, b, strict=True):
+    rows = len(b) if len(a) == 1 else len(a)
+    squares = np.zeros(rows)
+    total = np.zeros(rows)
+    for j, feature in enumerate(space.features):
+        x, y = a[:, j], b[:, j]
         if feature.kind == "categorical":
             total += differ(feature, x, y)
             continue
