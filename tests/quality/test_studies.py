@@ -38,7 +38,11 @@ def means(table, variant="", **scale):
 @pytest.mark.parametrize("table", ["001-4", "000-12"])
 @pytest.mark.parametrize("small", [True, False])
 def test_random_target_is_as_published(table, small):
-    """Where a class is small, chance has more to say: more repetitions."""
+    """Where a class is small, chance has more to say: more repetitions than the ten that were published.
+
+    With ten, the cost of Triangle 1 missed 000-12 by 4.4 %: that table's own sample of it is high (8.3 % where the
+    areas give 7.6 %).
+    """
     subjects = [subject for subject in SCALES["full"].subjects if (subject in SMALL) == small]
     found = means(table, subjects=subjects, repetitions=40 if small else 6)
     assert len(found) == len(subjects) * (2 if table == "001-4" else 3)
@@ -67,7 +71,11 @@ def test_directed_walk_as_written_finds_far_more():
 
 
 def test_random_walk_with_a_growing_pool_is_as_published():
-    """At 1,200 walks, where the pool has grown most. Six repetitions: the error of ours is 1 to 1.5 %."""
+    """At 1,200 walks, where the pool has grown most. Six repetitions: the error of ours is 1 to 1.5 %.
+
+    Not at every number of walks: with 200 and 400 walks single figures are up to a tenth lower than published, as
+    they are for one walk after the other.
+    """
     subjects = ("Box 1", "Circle 2", "Sin 2")
     bench = Bench(replace(SCALES["full"], slow=6, subjects=subjects, growing=(1200,)))
     coded.by_walks("001-2", bench)
