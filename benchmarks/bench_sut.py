@@ -7,7 +7,8 @@ import numpy as np
 import datamorphic as dm
 from benchmarks.timing import line, seconds
 from datamorphic.runs.drive import drive
-from datamorphic.sut.wrappers import Cached, Guarded
+from datamorphic.sut.guard import Guarded
+from datamorphic.sut.wrappers import Cached
 
 SPACE = dm.Space([dm.Continuous(f"x{j}", 0, 1) for j in range(11)])
 

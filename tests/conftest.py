@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+
 import pytest
 
 import datamorphic as dm
 from datamorphic.data import sets
+
+# Commands keep their runs in the user's data folder unless they are told otherwise: not those of the tests.
+os.environ["DATAMORPHIC_STORE"] = os.path.join(tempfile.mkdtemp(prefix="datamorphic-tests-"), "runs.sqlite")
 
 
 @pytest.fixture(scope="session")

@@ -5,12 +5,53 @@ from __future__ import annotations
 import importlib
 import math
 import numbers
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from types import ModuleType
 from typing import Any, NoReturn
 
 from .errors import ArgumentError, MissingExtra
+
+#: in a URL that is itself part of a URL, these are percent-escaped
+_COLON, _SLASH, _AT, _EQUALS = "(?::|%3a)", "(?:/|%2f)", "(?:@|%40)", "(?:=|%3d)"
+_BEFORE_PASSWORD = rf"({_COLON}{_SLASH}{{2}}[^\s:/?#\[]*?{_COLON})"
+#: to the last @ without a space before it, as passwords may hold every other sign; with spaces from the first @
+#: on, unless what follows the colon is a port
+_PASSWORD = re.compile(rf"{_BEFORE_PASSWORD}(?:\S*|(?!\d+(?:[/?#\s]|$))[^@\n]*(?:@\S*)?){_AT}", re.IGNORECASE)
+#: neither a port nor, without an @, a password: nobody knows, so it goes
+_NO_PORT = re.compile(rf"{_BEFORE_PASSWORD}(?!\d+\b|\*\*\*@)[^\s/?#]+", re.IGNORECASE)
+_TOKEN_AS_USER = re.compile(r"(https?://)[^\s:/?#@]+@", re.IGNORECASE)
+#: names of secrets; the short ones only as a word of their own, or `sigma` and `author` would be some
+_SECRET = (
+    r"(?:passw(?:or)?d|passphrase|secret|token|credential|signature|authorization"
+    r"|(?:(?<![a-z])|(?<=%[0-9a-f]{2}))(?:sig|auth|pass|pwd)(?![a-z])|key(?:id)?(?![a-z]))"
+)
+_SECRET_NAME = re.compile(_SECRET, re.IGNORECASE)
+_SECRET_VALUE = re.compile(
+    rf"({_SECRET}[\w.-]{{0,40}}[\"']?\s*(?:{_EQUALS}|:(?!//))\s*)(?!\*\*\*@)"
+    r"(?:(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")[^\s&]*|(?:(?:bearer|basic|digest|token)\s+)?[^\s&]+)",
+    re.IGNORECASE,
+)
+
+
+def redacted(text: str) -> str:
+    """Return a text without the passwords in its URLs and the values of parameters that are named like secrets.
+
+    What might be part of a secret goes too: rather a host name too few than a password too many.
+
+    Examples
+    --------
+    >>> redacted("postgresql://ada:p@ss/word@db.example/runs?sslpassword=x&sslmode=require")
+    'postgresql://ada:***@db.example/runs?sslpassword=***&sslmode=require'
+    """
+    text = _TOKEN_AS_USER.sub(r"\1***@", _PASSWORD.sub(r"\1***@", text))
+    return _SECRET_VALUE.sub(r"\1***", _NO_PORT.sub(r"\1***", text))
+
+
+def names_a_secret(name: str) -> bool:
+    """Tell whether a parameter of this name holds a secret."""
+    return _SECRET_NAME.search(name) is not None
 
 
 def reject(name: str, owner: str, expected: str, given: object) -> NoReturn:

@@ -10,6 +10,7 @@
     │   ├── TestSystemError    a marked function with the wrong shape or the wrong answer
     │   ├── ModelError         a model that cannot be asked: not fitted, other columns, unreadable
     │   │   └── UntrustedError a pickle, and nobody said to trust it
+    │   ├── StoreError         a run store that cannot be opened, read or written
     │   └── MissingExtra       an optional package is not installed
     ├── SystemFailed           the system under test answers nothing at all
     ├── BadAnswer              the system under test gave an answer that is none (wrong length, unhashable)
@@ -17,6 +18,7 @@
     ├── SystemHung             it gave no answer in time
     ├── SystemDied             its process ended
     └── OutOfBudget            thrown into a flow whose budget is spent, so that it can return what it has
+        └── Interrupted        the same when the user ended it
 
     DatamorphicWarning
     └── AmbiguousData          a column could be read in two ways; names the hint that settles it
@@ -61,6 +63,10 @@ class UntrustedError(ModelError):
     """Loading would run code from the file, and the caller did not say to trust it."""
 
 
+class StoreError(UsageError):
+    """A run store that cannot be opened, read or written."""
+
+
 class MissingExtra(UsageError, ImportError):
     """An optional package is missing; the message names the extra that brings it."""
 
@@ -95,6 +101,10 @@ def told(error: BaseException) -> str:
 
 class OutOfBudget(DatamorphicError):
     """The budget is spent. A flow may catch this at its ``yield`` and return what it has."""
+
+
+class Interrupted(OutOfBudget):
+    """The user ended the run."""
 
 
 class DatamorphicWarning(UserWarning):

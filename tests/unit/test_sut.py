@@ -22,8 +22,9 @@ from sklearn.svm import SVC
 import datamorphic as dm
 from datamorphic import Status
 from datamorphic.outputs import Outputs
+from datamorphic.sut.guard import Guarded
 from datamorphic.sut.isolated import Isolated
-from datamorphic.sut.wrappers import Cached, Chunked, Counted, Guarded
+from datamorphic.sut.wrappers import Cached, Counted
 from datamorphic.testing import check_executor
 
 
@@ -177,15 +178,15 @@ class Spy:
 
 
 @pytest.mark.parametrize(
-    "around", [Counted, Chunked, Cached, Guarded, lambda s: Chunked(s, 7), lambda s: Cached(s, 5)]
+    "around", [Counted, Cached, Guarded, lambda s: Guarded(s, rows=7), lambda s: Cached(s, 5)]
 )
 def test_wrappers_are_transparent(mixed, around):
     check_executor(around(dm.wrap(Spy(), space=mixed)), mixed.sample(60, seed=4, points=True))
 
 
-def test_counting_and_chunks(mixed):
+def test_counting_and_batches(mixed):
     spy = Spy()
-    counted = Counted(Chunked(dm.wrap(spy, space=mixed), 40))
+    counted = Counted(Guarded(dm.wrap(spy, space=mixed), 0, rows=40))
     counted.execute(mixed.sample(100))
     assert (counted.calls, counted.batches) == (100, 1)
     assert spy.batches == [40, 40, 20]

@@ -1,7 +1,7 @@
 """The command ``datamorphic``.
 
 Exit codes: 0 nothing found, 1 findings, 2 wrong use (one line that says how to mend it), 3 the system under
-test failed, 70 a fault of our own. ``--json`` prints one JSON document on stdout and nothing else.
+test failed, 70 a fault of our own, 130 stopped by Ctrl-C. ``--json`` prints one JSON document on stdout and nothing else.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from .console import (
     user_code,
 )  # fmt: skip
 from .explore import explore
+from .runs import app as runs
+from .runs import worker_check
 from .study import study
 
 
@@ -73,6 +75,8 @@ def _root(
 
 
 app.command()(explore)
+app.add_typer(runs, name="runs")
+app.command("worker-check")(worker_check)
 app.command()(study)
 
 

@@ -14,13 +14,13 @@ import typer
 
 from ..errors import UsageError
 
-FINDINGS, WRONG_USE, SYSTEM_FAILED, OWN_FAULT = 1, 2, 3, 70
+FINDINGS, WRONG_USE, SYSTEM_FAILED, OWN_FAULT, STOPPED = 1, 2, 3, 70, 130
 
 Seed = Annotated[int, typer.Option(help="Where randomness starts; the same seed gives the same result.", min=0)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 
 
-def print_json(document: dict[str, Any]) -> None:
+def print_json(document: Any) -> None:
     """Print one JSON document on stdout."""
     plain = "utf" not in (getattr(sys.stdout, "encoding", None) or "").lower()
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=plain, allow_nan=False) + "\n")

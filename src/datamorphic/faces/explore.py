@@ -10,7 +10,8 @@ import typer
 
 from ..errors import UsageError
 from .console import FINDINGS, Json, Seed, console, escaped, print_json, printable, ready_to_write, user_code
-from .resolve import load_data, load_system
+from .keeping import Batch, EngineName, Numbered, StoreUrl, Workers, open_store
+from .resolve import lasting, load_data, load_system
 
 
 def explore(
@@ -50,6 +51,10 @@ def explore(
     budget: Annotated[str | None, typer.Option(help='What it may cost: "1m" or "10000 runs".')] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds an answer may take.")] = None,
     trust: Annotated[bool, typer.Option("--trust", help="Load a pickled model: runs whatever is in it.")] = False,
+    batch: Batch = None,
+    workers: Workers = None,
+    engine: EngineName = None,
+    store: StoreUrl = None,
     seed: Seed = 0,
     plan: Annotated[bool, typer.Option("--plan", help="Only say what it would find and cost.")] = False,
     compare: Annotated[
@@ -67,7 +72,7 @@ def explore(
     datamorphic explore model.skops customers.csv --target churned --html borders.html
     """
     from ..fronts.front import Front
-    from ..verbs.explore import explore as run
+    from ..runs.engine import engine_of
     from ..verbs.plan import plan as plan_for
 
     if subject is not None and inputs is None:
@@ -86,24 +91,50 @@ def explore(
     if baseline is not None and threshold is None and jump is None and labels == "auto":
         kind, value = baseline.settings.get("border_kind"), baseline.settings.get("border_value")
         threshold, jump = (value if kind == each else None for each in ("threshold", "jump"))
-    with user_code():
-        system, options = load_system(model, subject, trust)
-        frame = None if where is None else load_data(where)
-        wanted = None if moves is None else [name.strip() for name in moves.split(",") if name.strip()]
-        common: dict[str, Any] = {
-            "walk_distance": walk_distance, "moves": wanted, "seeds": seeds, "seed": seed, "target": target,
-            "threshold": threshold, "jump": jump, "labels": labels, **options,
-        }  # fmt: skip
-        if plan:
-            planned = plan_for(system, frame, walks, steps=20 if steps is None else steps, **common)
+    words: dict[str, Any] = {
+        "model": lasting(model), "data": lasting(where), "subject": subject, "target": target, "seed": seed,
+        "seeds": seeds, "walk_distance": walk_distance, "threshold": threshold, "jump": jump, "labels": labels,
+        "moves": None if moves is None else [name.strip() for name in moves.split(",") if name.strip()],
+    }  # fmt: skip
     if plan:
+        with user_code():
+            system, frame, common = _loaded(words, trust)
+            planned = plan_for(system, frame, walks, steps=20 if steps is None else steps, **common)
         _print_plan(planned, as_json)
         return
-    with user_code():
-        front = run(
-            system, frame, strategy=strategy, walks=walks, steps=steps, delta=delta, refine=refine, pool=pool,
-            budget=budget, timeout=timeout, **common,
+    words |= {
+        "strategy": strategy, "walks": walks, "steps": steps, "delta": delta, "refine": refine, "pool": pool,
+        "budget": budget, "timeout": timeout, "batch": batch,
+    }  # fmt: skip
+    with open_store(store) as kept:
+        perform(
+            words, kept, trust=trust, engine=engine_of(engine, workers), save=save, html=html, baseline=baseline,
+            as_json=as_json,
         )  # fmt: skip
+
+
+def perform(
+    words: dict[str, Any],
+    store: Any,
+    *,
+    engine: Any,
+    resume: int | None = None,
+    trust: bool = False,
+    save: Path | None = None,
+    html: Path | None = None,
+    baseline: Any = None,
+    as_json: bool = False,
+) -> None:
+    """Explore as the words say, go on with a run if one is named, and tell what was found."""
+    from ..verbs.explore import explore as run
+    from ..verbs.keeping import Keep
+
+    number = Numbered(store)
+    keep = None if store is None else Keep(store, resume, {"words": words}, number)
+    asked = {name: value for name, value in words.items() if name not in ("model", "data", "subject")}
+    with user_code(), number:
+        system, frame, common = _loaded(words, trust)
+        front = run(system, frame, **(asked | common), engine=engine, store=keep)
         difference = None if baseline is None else baseline.diff(front)
         front.deciding()  # asks the model once more, and so do saving and the report
         if save is not None:
@@ -114,11 +145,20 @@ def explore(
 
             write(front_report(front), html)
     if as_json:
-        print_json(_document(front, seed, difference))
+        print_json(_document(front, words["seed"], difference) | {"run": number.run})
     else:
         _print(front, difference, html)
+        number.tell(front.tally.interrupted)
     if difference is not None and not difference.unchanged:
         raise typer.Exit(FINDINGS)
+
+
+def _loaded(words: dict[str, Any], trust: bool) -> tuple[Any, Any, dict[str, Any]]:
+    """Return the system and the data that the words stand for, and the options that all verbs share."""
+    system, options = load_system(words["model"], words["subject"], trust)
+    frame = None if words["data"] is None else load_data(words["data"])
+    shared = ("walk_distance", "moves", "seeds", "seed", "target", "threshold", "jump", "labels")
+    return system, frame, {name: words[name] for name in shared} | options
 
 
 def _document(front: Any, seed: int, difference: Any) -> dict[str, Any]:

@@ -46,6 +46,11 @@ def load_object(text: str) -> Any:
     return found
 
 
+def lasting(text: str | None) -> str | None:
+    """Return the words for a model or data so that they mean the same in another folder: files by their whole path."""
+    return os.path.abspath(text) if text is not None and os.path.exists(text) else text
+
+
 def load_system(model: str | None, subject: str | None, trust: bool) -> tuple[Any, dict[str, Any]]:
     """Return what is to be tested, and the options it is wrapped with.
 

@@ -33,13 +33,16 @@ ALWAYS = 1 << 26  # bytes that a file may unpack to, however dense
 
 TEXTS = ("subject", "strategy")
 COUNTS = ("seeds_used", "calls", "lost", "slopes", "unfinished")
-PLAIN = (*TEXTS, *COUNTS, "seconds", "exhausted")
+PLAIN = (*TEXTS, *COUNTS, "exhausted")
 LISTS = {"choices": dict, "notes": str}
 SETTINGS = {"walks": int, "walk_distance": int, "moves": list, "border": str, "border_kind": str}
 
 
-def save(front: Front, path: str | PathLike[str]) -> None:
-    """Write a front, with what its system answers to some of its seeds."""
+def save(front: Front, path: str | PathLike[str], *, aside: bool = True) -> None:
+    """Write a front, `aside` with what its system answers to some of its seeds.
+
+    The same front gives the same file, byte for byte: how long it took is no part of it.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -66,7 +69,7 @@ def save(front: Front, path: str | PathLike[str]) -> None:
         "outputs": kept,
         "walk_runs": _pack(front.walk_runs.astype(np.int64)),
         "seeds": _pack(front.seeds.codes),
-        "seed_answers": _answers_to_dict(_seed_answers(front)),
+        "seed_answers": _answers_to_dict(_seed_answers(front) if aside else front.seed_answers),
         **{name: getattr(front, name) for name in PLAIN},
         "choices": [dict(choice) for choice in front.choices],
         "notes": list(front.notes),
@@ -168,6 +171,7 @@ def _front(table: pa.Table, about: dict[str, Any]) -> Front:
         walk_runs=_unpack(about["walk_runs"], np.int64).astype(np.intp),
         seeds=Points(space, _unpack(about["seeds"], np.float64).reshape(-1, width)),
         seed_answers=_answers_from_dict(about.get("seed_answers")),
+        seconds=about.get("seconds", math.nan),  # files of the first release have it
         **{name: about[name] for name in (*PLAIN, *LISTS, "settings")},
     )
 
@@ -192,7 +196,7 @@ def _validated(front: Front, about: dict[str, Any]) -> Front:
         _expect(isinstance(about[name], str), name, "text", about[name])
     for name in COUNTS:
         _expect(type(about[name]) is int and about[name] >= 0, name, "a whole number, not below 0", about[name])
-    seconds = about["seconds"]
+    seconds = about.get("seconds", 0.0)
     _expect(is_number(seconds) and 0 <= seconds < math.inf, "seconds", "a number, not below 0", seconds)
     _expect(isinstance(about["exhausted"], bool), "exhausted", "true or false", about["exhausted"])
     for name, kind in LISTS.items():

@@ -61,7 +61,7 @@ class Front:
     walk, pair_runs, walk_runs : ndarray
         The walk that found each pair, how many cases narrowing it took, and how many each walk made.
     walks, runs, calls, seconds
-        Walks made; test cases executed, each once; rows the system computed; time.
+        Walks made; test cases executed, each once; rows the system computed; time, which a file does not keep.
     seeds : Points
         The cases the walks could start from.
     lost : int

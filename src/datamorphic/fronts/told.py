@@ -26,15 +26,15 @@ def lines(front: Front) -> list[str]:
         least, most = front.cost_interval()
         told.append(
             f"cost {front.cost:.2f} runs a border point ({least:.2f} to {_number(most)}); {plural(front.runs, 'run')}, "
-            f"{plural(front.calls, 'call')} of the system, {front.seconds:.2g} s"
+            f"{plural(front.calls, 'call')} of the system{_time(front)}"
         )
         counts = front.border_counts
         told.append("borders: " + ", ".join(f"{kind} ({count:,})" for kind, count in counts.head(6).items()))
         told.append(_features(front))
     else:
         told.append(
-            f"no border was found with {plural(front.runs, 'run')}, {plural(front.calls, 'call')} of the system, "
-            f"{front.seconds:.2g} s"
+            f"no border was found with {plural(front.runs, 'run')}, {plural(front.calls, 'call')} of the system"
+            f"{_time(front)}"
         )
     return told + remarks(front)
 
@@ -55,6 +55,12 @@ def remarks(front: Front) -> list[str]:
     if front.exhausted:
         ended = "The search was interrupted" if front.tally.interrupted else "The budget ended the search"
         told.append(f"{ended}; what was found until then is kept.")
+    if front.tally.tried is not None:
+        still, mended = front.tally.tried
+        told.append(
+            f"{plural(still + mended, 'case')} that failed in earlier runs went first: {still:,} still fail, "
+            f"{mended:,} do not."
+        )
     if front.lost:
         told.append(f"{plural(front.lost, 'walk')} ended where the system gave no answer.")
     unstable = front.tally.health.unstable
@@ -82,6 +88,10 @@ def example(front: Front) -> str:
     a, b = front.a.take(slice(row, row + 1)), front.b.take(slice(row, row + 1))
     becomes = f"{short(front.a_output[row])} becomes {short(front.b_output[row])}"
     return f"{becomes} with {changes(a, b, 3)[0]}"
+
+
+def _time(front: Front) -> str:
+    return "" if math.isnan(front.seconds) else f", {front.seconds:.2g} s"
 
 
 def _number(value: float) -> str:

@@ -17,7 +17,7 @@ from ..space import geometry
 from ..space.columns import UNKNOWN
 from ..space.features import Categorical
 from ..space.points import Points
-from ..sut.wrappers import Guarded
+from ..sut.guard import Guarded
 from .morphism import Morphism
 from .search import POOL, pool_of
 from .system import TestSystem

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from .._checks import reject
-from ..errors import OutOfBudget
+from ..errors import Interrupted, OutOfBudget
 from ..outputs import Outputs, Status
 from ..space.points import Batch
 from ..strategies.flow import Budget, Flow, Question
 from ..sut.base import Executor
-from ..sut.isolated import Isolated
-from ..sut.wrappers import Cached, Chunked, Counted, Guarded, Health
+from ..sut.guard import Guarded, Health
+from ..sut.wrappers import Cached, Counted
+from .engine import engine_of, running
+from .interrupts import Interrupts
 from .progress import Progress
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .journal import RunJournal
 
 Result = TypeVar("Result")
 
@@ -48,8 +50,12 @@ class Tally:
         Rows the system computed for them, after the cache.
     seconds : float
         How long it took.
+    most_batches : int
+        Into how many batches the largest question was cut: so many workers had something to do.
     exhausted, interrupted : bool
         Whether the budget, or the user, ended it.
+    tried : tuple of int, optional
+        How many cases that failed in earlier runs were tried first and fail still, and how many do no longer.
     health : Health
         What the guard noticed.
     """
@@ -57,8 +63,10 @@ class Tally:
     runs: int = 0
     calls: int = 0
     seconds: float = 0.0
+    most_batches: int = 0
     exhausted: bool = False
     interrupted: bool = False
+    tried: tuple[int, int] | None = None
     health: Health = field(default_factory=Health)
     _incidents: list[tuple[Batch, Outputs]] = field(default_factory=list)
 
@@ -88,26 +96,6 @@ class Tally:
             self._incidents.append((question.batch.take(bad[:room]), outputs.take(bad[:room])))
 
 
-@contextmanager
-def guarded(
-    executor: Executor,
-    *,
-    timeout: float | None = None,
-    cache: int | None = 1_000_000,
-    chunk: int = 100_000,
-    recheck: int = 16,
-) -> Iterator[tuple[Executor, Counted, Guarded]]:
-    """Put the usual wrappers around a system and take its child process down at the end."""
-    isolated = Isolated(executor, timeout) if timeout is not None else None
-    guard = Guarded(isolated or executor, recheck)
-    counted = Counted(Chunked(guard, chunk))
-    try:
-        yield (Cached(counted, cache) if cache else counted), counted, guard
-    finally:
-        if isolated is not None:
-            isolated.close()
-
-
 def drive(
     flow: Flow[Result],
     executor: Executor,
@@ -116,7 +104,12 @@ def drive(
     budget: Budget | str | float | None = None,
     tally: Tally | None = None,
     progress: bool | None = None,
-    **options: Any,
+    engine: Any = None,
+    journal: RunJournal | None = None,
+    timeout: float | None = None,
+    batch: int | None = None,
+    cache: int | None = 1_000_000,
+    recheck: int = 16,
 ) -> Result:
     """Answer a flow until it returns, and return its result.
 
@@ -135,21 +128,45 @@ def drive(
         Filled with what the run cost.
     progress : bool, optional
         Whether to show progress on stderr; by default if that is a terminal.
-    **options
-        ``timeout`` in seconds, ``cache`` and ``chunk`` in rows, ``recheck`` in rows: see `guarded`.
+    engine : optional
+        Who computes: see `engine_of`.
+    journal : RunJournal, optional
+        Where answers are kept, and come from if the run goes on with one that was killed.
+    timeout : float, optional
+        Seconds a batch may take; the system then runs in a process that can be stopped.
+    batch : int, optional
+        Rows that the system is asked at once; by default what it likes. The same seed gives the same result on
+        all engines for one size of batch: models are not bitwise the same in batches of another.
+    cache : int, optional
+        Different rows that are remembered, so that none of them is asked twice; None for no memory.
+    recheck : int
+        Rows that are asked a second time now and then, to see whether answers repeat.
     """
     limit = Budget.parse(budget)
     if not isinstance(executor, Executor):
         reject("executor", "drive", "a system as dm.wrap gives it", executor)
     tally = tally if tally is not None else Tally()
     began = time.monotonic()
-    with guarded(executor, **options) as (ready, counted, guard), Progress(executor.name, progress) as shown:
+
+    def seconds() -> float:
+        return journal.seconds if journal is not None else time.monotonic() - began
+
+    with (
+        Interrupts() as interrupts,
+        running(engine_of(engine), executor, timeout) as lanes,
+        Progress(executor.name, progress) as shown,
+    ):
+        guard = Guarded(
+            executor, recheck, rows=batch, lanes=lanes, journal=journal, stopped=lambda: interrupts.stopped
+        )
+        counted = Counted(guard)
+        ready = Cached(counted, cache) if cache else counted
         tally.health = guard.health
         try:
             asked = next(flow)
             while True:
                 question = asked if isinstance(asked, Question) else Question(asked)
-                if _spent(limit, tally.runs + question.cost, time.monotonic() - began):
+                if _spent(limit, tally.runs + question.cost, seconds()):
                     tally.exhausted = True
                     asked = flow.throw(OutOfBudget(f"the budget is spent after {tally.runs:,} runs"))
                     # A flow that asks again has not understood: it gets the same answer, and then ours.
@@ -157,22 +174,31 @@ def drive(
                     raise OutOfBudget(f"{flow!r} goes on asking after its budget is spent")
                 asks = counted if question.fresh else ready
                 try:
+                    if interrupts.stopped:
+                        raise Interrupted("interrupted")
                     outputs = asks.execute(question.batch, scores=question.scores)
-                except KeyboardInterrupt:  # whoever is impatient gets what was found so far
+                except (KeyboardInterrupt, Interrupted):  # whoever is impatient gets what was found so far
                     tally.exhausted = tally.interrupted = True
-                    flow.throw(OutOfBudget("interrupted"))
+                    if interrupts.times > 1:
+                        raise
+                    flow.throw(Interrupted("interrupted"))
                     raise
                 tally.note(question, outputs)
-                tally.calls = counted.calls
+                tally.calls, tally.most_batches = counted.calls, guard.most_pieces
                 if recorder is not None:
                     recorder.record(question, outputs)
+                if journal is not None:
+                    journal.progress(done=question.done, runs=tally.runs, calls=tally.calls)
                 note = question.note or "asking"
                 shown.show(f"{note}  {tally.runs:,} runs, {tally.calls:,} calls", question.done)
                 asked = flow.send(outputs)
         except StopIteration as stop:
             return stop.value
         finally:
-            tally.seconds = time.monotonic() - began
+            tally.seconds = seconds()
+            guard.close()
+            if journal is not None:
+                journal.write()
             flow.close()
 
 

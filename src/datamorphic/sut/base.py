@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..outputs import Outputs
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 Wanted = bool | Literal["only"]
 ScoreKind = Literal["decision", "probability", "pairwise"]
+Answer = Outputs | BaseException  # what comes of asking: outputs, or what went wrong
 
 
 class Executor:
@@ -37,12 +39,18 @@ class Executor:
         What `Outputs.scores` holds when scores are asked for: a decision value or a probability for each of
         `labels`, or a decision value for each two of them (0 and 1, 0 and 2, ..., 1 and 2, ...), above 0 for
         the first. None where there are none.
+    batch_rows : int
+        How many rows a run asks at once, whoever computes them: enough to be quick, few enough to be shared out.
+    far : bool
+        Whether it is reached on a way that costs time, so that small batches should travel together.
     """
 
     name: str = "system"
     space: Space | None = None
     labels: Labels | None = None
     score_kind: ScoreKind | None = None
+    batch_rows: int = 5_000
+    far: bool = False
 
     def execute(self, data: Any, *, scores: Wanted = False) -> Outputs:
         """Return the outputs of a batch, with scores where they are asked for and exist.
@@ -57,6 +65,16 @@ class Executor:
         """Return the outputs of a batch that is not empty."""
         raise NotImplementedError
 
+    def answers(self, batches: Sequence[Batch], scores: Wanted) -> list[Answer]:
+        """Answer batches, none of them empty, one by one; an error takes the place of what it prevented."""
+        answers: list[Answer] = []
+        for batch in batches:
+            try:
+                answers.append(self.answer(batch, scores))
+            except (Exception, SystemExit) as error:
+                answers.append(error)
+        return answers
+
     def batch(self, data: Any) -> Batch:
         """Return user data as a batch of this system's inputs."""
         if isinstance(data, Points | Rows):
@@ -67,13 +85,32 @@ class Executor:
         return f"{type(self).__name__}({self.name})"
 
 
+@dataclass(frozen=True)
+class Known:
+    """What is known of a system's answers, as it can be told to its twin in another process."""
+
+    labels: bool = True
+    score_kind: ScoreKind | None = None
+
+    @classmethod
+    def of(cls, system: Executor) -> Known:
+        """Return what a system knows of itself."""
+        return cls(system.labels is not None, system.score_kind)
+
+    def tell(self, system: Executor) -> None:
+        """Let a system know."""
+        system.score_kind = self.score_kind
+        if not self.labels:
+            system.labels = None
+
+
 class Wrapper(Executor):
     """An executor around another; it answers for it, and passes on what it is."""
 
     def __init__(self, inner: Executor) -> None:
         self.inner = inner
         self.name, self.space, self.labels = inner.name, inner.space, inner.labels
-        self.score_kind = inner.score_kind
+        self.score_kind, self.batch_rows = inner.score_kind, inner.batch_rows
 
 
 class Function(Executor):
@@ -95,6 +132,8 @@ class Function(Executor):
         self.function, self.space, self.scalar = function, space, scalar
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.labels = None if labels is None else tuple(labels)
+        if scalar:
+            self.batch_rows = 100  # one call a row, so small batches lose nothing
 
     def answer(self, batch: Batch, scores: Wanted) -> Outputs:
         """Call the function on the frame, or on one case after the other."""

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from ..space.space import Space
 
+#: models that take long for a row and little for a call: small batches can be shared out and lose nothing
+SLOW_BY_ROW = ("KNeighbors", "RadiusNeighbors", "SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM", "GaussianProcess")
+
 
 class Estimator(Executor):
     """Anything with ``predict``; scores come from the straightest function of the input that the model offers.
@@ -40,6 +43,8 @@ class Estimator(Executor):
     ) -> None:
         self.model, self.space = model, space
         self.name = name or type(model).__name__
+        if type(model).__name__.startswith(SLOW_BY_ROW):
+            self.batch_rows = 500
         _check_fitted(model)
         # A pipeline asks its first step for these and raises AttributeError where that step has none.
         names = getattr(model, "feature_names_in_", None)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
+import time
+from collections.abc import Sequence
 from concurrent.futures import TimeoutError as NoAnswer
+from functools import lru_cache
 from pickle import PicklingError
 from typing import Any
 
@@ -11,40 +17,49 @@ from .._checks import plural, positive
 from ..errors import DatamorphicError, ModelError, SystemDied, SystemHung, SystemRaised, told
 from ..outputs import Outputs
 from ..space.points import Batch
-from .base import Executor, Wanted, Wrapper
+from .base import Answer, Executor, Known, Wanted, Wrapper
 
 START_UP = 120.0  # seconds a new process may take to import its libraries and receive the model
 
 
 class Isolated(Wrapper):
-    """Runs the system in a child process and gives up on a batch after `timeout` seconds.
+    """Runs the system in a child process; with a `timeout` in seconds it gives up on a batch that takes longer.
 
     The child gets the system once and then only batches. A child that hangs is killed; a new one takes its
     place at the next batch. joblib's processes are used since they neither fork (libraries with threads of
     their own hang after a fork) nor import the caller's script a second time.
     """
 
-    def __init__(self, inner: Executor, timeout: float) -> None:
+    def __init__(self, inner: Executor, timeout: float | None = None) -> None:
         self._child: Any = None
         super().__init__(inner)
-        self.timeout = positive("timeout", "Isolated", timeout)
+        self.timeout = None if timeout is None else positive("timeout", "Isolated", timeout)
+        self.far = timeout is None  # batches that travel together could not be timed one by one
 
     def answer(self, batch: Batch, scores: Wanted) -> Outputs:
         """Send the batch to the child and wait for its outputs."""
+        answer = self.answers([batch], scores)[0]
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def answers(self, batches: Sequence[Batch], scores: Wanted) -> list[Answer]:
+        """Send batches to the child, together, and wait for what comes of each."""
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
-        child = self._ready_child()
+        rows = plural(sum(map(len, batches)), "row")
         try:
-            answer = child.submit(_answer, batch, scores).result(timeout=self.timeout)
+            answers, known = self._ready_child().submit(answer_all, batches, scores).result(timeout=self.timeout)
         except NoAnswer:
             self.close()
-            raise SystemHung(f"it gave no answer to {plural(len(batch), 'row')} in {self.timeout:g} s") from None
+            lost: DatamorphicError = SystemHung(f"it gave no answer to {rows} in {self.timeout:g} s")
         except BrokenProcessPool:
             self.close()
-            raise SystemDied(f"its process ended while it was asked {plural(len(batch), 'row')}") from None
-        if isinstance(answer, str):
-            raise SystemRaised(answer)
-        return answer
+            lost = SystemDied(f"its process ended while it was asked {rows}")
+        else:
+            known.tell(self)
+            return answers
+        return [lost] * len(batches)
 
     def _ready_child(self) -> Any:
         if self._child is None:
@@ -59,16 +74,16 @@ class Isolated(Wrapper):
             except (NoAnswer, BrokenProcessPool, PicklingError, TypeError, AttributeError) as error:
                 self.close()
                 raise ModelError(
-                    f"{self.name} cannot be sent to a process of its own, which a time-out needs: it must be one that "
-                    f"can be pickled ({type(error).__name__}). Make it at the top of a module, or leave the time-out out."
+                    f"{self.name} cannot be sent to a process of its own, which a time-out and workers need: it must be one "
+                    f"that can be pickled ({type(error).__name__}). Make it at the top of a module, or do without them."
                 ) from None
         return self._child
 
     def close(self) -> None:
         """End the child process."""
-        if self._child is not None:
-            self._child.shutdown(wait=True, kill_workers=True)
-            self._child = None
+        child, self._child = self._child, None
+        if child is not None:
+            child.shutdown(wait=True, kill_workers=True)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_child": None}
@@ -84,18 +99,48 @@ def _receive(system: Executor) -> None:
     global _system
     _system = system
     sys.stdout = sys.stderr  # what a system prints must not get between a command and whoever reads its output
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C reaches the whole terminal; the parent decides what it means
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    one_blas_thread()
+
+
+def _end_with(parent: int) -> None:
+    """Leave nothing behind when the parent is killed."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+def one_blas_thread() -> Any:
+    """Let linear algebra use one thread from here on: how work is split among threads changes its last digits.
+
+    Return what undoes it.
+    """
+    return _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> Any:
+    """Return what holds the libraries that are loaded; looked for again when there are more modules."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _ping() -> bool:
     return _system is not None
 
 
-def _answer(batch: Batch, scores: bool) -> Outputs | str:
-    """Answer, or say what was raised: many errors do not survive the way between processes."""
-    assert _system is not None
-    try:
-        return _system.answer(batch, scores)
-    except DatamorphicError:
-        raise
-    except (Exception, SystemExit) as error:
-        return told(error)
+def answer_all(
+    batches: Sequence[Batch], scores: Wanted, system: Executor | None = None
+) -> tuple[list[Answer], Known]:
+    """Answer batches in another process than the one that asks; say what was raised: many errors do not travel."""
+    system = system or _system
+    assert system is not None
+    answers = system.answers(batches, scores)
+    answers = [
+        SystemRaised(told(each)) if not isinstance(each, Outputs | DatamorphicError) else each for each in answers
+    ]
+    return answers, Known.of(system)

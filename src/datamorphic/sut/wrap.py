@@ -10,8 +10,8 @@ from ..errors import ModelError
 from .base import Executor, Function
 from .estimator import Estimator
 from .files import load_model
+from .guard import Guarded
 from .isolated import Isolated
-from .wrappers import Guarded
 
 if TYPE_CHECKING:
     from ..space.space import Space

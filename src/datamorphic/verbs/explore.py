@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import generator, one_of, plural, positive, reject, whole_number
+from .._checks import generator, one_of, plural, positive, whole_number
 from ..errors import ArgumentError, SystemFailed
 from ..fronts.front import Front
 from ..morphisms.derived import terrain
 from ..outputs import Status
 from ..runs.drive import Tally, drive
+from ..runs.engine import engine_of
 from ..space.points import Points
 from ..strategies.archive import Archive
 from ..strategies.borders import Border, Hierarchy, Jump, MultiLabel, Threshold, Undecided
@@ -24,7 +25,11 @@ from ..strategies.guides import Guide, guide_for
 from ..strategies.mixing import Mixed, kinds_of
 from ..strategies.refine import METHODS, UNLIMITED, Refinement
 from ..sut.base import Executor
+from .keeping import Keep, keep_front, kept, try_again
 from .subject import Subject, subject_of
+
+if TYPE_CHECKING:
+    from ..runs.session import Session
 
 STRATEGIES = ("random_target", "directed_walk", "random_walk", "auto")
 
@@ -51,6 +56,9 @@ def explore(
     jump: float | None = None,
     labels: str = "auto",
     timeout: float | None = None,
+    batch: int | None = None,
+    store: Any = None,
+    resume: int | None = None,
     trust: bool = False,
     scalar: bool = False,
     name: str | None = None,
@@ -87,6 +95,9 @@ def explore(
         The inputs to start from, or how many to draw; all of `data` by default, 200 from a test system.
     seed : int
         Where randomness starts; the same seed gives the same front.
+    engine : str or Dask client, optional
+        Who computes: this process, ``"processes:2"``, ``"threads:2"``, ``"dask://host:port"``. The same seed gives the
+        same front on all of them.
     budget : str or int, optional
         ``"1m"`` or ``"10000 runs"``; what is found until it is spent is returned.
     target : str, optional
@@ -101,6 +112,14 @@ def explore(
         How to read labels: any two that differ, paths like "a/b/c", several at once.
     timeout : float, optional
         Seconds an answer may take before the row counts as hanging.
+    batch : int, optional
+        Rows that the system is asked at once, by default 5,000 for most: smaller for slow systems, so that several
+        workers have something to do, and less is asked again after a run was killed.
+    store : str, path or Store, optional
+        Keep the run in this run store, so that it can go on after whatever ends it: ``"runs.sqlite"``,
+        ``"postgresql://..."``. Cases that the system failed on are kept there too, and tried first the next time.
+    resume : int, optional
+        The number of a run in the store to go on with; the other arguments must be those it was begun with.
     trust, scalar, name
         As for `dm.wrap`: whether a pickle may be loaded, whether a function takes one case, what to call it.
     progress : bool, optional
@@ -126,19 +145,35 @@ def explore(
     if delta is not None:
         positive("delta", "explore", delta)
     halvings = whole_number("steps", "explore", steps if steps is not None else UNLIMITED if delta else 20)
-    if engine is not None:
-        reject("engine", "explore", "None (this version runs in one process)", engine)
+    engine = engine_of(engine)
+    keep = store if isinstance(store, Keep) or store is None else Keep(store, resume)
+    if resume is not None and keep is None:
+        raise ArgumentError(f"Run {resume} is in a store. Say in which: store=...")
     if strategy == "auto" and pool == "growing":
         raise ArgumentError("strategy='auto' mixes strategies over one pool, which cannot grow. Use pool='fixed'.")
     rng = generator("seed", "explore", seed)
     border = border_of(threshold, jump, labels)
     wrapping = {"trust": trust, "scalar": scalar, "name": name}
     subject = subject_of(model, data, target=target, space=space, seeds=seeds, rng=rng, **wrapping)
-    return run(
-        subject, rng, strategy=strategy, walks=walks, steps=halvings, walk_distance=walk_distance, delta=delta,
-        moves=moves, refine=refine, pool=pool, border=border, budget=budget, timeout=timeout, progress=progress,
-        seed=seed,
-    )  # fmt: skip
+    how: dict[str, Any] = {
+        "strategy": strategy, "walks": walks, "steps": halvings, "walk_distance": walk_distance, "delta": delta,
+        "moves": None if moves is None else list(moves), "refine": refine, "pool": pool, "timeout": timeout, "batch": batch,
+    }  # fmt: skip
+    rest: dict[str, Any] = {
+        "border": border,
+        "progress": progress,
+        "seed": seed,
+        "engine": engine,
+        "budget": budget,
+    }
+    if keep is None:
+        return run(subject, rng, **how, **rest)
+    asked = {**how, "budget": vars(Budget.parse(budget)), "threshold": threshold, "jump": jump, "labels": labels}
+    with kept(keep, "explore", subject, asked, seed=seed, rng=rng, model=model) as session:
+        tried = None if session.resumed else try_again(session.store, subject, engine=engine, timeout=timeout)
+        front = run(subject, rng, **how, **rest, session=session)
+        front.tally.tried = tried
+        return front
 
 
 def run(
@@ -158,6 +193,9 @@ def run(
     timeout: float | None = None,
     progress: bool | None = None,
     seed: Any = None,
+    engine: Any = None,
+    batch: int | None = None,
+    session: Session | None = None,
 ) -> Front:
     """Explore what is prepared already; the parameters are `explore`'s."""
     border = border or Undecided(subject.sut.labels, numbers=subject.numbers)
@@ -174,7 +212,10 @@ def run(
     else:
         flow = explorers[strategy].explore(Pool(subject.seeds), rng)
     tally = Tally()
-    found = drive(flow, subject.sut, budget=budget, tally=tally, progress=progress, timeout=timeout)
+    found = drive(
+        flow, subject.sut, budget=budget, tally=tally, progress=progress, timeout=timeout, engine=engine, batch=batch,
+        journal=session.journal if session is not None else None,
+    )  # fmt: skip
     failed = sum(count for status, count in tally.health.failed.items() if status != Status.NEW_LABEL)
     if tally.calls and failed >= tally.calls:
         why = tally.incidents["message"].iloc[0]
@@ -185,7 +226,10 @@ def run(
         "refine": refine, "pool": pool, "seed": int(seed) if isinstance(seed, Integral) else None,
         "border": border.describe(), "border_kind": border.name, "border_value": border.value,
     }  # fmt: skip
-    return front_of(found, explorers["random_walk"], subject, strategy, tally, settings)
+    front = front_of(found, explorers["random_walk"], subject, strategy, tally, settings)
+    if session is not None:
+        keep_front(session, front)
+    return front
 
 
 def border_of(threshold: float | None, jump: float | None, labels: str) -> Border | None:

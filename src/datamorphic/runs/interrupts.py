@@ -1,0 +1,40 @@
+"""Ctrl-C: once means finish what is being asked and tell what was found, twice means stop now."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from types import FrameType, TracebackType
+from typing import Any
+
+
+class Interrupts:
+    """Counts Ctrl-C while a run goes on, where nobody else does and this is the main thread."""
+
+    def __init__(self) -> None:
+        self.times = 0
+        self._before: Any = None
+
+    def __enter__(self) -> Interrupts:
+        ours = threading.current_thread() is threading.main_thread()
+        if ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            self._before = signal.signal(signal.SIGINT, self._interrupted)
+        return self
+
+    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+        self.times += 1
+        if self.times > 1:
+            raise KeyboardInterrupt
+        sys.stderr.write("\nFinishing what is being asked. Press Ctrl-C again to stop at once.\n")
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing more is to be asked."""
+        return self.times > 0
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)

@@ -1,0 +1,30 @@
+"""Versions of what may change an answer, here or on a worker."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+#: packages whose version may change an answer, or what can be sent to a worker
+PACKAGES = (
+    "datamorphic",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "pandas",
+    "joblib",
+    "cloudpickle",
+    "dask",
+    "distributed",
+)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that are installed."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,157 @@
+"""The run store on PostgreSQL: what is so only there. All the rest is in tests/unit/test_store.py, for both."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+
+import pytest
+
+from datamorphic.errors import StoreError
+from datamorphic.runs.store import Store
+
+pytest_plugins = ["postgres"]
+psycopg = pytest.importorskip("psycopg", reason="pip install 'datamorphic[postgres]'")
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.delenv("DATAMORPHIC_ARTIFACTS", raising=False)
+
+
+def write(path):
+    path.write_text("text")
+    return 1
+
+
+def finished(store):
+    run = store.begin("explore", "m", {})
+    store.finish(run, "finished", artifacts={"a.txt": write})
+    return run
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
+def test_schemes(postgres_url, scheme):
+    with Store.open(postgres_url.replace("postgresql", scheme, 1)) as store:
+        assert "hunter2" not in store.url
+        assert "ada:***@127.0.0.1" in store.url
+        assert store.begin("explore", "m", {}) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("hunter2", "hunter2wrong", "cannot be reached.*password authentication failed"),
+        ("/test_", "/hunter2_", "cannot be reached.*does not exist"),
+        ("ada:", "nobody:", "cannot be reached"),
+    ],
+)
+def test_doors_that_stay_shut(postgres_url, old, new, told):
+    with pytest.raises(StoreError, match=told) as caught:
+        Store.open(postgres_url.replace(old, new))
+    assert ":hunter2" not in "".join(traceback.format_exception(caught.value))
+    assert caught.value.__context__ is None
+    assert "\n" not in str(caught.value)
+
+
+def test_no_right_to_make_tables(postgres_url):
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS guest")
+        connection.execute("CREATE ROLE guest LOGIN PASSWORD 'hunter2'")
+        connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+    with pytest.raises(StoreError, match=r"does not let you.*Ask its administrator"):
+        Store.open(postgres_url.replace("ada:", "guest:"))
+
+
+def test_a_database_with_other_tables(postgres_url):
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute("CREATE TABLE bookmarks (url text)")
+    with Store.open(postgres_url) as store:
+        assert store.begin("explore", "m", {}) == 1
+
+
+def test_a_database_with_other_tables_of_our_names(postgres_url):
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute("CREATE TABLE runs (distance float)")
+    with pytest.raises(StoreError, match="some other program: it has a table 'runs'"):
+        Store.open(postgres_url)
+
+
+def test_a_connection_that_broke_is_made_again(postgres_url):
+    with Store.open(postgres_url) as store:
+        run = finished(store)
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            others = "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()"
+            connection.execute(f"SELECT pg_terminate_backend(pid) {others}")
+        assert [each.id for each in store.runs()] == [run]
+
+
+def test_two_make_the_tables_at_once(postgres_url):
+    code = "import sys; from datamorphic.runs.store import Store; input(); Store.open(sys.argv[1]).begin('e', 'm', {})"
+    for _ in range(3):
+        pair = [
+            subprocess.Popen(
+                [sys.executable, "-c", code, postgres_url], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+            )
+            for _ in range(2)
+        ]
+        for process in pair:
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+        assert [process.communicate()[1] for process in pair] == [b"", b""]
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            assert connection.execute("SELECT count(*) FROM runs").fetchone() == (2,)
+            assert connection.execute("SELECT version FROM schema").fetchall() == [(1,)]
+            connection.execute("DROP SCHEMA public CASCADE")
+            connection.execute("CREATE SCHEMA public")
+
+
+def test_files_stay_on_their_host_by_default(postgres_url, tmp_path, monkeypatch):
+    with Store.open(postgres_url) as store:
+        run = finished(store)
+        with store.fetch(run, "a.txt") as path:
+            assert path.is_relative_to(tmp_path)
+        monkeypatch.setattr("socket.gethostname", lambda: "elsewhere")
+        with pytest.raises(StoreError, match=r"is on the host .*\?artifacts=.*DATAMORPHIC_ARTIFACTS"):
+            store.fetch(run, "a.txt")
+
+
+def test_files_in_a_folder_that_is_shared(postgres_url, tmp_path, monkeypatch):
+    monkeypatch.setenv("DATAMORPHIC_ARTIFACTS", str(tmp_path / "by-variable"))
+    with Store.open(postgres_url) as store:
+        run = finished(store)
+        monkeypatch.setattr("socket.gethostname", lambda: "elsewhere")
+        with store.fetch(run, "a.txt") as path:
+            assert path.is_relative_to(tmp_path / "by-variable")
+    with Store.open(f"{postgres_url}?artifacts={tmp_path}/by-url&application_name=test") as store:
+        assert "by-url" not in store.url
+        with store.fetch(finished(store), "a.txt") as path:
+            assert path.is_relative_to(tmp_path / "by-url")
+
+
+def test_files_at_a_url(postgres_url, tmp_path):
+    pytest.importorskip("fsspec", reason="pip install fsspec")
+    with Store.open(f"{postgres_url}?artifacts=file://{tmp_path}/remote") as store:
+        run = finished(store)
+        with store.fetch(run, "a.txt") as path:
+            assert path.read_text() == "text"
+        (kept,) = (path for path in Path(tmp_path, "remote").rglob("*") if path.is_file())
+        kept.write_text("tex")
+        with pytest.raises(StoreError, match="3 bytes instead of 4"), store.fetch(run, "a.txt"):
+            pass
+        store.remove(run)
+        assert not kept.exists()
+
+
+def test_two_stores_share_a_folder(postgres_url, tmp_path):
+    with (
+        Store.open(f"{postgres_url}?artifacts={tmp_path}/one.sqlite.files") as store,
+        Store.open(tmp_path / "one.sqlite") as other,
+    ):
+        assert finished(store) == finished(other) == 1
+        store.remove(1)
+        with other.fetch(1, "a.txt") as path:
+            assert path.read_text() == "text"

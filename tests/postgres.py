@@ -1,0 +1,93 @@
+"""A throw-away PostgreSQL server for tests: `pytest_plugins = ["postgres"]`, then ask for `postgres_url`."""
+
+from __future__ import annotations
+
+import glob
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+USER, PASSWORD = "ada", "hunter2"
+
+
+def programs():
+    """The folder of initdb and pg_ctl, None where PostgreSQL is not installed."""
+    found = [os.path.dirname(shutil.which("initdb") or "")]
+    if config := shutil.which("pg_config"):
+        found.append(subprocess.run([config, "--bindir"], capture_output=True, text=True).stdout.strip())
+    newest_first = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: -float(path.split("/")[4]))
+    return next((Path(each) for each in found + newest_first if each and Path(each, "initdb").exists()), None)
+
+
+def unprivileged():
+    """Options that make a child process somebody else if we are root, whom PostgreSQL refuses."""
+    if os.geteuid() != 0:
+        return {}
+    names = {entry.pw_name: entry for entry in pwd.getpwall()}
+    somebody = names.get("postgres") or names["nobody"]
+    return {"user": somebody.pw_uid, "group": somebody.pw_gid, "extra_groups": []}
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="session")
+def postgres_server():
+    """The URL of a server of our own, without a database."""
+    pytest.importorskip("psycopg", reason="pip install 'datamorphic[postgres]'")
+    where = programs()
+    if where is None:
+        pytest.skip("PostgreSQL is not installed: apt install postgresql")
+    home = Path(tempfile.mkdtemp(prefix="pg"))  # not pytest's: paths of sockets must be short
+    somebody = unprivileged()
+    if somebody:
+        os.chown(home, somebody["user"], somebody["group"])
+
+    def call(program, *words):
+        done = subprocess.run(
+            [where / program, *words], cwd=home, stdin=subprocess.DEVNULL, stdout=log, stderr=log, **somebody
+        )
+        return done.returncode == 0
+
+    (home / "password").write_text(PASSWORD)
+    (home / "password").chmod(0o644)
+    data = home / "data"
+    with (home / "log").open("w") as log:
+        try:
+            assert call(
+                "initdb", "-D", data, "-U", USER, "--pwfile", home / "password", "--auth=scram-sha-256",
+                "--encoding=UTF8", "--locale=C", "--no-sync",
+            ), (home / "log").read_text()  # fmt: skip
+            for _ in range(5):  # somebody else may take the port before the server does
+                port = free_port()
+                options = f"-c listen_addresses=127.0.0.1 -p {port} -k {home} -c fsync=off -c max_connections=40"
+                if call("pg_ctl", "-D", data, "-w", "-o", options, "start"):
+                    break
+            else:
+                raise AssertionError((home / "log").read_text())
+            yield f"postgresql://{USER}:{PASSWORD}@127.0.0.1:{port}"
+        finally:
+            call("pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
+            shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture
+def postgres_url(postgres_server):
+    """The URL of a fresh database."""
+    import psycopg
+
+    name = f"test_{uuid4().hex}"
+    with psycopg.connect(f"{postgres_server}/postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        yield f"{postgres_server}/{name}"
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

@@ -1,0 +1,151 @@
+"""Starts explorations in processes of their own, kills them at random moments, goes on with them, and compares.
+
+A program of its own, so that it can fork after everything is imported: a kill then costs a tenth of a second.
+Prints one JSON document.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import signal
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+import datamorphic as dm
+from datamorphic.errors import StoreError
+from datamorphic.runs.store import Store
+from datamorphic.verbs.runs import front_of_run
+
+PAUSE = 0.02  # seconds a batch takes
+SPACE = dm.Space(
+    [dm.Continuous("x", 0, 6, step=0.3), dm.Integer("n", 0, 40, step=2), dm.Categorical("c", ["a", "b", "d"])]
+)
+WAYS = [
+    {"strategy": "random_walk"},
+    {"strategy": "auto"},
+    {"strategy": "random_target", "pool": "growing"},
+    {"strategy": "directed_walk", "refine": "bisect"},
+]
+
+
+class Slow:
+    """Answers slowly, fails in a corner, and writes down every row it was asked, once it has the answer."""
+
+    classes_ = np.array(["blue", "red"])
+
+    def __init__(self, log):
+        self.log = log
+
+    def predict(self, frame):
+        if ((frame["x"] > 5.8) & (frame["n"] == 7)).any():
+            raise ValueError("no wine is like this")
+        time.sleep(PAUSE)
+        answer = np.where(np.sin(frame["x"]) * 20 + (frame["c"] == "b") * 5 > frame["n"] - 15, "red", "blue")
+        with open(self.log, "ab", buffering=0) as file:
+            file.write("".join(f"{key}\n" for key in keys(frame)).encode())
+        return answer
+
+
+def keys(frame):
+    return (hashlib.md5(repr(row).encode()).hexdigest()[:12] for row in frame.itertuples(index=False))
+
+
+def run(store, log, way, resume=None):
+    return dm.explore(
+        Slow(log), SPACE, walks=60, walk_distance=8, steps=8, seeds=40, seed=3, batch=30, store=store, resume=resume,
+        progress=False, **way,
+    )  # fmt: skip
+
+
+def in_a_process(store, log, way, resume=None, seconds=None):
+    """Run in a forked process, and kill it after some seconds; tell whether it came to its end."""
+    child = os.fork()
+    if child == 0:
+        try:
+            run(store, log, way, resume)
+            os._exit(0)
+        except StoreError as error:
+            os.write(2, f"{error}\n".encode())
+            os._exit(4)
+        except BaseException:
+            import traceback
+
+            traceback.print_exc()
+            os._exit(5)
+    if seconds is not None:
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return False
+    assert os.WEXITSTATUS(status) == 0, f"the run ended with {os.WEXITSTATUS(status)}"
+    return True
+
+
+def newest(url):
+    with Store.open(url) as store:
+        runs = store.runs()
+        return runs[-1] if runs else None
+
+
+def outcome(url, run):
+    with Store.open(url) as store:
+        found, front = store.run(run), front_of_run(store, run)
+        assert next(store.entries(run), None) is None  # a finished run needs no journal
+    return {
+        "pairs": hashlib.sha256(front.pairs.to_csv().encode()).hexdigest(),
+        "file": [file.sha256 for file in found.artifacts],
+        "verdicts": found.verdicts,
+        "summary": found.summary,
+        "calls": found.calls,
+        "runs": found.runs,
+    }
+
+
+def asked(log):
+    return Counter(Path(log).read_text().split()) if Path(log).exists() else Counter()
+
+
+def main(url, folder, kills, seed):
+    chance, folder = random.Random(seed), Path(folder)
+    run(None, folder / "warm", WAYS[0])  # what is imported now need not be after every fork
+    whole = []
+    for number, way in enumerate(WAYS):
+        log = folder / f"whole-{number}"
+        began = time.monotonic()
+        in_a_process(url, log, way)
+        whole.append((outcome(url, newest(url).id), asked(log), time.monotonic() - began))
+    told = {"kills": 0, "not begun": 0, "finished before": 0, "times": [], "asked twice": [], "different": []}
+    while told["kills"] < kills:
+        number = told["kills"] % len(WAYS)
+        way, (expected, rows, seconds) = WAYS[number], whole[number]
+        log, before = folder / f"cut-{told['kills']}", newest(url).id
+        done = in_a_process(url, log, way, seconds=chance.uniform(0, seconds))
+        this = newest(url)
+        if this.id == before:
+            told["not begun"] += 1
+            continue
+        cuts = 0
+        while not done and newest(url).state != "finished":  # every second one is killed again while it goes on
+            cuts += 1
+            again = chance.uniform(0, seconds) if cuts == 1 and told["kills"] % 2 else None
+            told["times"].append(round(newest(url).done or 0, 2))
+            done = in_a_process(url, log, way, this.id, again)
+        if not cuts:
+            told["finished before"] += 1
+        if outcome(url, this.id) != expected:
+            told["different"].append([number, outcome(url, this.id), expected])
+        told["asked twice"].append(sum((asked(log) - rows).values()) / max(1, cuts))
+        told["kills"] += max(1, cuts)
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
