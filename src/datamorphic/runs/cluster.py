@@ -66,17 +66,21 @@ class Cluster(Engine):
         self._careful = (
             False  # once it has taken workers down, it is asked where it can take down nothing but itself
         )
-        self._scattering = threading.Lock()
-        self._scatter(None)
+        self._sending = threading.Lock()
+        self._send(None)
         return [_Lane(system, self) for _ in range(AHEAD * threads)]
 
     def no_workers(self) -> ArgumentError:
         """Return the error to raise where nobody can work."""
         return ArgumentError(f"The cluster {self.name} has no workers. Start some with 'dask worker host:port'.")
 
-    def _scatter(self, lost: Any) -> None:
-        """Send the system to all workers, unless another lane has done so since."""
-        with self._scattering:
+    def _send(self, lost: Any, missing: str = "") -> None:
+        """Send the system to all workers, with a module they miss, unless another lane has done so since."""
+        with self._sending:
+            if self._system is not lost:
+                return
+            if missing:
+                self._send_along(missing)
             deadline = time.monotonic() + REPLACED
             while self._system is lost:
                 try:
@@ -85,6 +89,21 @@ class Cluster(Engine):
                     if time.monotonic() > deadline:
                         raise self.no_workers() from None
                     time.sleep(0.2)
+
+    def _send_along(self, missing: str) -> None:
+        """Send modules of the user's own with the system, by value."""
+        import cloudpickle
+
+        inside = {name for name in sys.modules if name == missing or name.startswith(f"{missing}.")}
+        new = inside - set(cloudpickle.list_registry_pickle_by_value())
+        if not new:
+            raise ModelError(
+                f"The workers of {self.name} have no module {missing!r}. Install it there: datamorphic worker-check tells "
+                "what differs."
+            )
+        for name in new:
+            cloudpickle.register_pickle_by_value(sys.modules[name])
+        self._blob = _dumped(self._given)
 
     def ask(self, batches: Sequence[Batch], scores: Wanted) -> tuple[list[Answer], Known]:
         """Let some worker answer batches."""
@@ -102,10 +121,9 @@ class Cluster(Engine):
                 raise SystemDied(f"it took down every worker that was asked {rows}") from None
             except distributed.client.FutureCancelledError:
                 self._careful = True  # all workers that held the system are gone: who knows why
-                self._scatter(system)
+                self._send(system)
             except ModuleNotFoundError as error:
-                self._send_along(error)
-                self._scatter(system)
+                self._send(system, str(error.name))
             except DatamorphicError:
                 raise
             except Exception as error:
@@ -114,19 +132,6 @@ class Cluster(Engine):
                     "See whether they are like this machine: datamorphic worker-check."
                 ) from error
         raise ModelError(f"{self.name} loses its workers again and again.")
-
-    def _send_along(self, error: ModuleNotFoundError) -> None:
-        """Send a module of the user's own with the system: the workers do not have it."""
-        import cloudpickle
-
-        module = sys.modules.get(str(error.name))
-        if module is None or str(error.name) in cloudpickle.list_registry_pickle_by_value():
-            raise ModelError(
-                f"The workers of {self.name} have no module {error.name!r}. Install it there: datamorphic worker-check "
-                "tells what differs."
-            ) from None
-        cloudpickle.register_pickle_by_value(module)
-        self._blob = _dumped(self._given)
 
     def close(self) -> None:
         """Let go of the workers."""

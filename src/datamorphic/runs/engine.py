@@ -105,11 +105,11 @@ def engine_of(given: Any, workers: int | None = None) -> Engine:
     kind, number = named[1], int(named[2]) if named[2] else None
     if number is not None and workers is not None and number != workers:
         raise ArgumentError(f"engine={given!r} and workers={workers} say different things. Leave one of them out.")
-    number = number or workers
+    number = workers if number is None else number
     if kind == "serial":
-        if number not in (None, 1):
+        if number is not None and number != 1:
             raise ArgumentError(
-                f"The serial engine is one worker; {plural(number or 0, 'worker')} were asked for. Use processes:{number}."
+                f"The serial engine is one worker; {plural(number, 'worker')} were asked for. Use processes:{number}."
             )
         return Engine()
     from joblib import cpu_count

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -33,8 +34,8 @@ class Session:
         How.
     seed : optional
         Where randomness starts.
-    rng : Generator
-        What it has become by now.
+    rng : Generator, optional
+        What it has become by now; without one the run has no journal, and cannot be resumed.
     model, seeds
         To recognise when the run goes on.
     """
@@ -48,12 +49,12 @@ class Session:
         parameters: Mapping[str, Any],
         *,
         seed: Any,
-        rng: np.random.Generator,
+        rng: np.random.Generator | None = None,
         model: Any,
         seeds: Any,
     ) -> None:
         self.store, self.resumed = store, resume is not None
-        self._ended = False
+        self._ended, self._began = False, time.monotonic()
         hashes = {"model_hash": model_hash(model), "data_hash": data_hash(seeds)}
         spent = 0.0
         if resume is None:
@@ -63,7 +64,11 @@ class Session:
             _check_same(store.run(resume), verb, parameters, seed, hashes)
             before = store.claim(resume)
             self.run, spent = before.id, before.seconds
-        self.journal = RunJournal(store, self.run, rng, spent)
+        self.journal = None if rng is None else RunJournal(store, self.run, rng, spent)
+
+    @property
+    def _seconds(self) -> float:
+        return time.monotonic() - self._began if self.journal is None else self.journal.seconds
 
     def finish(
         self,
@@ -81,7 +86,7 @@ class Session:
             summary=summary,
             verdicts=verdicts,
             artifacts=artifacts,
-            seconds=self.journal.seconds,
+            seconds=self._seconds,
             message=message,
         )
         self._ended = True
@@ -100,7 +105,7 @@ class Session:
             self.run,
             "interrupted" if by_user else "failed",
             message="stopped by the user" if by_user else told,
-            seconds=self.journal.seconds,
+            seconds=self._seconds,
         )
 
 

@@ -1,0 +1,184 @@
+"""Runs on a Dask cluster: the same fronts, whoever is lost on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from typer.testing import CliRunner
+
+import datamorphic as dm
+from datamorphic.faces.cli import app
+from datamorphic.outputs import Status
+from datamorphic.runs.drive import drive
+from datamorphic.strategies.flow import ask
+
+distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'datamorphic[dask]'")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets of workers that are killed
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed.*"),
+]
+
+NUMBERS = dm.Space([dm.Integer("n", 0, 10_000)])
+
+
+@pytest.fixture(scope="module")
+def client():
+    options = {"dashboard_address": ":0", "silence_logs": 50}
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options)
+    with cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture
+def of_commands(tmp_path):
+    """The address of a cluster as people start it, by the commands of Dask: it may be harmed."""
+    file = tmp_path / "scheduler.json"
+    dask = [sys.executable, "-m", "dask"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    scheduler = ["scheduler", "--host", "127.0.0.1", "--port", "0", "--dashboard-address", ":0"]
+    worker = ["worker", "--nworkers", "2", "--nthreads", "1", "--dashboard-address", ":0"]
+    started = [
+        subprocess.Popen([*dask, *words, "--scheduler-file", str(file)], cwd=tmp_path, **quiet)
+        for words in (scheduler, worker)
+    ]
+    try:
+        with distributed.Client(scheduler_file=str(file), timeout=60) as client:
+            client.wait_for_workers(2, timeout=60)
+            yield client.scheduler.address.replace("tcp://", "dask://")
+    finally:
+        for process in reversed(started):
+            process.terminate()
+            process.wait(timeout=30)
+
+
+@pytest.fixture
+def address(client):
+    return client.scheduler.address.replace("tcp://", "dask://")
+
+
+@pytest.fixture(scope="module")
+def model():
+    wine = dm.data.load("wine")
+    return make_pipeline(StandardScaler(), LogisticRegression()).fit(wine.drop(columns="target"), wine["target"])
+
+
+def saved(front, path):
+    front.save(path)
+    return Path(path).read_bytes()
+
+
+def test_one_worker_two_workers_and_a_cluster_give_the_same_front(client, address, model, tmp_path):
+    wine, options = dm.data.load("wine"), {"target": "target", "walks": 500, "batch": 50}
+    alone = saved(dm.explore(model, wine, **options), tmp_path / "f")
+    for engine in ("processes:2", client, address):
+        assert saved(dm.explore(model, wine, engine=engine, **options), tmp_path / "f") == alone
+
+
+def test_the_command_gives_the_same_front_with_one_two_and_dask_workers(address, tmp_path):
+    words = ["explore", "--subject", "Box 2", "--walks", "2000", "--batch", "200", "--store", "none", "--json"]
+    ways = {"one": ["--workers", "1"], "two": ["--workers", "2"], "dask": ["--engine", address]}
+    for name, more in ways.items():
+        done = CliRunner().invoke(app, [*words, *more, "--save", str(tmp_path / name)])
+        assert done.exit_code == 0, done.output
+    assert len({(tmp_path / name).read_bytes() for name in ways}) == 1
+
+
+def test_killing_a_worker_changes_nothing(client, tmp_path):
+    def slow(frame):
+        time.sleep(0.02)
+        return np.where(frame["x"] ** 2 + frame["y"] > 20, "in", "out")
+
+    space = dm.Space([dm.Continuous("x", -6, 6), dm.Continuous("y", -6, 6)])
+    options = {"walks": 200, "batch": 40, "steps": 10, "walk_distance": 10}
+    alone = saved(dm.explore(slow, space, **options), tmp_path / "f")
+    killed = []
+
+    def kill():
+        time.sleep(0.7)
+        pids = client.run(os.getpid)
+        victim = sorted(pids)[0]
+        killed.append(victim)
+        os.kill(pids[victim], 9)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    shared = dm.explore(slow, space, engine=client, **options)
+    killer.join()
+    assert killed
+    assert saved(shared, tmp_path / "g") == alone
+    client.wait_for_workers(2, timeout=60)  # its nanny has replaced it
+
+
+def lethal(frame):
+    if (frame["n"] == 31).any():
+        os._exit(1)
+    return frame["n"] % 2
+
+
+def hanging(frame):
+    if (frame["n"] == 13).any():
+        time.sleep(600)
+    return frame["n"] % 2
+
+
+@pytest.mark.parametrize(
+    ("system", "row", "status", "options"),
+    [(lethal, 31, Status.DIED, {}), (hanging, 13, Status.TIMEOUT, {"timeout": 1.0})],
+)
+def test_a_system_that_dies_or_hangs_is_told_row_by_row(of_commands, system, row, status, options):
+    cases = NUMBERS.points(pd.DataFrame({"n": np.arange(200)}))
+    system = dm.wrap(system, space=NUMBERS)
+    outputs = drive(ask(cases), system, engine=of_commands, batch=40, **options)
+    assert {int(i): Status(outputs.status[i]) for i in np.flatnonzero(outputs.status)} == {row: status}
+
+
+def test_a_module_the_workers_do_not_have_goes_with_the_system(client, tmp_path, monkeypatch):
+    (tmp_path / "my_private_system.py").write_text("def model(frame):\n    return frame['n'] % 2\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import my_private_system
+
+    cases = NUMBERS.points(pd.DataFrame({"n": np.arange(50)}))
+    outputs = drive(ask(cases), dm.wrap(my_private_system.model, space=NUMBERS), engine=client)
+    np.testing.assert_array_equal(outputs.values, np.arange(50) % 2)
+    sys.modules.pop("my_private_system")
+
+
+def test_workers_are_compared_with_this_machine(address, monkeypatch):
+    same = CliRunner().invoke(app, ["worker-check", address])
+    assert same.exit_code == 0
+    assert "2 workers, all with the versions of this machine" in same.output
+    from datamorphic.runs import cluster
+
+    here = cluster.versions()
+    monkeypatch.setattr(cluster, "versions", lambda: here | {"numpy": "1.0", "no-such-package": "2.0"})
+    other = CliRunner().invoke(app, ["worker-check", address, "--json"])
+    assert other.exit_code == 1
+    found = {(row["package"], row["here"], row["there"]) for row in json.loads(other.output)["differences"]}
+    assert found == {("numpy", "1.0", here["numpy"]), ("no-such-package", "2.0", "missing")}
+
+
+def test_a_cluster_that_is_not_there(monkeypatch):
+    monkeypatch.setattr("datamorphic.runs.cluster.CONNECT", 1)
+    with pytest.raises(dm.errors.ArgumentError, match="dask scheduler"):
+        dm.explore(dm.subjects["Box 1"], walks=5, engine="dask://127.0.0.1:1")
+
+
+def test_a_cluster_without_workers():
+    with distributed.LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=50) as cluster:
+        address = cluster.scheduler_address.replace("tcp://", "dask://")
+        with pytest.raises(dm.errors.ArgumentError, match="no workers"):
+            dm.explore(dm.subjects["Box 1"], walks=5, engine=address)
+        assert CliRunner().invoke(app, ["worker-check", address]).exit_code == 2

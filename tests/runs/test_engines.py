@@ -1,0 +1,235 @@
+"""The same seed gives the same front on every engine, byte for byte; lost workers change nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import datamorphic as dm
+from datamorphic.outputs import Status
+from datamorphic.runs.drive import Tally, drive
+from datamorphic.runs.engine import Engine, engine_of
+from datamorphic.strategies.flow import ask
+
+pytestmark = pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
+NUMBERS = dm.Space([dm.Integer("n", 0, 10_000)])
+MODELS = {
+    "tree": DecisionTreeClassifier(random_state=0),
+    "logistic": make_pipeline(StandardScaler(), LogisticRegression()),
+    "neighbours": KNeighborsClassifier(),
+    "svm": SVC(),
+    "network": make_pipeline(StandardScaler(), MLPClassifier((30,), random_state=0, max_iter=60)),
+}
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return dm.data.load("wine")
+
+
+def saved(front, path):
+    front.save(path)
+    return Path(path).read_bytes()
+
+
+def alive(pids):
+    return [pid for pid in pids if Path(f"/proc/{pid}/stat").exists() and _state(pid) != "Z"]
+
+
+def _state(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "Z"
+
+
+def children():
+    found = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(os.getpid())], capture_output=True, text=True, check=False
+    )
+    return [int(pid) for pid in found.stdout.split()]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_fronts_are_the_same_on_all_engines(name, wine, tmp_path):
+    model = MODELS[name].fit(wine.drop(columns="target"), wine["target"])
+    options = {
+        "target": "target",
+        "walks": 400,
+        "batch": 60,
+        "strategy": "auto" if name == "svm" else "random_walk",
+    }
+    alone = saved(dm.explore(model, wine, **options), tmp_path / "f")
+    engines = ["threads:3", "processes:2"] if name == "network" else ["threads:3"]
+    for engine in engines:
+        assert saved(dm.explore(model, wine, engine=engine, **options), tmp_path / "f") == alone
+
+
+def test_answers_of_several_processes_are_those_of_one(wine, tmp_path):
+    """Also what a system finds out about itself while it answers: that it has several labels at once."""
+    inputs = wine.drop(columns="target")
+    several = np.column_stack([wine["target"] == 0, wine["alcohol"] > 13])
+    network = MLPClassifier((20,), random_state=0, max_iter=400)
+    model = make_pipeline(StandardScaler(), network).fit(inputs, several)
+    options = {"walks": 150, "batch": 40}
+    alone = dm.explore(model, inputs, **options)
+    shared = dm.explore(model, inputs, engine="processes:2", **options)
+    assert saved(shared, tmp_path / "f") == saved(alone, tmp_path / "g")
+    assert len(alone)
+    numbers = DecisionTreeRegressor(max_depth=5, random_state=0).fit(inputs, wine["alcohol"])
+    alone = dm.explore(numbers, inputs, jump=0.3, **options)
+    shared = dm.explore(numbers, inputs, jump=0.3, engine="processes:2", **options)
+    assert saved(shared, tmp_path / "f") == saved(alone, tmp_path / "g")
+
+
+def test_no_process_is_left_behind(wine):
+    model = MODELS["tree"].fit(wine.drop(columns="target"), wine["target"])
+    before = set(children())
+    dm.explore(model, wine, target="target", walks=50, batch=20, engine="processes:2")
+    started = set(children()) - before
+    assert len(alive(started)) <= 1  # joblib's own resource tracker stays
+
+
+def faulty(frame):
+    if (frame["n"] == 31).any():
+        os._exit(1)
+    if (frame["n"] == 77).any():
+        raise ValueError("seventy-seven")
+    return frame["n"] % 2
+
+
+def test_a_system_that_kills_its_worker_is_reported_as_such():
+    cases = NUMBERS.points(pd.DataFrame({"n": np.arange(400)}))
+    outputs = drive(ask(cases), dm.wrap(faulty, space=NUMBERS), engine="processes:2", batch=50)
+    found = {int(row): Status(outputs.status[row]) for row in np.flatnonzero(outputs.status)}
+    assert found == {31: Status.DIED, 77: Status.ERROR}
+    assert "process ended" in outputs.messages[31]
+    np.testing.assert_array_equal(outputs.values[outputs.ok], np.arange(400)[outputs.ok] % 2)
+
+
+def test_a_worker_that_is_lost_once_is_replaced(tmp_path):
+    """A batch whose process is killed from outside is asked again, whole, and nobody sees a difference."""
+
+    def model(frame):
+        flag = tmp_path / "killed"
+        if (frame["n"] == 120).any() and not flag.exists():
+            flag.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return frame["n"] % 3
+
+    cases = NUMBERS.points(pd.DataFrame({"n": np.arange(400)}))
+    tally = Tally()
+    outputs = drive(ask(cases), dm.wrap(model, space=NUMBERS), engine="processes:2", batch=50, tally=tally)
+    assert outputs.ok.all()
+    np.testing.assert_array_equal(outputs.values, np.arange(400) % 3)
+    assert (tally.calls, tally.health.failed, tally.health.remarks) == (400, {}, [])
+
+
+@pytest.mark.parametrize("engine", [None, "threads:3"])
+def test_rows_that_fail_are_the_same_whoever_answers(engine):
+    def model(frame):
+        if (frame["n"] < 130).any():  # sorted data: the first batches fail as a whole
+            raise ValueError("too small")
+        return frame["n"] % 2
+
+    cases = NUMBERS.points(pd.DataFrame({"n": np.arange(1000)}))
+    outputs = drive(ask(cases), dm.wrap(model, space=NUMBERS), engine=engine, batch=50)
+    assert np.flatnonzero(~outputs.ok).tolist() == list(range(130))
+
+    def dead(frame):
+        raise KeyError("nothing")
+
+    with pytest.raises(dm.errors.SystemFailed, match="every one of 50 rows"):
+        drive(ask(cases), dm.wrap(dead, space=NUMBERS), engine=engine, batch=50)
+
+
+@pytest.mark.parametrize("engine", ["threads:2", "processes:2"])
+def test_wrong_use_found_by_a_worker_is_wrong_use(engine, wine):
+    class Picky:
+        classes_ = np.array([0, 1])
+
+        def predict(self, frame):
+            raise dm.errors.ModelError("fitted on other columns")
+
+    with pytest.raises(dm.errors.ModelError, match="other columns"):
+        dm.explore(Picky(), wine, target="target", walks=200, batch=20, engine=engine)
+
+
+@pytest.mark.parametrize(
+    ("given", "workers", "expected"),
+    [
+        (None, None, "serial"),
+        (None, 1, "serial"),
+        (None, 3, "processes:3"),
+        ("processes:2", None, "processes:2"),
+        ("processes", 4, "processes:4"),
+        ("threads", 2, "threads:2"),
+        ("serial", 1, "serial"),
+    ],
+)
+def test_engines_by_name(given, workers, expected):
+    engine = engine_of(given, workers)
+    assert isinstance(engine, Engine)
+    assert engine.name == expected
+    assert engine_of(engine) is engine
+
+
+@pytest.mark.parametrize(
+    ("given", "workers", "said"),
+    [
+        ("cluster", None, "'processes:2'"),
+        ("processes:0", None, "workers"),
+        ("processes:2", 3, "different things"),
+        ("serial", 2, "processes:2"),
+        ("dask://127.0.0.1:1", 2, "leave workers out"),
+        (3, None, "engine"),
+        ("processes:x", None, "engine"),
+        (None, 0, "workers"),
+    ],
+)
+def test_engines_that_cannot_be(given, workers, said):
+    with pytest.raises(dm.errors.ArgumentError, match=said):
+        engine_of(given, workers)
+
+
+def test_a_thread_cannot_be_stopped(wine):
+    with pytest.raises(dm.errors.ArgumentError, match="processes"):
+        dm.explore(dm.subjects["Box 1"], walks=10, engine="threads:2", timeout=1.0)
+
+
+def test_workers_end_when_their_parent_is_killed(tmp_path):
+    program = tmp_path / "parent.py"
+    program.write_text(
+        "import os, time\n"
+        "import datamorphic as dm\n"
+        "from datamorphic.runs.drive import drive\n"
+        "from datamorphic.strategies.flow import ask\n"
+        "space = dm.Space([dm.Integer('n', 0, 9)])\n"
+        f"def model(frame):\n    open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n    time.sleep(100)\n"
+        "drive(ask(space.sample(5, points=True)), dm.wrap(model, space=space), engine='processes:1')\n"
+    )
+    parent = subprocess.Popen([sys.executable, program], stderr=subprocess.DEVNULL)
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        time.sleep(0.05)
+    worker = int((tmp_path / "pid").read_text())
+    parent.kill()
+    parent.wait()
+    deadline = time.monotonic() + 20
+    while alive([worker]) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not alive([worker])
