@@ -11,7 +11,7 @@ import datamorphic as dm
 
 NAMES = [
     "Categorical", "Combinations", "Continuous", "Front", "Integer", "OneHot", "Outputs", "Points", "Rule", "Space", "Status",
-    "TestSet", "TestSystem", "analyser", "case_filter", "case_metric", "data", "datamorphism", "errors", "executor",
+    "Store", "TestSet", "TestSystem", "analyser", "case_filter", "case_metric", "data", "datamorphism", "errors", "executor",
     "explore", "laws", "metamorphism", "plan", "seed_maker", "set_filter", "set_metric", "subjects", "wrap",
 ]  # fmt: skip
 

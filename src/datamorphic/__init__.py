@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .morphisms.system import TestSystem as TestSystem
     from .outputs import Outputs as Outputs
     from .outputs import Status as Status
+    from .runs.store import Store as Store
     from .space.constraints import Combinations as Combinations
     from .space.constraints import OneHot as OneHot
     from .space.constraints import Rule as Rule
@@ -54,6 +55,7 @@ _HOMES = {
     "Rule": "space.constraints",
     "Space": "space.space",
     "Status": "outputs",
+    "Store": "runs.store",
     "TestSet": "cases",
     "TestSystem": "morphisms.system",
     "analyser": "morphisms.marks",

@@ -21,6 +21,7 @@ from ..space.space import Space
 from ..strategies.flow import ask
 from ..sut.base import Executor
 from ..sut.wrap import wrap
+from .cutting import Resumed, cut_and_resumed
 from .explore import run as explored
 from .subject import Subject
 
@@ -46,6 +47,7 @@ class Demo:
     walked: Outputs
     cost: Tally
     front: Front
+    resumed: Resumed
     flip: pd.DataFrame
 
     @property
@@ -78,6 +80,7 @@ class Demo:
                 self._flip_section(),
                 self._walk_section(),
                 self._laws_section(),
+                self._resumed_section(),
                 Section(
                     f"The space of inputs: {kinds} features",
                     "Read from the training data: kinds, bounds, and a step of a twentieth of each range.",
@@ -154,6 +157,17 @@ class Demo:
             Table(columns, rows),
         )
 
+    def _resumed_section(self) -> Section:
+        found = self.resumed
+        same = "the same front, byte for byte" if found.same else "another front"
+        return Section(
+            f"A run that was cut short goes on: {same}",
+            f"The exploration was made a second time and cut short after {plural(found.before, 'row')}; resumed, it "
+            f"asked the model for the other {found.after:,}. Without the cut it asks for {found.whole:,}. Every run of "
+            "the command line can be resumed: datamorphic runs list, datamorphic runs resume ID.",
+            "good" if found.same and found.before + found.after == found.whole else "bad",
+        )
+
 
 def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
@@ -181,7 +195,8 @@ def run_demo(seed: int = 0) -> Demo:
     path = space.path(start, target)
     walked = drive(ask(path.walk(), scores=True, note="walking"), sut, tally=cost)
     prepared = Subject(sut.name, sut, derive(space, sut), space.points(inputs))
-    front = explored(prepared, np.random.default_rng(seed), strategy="auto", walks=600, seed=seed)
+    how: dict[str, Any] = {"strategy": "auto", "walks": 600, "seed": seed}
+    front = explored(prepared, np.random.default_rng(seed), **how)
     unsure = int(np.argmin(np.abs(model.decision_function(test))))  # the one the model is least sure of
     return Demo(
         space,
@@ -194,5 +209,6 @@ def run_demo(seed: int = 0) -> Demo:
         walked,
         cost,
         front,
+        cut_and_resumed(prepared, seed, front, how),
         front.nearest(test.iloc[[unsure]]),
     )

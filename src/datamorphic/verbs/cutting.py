@@ -1,0 +1,80 @@
+"""What happens when a run is cut short, shown rather than told: for the demo."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from ..fronts.files import save
+from ..fronts.front import Front
+from ..outputs import Outputs
+from ..space.points import Batch
+from ..sut.base import Executor, Wanted, Wrapper
+from .explore import run
+from .keeping import Keep, kept
+from .subject import Subject
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """A run that was cut short and went on.
+
+    Attributes
+    ----------
+    before, after, whole : int
+        Rows that the system was asked before the cut and after it, and without one.
+    same : bool
+        Whether the front is the same, byte for byte.
+    """
+
+    before: int
+    after: int
+    whole: int
+    same: bool
+
+
+class _PowerCut(BaseException):
+    """No failure of the system: nobody catches it."""
+
+
+class _Fuse(Wrapper):
+    """Counts the rows a system answers, and blows before it answers more than so many."""
+
+    def __init__(self, inner: Executor, most: float = np.inf) -> None:
+        super().__init__(inner)
+        self.rows, self._most = 0, most
+
+    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
+        """Answer, or blow."""
+        if self.rows + len(batch) > self._most:
+            raise _PowerCut
+        self.rows += len(batch)
+        return self.inner.answer(batch, scores)
+
+
+def cut_and_resumed(subject: Subject, seed: int, front: Front, how: Mapping[str, Any]) -> Resumed:
+    """Explore as a front was explored, cut that short half-way, go on with it, and compare."""
+    whole = front.calls + front.tally.health.asked_again
+    first, second = _Fuse(subject.sut, whole / 2), _Fuse(subject.sut)
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        numbers: list[int] = []
+
+        def explored(sut: _Fuse, resume: int | None = None) -> Front:
+            rng, keep = np.random.default_rng(seed), Keep(Path(folder) / "runs.sqlite", resume, {}, numbers.append)
+            with kept(keep, "demo", subject, {}, seed=seed, rng=rng, model=None) as session:
+                return run(replace(subject, sut=sut), rng, session=session, **how)
+
+        try:
+            explored(first)
+        except _PowerCut:
+            again = explored(second, numbers[0])
+        files = []
+        for each in (front, again):
+            save(each, Path(folder) / "front.parquet", aside=False)
+            files.append((Path(folder) / "front.parquet").read_bytes())
+    return Resumed(first.rows, second.rows, whole, files[0] == files[1])
