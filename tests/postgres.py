@@ -9,6 +9,8 @@ import shutil
 import socket
 import subprocess
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
@@ -41,9 +43,17 @@ def free_port():
         return probe.getsockname()[1]
 
 
+@dataclass
+class Server:
+    """A server of our own: its URL without a database, and how to call pg_ctl for it."""
+
+    url: str
+    control: Callable[..., bool]
+
+
 @pytest.fixture(scope="session")
 def postgres_server():
-    """The URL of a server of our own, without a database."""
+    """A server of our own."""
     pytest.importorskip("psycopg", reason="pip install 'datamorphic[postgres]'")
     where = programs()
     if where is None:
@@ -75,7 +85,8 @@ def postgres_server():
                     break
             else:
                 raise AssertionError((home / "log").read_text())
-            yield f"postgresql://{USER}:{PASSWORD}@127.0.0.1:{port}"
+            url = f"postgresql://{USER}:{PASSWORD}@127.0.0.1:{port}"
+            yield Server(url, lambda *words: call("pg_ctl", "-D", data, "-w", "-o", options, *words))
         finally:
             call("pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
             shutil.rmtree(home, ignore_errors=True)
@@ -87,7 +98,10 @@ def postgres_url(postgres_server):
     import psycopg
 
     name = f"test_{uuid4().hex}"
-    with psycopg.connect(f"{postgres_server}/postgres", autocommit=True) as connection:
+    with psycopg.connect(f"{postgres_server.url}/postgres", autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
-        yield f"{postgres_server}/{name}"
+        yield f"{postgres_server.url}/{name}"
+    with psycopg.connect(
+        f"{postgres_server.url}/postgres", autocommit=True
+    ) as connection:  # it may have been restarted
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

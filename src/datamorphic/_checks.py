@@ -6,7 +6,8 @@ import importlib
 import math
 import numbers
 import re
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from types import ModuleType
 from typing import Any, NoReturn
@@ -15,38 +16,86 @@ from .errors import ArgumentError, MissingExtra
 
 #: in a URL that is itself part of a URL, these are percent-escaped
 _COLON, _SLASH, _AT, _EQUALS = "(?::|%3a)", "(?:/|%2f)", "(?:@|%40)", "(?:=|%3d)"
-_BEFORE_PASSWORD = rf"({_COLON}{_SLASH}{{2}}[^\s:/?#\[]*?{_COLON})"
-#: to the last @ without a space before it, as passwords may hold every other sign; with spaces from the first @
-#: on, unless what follows the colon is a port
-_PASSWORD = re.compile(rf"{_BEFORE_PASSWORD}(?:\S*|(?!\d+(?:[/?#\s]|$))[^@\n]*(?:@\S*)?){_AT}", re.IGNORECASE)
+_BEFORE_PASSWORD = rf"((?>{_COLON}{_SLASH}{{2}}[^\s:/?#\[]*?{_COLON}))"
+_OPENING = re.compile(rf"(?={_BEFORE_PASSWORD})", re.IGNORECASE)
+_AT_SIGN, _SPACE, _LINE = re.compile(_AT), re.compile(r"\s"), re.compile(".+")
+_PORT = re.compile(r"\d+(?:[/?#\s]|$)")
 #: neither a port nor, without an @, a password: nobody knows, so it goes
-_NO_PORT = re.compile(rf"{_BEFORE_PASSWORD}(?!\d+\b|\*\*\*@)[^\s/?#]+", re.IGNORECASE)
+_NO_PORT = re.compile(rf"{_BEFORE_PASSWORD}(?!\d+\b(?!{_COLON}\S)|\*\*\*@)[^\s/?#]+", re.IGNORECASE)
 _TOKEN_AS_USER = re.compile(r"(https?://)[^\s:/?#@]+@", re.IGNORECASE)
-#: names of secrets; the short ones only as a word of their own, or `sigma` and `author` would be some
+#: names of secrets; the short ones only as a word of their own, or `sigma` and `author` would be some; `code` only
+#: in a URL, where it is the key of an Azure function
 _SECRET = (
     r"(?:passw(?:or)?d|passphrase|secret|token|credential|signature|authorization"
-    r"|(?:(?<![a-z])|(?<=%[0-9a-f]{2}))(?:sig|auth|pass|pwd)(?![a-z])|key(?:id)?(?![a-z]))"
+    r"|(?:(?<![a-z])|(?<=%[0-9a-f]{2}))(?:sig|auth|pass|pwd)(?![a-z])|key(?:id)?(?![a-z])"
+    rf"|(?:(?<=[?&])|(?<=%3f)|(?<=%26))code(?={_EQUALS}))"
 )
 _SECRET_NAME = re.compile(_SECRET, re.IGNORECASE)
 _SECRET_VALUE = re.compile(
-    rf"({_SECRET}[\w.-]{{0,40}}[\"']?\s*(?:{_EQUALS}|:(?!//))\s*)(?!\*\*\*@)"
+    rf"({_SECRET}[\w.-]{{0,40}}+[\"']?\s*+(?:{_EQUALS}|:(?!//))\s*)(?!\*\*\*@)"
     r"(?:(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")[^\s&]*|(?:(?:bearer|basic|digest|token)\s+)?[^\s&]+)",
     re.IGNORECASE,
 )
+#: a URL, or words like ``host=db password=x`` and ``AccountName=x;AccountKey=y``
+_ADDRESS = re.compile(rf"{_COLON}{_SLASH}{{2}}|\A\s*\w+\s*=[^=;]*[\s;]\w+\s*=", re.IGNORECASE)
 
 
 def redacted(text: str) -> str:
     """Return a text without the passwords in its URLs and the values of parameters that are named like secrets.
 
-    What might be part of a secret goes too: rather a host name too few than a password too many.
+    What might be part of a secret goes too: rather a host name too few than a password too many. The time it takes
+    grows with the length of the text and no faster, as anybody may have written it.
 
     Examples
     --------
     >>> redacted("postgresql://ada:p@ss/word@db.example/runs?sslpassword=x&sslmode=require")
     'postgresql://ada:***@db.example/runs?sslpassword=***&sslmode=require'
     """
-    text = _TOKEN_AS_USER.sub(r"\1***@", _PASSWORD.sub(r"\1***@", text))
+    if _AT_SIGN.search(text):
+        text = _TOKEN_AS_USER.sub(r"\1***@", _LINE.sub(_without_passwords, text))
     return _SECRET_VALUE.sub(r"\1***", _NO_PORT.sub(r"\1***", text))
+
+
+def _without_passwords(line: re.Match[str]) -> str:
+    """Return a line whose URLs have no passwords.
+
+    They end at the last @ without a space before it, as they may hold every other sign; with spaces at the first @
+    (or the last of its word), unless what follows the colon is a port.
+    """
+    text = line[0]
+    ends = [at.end() for at in _AT_SIGN.finditer(text)]
+    signs = [end - 1 for end in ends if text[end - 1] == "@"]
+    gaps = [space.start() for space in _SPACE.finditer(text)] + [len(text)]
+
+    def last_of_word(position: int) -> int:
+        count = bisect_right(ends, gaps[bisect_left(gaps, position)])
+        return ends[count - 1] if count else 0
+
+    kept, done = [], 0
+    last = ends[-1] if ends else 0
+    for opening in _OPENING.finditer(text):
+        start = opening.end(1)
+        if start >= last:
+            break
+        end = last_of_word(start)
+        if end <= start and not _PORT.match(text, start):
+            sign = bisect_left(signs, start)
+            end = last_of_word(signs[sign]) if sign < len(signs) else last
+        if end > start and opening.start() >= done:
+            kept += [text[done:start], "***@"]
+            done = end
+    return "".join(kept) + text[done:]
+
+
+def discreet(text: str) -> str:
+    """Return the text of a parameter without secrets; what is no URL is kept to the letter, as it may be a path.
+
+    Examples
+    --------
+    >>> discreet("token_classifier:model"), discreet("https://host/?token=x")
+    ('token_classifier:model', 'https://host/?token=***')
+    """
+    return redacted(text) if _ADDRESS.search(text) else text
 
 
 def names_a_secret(name: str) -> bool:
@@ -54,9 +103,33 @@ def names_a_secret(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None
 
 
+def jsonable(document: Any) -> Any:
+    """Return a document as every reader of JSON takes it: numbers that are none as None, keys as text.
+
+    Examples
+    --------
+    >>> jsonable({1: (math.nan, 2.5)})
+    {'1': [None, 2.5]}
+    """
+    if document is None or isinstance(document, bool):
+        return document
+    if isinstance(document, float):
+        return float(document) if math.isfinite(document) else None
+    if isinstance(document, int):  # Python refuses to write long ones in decimal
+        return int(document) if document.bit_length() < 10_000 else hex(document)
+    if isinstance(document, Mapping):
+        return {str(key): jsonable(value) for key, value in document.items()}
+    if isinstance(document, list | tuple):
+        return [jsonable(each) for each in document]
+    if type(document).__module__ == "numpy" and hasattr(document, "tolist"):
+        plain = document.tolist()
+        return jsonable(plain) if type(plain) is not type(document) else str(document)
+    return str(document)
+
+
 def reject(name: str, owner: str, expected: str, given: object) -> NoReturn:
     """Raise the one kind of argument error there is."""
-    shown = repr(given)
+    shown = redacted(repr(given))
     if len(shown) > 80:
         shown = shown[:77] + "..."
     raise ArgumentError(f"The {name!r} parameter of {owner} must be {expected}. Got {shown} instead.")

@@ -123,9 +123,17 @@ class Outputs:
         """Return everything as columns for a file; labels of mixed types become text that keeps their type."""
         values: Any = self.values
         if self.values.dtype == object:
+            written: dict[str, str] = {}  # most labels are texts, and few of them are different
+
+            def text(value: Any) -> str:
+                if type(value) is not str:
+                    return json.dumps(value_to_json(value, "label"))
+                if value not in written:
+                    written[value] = json.dumps(value)
+                return written[value]
+
             values = [
-                json.dumps(value_to_json(v, "label")) if ok else None
-                for v, ok in zip(self.values, self.ok, strict=True)
+                text(v) if ok else None for v, ok in zip(self.values.tolist(), self.ok.tolist(), strict=True)
             ]
         elif self.values.dtype.kind == "U":
             values = self.values.tolist()

@@ -17,10 +17,12 @@ import typer
 from typer.core import TyperGroup
 
 from .. import __version__
-from ..errors import DatamorphicError, SystemFailed, UsageError
+from .._checks import redacted
+from ..errors import DatamorphicError, Interrupted, SystemFailed, UsageError
 from .console import (
     FINDINGS,
     OWN_FAULT,
+    STOPPED,
     SYSTEM_FAILED,
     WRONG_USE,
     Json,
@@ -33,6 +35,8 @@ from .console import (
     user_code,
 )  # fmt: skip
 from .explore import explore
+from .keeping import Numbered, StoreUrl, hint, open_store
+from .resolve import lasting
 from .runs import app as runs
 from .runs import worker_check
 from .study import study
@@ -45,7 +49,9 @@ class _Group(TyperGroup):
         try:
             return super().invoke(ctx)
         except DatamorphicError as error:
-            typer.echo(f"datamorphic: {' '.join(printable(str(error)).split())}", err=True)
+            typer.echo(f"datamorphic: {' '.join(printable(redacted(str(error))).split())}", err=True)
+            if isinstance(error, Interrupted):
+                raise typer.Exit(STOPPED) from None
             failed = isinstance(error, SystemFailed) or not isinstance(error, UsageError)
             raise typer.Exit(SYSTEM_FAILED if failed else WRONG_USE) from None
 
@@ -134,24 +140,42 @@ def laws(
     ] = None,
     target: Annotated[str | None, typer.Option(help="The column of the data that is the label.")] = None,
     examples: Annotated[int, typer.Option(help="How many triples of points to try.", min=1)] = 500,
+    store: StoreUrl = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Check that moves, midpoint and distance of a test system keep the laws exploration stands on.
 
     Prints each law with HOLDS or BROKEN, a broken one with a counter-example in words; exit code 1 if one is broken.
+    Counter-examples are kept, and tried first the next time.
 
     Examples: datamorphic laws my_tests:RedWine; datamorphic laws --subject "Box 1";
     datamorphic laws --data data:iris --target target
     """
+    from ..verbs.keeping import Keep
     from ..verbs.laws import laws as check
 
-    with user_code():
-        report = check(_law_source(system, subject, data, target), examples=examples, seed=seed)
-    if as_json:
-        print_json({"system": report.system, "examples": examples, "seed": seed, "laws": _laws_json(report)})
-    else:
-        _print_laws(report)
+    words = {"model": system, "subject": subject, "data": lasting(data), "target": target, "examples": examples}
+    with open_store(store) as opened:
+        number = Numbered(opened, hint(store), resumable=False)
+        keep = None if opened is None else Keep(opened, words={"words": words}, begun=number)
+        with user_code(), number:
+            source = _law_source(system, subject, data, target)
+            report = check(source, examples=examples, seed=seed, store=keep)
+        if as_json:
+            print_json(
+                {
+                    "system": report.system,
+                    "examples": examples,
+                    "seed": seed,
+                    "tried_first": report.tried_first,
+                    "laws": _laws_json(report),
+                    "run": number.run,
+                }
+            )
+        else:
+            _print_laws(report)
+            number.tell()
     if not report.holds:
         raise typer.Exit(FINDINGS)
 
@@ -189,6 +213,8 @@ def _print_laws(report: Any) -> None:
         for result in report.results:
             words = f": {printable(result.words)}" if result.words else ""
             sys.stdout.write(f"{result.state:<11}  {result.law:<12}  {result.says}{words}\n")
+        if first := report.told_first():
+            sys.stdout.write(f"\n{first}\n")
         return
     out.print(f"Laws of {report.system}, {report.examples:,} examples, seed {report.seed}\n", markup=False)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
@@ -201,6 +227,8 @@ def _print_laws(report: Any) -> None:
             says.append(f"\n{printable(result.words)}", style="bold" if result.state == "BROKEN" else "dim")
         table.add_row(Text(result.state, style=style, no_wrap=True), Text(result.law), says)
     out.print(table)
+    if first := report.told_first():
+        out.print(f"\n{first}", markup=False)
 
 
 def _laws_json(report: Any) -> list[dict[str, str]]:
@@ -221,7 +249,7 @@ def main() -> None:
     try:
         app()
     except Exception:
-        traceback.print_exc()
+        sys.stderr.write(redacted(traceback.format_exc()))
         typer.echo(
             "datamorphic: this is a fault of datamorphic's own. Please report it with the lines above.", err=True
         )

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .._checks import jsonable
 from ..errors import UsageError
 
 FINDINGS, WRONG_USE, SYSTEM_FAILED, OWN_FAULT, STOPPED = 1, 2, 3, 70, 130
@@ -22,6 +23,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
 
 def print_json(document: Any) -> None:
     """Print one JSON document on stdout."""
+    document = jsonable(document)
     plain = "utf" not in (getattr(sys.stdout, "encoding", None) or "").lower()
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=plain, allow_nan=False) + "\n")
 

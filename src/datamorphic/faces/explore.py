@@ -9,9 +9,15 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import UsageError
+from ..runs.interrupts import Interrupts
 from .console import FINDINGS, Json, Seed, console, escaped, print_json, printable, ready_to_write, user_code
-from .keeping import Batch, EngineName, Numbered, StoreUrl, Workers, open_store
+from .keeping import Batch, EngineName, Numbered, StoreUrl, Workers, hint, open_store
 from .resolve import lasting, load_data, load_system
+
+#: the words of a run, and nothing else that a store may say, become arguments when it goes on
+SHARED = ("walk_distance", "moves", "seeds", "seed", "target", "threshold", "jump", "labels")
+HOW = ("strategy", "walks", "steps", "delta", "refine", "pool", "budget", "timeout", "batch")
+WORDS = ("model", "data", "subject", *SHARED, *HOW)
 
 
 def explore(
@@ -109,7 +115,7 @@ def explore(
     with open_store(store) as kept:
         perform(
             words, kept, trust=trust, engine=engine_of(engine, workers), save=save, html=html, baseline=baseline,
-            as_json=as_json,
+            as_json=as_json, hint=hint(store),
         )  # fmt: skip
 
 
@@ -124,15 +130,16 @@ def perform(
     html: Path | None = None,
     baseline: Any = None,
     as_json: bool = False,
+    hint: str = "",
 ) -> None:
     """Explore as the words say, go on with a run if one is named, and tell what was found."""
     from ..verbs.explore import explore as run
     from ..verbs.keeping import Keep
 
-    number = Numbered(store)
+    number = Numbered(store, hint)
     keep = None if store is None else Keep(store, resume, {"words": words}, number)
-    asked = {name: value for name, value in words.items() if name not in ("model", "data", "subject")}
-    with user_code(), number:
+    asked = {name: words[name] for name in HOW}
+    with user_code(), number, Interrupts():
         system, frame, common = _loaded(words, trust)
         front = run(system, frame, **(asked | common), engine=engine, store=keep)
         difference = None if baseline is None else baseline.diff(front)
@@ -145,10 +152,11 @@ def perform(
 
             write(front_report(front), html)
     if as_json:
-        print_json(_document(front, words["seed"], difference) | {"run": number.run})
+        found = {"run": number.run, "interrupted": front.tally.interrupted}
+        print_json(_document(front, words["seed"], difference) | found)
     else:
         _print(front, difference, html)
-        number.tell(front.tally.interrupted)
+        number.tell()
     if difference is not None and not difference.unchanged:
         raise typer.Exit(FINDINGS)
 
@@ -157,8 +165,7 @@ def _loaded(words: dict[str, Any], trust: bool) -> tuple[Any, Any, dict[str, Any
     """Return the system and the data that the words stand for, and the options that all verbs share."""
     system, options = load_system(words["model"], words["subject"], trust)
     frame = None if words["data"] is None else load_data(words["data"])
-    shared = ("walk_distance", "moves", "seeds", "seed", "target", "threshold", "jump", "labels")
-    return system, frame, {name: words[name] for name in shared} | options
+    return system, frame, {name: words[name] for name in SHARED} | options
 
 
 def _document(front: Any, seed: int, difference: Any) -> dict[str, Any]:

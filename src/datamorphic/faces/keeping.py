@@ -1,8 +1,9 @@
-"""What commands that can be resumed share: the options of engine and store, and the number of a run."""
+"""What commands that are kept share: the options of engine and store, and the number of a run."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import StoreError
+from ..errors import Interrupted, StoreError, UsageError
 from .console import STOPPED, printable
 
 Batch = Annotated[
@@ -26,27 +27,31 @@ EngineName = Annotated[
 StoreUrl = Annotated[
     str | None,
     typer.Option(
-        help="Where runs are kept: a file, postgresql://..., or none. By default a file in the user's data folder.",
+        help="Where runs are kept: a file, postgresql://..., or none. By default $DATAMORPHIC_STORE, else a file in the "
+        "user's data folder.",
         show_default=False,
     ),
 ]
 
 
 @contextmanager
-def open_store(url: str | None, *, needed: bool = False) -> Iterator[Any]:
+def open_store(url: str | None, *, needed: bool = False, reading: bool = False) -> Iterator[Any]:
     """Open the run store that was asked for; None for none.
 
     Nobody asked for the one in the user's data folder: where that cannot be, a run goes on without.
     """
-    if url == "none":
+    asked = url or os.environ.get("DATAMORPHIC_STORE")
+    if asked == "none":
+        if needed:
+            raise UsageError("There is nothing to see without a store. Name one with --store.")
         yield None
         return
-    from ..runs.store import STORE_VARIABLE, Store
+    from ..runs.store import Store
 
     try:
-        store = Store.open(url)
+        store = Store.open(url, reading=reading)
     except StoreError as error:
-        if needed or url is not None or os.environ.get(STORE_VARIABLE):
+        if needed or asked:
             raise
         typer.echo(f"datamorphic: this run is not kept. {printable(str(error))}", err=True)
         yield None
@@ -55,12 +60,37 @@ def open_store(url: str | None, *, needed: bool = False) -> Iterator[Any]:
         yield store
 
 
-class Numbered:
-    """The number of a run, told when it begins, when it is cut short and when it ends."""
+def nothing_yet(url: str | None) -> str:
+    """Return where the runs would be, if nobody named a store and none was ever kept; else an empty text."""
+    from ..runs.store import default_path
 
-    def __init__(self, store: Any) -> None:
+    where = os.environ.get("DATAMORPHIC_STORE") or str(default_path())
+    return where if url is None and "://" not in where and where != "none" and not os.path.exists(where) else ""
+
+
+def hint(url: str | None) -> str:
+    """Return what a command must add to find a store again."""
+    if url is None:
+        return ""
+    return " --store ... (as here)" if "://" in url else f" --store {shlex.quote(url)}"
+
+
+class Numbered:
+    """The number of a run, told when it begins, when it is cut short and when it ends.
+
+    Parameters
+    ----------
+    store : Store or None
+        Where it is kept.
+    hint : str
+        What a command must add to find that store.
+    resumable : bool
+        Whether such a run can go on.
+    """
+
+    def __init__(self, store: Any, hint: str = "", resumable: bool = True) -> None:
         self.run: int | None = None
-        self._store = store
+        self._store, self._hint, self._resumable = store, hint, resumable
 
     def __call__(self, run: int) -> None:
         """Take note of the number."""
@@ -68,15 +98,19 @@ class Numbered:
         if sys.stderr.isatty():
             typer.echo(f"run {run}, kept in {self._store.url}", err=True)
 
-    def tell(self, interrupted: bool) -> None:
+    def tell(self) -> None:
         """Say where to find the run, or how to go on with it."""
         if self.run is not None:
-            typer.echo(
-                self._go_on() if interrupted else f"kept as run {self.run}: datamorphic runs show {self.run}"
-            )
+            if message := self._store.run(self.run).message:
+                typer.echo(printable(message))
+            typer.echo(self._where())
 
-    def _go_on(self) -> str:
-        return f"run {self.run} can go on: datamorphic runs resume {self.run}"
+    def _where(self) -> str:
+        if self.run is None:
+            return ""
+        if self._resumable and self._store.run(self.run).state != "finished":
+            return f"run {self.run} can go on: datamorphic runs resume {self.run}{self._hint}"
+        return f"kept as run {self.run}: datamorphic runs show {self.run}{self._hint}"
 
     def __enter__(self) -> Numbered:
         return self
@@ -84,6 +118,6 @@ class Numbered:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if isinstance(error, KeyboardInterrupt):
-            typer.echo(f"\ndatamorphic: stopped. {self._go_on() if self.run is not None else ''}", err=True)
+        if isinstance(error, KeyboardInterrupt | Interrupted):
+            typer.echo(f"\ndatamorphic: stopped. {self._where()}".rstrip(), err=True)
             raise typer.Exit(STOPPED) from None

@@ -2,56 +2,58 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from .._checks import plural
-from ..errors import StoreError, UsageError
+from ..errors import StoreError, UntrustedError, UsageError
 from .console import FINDINGS, Json, console, print_json, printable, ready_to_write
-from .explore import perform
-from .keeping import EngineName, StoreUrl, Workers, open_store
+from .explore import WORDS, perform
+from .keeping import EngineName, StoreUrl, Workers, hint, nothing_yet, open_store
 
 app = typer.Typer(help="Runs that were kept: see them, go on with them, compare them.", no_args_is_help=True)
 
 RunId = Annotated[int, typer.Argument(metavar="ID", help="The number of the run.", show_default=False)]
+WIDEST = 120  # characters of a cell
 STYLES = {"finished": "green", "running": "cyan", "interrupted": "yellow", "killed": "yellow", "failed": "red"}
 
 
 def _opened(url: str | None) -> Any:
-    """Open the store, which these commands cannot do without."""
-    if url == "none":
-        raise UsageError("There is nothing to see without a store. Leave --store out, or name one.")
-    return open_store(url, needed=True)
+    """Open the store, which these commands cannot do without, to look at it."""
+    return open_store(url, needed=True, reading=True)
 
 
 @app.command("list")
-def list_runs(store: StoreUrl = None, as_json: Json = False) -> None:
+def list_runs(
+    last: Annotated[int, typer.Option(help="How many of the newest to list.", min=1)] = 50,
+    every: Annotated[bool, typer.Option("--all", help="List all of them.")] = False,
+    store: StoreUrl = None,
+    as_json: Json = False,
+) -> None:
     """List the runs of a store, the newest last.
 
     Example: datamorphic runs list
     """
-    with _opened(store) as kept:
-        runs, where = kept.runs(), kept.url
+    runs: list[Any] = []
+    where = nothing_yet(store)
+    if not where:
+        with _opened(store) as kept:
+            # whoever reads JSON counts on all of them
+            runs, where = kept.runs(last=None if every or as_json else last), kept.url
     if as_json:
         print_json([run.to_json() for run in runs])
         return
     if not runs:
-        console().print(
-            f"There are no runs in {where} yet. Try: datamorphic explore --subject 'Box 1'", markup=False
-        )
+        told = f"There are no runs in {where} yet. Try: datamorphic explore --subject 'Box 1'"
+        console().print(told, markup=False)
         return
     rows = [
-        [
-            run.id,
-            run.verb,
-            run.system,
-            run.state,
-            f"{run.started.astimezone():%Y-%m-%d %H:%M}",
-            _seconds(run),
-            _found(run),
-        ]
+        [run.id, run.verb, run.system, run.state, _when(run.started, "%Y-%m-%d %H:%M"), _seconds(run), _found(run)]
         for run in runs
     ]
     _table(["run", "verb", "system", "state", "started", "took", "found"], rows)
@@ -69,29 +71,39 @@ def show(run: RunId, store: StoreUrl = None, as_json: Json = False) -> None:
         print_json(found.to_json())
         return
     out = console()
-    out.print(f"[bold]run {found.id}: {found.verb}[/bold] ", end="")
-    out.print(f"of {printable(found.system)}, {found.state}", markup=False)
+    out.print(
+        f"run {found.id}: {printable(found.verb)} of {printable(found.system)}", style="bold", markup=False, end=""
+    )
+    out.print(f", {printable(found.state)}", markup=False)
     if found.message:
         out.print(printable(found.message), markup=False)
+    words = found.parameters.get("words") or {}
+    asked = {**found.parameters, **{name: words.get(name) for name in ("model", "subject", "data", "target")}}
     about: dict[str, Any] = {
-        "started": f"{found.started.astimezone():%Y-%m-%d %H:%M:%S}, took {_seconds(found)}",
-        "done": f"{_done(found)}; {plural(found.runs, 'run')}, {plural(found.calls, 'call')} of the system",
+        "started": f"{_when(found.started)}, took {_seconds(found)}",
+        "ended": found.ended and _when(found.ended),
+        "done": _done(found) + (f"; {_cost(found)}" if found.runs else ""),
         "found": _found(found) or "-",
         "seed": found.seed,
-        **{name: value for name, value in found.parameters.items() if value is not None and name != "words"},
-        **{name: found.parameters.get("words", {}).get(name) for name in ("model", "subject", "data", "target")},
-        "model": found.parameters.get("words", {}).get("model") or found.model_hash,
-        "versions": ", ".join(f"{name} {version}" for name, version in found.versions.items()),
+        **{name: value for name, value in asked.items() if name != "words"},
+        "model hash": found.model_hash,
+        "data hash": found.data_hash,
+        "versions": _listed(found.versions),
+        "made on": f"{found.host}; {_listed(found.environment)}",
         "files": ", ".join(f"{file.name} ({plural(file.rows, 'row')})" for file in found.artifacts) or "none",
     }
     for name, value in about.items():
         if value is not None:
-            out.print(f"  {name:<14} {printable(str(value))}", markup=False)
+            out.print(f"  {printable(name):<14} {printable(str(value))}", markup=False)
     for verdict in found.verdicts:
-        cases = f", {plural(verdict['cases'], 'case')}" if verdict.get("cases") else ""
-        out.print(f"  {verdict['verdict']:<14} {printable(verdict['says'])}{cases}", markup=False)
+        count = verdict.get("cases")
+        cases = f", {plural(count, 'case')}" if isinstance(count, int) and count else ""
+        counter = f": {verdict['words']}" if verdict.get("words") else ""
+        told = f"{verdict.get('verdict', ''):<14} {verdict.get('says', '')}{cases}{counter}"
+        out.print(f"  {printable(told)}", markup=False)
     if found.state in ("killed", "interrupted", "failed"):
-        out.print(f"Go on with it: datamorphic runs resume {found.id}", markup=False)
+        again = f"Go on with it: datamorphic runs resume {found.id}{hint(store)}"
+        out.print(printable(_again(found) if found.verb == "laws" else again), markup=False)
 
 
 @app.command()
@@ -100,7 +112,12 @@ def resume(
     store: StoreUrl = None,
     workers: Workers = None,
     engine: EngineName = None,
-    trust: Annotated[bool, typer.Option("--trust", help="Load a pickled model: runs whatever is in it.")] = False,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust", help="Load a pickled model, or import one for a run in a store that others can write to."
+        ),
+    ] = False,
     save: Annotated[Path | None, typer.Option(help="Write the front to this Parquet file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a report with pictures to this file.")] = None,
     as_json: Json = False,
@@ -116,16 +133,40 @@ def resume(
     for file in (save, html):
         if file is not None:
             ready_to_write(file)
-    with _opened(store) as kept:
-        words = kept.run(run).parameters.get("words")
+    with open_store(store, needed=True) as kept:
+        before = kept.run(run)
+        if before.verb == "laws":
+            raise StoreError(f"Run {run} is a check of laws, too short to be gone on with. {_again(before)}")
+        words = before.parameters.get("words")
         if words is None:
             raise StoreError(
                 f"Run {run} was begun in Python. Go on with it there: the same call, with resume={run}."
             )
         perform(
-            words, kept, resume=run, trust=trust, engine=engine_of(engine, workers), save=save, html=html,
-            as_json=as_json,
+            _checked(words, kept, run, trust), kept, resume=run, trust=trust, engine=engine_of(engine, workers),
+            save=save, html=html, as_json=as_json, hint=hint(store),
         )  # fmt: skip
+
+
+def _checked(words: Any, store: Any, run: int, trust: bool) -> dict[str, Any]:
+    """Return the words of a run, if they are such; what a store says is no reason to run somebody's code."""
+    if not isinstance(words, dict) or not set(WORDS) <= words.keys():
+        raise StoreError(f"Run {run} does not say how it was begun: its words are damaged. Start it anew.")
+    model = words["model"]
+    if model is not None and not os.path.exists(str(model)) and not trust and not _private(store):
+        raise UntrustedError(
+            f"Run {run} wants to import {printable(str(model))}, which runs its code, and others can write to {store.url}. "
+            "If the run and the module are yours, say --trust."
+        )
+    return {name: words[name] for name in WORDS}
+
+
+def _private(store: Any) -> bool:
+    """Tell whether nobody but this user can write to a store."""
+    if not os.path.isfile(store.url):
+        return False  # a server
+    about = os.stat(store.url)
+    return not hasattr(os, "getuid") or (about.st_uid == os.getuid() and not about.st_mode & 0o022)
 
 
 @app.command()
@@ -142,23 +183,35 @@ def diff(
     from ..verbs.runs import compare
 
     with _opened(store) as kept:
+        for run in (first, second):
+            if kept.run(run).verb == "laws":
+                raise StoreError(
+                    f"Run {run} is a check of laws: it has verdicts and no border, and only borders can be compared. "
+                    f"See its verdicts: datamorphic runs show {run}{hint(store)}"
+                )
         found = compare(kept, first, second)
+    difference = found.difference
     if as_json:
         print_json(
             {
                 "first": found.first.id,
                 "second": found.second.id,
                 "changed": {name: list(both) for name, both in found.changed.items()},
-                "unchanged": bool(found.difference.unchanged),
-                "findings": list(found.difference.findings),
+                "unchanged": None if difference is None else bool(difference.unchanged),
+                "findings": [] if difference is None else list(difference.findings),
+                "why_not": found.why_not,
             }
         )
     else:
         out = console()
         for name, (before, after) in found.changed.items():
-            out.print(f"  {name:<14} {printable(str(before))} -> {printable(str(after))}", markup=False)
-        out.print(printable(found.difference.describe()), markup=False)
-    if not found.difference.unchanged:
+            told = f"  {printable(name):<14} {printable(str(before))} -> {printable(str(after))}"
+            out.print(told, markup=False)
+        if difference is not None:
+            out.print(printable(difference.describe()), markup=False)
+    if difference is None:
+        raise UsageError(f"The borders cannot be compared: {found.why_not}")
+    if not difference.unchanged:
         raise typer.Exit(FINDINGS)
 
 
@@ -191,14 +244,17 @@ def export(
 def remove(
     runs: Annotated[list[int], typer.Argument(metavar="ID...", help="The runs.", show_default=False)],
     store: StoreUrl = None,
+    as_json: Json = False,
 ) -> None:
     """Remove runs and their files from the store.
 
     Example: datamorphic runs remove 11 12
     """
-    with _opened(store) as kept:
+    with open_store(store, needed=True) as kept:
         for run in runs:
             kept.remove(run)
+    if as_json:
+        print_json({"removed": runs})
 
 
 @app.command()
@@ -215,8 +271,9 @@ def failures(
     """
     from ..runs import failures as database
 
-    with _opened(store) as kept:
-        database.forget(kept, forget or [])
+    with open_store(store, needed=True) if forget else _opened(store) as kept:
+        if forget:
+            database.forget(kept, forget)
         known = database.known(kept)
     if as_json:
         print_json([failure.to_json() for failure in known])
@@ -257,7 +314,7 @@ def _table(header: list[str], rows: list[list[Any]]) -> None:
     from rich.text import Text
 
     out = console()
-    words = [[printable(str(cell)).replace("\n", " ") for cell in row] for row in rows]
+    words = [[_cut(printable(str(cell)).replace("\n", " ")) for cell in row] for row in rows]
     if not out.is_terminal:  # whoever reads a pipe wants whole lines
         widths = [max(map(len, column)) for column in zip(header, *words, strict=True)]
         for row in [header, *words]:
@@ -272,6 +329,18 @@ def _table(header: list[str], rows: list[list[Any]]) -> None:
     out.print(table)
 
 
+def _cut(text: str) -> str:
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."
+
+
+def _when(moment: datetime, form: str = "%Y-%m-%d %H:%M:%S %Z") -> str:
+    return moment.astimezone().strftime(form)
+
+
+def _listed(about: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in about.items())
+
+
 def _seconds(run: Any) -> str:
     if run.seconds < 60:
         return f"{run.seconds:.1f} s"
@@ -283,9 +352,25 @@ def _done(run: Any) -> str:
     return "-" if run.done is None else f"{run.done:.0%}"
 
 
+def _cost(run: Any) -> str:
+    return f"{plural(run.runs, 'run')}, {plural(run.calls, 'call')} of the system"
+
+
+def _again(run: Any) -> str:
+    """Say how to check laws once more."""
+    words = run.parameters.get("words")
+    if words is None:
+        return "Call dm.laws again."
+    system = [words["model"]] if words["model"] else []
+    given = {name: words[name] for name in ("subject", "data", "target", "examples")} | {"seed": run.seed}
+    options = [part for name, value in given.items() if value is not None for part in (f"--{name}", str(value))]
+    return f"Run it again: {shlex.join(['datamorphic', 'laws', *system, *options])}"
+
+
 def _found(run: Any) -> str:
-    if "pairs" in run.summary:
-        return f"{plural(run.summary['pairs'], 'pair')} from {plural(run.summary['walks'], 'walk')}"
+    pairs, walks = run.summary.get("pairs"), run.summary.get("walks")
+    if isinstance(pairs, int) and isinstance(walks, int):
+        return f"{plural(pairs, 'pair')} from {plural(walks, 'walk')}"
     if run.verdicts:
         broken = sum(verdict.get("verdict") in ("BROKEN", "VIOLATED") for verdict in run.verdicts)
         return f"{broken} of {plural(len(run.verdicts), 'law')} broken"

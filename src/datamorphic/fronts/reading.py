@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._checks import short
-from ..errors import SystemFailed
+from ..errors import Interrupted, SystemFailed
 from ..outputs import Outputs, Status
 from ..runs.drive import drive
 from ..space import geometry
@@ -108,7 +108,7 @@ def ask_aside(front: Front, flow: Flow[Result]) -> Result | None:
     try:
         with redirect_stdout(sys.stderr):
             return drive(flow, front.sut, progress=False, recheck=0)
-    except SystemFailed:
+    except (SystemFailed, Interrupted):
         return None
 
 

@@ -55,6 +55,12 @@ def remarks(front: Front) -> list[str]:
     if front.exhausted:
         ended = "The search was interrupted" if front.tally.interrupted else "The budget ended the search"
         told.append(f"{ended}; what was found until then is kept.")
+    workers, batches = front.tally.workers, front.tally.most_batches
+    if workers > batches > 0:
+        told.append(
+            f"{workers} workers had at most {plural(batches, 'batch', 'batches')} to share at a time: a smaller batch=, or "
+            "more walks, would give all of them something to do."
+        )
     if front.tally.tried is not None:
         still, mended = front.tally.tried
         told.append(

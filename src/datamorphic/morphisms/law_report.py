@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from .._checks import plural
+
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ..space.features import Codes
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,10 @@ class LawResult:
         The function that broke it.
     cases : DataFrame or None
         The points of the counter-example.
+    first : tuple of bool
+        Whether they still break it, for each of the counter-examples of earlier checks that were tried first.
+    again : array or None
+        Codes of a triple to try first the next time, where one was found and this was asked for.
     """
 
     law: str
@@ -35,6 +43,8 @@ class LawResult:
     words: str = ""
     culprit: str = ""
     cases: pd.DataFrame | None = field(default=None, compare=False, repr=False)
+    first: tuple[bool, ...] = ()
+    again: Codes | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.law}: {self.state}" + (f". {self.words}" if self.words else "")
@@ -69,5 +79,21 @@ class LawReport:
         """The broken laws, each with its counter-example in words."""
         return [result for result in self.results if result.state == "BROKEN"]
 
+    @property
+    def tried_first(self) -> dict[str, int]:
+        """How many counter-examples of earlier checks were tried, and how many are still breaking, how many mended."""
+        tried = [breaks for result in self.results for breaks in result.first]
+        return {"tried": len(tried), "breaking": sum(tried), "mended": len(tried) - sum(tried)}
+
+    def told_first(self) -> str:
+        """Return what was tried first in words; nothing if nothing was."""
+        first = self.tried_first
+        if not first["tried"]:
+            return ""
+        tried = plural(first["tried"], "counter-example")
+        return (
+            f"tried first: {tried} of earlier checks, {first['breaking']} still breaking, {first['mended']} mended"
+        )
+
     def __str__(self) -> str:
-        return "\n".join(map(str, self.results))
+        return "\n".join([*map(str, self.results), *filter(None, [self.told_first()])])

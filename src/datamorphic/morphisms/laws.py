@@ -6,17 +6,18 @@ Hypothesis search again, case by case, for the simplest such points.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._checks import plural, short, whole_number
 from ..errors import DatamorphicError
+from ..space.features import Codes
 from ..space.points import Points
 from .completeness import incomplete
 from .examination import Examined, Finding, Triples, plain_label
@@ -24,11 +25,9 @@ from .law_report import LawReport, LawResult
 from .search import points
 from .system import TestSystem
 
-if TYPE_CHECKING:
-    pass
-
 Mask = npt.NDArray[np.bool_]
 Check = Callable[[Examined, Triples], Finding | None]
+Broken = tuple[Triples, Finding]  # triples, and how they break a law
 ROUNDING = 1e-9  # relative; more than what float64 loses in a few operations
 
 
@@ -208,78 +207,128 @@ LAWS = (
     Law("identity", "a distance is 0 between equal points and above 0 between others", _zero),
     Law("symmetry", "a distance is the same in both directions", _symmetric),
     Law("triangle", "no way round is shorter than the direct one", _triangle),
-    Law(
-        "midpoint",
-        "the midpoint is nearer to both ends than they are to each other",
-        _midpoint,
-        Examined.lacks_midpoint,
-    ),
+    Law("midpoint", "the midpoint is nearer to both ends than they are to each other",
+        _midpoint, Examined.lacks_midpoint),
     Law("step", "a move goes no farther than its step", _step, Examined.lacks_steps),
     Law("locality", "a move of one feature leaves the others alone", _local, Examined.lacks_moves),
-    Law(
-        "completeness",
-        "moves and midpoints lead from any point to any other",
-        incomplete,
-        Examined.lacks_moves,
-        False,
-    ),
-    Law(
-        "determinism",
-        "the system answers the same input the same way",
-        _repeatable,
-        Examined.lacks_executor,
-        False,
-    ),
-    Law(
-        "batches",
-        "the system answers a batch as it answers row by row",
-        _batch_invariant,
-        Examined.lacks_executor,
-        False,
-    ),
-)
+    Law("completeness", "moves and midpoints lead from any point to any other",
+        incomplete, Examined.lacks_moves, shrinks=False),
+    Law("determinism", "the system answers the same input the same way",
+        _repeatable, Examined.lacks_executor, shrinks=False),
+    Law("batches", "the system answers a batch as it answers row by row",
+        _batch_invariant, Examined.lacks_executor, shrinks=False),
+)  # fmt: skip
 
 
 # -- the search ----------------------------------------------------------------------------------------------
 
 
 def check_laws(
-    system: TestSystem, *, examples: int = 500, seed: int = 0, show: Callable[[str, float], None] | None = None
+    system: TestSystem,
+    *,
+    examples: int = 500,
+    seed: int = 0,
+    known: Mapping[str, Sequence[Codes]] | None = None,
+    show: Callable[[str, float], None] | None = None,
 ) -> LawReport:
     """Check every law on `examples` triples of points and shrink what breaks one.
 
-    `show` is told what is being done and which share of the work is done already.
+    `known` are triples that broke laws before, by the law's name: they are tried first. If it is given, be it empty,
+    results name the triples to try first the next time. `show` is told what is being done and which share of the work
+    is done already.
     """
     whole_number("examples", "laws", examples, 1)
     whole_number("seed", "laws", seed)
     examined = Examined(system)
     drawn = _draw(examined, examples, seed)
+    if known and any(known.values()):
+        _learn_features(examined, drawn)
     results = []
     for number, law in enumerate(LAWS):
         if show is not None:
             show(f"the law of {law.name}", number / len(LAWS))
-        results.append(_check(law, examined, drawn, examples, seed))
+        before = None if known is None else known.get(law.name, ())
+        results.append(_check(law, examined, drawn, examples, seed, before))
     return LawReport(system.name, results, len(drawn), seed)
 
 
-def _check(law: Law, examined: Examined, drawn: Triples, examples: int, seed: int) -> LawResult:
+def _check(
+    law: Law, examined: Examined, drawn: Triples, examples: int, seed: int, known: Sequence[Codes] | None
+) -> LawResult:
     why_not = law.needs(examined)
     if why_not:
         return LawResult(law.name, law.says, "NOT CHECKED", why_not)
+    tried = [_breaks(law, examined, triple[None]) for triple in known or ()]
+    first = tuple(broken is not None for broken in tried)
+    before = next((broken for broken in tried if broken is not None), None)
     finding = law.check(examined, drawn)
     if finding is None or not finding.bad.any():
-        return LawResult(law.name, law.says, "HOLDS", examined.remark() if law.name == "determinism" else "")
-    where, row, others = drawn, int(np.argmax(finding.bad)), finding.others
-    if law.shrinks:
-        simplest = _shrink(law, examined, drawn, finding, examples, seed)
-        if simplest is not None:
-            (where, finding), row = simplest, 0
+        if before is None:
+            words = examined.remark() if law.name == "determinism" else ""
+            return LawResult(law.name, law.says, "HOLDS", words, first=first)
+        (where, finding), others, again = before, before[1].others, None
+    else:
+        where, others = drawn, finding.others
+        if law.shrinks:
+            simplest = _shrink(law, examined, drawn, finding, examples, seed)
+            again = None if simplest is None else simplest[0].codes[0]
+            where, finding = simplest or before or (drawn, finding)
+        else:
+            again = None if known is None else _repeatedly(law, examined, drawn, finding)
+    row = int(np.argmax(finding.bad))
     cases = Points.concat([p.take(slice(row, row + 1)) for p in (where.x, where.y, where.z)]).frame
     cases.index = ["x", "y", "z"]
     words = finding.explain(row)
     if others:
         words += f". So do {plural(len(others), 'other')}: {', '.join(others[:4])}{' and so on' if len(others) > 4 else ''}"
-    return LawResult(law.name, law.says, "BROKEN", words, finding.culprit, cases)
+    return LawResult(law.name, law.says, "BROKEN", words, finding.culprit, cases, first, again)
+
+
+# -- what broke a law before -----------------------------------------------------------------------------------
+
+
+def _breaks(law: Law, examined: Examined, codes: Codes, culprit: str = "distance") -> Broken | None:
+    """Return triples with how they break a law, None if they do not; the same answer whatever else was drawn.
+
+    A law that does not shrink is one of many points: for it, triples are checked in the company of the pool.
+    """
+    triples = Triples.of(examined.space, codes if law.shrinks else np.concatenate([codes, _company(examined)]))
+    try:
+        finding = law.check(examined, triples)
+    except DatamorphicError as error:
+        if not law.shrinks:
+            raise
+        told = str(error)  # the name is gone when the explanation is asked for
+        finding = Finding(np.ones(len(triples), dtype=bool), culprit, lambda i: told)
+    return (triples, finding) if finding is not None and finding.bad.any() else None
+
+
+def _company(examined: Examined) -> Codes:
+    return np.stack([np.roll(examined.pool, -k, axis=0) for k in range(3)], axis=1)
+
+
+def _repeatedly(law: Law, examined: Examined, drawn: Triples, finding: Finding) -> Codes | None:
+    """Return a triple that breaks a law which does not shrink, and will when it is tried first; None without one."""
+    row = int(np.argmax(finding.bad))
+    if _breaks(law, examined, drawn.codes[row : row + 1]):
+        return drawn.codes[row]
+    # A finding about all rows names none of them: halving tells which it is.
+    codes = drawn.codes if finding.bad.all() and len(drawn) > 1 else drawn.codes[:0]
+    while len(codes) > 1:
+        halves = np.array_split(codes, 2)
+        codes = next((half for half in halves if _breaks(law, examined, half)), codes[:0])
+    return codes[0] if len(codes) else None
+
+
+def _learn_features(examined: Examined, drawn: Triples) -> None:
+    """Let moves be understood by many points: single triples, and few drawn ones, would mislead."""
+    crowd = Triples.of(examined.space, np.concatenate([drawn.codes, _company(examined)]))
+    for name, applied in examined.moves(crowd):
+        if not isinstance(applied, Exception):
+            examined.feature_of(name, crowd)
+
+
+# -- the search by Hypothesis ----------------------------------------------------------------------------------
 
 
 def _search(body: Callable[[Any], None], examined: Examined, examples: int, seed: int) -> None:
@@ -310,32 +359,27 @@ def _draw(examined: Examined, examples: int, seed: int) -> Triples:
     return Triples.of(examined.space, np.stack(drawn))
 
 
-class _Broken(Exception):
+class _Stop(Exception):
     """Tells Hypothesis that a law is broken here."""
 
 
 def _shrink(
     law: Law, examined: Examined, drawn: Triples, finding: Finding, examples: int, seed: int
-) -> tuple[Triples, Finding] | None:
+) -> Broken | None:
     """Return the simplest triple that breaks the law, or None where it cannot be broken twice."""
     from hypothesis.errors import HypothesisException
 
     verdicts = {triple.tobytes(): bool(bad) for triple, bad in zip(drawn.codes, finding.bad, strict=True)}
-    last: list[tuple[Triples, Finding]] = []
+    last: list[Broken] = []
 
     def body(triple: Any) -> None:
         if verdicts.get(triple.tobytes()) is False:
             return  # known to be in order: the batch said so
-        one = Triples.of(examined.space, triple[None])
-        try:
-            found = law.check(examined, one)
-        except DatamorphicError as error:
-            told = str(error)  # the name is gone when the explanation is asked for
-            found = Finding(np.ones(1, dtype=bool), finding.culprit, lambda i: told)
-        if found is not None and found.bad[0]:
-            last.append((one, found))
-            raise _Broken
+        broken = _breaks(law, examined, triple[None], finding.culprit)
+        if broken is not None:
+            last.append(broken)
+            raise _Stop
 
-    with suppress(_Broken, HypothesisException, ExceptionGroup):
+    with suppress(_Stop, HypothesisException, ExceptionGroup):
         _search(body, examined, examples, seed)
     return last[-1] if last else None

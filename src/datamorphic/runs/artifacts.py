@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 import shutil
+import socket
 import tempfile
 import time
 from abc import ABC, abstractmethod
@@ -18,27 +19,53 @@ from typing import Any
 
 from .._checks import optional_import, plural, redacted, reject
 from ..errors import DatamorphicError, StoreError
-from .sql import in_our_words
+from .address import FILES_VARIABLE, data_folder
+from .trouble import in_our_words
 
 UNFINISHED = "part-"  # how the names of files that are being written begin
 STALE = 24 * 3600.0  # seconds after which nobody is writing them any more
+#: names as we make them; whatever is called otherwise is not ours to read, write or remove
+FOLDER = re.compile("[0-9a-f]{16}")
+NAME = re.compile(r"\w[\w.-]{0,99}")
+PLACE = re.compile(f"{FOLDER.pattern}/[0-9a-f]{{8}}-{NAME.pattern}")
+REMAINS = re.compile(f"{FOLDER.pattern}/(?:{UNFINISHED})?[0-9a-f]{{8}}-{NAME.pattern}")
 
 
 @dataclass(frozen=True)
 class Artifact:
-    """A file of a run: its name, where it is below the store's folder, and what it must be."""
+    """A file of a run: its name, where it is below the store's folder, what it must be, and where that folder was."""
 
     name: str
     path: str
     sha256: str
     bytes: int
     rows: int
+    root: str | None = None
+
+
+def is_place_of(artifact: Artifact, folder: str) -> bool:
+    """Tell whether a file lies in the folder of its run, under a name as we make them."""
+    place = PLACE.fullmatch(artifact.path) and NAME.fullmatch(artifact.name)
+    return bool(place) and artifact.path.startswith(f"{folder}/") and artifact.path[26:] == artifact.name
 
 
 def files_at(where: str | os.PathLike[str], host: str | None = None) -> Files:
     """Return the folder of files at a path or URL; `host` is the only one that has it, None if it is shared."""
     where = os.fspath(where)
     return RemoteFiles(where) if "://" in where else LocalFiles(Path(where).expanduser().absolute(), host)
+
+
+def files_of_server(where: str | None) -> Files:
+    """Return the folder of files of a store that many hosts share; by default one that only this host has."""
+    where = where or os.environ.get(FILES_VARIABLE)
+    if not where:
+        return files_at(data_folder() / "files", socket.gethostname())
+    if "memory://" in where:
+        raise StoreError(
+            "Files of runs cannot be kept at memory://: they would be gone with this process, and other hosts would "
+            "never see them. Name a folder or a URL that all hosts reach."
+        )
+    return files_at(where)
 
 
 class Files(ABC):
@@ -63,12 +90,20 @@ class Files(ABC):
     def discard(self, paths: Iterable[str]) -> None:
         """Remove files. What resists stays: no run fails for it."""
 
+    @abstractmethod
+    def probe(self) -> None:
+        """Raise where files cannot be written: better now than when a run has taken hours."""
+
     def sweep(self) -> None:  # noqa: B027 - there may be nothing to sweep
         """Remove what killed processes left behind."""
 
     def _place(self, folder: str, name: str) -> str:
-        if not re.fullmatch(r"\w[\w.-]{0,99}", name):
+        if not NAME.fullmatch(name):
             reject("artifacts", "Store.finish", "a mapping of plain file names", name)
+        if not FOLDER.fullmatch(folder):
+            raise StoreError(
+                f"The folder of the run is damaged or not ours: {redacted(folder)!r}. Start a new run."
+            )
         # A name of its own: the file of a run that is gone on with is replaced only when the store knows the new one
         return f"{folder}/{secrets.token_hex(4)}-{name}"
 
@@ -82,10 +117,27 @@ class Files(ABC):
             return
         raise self._refusal(artifact, run, wrong)
 
+    def _ours(self, artifact: Artifact, run: int) -> str:
+        """Return the path of a file, which whoever may write into the database could have made lead anywhere."""
+        if not is_place_of(artifact, artifact.path[:16]):
+            raise StoreError(
+                redacted(
+                    f"The row of the file {artifact.name!r} of run {run} is damaged or not ours: no run has "
+                    f"written {artifact.path!r}. Run it again."
+                )
+            )
+        return artifact.path
+
     def _refusal(self, artifact: Artifact, run: int, wrong: str) -> StoreError:
+        moved = ""
+        if artifact.root not in (None, redacted(self.name)):
+            moved = (
+                f"It was written to {artifact.root}: if that is where it is, name that folder or URL as "
+                f"?artifacts=... in the URL of the store or in ${FILES_VARIABLE}. "
+            )
         return StoreError(
             redacted(
-                f"The file {artifact.name!r} of run {run} ({self.name}/{artifact.path}) {wrong}. "
+                f"The file {artifact.name!r} of run {run} ({self.name}/{artifact.path}) {wrong}. {moved}"
                 f"Put back a copy of it, or run it again."
             )
         )
@@ -102,13 +154,15 @@ class LocalFiles(Files):
         """Write beside the final place, make sure it is on the disk, then move it there."""
         place = self._place(folder, name)
         path = self._root / place
+        if path.parent.is_symlink():
+            raise self._link(folder)
         draft = path.with_name(UNFINISHED + path.name)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             rows = int(writer(draft))
             with draft.open("rb") as file:
                 os.fsync(file.fileno())
-            artifact = Artifact(name, place, _sha256(draft), draft.stat().st_size, rows)
+            artifact = Artifact(name, place, _sha256(draft), draft.stat().st_size, rows, redacted(self.name))
             os.replace(draft, path)
             _sync_folder(path.parent)
             return artifact
@@ -122,7 +176,9 @@ class LocalFiles(Files):
     @contextmanager
     def open(self, artifact: Artifact, run: int) -> Iterator[Path]:
         """Give the path of the file itself."""
-        path = self._root / artifact.path
+        path = self._root / self._ours(artifact, run)
+        if path.parent.is_symlink():
+            raise self._link(path.parent.name)
         if not path.is_file():
             raise self._refusal(artifact, run, "is missing")
         self._verify(path, artifact, run)
@@ -130,21 +186,46 @@ class LocalFiles(Files):
 
     def listing(self, folder: str) -> list[str]:
         """List its folder."""
-        return [f"{folder}/{path.name}" for path in (self._root / folder).glob("*")]
+        if not FOLDER.fullmatch(folder) or (self._root / folder).is_symlink():
+            return []
+        paths = (f"{folder}/{path.name}" for path in (self._root / folder).glob("*"))
+        return [path for path in paths if REMAINS.fullmatch(path)]
 
     def discard(self, paths: Iterable[str]) -> None:
         """Remove files, and folders that become empty."""
-        for path in paths:
+        for path in filter(REMAINS.fullmatch, paths):
             with suppress(OSError):
-                (self._root / path).unlink()
-                (self._root / path).parent.rmdir()
+                if not (self._root / path).parent.is_symlink():
+                    (self._root / path).unlink()
+                    (self._root / path).parent.rmdir()
+
+    def probe(self) -> None:
+        """Write something and remove it."""
+        try:
+            self._root.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self._root):
+                return
+        except OSError as error:
+            trouble = in_our_words(error, f"folder {self._root}")
+        raise trouble
 
     def sweep(self) -> None:
         """Remove drafts that nobody can still be writing."""
-        for draft in self._root.glob(f"*/{UNFINISHED}*"):
-            with suppress(OSError):
-                if time.time() - draft.stat().st_mtime > STALE:
-                    draft.unlink()
+        drafts = (f"{path.parent.name}/{path.name}" for path in self._root.glob(f"*/{UNFINISHED}*"))
+        self.discard(draft for draft in drafts if self._is_stale(draft))
+
+    def _is_stale(self, draft: str) -> bool:
+        with suppress(OSError):
+            return time.time() - (self._root / draft).lstat().st_mtime > STALE
+        return False
+
+    def _link(self, folder: str) -> StoreError:
+        return StoreError(
+            redacted(
+                f"The folder {self._root / folder} of a run is a link to another one, and links are not followed. "
+                f"Put the folder itself in its place."
+            )
+        )
 
 
 class RemoteFiles(Files):
@@ -161,7 +242,7 @@ class RemoteFiles(Files):
         with _temporary(name) as draft:
             try:
                 rows = int(writer(draft))
-                artifact = Artifact(name, place, _sha256(draft), draft.stat().st_size, rows)
+                artifact = Artifact(name, place, _sha256(draft), draft.stat().st_size, rows, redacted(self.name))
             except OSError as error:
                 trouble = in_our_words(error, f"draft {draft}", run)
             else:
@@ -176,7 +257,7 @@ class RemoteFiles(Files):
     @contextmanager
     def open(self, artifact: Artifact, run: int) -> Iterator[Path]:
         """Download it for as long as it is needed."""
-        source = f"{self._root}/{artifact.path}"
+        source = f"{self._root}/{self._ours(artifact, run)}"
         with _temporary(artifact.name) as copy:
             if not self._attempt(lambda: self._system.exists(source), run):
                 raise self._refusal(artifact, run, "is missing")
@@ -186,13 +267,29 @@ class RemoteFiles(Files):
 
     def listing(self, folder: str) -> list[str]:
         """List its folder; most of these systems have none, only names with slashes."""
+        if not FOLDER.fullmatch(folder):
+            return []
         with suppress(Exception):
-            return [f"{folder}/{path.rpartition('/')[2]}" for path in self._system.find(f"{self._root}/{folder}")]
+            found = self._system.find(f"{self._root}/{folder}")
+            paths = [f"{folder}/{path.rpartition('/')[2]}" for path in found]
+            return [path for path in paths if REMAINS.fullmatch(path)]
         return []
+
+    def probe(self) -> None:
+        """Write something and remove it."""
+        place = f"{self._root}/probe-{secrets.token_hex(8)}"
+
+        def work() -> None:
+            self._system.makedirs(self._root, exist_ok=True)
+            self._system.pipe_file(place, b"datamorphic was here")
+
+        self._attempt(work)
+        with suppress(Exception):
+            self._system.rm_file(place)
 
     def discard(self, paths: Iterable[str]) -> None:
         """Remove files."""
-        for path in paths:
+        for path in filter(REMAINS.fullmatch, paths):
             with suppress(Exception):
                 self._system.rm_file(f"{self._root}/{path}")
 
@@ -202,9 +299,17 @@ class RemoteFiles(Files):
             return work()
         except DatamorphicError:
             raise
+        except ImportError as error:
+            trouble = StoreError(redacted(f"Files cannot be kept at {self.name}: {error}. {_remedy(error)}"))
         except Exception as error:
             trouble = in_our_words(error, f"folder {self.name}", run)
         raise trouble
+
+
+def _remedy(error: ImportError) -> str:
+    """Return how to get the package that fsspec misses; the error of its import is the cause of fsspec's own."""
+    package = getattr(error.__cause__ or error.__context__ or error, "name", None)
+    return f"Install it with: pip install {package}" if package else "Install what it names with pip."
 
 
 @contextmanager

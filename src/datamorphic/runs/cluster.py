@@ -8,8 +8,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 from .._checks import optional_import, plural, redacted
@@ -57,7 +56,7 @@ class Cluster(Engine):
 
     def lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
         """Send the system to the workers and return ways to reach it, some for each of their threads."""
-        threads = sum(self.connect().nthreads().values())
+        self.workers = threads = sum(self.connect().nthreads().values())
         if not threads:
             raise self.no_workers()
         self._given, self._blob, self._timeout = system, _dumped(system), timeout
@@ -171,6 +170,7 @@ class _Lane(Wrapper):
 
 # -- on the workers -----------------------------------------------------------------------------------
 
+_forgotten: set[str] = set()  # runs that are over
 _systems: dict[tuple[str, int, bool], Executor] = {}  # one a thread: executors are used by one thread at a time
 
 
@@ -180,30 +180,28 @@ def _answer(
     """Answer batches, in a process of their own if the system may hang or take its process down."""
     key = token, threading.get_ident(), careful
     if key not in _systems:
+        if token in _forgotten:
+            raise SystemDied("its run is over")
+        _allow_children()
+        one_blas_thread()  # as Dask has it by default
         system: Executor = pickle.loads(blob)
         _systems[key] = Isolated(system, timeout) if careful or timeout is not None else system
-    with _children_allowed(), one_blas_thread():
-        return answer_all(batches, scores, _systems[key])
+    return answer_all(batches, scores, _systems[key])
 
 
 def _forget(token: str) -> None:
     """Let go of the systems of a run, and of their processes."""
+    _forgotten.add(token)
     for key in [key for key in _systems if key[0] == token]:
         system = _systems.pop(key)
         if isinstance(system, Isolated):
             system.close()
 
 
-@contextmanager
-def _children_allowed() -> Iterator[None]:
+def _allow_children() -> None:
     """Let a worker have children: it is a daemon of its nanny, and ours end with it by themselves."""
     about: dict[str, Any] = getattr(multiprocessing.current_process(), "_config", {})
-    daemon = about.pop("daemon", None)
-    try:
-        yield
-    finally:
-        if daemon is not None:
-            about["daemon"] = daemon
+    about.pop("daemon", None)
 
 
 def _dumped(system: Executor) -> bytes:

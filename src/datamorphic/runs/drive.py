@@ -50,8 +50,8 @@ class Tally:
         Rows the system computed for them, after the cache.
     seconds : float
         How long it took.
-    most_batches : int
-        Into how many batches the largest question was cut: so many workers had something to do.
+    workers, most_batches : int
+        How many could compute at once, and into how many batches the largest question was cut: so many had work.
     exhausted, interrupted : bool
         Whether the budget, or the user, ended it.
     tried : tuple of int, optional
@@ -63,6 +63,7 @@ class Tally:
     runs: int = 0
     calls: int = 0
     seconds: float = 0.0
+    workers: int = 1
     most_batches: int = 0
     exhausted: bool = False
     interrupted: bool = False
@@ -110,6 +111,7 @@ def drive(
     batch: int | None = None,
     cache: int | None = 1_000_000,
     recheck: int = 16,
+    alive: bool = False,
 ) -> Result:
     """Answer a flow until it returns, and return its result.
 
@@ -141,6 +143,8 @@ def drive(
         Different rows that are remembered, so that none of them is asked twice; None for no memory.
     recheck : int
         Rows that are asked a second time now and then, to see whether answers repeat.
+    alive : bool
+        Whether the system is known to answer; else it counts as failed when it answers nothing for long.
     """
     limit = Budget.parse(budget)
     if not isinstance(executor, Executor):
@@ -153,20 +157,28 @@ def drive(
 
     with (
         Interrupts() as interrupts,
-        running(engine_of(engine), executor, timeout) as lanes,
+        running(chosen := engine_of(engine), executor, timeout) as lanes,
         Progress(executor.name, progress) as shown,
     ):
         guard = Guarded(
-            executor, recheck, rows=batch, lanes=lanes, journal=journal, stopped=lambda: interrupts.stopped
+            executor,
+            recheck,
+            alive=alive,
+            rows=batch,
+            lanes=lanes,
+            journal=journal,
+            stopped=lambda: interrupts.stopped,
         )
         counted = Counted(guard)
         ready = Cached(counted, cache) if cache else counted
-        tally.health = guard.health
+        tally.health, tally.workers = guard.health, chosen.workers
         try:
             asked = next(flow)
             while True:
                 question = asked if isinstance(asked, Question) else Question(asked)
-                if _spent(limit, tally.runs + question.cost, seconds()):
+                # what is only told again costs nothing, however long it took the first time
+                told_again = journal is not None and journal.replaying
+                if _spent(limit, tally.runs + question.cost, 0.0 if told_again else seconds()):
                     tally.exhausted = True
                     asked = flow.throw(OutOfBudget(f"the budget is spent after {tally.runs:,} runs"))
                     # A flow that asks again has not understood: it gets the same answer, and then ours.

@@ -16,6 +16,7 @@ from ..errors import ArgumentError
 from ..sut.base import Executor
 from ..sut.isolated import Isolated, one_blas_thread
 
+MOST = 1024  # workers on one machine
 EXPECTED = "None, 'serial', 'processes:2', 'threads:2', 'dask://host:port' or a Dask client"
 
 
@@ -27,6 +28,7 @@ class Engine:
     """
 
     name = "serial"
+    workers = 1
 
     def lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
         """Return the ways to reach the system."""
@@ -49,7 +51,7 @@ class Processes(Engine):
     """Some processes on this machine, each with the system in it."""
 
     def __init__(self, workers: int) -> None:
-        self.workers = whole_number("workers", "engine", workers, 1)
+        self.workers = whole_number("workers", "engine", workers, 1, MOST)
         self.name = f"processes:{workers}"
 
     def lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
@@ -62,7 +64,7 @@ class Threads(Engine):
     """Some threads of this process, for systems that wait or compute outside of Python and may be asked at once."""
 
     def __init__(self, workers: int) -> None:
-        self.workers = whole_number("workers", "engine", workers, 1)
+        self.workers = whole_number("workers", "engine", workers, 1, MOST)
         self.name = f"threads:{workers}"
 
     def lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from itertools import islice
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
-from .._checks import redacted
-from .sql import canonical, failures, plain
+from .._checks import jsonable, redacted
+from .documents import canonical, plain
+from .rows import FAILURE, moment, typed
+from .sql import failures
 from .store import Store
 
 
@@ -34,9 +37,10 @@ class Failure:
     run: int | None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the failure as JSON has it, times in ISO 8601."""
+        """Return the failure as JSON has it, times in ISO 8601, None for numbers that are none."""
         times = {"first_seen": self.first_seen.isoformat(), "last_seen": self.last_seen.isoformat()}
-        return asdict(self) | times
+        told: dict[str, Any] = jsonable(asdict(self) | times)
+        return told
 
 
 def remember(
@@ -91,7 +95,7 @@ def remember(
 def recall(store: Store, system: str, relation: str, limit: int = 100) -> list[Failure]:
     """Return the failures of a system at a relation, those seen last first."""
     newest = _newest().where(failures.c.system == redacted(system), failures.c.relation == relation)
-    return _read(store, newest.limit(limit))
+    return _read(store, newest, limit)
 
 
 def known(store: Store) -> list[Failure]:
@@ -101,7 +105,8 @@ def known(store: Store) -> list[Failure]:
 
 def forget(store: Store, ids: Iterable[int]) -> None:
     """Remove failures by their ids; ids that are not there are none to worry about."""
-    which = failures.delete().where(failures.c.id.in_([int(each) for each in ids]))
+    possible = [int(each) for each in ids if 0 <= each <= store.database.largest_id]
+    which = failures.delete().where(failures.c.id.in_(possible))
     store.database.write(lambda connection: connection.execute(which))
 
 
@@ -109,14 +114,17 @@ def _newest() -> sa.Select[Any]:
     return sa.select(failures).order_by(failures.c.last_seen.desc(), failures.c.id.desc())
 
 
-def _read(store: Store, query: sa.Select[Any]) -> list[Failure]:
-    names = [field.name for field in fields(Failure)]
-
+def _read(store: Store, query: sa.Select[Any], limit: int | None = None) -> list[Failure]:
     def work(connection: Connection) -> list[Failure]:
-        rows = [{name: row[name] for name in names} for row in connection.execute(query).mappings()]
-        times = (
-            {name: datetime.fromtimestamp(row[name], UTC) for name in ("first_seen", "last_seen")} for row in rows
-        )
-        return [Failure(**(row | when)) for row, when in zip(rows, times, strict=True)]
+        with connection.execution_options(yield_per=100).execute(query) as rows:
+            return list(islice(_whole(rows.mappings()), limit))
 
     return store.database.read(work)
+
+
+def _whole(rows: Iterable[Mapping[Any, Any]]) -> Iterator[Failure]:
+    """Yield failures, without those that are damaged: cases to try are a help, not a duty."""
+    for row in rows:
+        values, wrong = typed(row, FAILURE)
+        if not wrong:
+            yield Failure(**values | {name: moment(values[name]) for name in ("first_seen", "last_seen")})

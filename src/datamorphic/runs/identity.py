@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..space.describe import space_to_dict
 from ..space.points import Points
 
@@ -21,12 +23,16 @@ def model_hash(model: Any) -> str | None:
     """
     if isinstance(model, str | os.PathLike):
         return _of_file(model)
+    if inspect.ismodule(model) or inspect.isclass(model) or inspect.isroutine(model):
+        return _of_code(model)
     with suppress(Exception):  # whatever pickling somebody's object raises: then nobody can tell
-        import joblib
+        held = _of_object(model)
+        installed = "site-packages" in str(inspect.getsourcefile(type(model)))  # then versions tell
+        return held if installed else f"{held} {_of_code(type(model))}"  # what it holds, and what it does with it
+    return _of_code(type(model))
 
-        if not _is_code(model):
-            return f"joblib:{joblib.hash(model)}"
-    code = model if _is_code(model) else type(model)
+
+def _of_code(code: Any) -> str | None:
     with suppress(OSError, TypeError):
         return _of_file(str(inspect.getsourcefile(code)))
     with suppress(OSError, TypeError):
@@ -34,8 +40,16 @@ def model_hash(model: Any) -> str | None:
     return None
 
 
-def _is_code(model: Any) -> bool:
-    return inspect.ismodule(model) or inspect.isclass(model) or inspect.isroutine(model)
+def _of_object(model: Any) -> str:
+    from joblib.hashing import NumpyHasher
+
+    class Hasher(NumpyHasher):  # type: ignore[misc]
+        """Hashes the points of search trees and not the trees, which count how often they were asked."""
+
+        def save(self, held: Any) -> None:
+            super().save(np.asarray(held.data) if hasattr(held, "get_tree_stats") else held)
+
+    return f"md5:{Hasher('md5').hash(model)}"
 
 
 def _of_file(path: str | os.PathLike[str]) -> str | None:

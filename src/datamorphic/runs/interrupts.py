@@ -6,20 +6,29 @@ import signal
 import sys
 import threading
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 
 class Interrupts:
-    """Counts Ctrl-C while a run goes on, where nobody else does and this is the main thread."""
+    """Counts Ctrl-C while a run goes on, where nobody else does and this is the main thread.
+
+    Those inside another share its count: a run may ask its system several times.
+    """
+
+    _outermost: ClassVar[Interrupts | None] = None
 
     def __init__(self) -> None:
         self.times = 0
         self._before: Any = None
 
     def __enter__(self) -> Interrupts:
-        ours = threading.current_thread() is threading.main_thread()
-        if ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        if threading.current_thread() is not threading.main_thread():
+            return self
+        if Interrupts._outermost is not None:
+            return Interrupts._outermost
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             self._before = signal.signal(signal.SIGINT, self._interrupted)
+            Interrupts._outermost = self
         return self
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
@@ -37,4 +46,5 @@ class Interrupts:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._before is not None:
+            Interrupts._outermost = None
             signal.signal(signal.SIGINT, self._before)

@@ -67,7 +67,7 @@ class RunJournal:
         self.unkept = ""  # why nothing more is kept, if so
         self._rng, self._spent = rng, spent
         self._began = self._live = self._written = time.monotonic()
-        self._replaying = True
+        self._live_yet = False
         self._old = store.entries(run)
         self._next: Entry | None = None
         self._asks = 0
@@ -84,14 +84,20 @@ class RunJournal:
         self._question = {"fingerprint": _fingerprint(batch, scores), "state": _state(self._rng)}
         found: dict[int, Solved] = {}
         for entry in self._entries(ask):
-            if {"fingerprint": entry.fingerprint, "state": entry.about["state"]} != self._question:
+            if {"fingerprint": entry.fingerprint, "state": entry.about.get("state")} != self._question:
                 raise StoreError(
                     f"Run {self.run} cannot go on: its question {ask + 1} is not the one that was asked when it began. The "
                     "model, the data or the libraries have changed since. Start it anew."
                 )
-            found |= _solved(entry)
-        if self._replaying and len(found) < pieces:
-            self._replaying, self._live = False, time.monotonic()
+            try:
+                found |= _solved(entry)
+            except (DataError, AttributeError, LookupError, TypeError, ValueError) as error:
+                raise StoreError(
+                    f"Run {self.run} cannot go on: what it was answered to question {ask + 1} is damaged "
+                    f"({type(error).__name__}: {error}). Start it anew."
+                ) from error
+        if not self._live_yet and len(found) < pieces:
+            self._live_yet, self._live = True, time.monotonic()
         return {piece: solved for piece, solved in found.items() if piece < pieces}
 
     def keep(self, piece: int, solved: Solved) -> None:
@@ -105,7 +111,7 @@ class RunJournal:
     @property
     def seconds(self) -> float:
         """How long the run has taken, without what was only told again."""
-        return self._spent + (0.0 if self._replaying else time.monotonic() - self._live)
+        return self._spent + (time.monotonic() - self._live if self._live_yet else 0.0)
 
     def progress(self, **progress: Any) -> None:
         """Take note of how far the run is; written with the next answers."""
@@ -114,22 +120,26 @@ class RunJournal:
     def write(self, *, only_if_due: bool = False) -> None:
         """Write what waits, in one transaction."""
         now = time.monotonic()
-        if self._replaying or (only_if_due and now - self._written < OFTEN):
+        if not self._live_yet or (only_if_due and now - self._written < OFTEN):
             return
+        waiting, self._waiting = self._waiting, []  # before they are written: whatever happens then, never twice
         try:
-            entries = [] if self.unkept else [_entry(group) for group in _groups(self._waiting)]
+            entries = [] if self.unkept else [_entry(group) for group in _groups(waiting)]
         except DataError as error:
             entries, self.unkept = [], str(error)
         self.store.commit(self.run, entries, seconds=self.seconds, **self._progress)
-        self._waiting, self._written = [], time.monotonic()
+        self._written = time.monotonic()
+
+    @property
+    def replaying(self) -> bool:
+        """Whether the next question was answered before, at least in part."""
+        if self._next is None:
+            self._next = next(self._old, None)
+        return self._next is not None
 
     def _entries(self, ask: int) -> Iterator[Entry]:
         """Yield what the store has of a question; questions come in order."""
-        while True:
-            if self._next is None:
-                self._next = next(self._old, None)
-            if self._next is None or self._next.ask > ask:
-                return
+        while self.replaying and self._next is not None and self._next.ask <= ask:
             entry, self._next = self._next, None
             yield entry
 
@@ -182,7 +192,7 @@ def _fingerprint(batch: Batch, scores: Wanted) -> str:
     if isinstance(batch, Points):
         digest.update(batch.codes.tobytes(order="F"))
     else:
-        digest.update(batch.frame.to_json(orient="split").encode())
+        digest.update(batch.frame.to_csv(index=False).encode(errors="surrogatepass"))
     return digest.hexdigest()
 
 

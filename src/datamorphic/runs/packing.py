@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import struct
+import zlib
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +16,7 @@ from ..errors import DataError
 from ..outputs import Outputs
 from ..space.describe import value_from_json, value_to_json
 
+HEAD = struct.Struct(">II")  # length of the description, checksum of all that follows
 PLAIN = re.compile(r"[<>|=]?[iufbU]\d+")  # types of labels that are kept as they lie in memory
 
 
@@ -43,7 +46,8 @@ def pack(outputs: Outputs) -> bytes:
     about["parts"] = [len(part) for part in raw]
     body = b"".join(raw)
     head = json.dumps(about).encode()
-    return len(head).to_bytes(4, "big") + head + (pa.compress(body, codec="zstd", asbytes=True) if body else b"")
+    packed = head + (pa.compress(body, codec="zstd", asbytes=True) if body else b"")
+    return HEAD.pack(len(head), zlib.crc32(packed)) + packed
 
 
 def unpack(data: bytes) -> Outputs:
@@ -51,20 +55,23 @@ def unpack(data: bytes) -> Outputs:
     import pyarrow as pa
 
     try:
-        stop = 4 + int.from_bytes(data[:4], "big")
-        about = json.loads(data[4:stop])
+        length, checksum = HEAD.unpack_from(data)
+        if zlib.crc32(data[HEAD.size :]) != checksum:
+            raise DataError("their checksum is another")
+        stop = HEAD.size + length
+        about = json.loads(data[HEAD.size : stop])
         sizes = [int(size) for size in about["parts"]]
         body = pa.decompress(data[stop:], sum(sizes), codec="zstd", asbytes=True) if sum(sizes) else b""
         rows, edges = int(about["rows"]), np.cumsum([0, *sizes]).tolist()
         pieces = iter(body[a:b] for a, b in pairwise(edges))
         values: npt.NDArray[Any]
         if "values" in about:
-            values = np.empty(rows, dtype=object)
+            values = np.empty(len(about["values"]), dtype=object)
             values[:] = [None if each is None else value_from_json(each) for each in about["values"]]
         elif PLAIN.fullmatch(about["dtype"]):
             values = np.frombuffer(next(pieces), dtype=np.dtype(about["dtype"])).copy()
         else:
-            raise DataError(f"the labels are said to be {about['dtype']!r}")
+            raise DataError(f"their labels are said to be {about['dtype']!r}")
         status = (
             np.frombuffer(next(pieces), dtype=np.int8).copy() if about.get("status") else np.zeros(rows, np.int8)
         )
@@ -72,6 +79,10 @@ def unpack(data: bytes) -> Outputs:
         if "scores" in about:
             scores = np.frombuffer(next(pieces), dtype=np.float64).reshape(rows, int(about["scores"])).copy()
         messages = {int(row): str(text) for row, text in about.get("messages", {}).items()}
+        if not len(values) == len(status) == rows or not all(0 <= row < rows for row in messages):
+            raise DataError(f"there are {len(values)} labels for {rows} rows, or messages for others")
         return Outputs(values, status, scores, messages)
-    except (ArithmeticError, AttributeError, LookupError, StopIteration, TypeError, ValueError, OSError) as error:
+    except DataError as error:
+        raise DataError(f"The answers kept of a run are damaged: {error}.") from None
+    except (Exception, MemoryError) as error:  # whatever hostile bytes make the readers raise
         raise DataError(f"The answers kept of a run are damaged: {type(error).__name__}: {error}.") from error

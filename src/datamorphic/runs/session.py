@@ -6,6 +6,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -38,6 +39,8 @@ class Session:
         What it has become by now; without one the run has no journal, and cannot be resumed.
     model, seeds
         To recognise when the run goes on.
+    engine : str
+        Who computes, for the record.
     """
 
     def __init__(
@@ -52,13 +55,14 @@ class Session:
         rng: np.random.Generator | None = None,
         model: Any,
         seeds: Any,
+        engine: str = "serial",
     ) -> None:
         self.store, self.resumed = store, resume is not None
         self._ended, self._began = False, time.monotonic()
         hashes = {"model_hash": model_hash(model), "data_hash": data_hash(seeds)}
         spent = 0.0
         if resume is None:
-            about: dict[str, Any] = {"versions": versions(), "environment": environment(), **hashes}
+            about: dict[str, Any] = {"versions": versions(), "environment": environment(engine), **hashes}
             self.run = store.begin(verb, system, parameters, seed=seed, **about)
         else:
             _check_same(store.run(resume), verb, parameters, seed, hashes)
@@ -97,21 +101,34 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None or self._ended or isinstance(error, StoreError):
-            return
+        try:
+            if error is not None and not self._ended:
+                self._end(error)
+        finally:
+            self.store.release(self.run)
+
+    def _end(self, error: BaseException) -> None:
+        """Enter why the run did not come to its end, if the store can be written at all."""
         by_user = isinstance(error, KeyboardInterrupt | Interrupted)
         told = str(error) if isinstance(error, DatamorphicError) else type(error).__name__
-        self.store.finish(
-            self.run,
-            "interrupted" if by_user else "failed",
-            message="stopped by the user" if by_user else told,
-            seconds=self._seconds,
-        )
+        with suppress(StoreError):  # it would say less than the error that ended the run
+            self.store.finish(
+                self.run,
+                "interrupted" if by_user else "failed",
+                message="stopped by the user" if by_user else told,
+                seconds=self._seconds,
+            )
 
 
-def environment() -> dict[str, Any]:
-    """Return what is worth knowing of the machine; nothing of the user's own."""
-    return {"platform": platform.platform(), "machine": platform.machine(), "cores": os.cpu_count()}
+def environment(engine: str) -> dict[str, Any]:
+    """Return what is worth knowing of where a run is made; no variables of the environment, which hold secrets."""
+    return {
+        "platform": platform.platform(),
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+        "folder": os.getcwd(),
+        "engine": engine,
+    }
 
 
 def _check_same(
@@ -130,7 +147,7 @@ def _check_same(
         )
     for what, now in hashes.items():
         then = getattr(before, what)
-        if then is not None and now is not None and then != now:
+        if then != now:
             thing = what.partition("_")[0]
             verb_form = "have" if thing == "data" else "has"
             raise StoreError(

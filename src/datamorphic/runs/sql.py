@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import errno
-import json
 import os
 import random
-import re
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,13 +17,14 @@ from sqlalchemy.types import TypeDecorator
 
 from .._checks import optional_import, redacted
 from ..errors import StoreError
+from . import trouble
+from .documents import canonical, parsed
+from .trouble import OTHER_STORE, in_our_words, is_away, is_busy
 
 T = TypeVar("T")
 
-PATIENCE = 60.0  # seconds to wait for another process that is writing
 NAP = 5.0  # of them, at a time within SQLite, where Ctrl-C is not heard
 FIRST_COME = 0x64_61_74_61_6D_6F_72_70  # the advisory lock under which PostgreSQL's tables are made
-OTHER_STORE = "name another store with --store"
 
 
 class Words(TypeDecorator[str]):
@@ -52,31 +50,14 @@ class Json(TypeDecorator[Any]):
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         """Read JSON."""
-        return None if value is None else json.loads(value)
+        return None if value is None else parsed(value)
 
 
-def canonical(value: Any) -> str:
-    """Return the one way to write a value as JSON."""
-    return json.dumps(value, sort_keys=True)
+class Bytes(sa.LargeBinary):
+    """Bytes as they come: SQLAlchemy would make bytes of whatever SQLite has there, and fail or fill the memory."""
 
-
-def plain(value: Any, words: Callable[[str], str] = str) -> Any:
-    """Return a value as JSON has it, each text in it passed through `words`."""
-    if value is None or isinstance(value, bool | float):
-        return value
-    if isinstance(value, str):
-        return words(str(value))
-    if isinstance(value, int):
-        return (
-            value if value.bit_length() < 10_000 else hex(value)
-        )  # Python refuses to write longer ones in decimal
-    if isinstance(value, Mapping):
-        return {words(str(key)): plain(each, words) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(each, words) for each in value]
-    if hasattr(value, "tolist"):  # NumPy's numbers and arrays
-        return plain(value.tolist(), words)
-    return words(str(value))
+    def result_processor(self, dialect: Dialect, coltype: Any) -> None:
+        """Leave them."""
 
 
 # -- tables: times are seconds since 1970, UTC ---------------------------------------------------------------------
@@ -127,7 +108,7 @@ answers = sa.Table(
     sa.Column("pieces", sa.BigInteger, nullable=False),
     sa.Column("rows", sa.BigInteger, nullable=False),
     sa.Column("fingerprint", Words, nullable=False),
-    sa.Column("payload", sa.LargeBinary, nullable=False),
+    sa.Column("payload", Bytes, nullable=False),
     sa.Column("about", Json, nullable=False),
 )
 verdicts = sa.Table(
@@ -147,6 +128,7 @@ artifacts = sa.Table(
     sa.Column("bytes", sa.BigInteger, nullable=False),
     sa.Column("rows", sa.BigInteger, nullable=False),
     sa.Column("host", Words),  # that alone has the file; NULL where the folder is shared
+    sa.Column("root", Words),  # the folder of files when it was written, without secrets; NULL in schema 1
 )
 failures = sa.Table(
     "failures",
@@ -166,42 +148,14 @@ failures = sa.Table(
     sqlite_autoincrement=True,
 )
 
+
+def _add_root(connection: Connection) -> None:
+    connection.execute(sa.text("ALTER TABLE artifacts ADD COLUMN root TEXT"))
+
+
 #: What brings a store from one version to the next; their number is the version. A new store is made by the first
 #: alone, which makes the tables as they are today: the others are for the stores of earlier releases.
-MIGRATIONS: list[Callable[[Connection], None]] = [TABLES.create_all]
-
-
-# -- where it is ---------------------------------------------------------------------------------------------------
-
-
-def parsed(text: str) -> tuple[URL, str | None]:
-    """Return where the URL of a store leads, and where files go according to its parameter ``artifacts``."""
-    scheme = text.partition("://")[0]
-    if scheme not in ("sqlite", "postgres", "postgresql", "postgresql+psycopg"):
-        raise StoreError(
-            f"A run store cannot be kept in {scheme!r}. Give a path or sqlite:///path, or "
-            f"postgresql://user:password@host/database."
-        )
-    try:
-        url = sa.make_url(text)
-    except (SQLAlchemyError, ValueError):
-        url = None
-    # the part of a password behind an @ would pass for the host's name, and be shown
-    behind = re.sub(r"(?<=[?&])artifacts=[^&]*", "", text).partition("@")[2]
-    files = url and url.query.get("artifacts")
-    if url is None or "@" in behind or isinstance(files, tuple):
-        raise StoreError(
-            f"The URL of the run store ({scheme}://...) cannot be read. Write it like {scheme}://user:password@"
-            f"host:5432/database, and signs such as @ : / ? in user and password escaped (@ as %40)."
-        )
-    if scheme != "sqlite":
-        return url.difference_update_query(["artifacts"]).set(drivername="postgresql+psycopg"), files
-    if url.host or url.query or url.database in (None, "", ":memory:"):
-        raise StoreError(
-            f"The run store {redacted(text)} is no file. Write sqlite:///relative/path or sqlite:////absolute/path, "
-            f"without parameters."
-        )
-    return url, None
+MIGRATIONS: list[Callable[[Connection], None]] = [TABLES.create_all, _add_root]
 
 
 # -- the database --------------------------------------------------------------------------------------------------
@@ -214,19 +168,58 @@ class Database:
     ----------
     url : URL
         Where it is: an SQLite file or a PostgreSQL database.
+    reading : bool
+        Whether to make nothing there and to write nothing, so that whoever may not write can read all the same.
     """
 
-    def __init__(self, url: URL) -> None:
+    def __init__(self, url: URL, reading: bool = False) -> None:
         self.file = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
-        self.name = str(self.file or redacted(url.set(query={}).render_as_string()))
-        self._engine = self._attempt(lambda: _sqlite(url) if self.file else _postgresql(url))
+        self.name = redacted(str(self.file or url.set(query={}).render_as_string()))
+        self.largest_id = 2**63 - 1 if self.file else 2**31 - 1
+        self._reached = False
+        self._reading = reading
+        self._engine = self._attempt(lambda: self._connected(url))
         try:
-            if self.read(self._version) < len(MIGRATIONS):
-                self._attempt(self._prepare)
-                self.write(self._migrate)
+            version = self._first_look()
+            self._reached = self.file is None
+            if version == 0 and reading:
+                raise StoreError(f"There are no runs in {self.name} yet.")
+            if version < len(MIGRATIONS):
+                self._bring_up_to_date(version)
         except BaseException:
             self.close()
             raise
+
+    def _connected(self, url: URL) -> Engine:
+        if self.file is None:
+            return _postgresql(url)
+        return _sqlite(self.file, "mode=rw" if self._reading else "mode=rwc")
+
+    def _first_look(self) -> int:
+        """Return the version of the store. Where SQLite may make no file beside it, let it do without."""
+        try:
+            return self.read(self._version)
+        except StoreError:
+            if not (self._reading and self.file) or _is_writable(self.file.parent) or _has_wal(self.file):
+                raise
+        self.close()
+        self._engine = _sqlite(self.file, "immutable=1")
+        return self.read(self._version)
+
+    def _bring_up_to_date(self, version: int) -> None:
+        try:
+            self._attempt(self._prepare)
+            self._attempt(lambda: self._within(self._migrate, writing=True))
+            return
+        except StoreError as error:
+            if not (self._reading and version):
+                raise
+            told = str(error)
+        raise StoreError(
+            f"The run store {self.name} was written by an earlier version of datamorphic (schema {version}, this one "
+            f"reads {len(MIGRATIONS)}) and cannot be brought up to date: {told} Whoever may write it can do so by "
+            f"any command that opens it."
+        )
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Return what `work` reads in a transaction."""
@@ -234,6 +227,8 @@ class Database:
 
     def write(self, work: Callable[[Connection], T], run: int | None = None) -> T:
         """Do `work` in a transaction, and again if another process was in the way; `run` is for messages."""
+        if self._reading:
+            raise StoreError(f"The run store {self.name} was opened to be read, and is not written.")
         return self._attempt(lambda: self._within(work, writing=True), run)
 
     def close(self) -> None:
@@ -241,20 +236,31 @@ class Database:
         self._engine.dispose()
 
     def _within(self, work: Callable[[Connection], T], writing: bool) -> T:
-        with self._engine.execution_options(writing=writing).begin() as connection:
-            return work(connection)
+        """Do `work` in a transaction; wait for a server that is being restarted."""
+        deadline = time.monotonic() + trouble.RETURN
+        while True:
+            sent = False
+            try:
+                with self._engine.execution_options(writing=writing).begin() as connection:
+                    done = work(connection)
+                    sent = True  # once it was told to commit, nobody knows whether a server that is lost did so
+                return done
+            except sa.exc.DBAPIError as error:
+                if sent or not self._reached or not is_away(error) or time.monotonic() > deadline:
+                    raise
+            time.sleep(random.uniform(0.1, 0.5))
 
     def _attempt(self, work: Callable[[], T], run: int | None = None) -> T:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + trouble.PATIENCE
         while True:
             try:
                 return work()
             except (SQLAlchemyError, sqlite3.Error, OSError) as error:
-                if not (_is_busy(error) and time.monotonic() < deadline):
-                    trouble = in_our_words(error, self.name, run)
+                if not (is_busy(error) and time.monotonic() < deadline):
+                    told = in_our_words(error, self.name, run)
                     break
             time.sleep(random.uniform(0.01, 0.05))
-        raise trouble  # out here it has no context: a driver's error may hold what was sent to it
+        raise told  # out here it has no context: a driver's error may hold what was sent to it
 
     def _prepare(self) -> None:
         if self.file:
@@ -302,13 +308,26 @@ class Database:
         return version
 
 
-def _sqlite(url: URL) -> Engine:
-    # check_same_thread: a pooled connection may be handed to another thread, one at a time
-    engine = sa.create_engine(url, hide_parameters=True, connect_args={"timeout": NAP, "check_same_thread": False})
+def _is_writable(folder: Path) -> bool:
+    return os.access(folder, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _has_wal(file: Path) -> bool:
+    wal = Path(f"{file}-wal")
+    return wal.exists() and wal.stat().st_size > 0
+
+
+def _sqlite(file: Path, how: str) -> Engine:
+    def connect() -> sqlite3.Connection:
+        # check_same_thread: a pooled connection may be handed to another thread, one at a time
+        return sqlite3.connect(f"{file.as_uri()}?{how}", uri=True, timeout=NAP, check_same_thread=False)
+
+    engine = sa.create_engine("sqlite://", creator=connect, poolclass=sa.QueuePool, hide_parameters=True)
 
     @sa.event.listens_for(engine, "connect")
     def _settle(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # sqlite3 begins no transactions: we do
+        connection.text_factory = lambda text: text.decode(errors="replace")  # one bad sign is no reason to fail
         for pragma in ("foreign_keys=ON", "synchronous=NORMAL"):
             connection.execute(f"PRAGMA {pragma}")
 
@@ -326,53 +345,3 @@ def _postgresql(url: URL) -> Engine:
     if "connect_timeout" not in url.query:
         url = url.update_query_dict({"connect_timeout": "10"})
     return sa.create_engine(url, hide_parameters=True, pool_pre_ping=True, isolation_level="READ COMMITTED")
-
-
-# -- errors in our words -------------------------------------------------------------------------------------------
-
-
-def _is_busy(error: Exception) -> bool:
-    text = str(getattr(error, "orig", error))
-    return "database is locked" in text or "database table is locked" in text or "schema is locked" in text
-
-
-def in_our_words(error: Exception, where: str, run: int | None = None) -> StoreError:
-    """Return what went wrong with a store, or a file of it, in one line without secrets and with a remedy."""
-    cause = getattr(error, "orig", None) or error
-    text = (str(cause).strip().splitlines() or [type(cause).__name__])[0].rstrip(".")
-    state = getattr(cause, "sqlstate", None) or ""
-    code = getattr(cause, "errno", None)
-    resume = f", then: datamorphic runs resume {run}" if run is not None else ""
-
-    def says(*parts: str) -> bool:
-        return any(part in text for part in parts)
-
-    if (
-        code in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-        or state == "53100"
-        or says("disk is full", "disk I/O error")
-    ):
-        told, remedy = "cannot be written: the disk is full", f"Free some space{resume}"
-        if says("disk I/O error"):
-            told, remedy = "cannot be written: the disk is full or fails", f"Free some space or check it{resume}"
-    elif says("is locked"):
-        told = f"has been in use by another process for more than {PATIENCE:g} seconds"
-        remedy = f"End that process{resume}"
-    elif says("not a database"):
-        told, remedy = "is not an SQLite database", f"Check the path, or {OTHER_STORE}"
-    elif says("malformed", "no such table", "no such column") or state in ("42P01", "42703"):
-        told, remedy = f"is damaged ({text})", f"Put back a copy of it, or {OTHER_STORE}"
-    elif isinstance(cause, OSError) or says("unable to open", "readonly"):
-        told = f"cannot be opened or written ({os.strerror(code) if code else text})"
-        remedy = f"Check that its folder exists and that you may write there, or {OTHER_STORE}"
-    elif state == "42501":
-        told, remedy = (
-            f"does not let you ({text})",
-            "Ask its administrator for the right to create and write tables",
-        )
-    elif isinstance(error, sa.exc.DBAPIError) and not state:  # no answer of the server to a statement
-        told = f"cannot be reached ({text})"
-        remedy = f"Check that the server runs, and host, database, user and password in the URL{resume}"
-    else:
-        told, remedy = f"failed ({text})", f"If it does so again, {OTHER_STORE}"
-    return StoreError(redacted(f"The run store {where} {told}. {remedy}."))

@@ -8,36 +8,37 @@ import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import URL, Connection, Row
+from sqlalchemy.engine import Connection, Row
 
-from .._checks import did_you_mean, names_a_secret, one_of, redacted
+from .._checks import did_you_mean, one_of, redacted, whole_number
 from ..errors import StoreError
 from . import sql
-from .artifacts import Artifact, Files, files_at
-from .run import Entry, Run, artifact_of, born_at, refuse_if_alive, run_of
-from .sql import OTHER_STORE, Database, plain
+from .address import FILES_VARIABLE, STORE_VARIABLE, default_path, located, store_named
+from .artifacts import Artifact, Files, files_at, files_of_server
+from .documents import plain, safe
+from .owners import Owner, refuse_if_alive
+from .rows import RUN, artifact_of, damaged, entry_of, run_of, typed
+from .run import Entry, Run
+from .sql import Database
 
-__all__ = ["Artifact", "Entry", "Run", "Store", "default_path"]
+__all__ = [
+    "FILES_VARIABLE",
+    "STORE_VARIABLE",
+    "Artifact",
+    "Entry",
+    "Run",
+    "Store",
+    "default_path",
+    "safe",
+    "store_named",
+]
 
-STORE_VARIABLE = "DATAMORPHIC_STORE"
-FILES_VARIABLE = "DATAMORPHIC_ARTIFACTS"
 AT_ONCE = 16  # entries of a journal in memory
-
-
-def default_path() -> Path:
-    """Return where the runs of this user are kept."""
-    return _data_folder() / "runs.sqlite"
-
-
-def _data_folder() -> Path:
-    from platformdirs import user_data_path
-
-    return user_data_path("datamorphic", appauthor=False)
 
 
 class Store:
@@ -55,10 +56,10 @@ class Store:
         self.database = database
         self.url = database.name
         self._files = files
-        self._owner = secrets.token_hex(16)
+        self._owner = Owner()
 
     @classmethod
-    def open(cls, url: str | os.PathLike[str] | None = None) -> Store:
+    def open(cls, url: str | os.PathLike[str] | None = None, *, reading: bool = False) -> Store:
         """Open a store, make it if there is none, bring it up to date if it is of an earlier release.
 
         Parameters
@@ -68,25 +69,14 @@ class Store:
             ``$DATAMORPHIC_STORE`` says, else `default_path()`. Files of runs lie beside an SQLite store, in
             ``<its name>.files``; for PostgreSQL where ``?artifacts=`` says (a folder, or a URL for fsspec), else
             ``$DATAMORPHIC_ARTIFACTS``, else on this computer.
+        reading : bool
+            Whether it is only read: nothing is made where there is no store, and the store may be one that this
+            user may not write.
         """
-        text = os.fspath(url) if url is not None else os.environ.get(STORE_VARIABLE) or _made(default_path())
-        if "://" not in text:
-            return cls._beside(Path(text))
-        address, folder = sql.parsed(text)
-        if address.get_backend_name() == "sqlite":
-            return cls._beside(Path(address.database or ""))
-        folder = folder or os.environ.get(FILES_VARIABLE)
-        files = files_at(folder) if folder else files_at(_data_folder() / "files", socket.gethostname())
-        return cls(Database(address), files)
-
-    @classmethod
-    def _beside(cls, path: Path) -> Store:
-        path = path.expanduser().absolute()
-        if path.is_dir():
-            raise StoreError(f"The run store {path} is a folder, but must be a file. {OTHER_STORE.capitalize()}.")
-        if not path.parent.is_dir():
-            raise StoreError(f"The run store {path} has no folder to be in. Make {path.parent}, or {OTHER_STORE}.")
-        return cls(Database(URL.create("sqlite", database=str(path))), files_at(f"{path}.files"))
+        address, folder = located(url, reading)
+        beside = address.get_backend_name() == "sqlite"
+        files = files_at(f"{address.database}.files") if beside else files_of_server(folder)
+        return cls(Database(address, reading), files)
 
     def __enter__(self) -> Store:
         return self
@@ -98,7 +88,8 @@ class Store:
         return f"Store({self.url!r})"
 
     def close(self) -> None:
-        """Close the store."""
+        """Close the store, and let go of its runs."""
+        self._owner.held.clear()
         self.database.close()
 
     # -- a run under way -------------------------------------------------------------------------------------------
@@ -133,14 +124,21 @@ class Store:
             "summary": {},
             "message": "",
             "folder": secrets.token_hex(8),
-            **self._ownership(),
+            **self._owner.record(),
         }
 
         def work(connection: Connection) -> int:
             return int(connection.execute(sql.runs.insert().values(row)).inserted_primary_key[0])  # type: ignore[index]
 
+        self._files.probe()
         self._files.sweep()
-        return self.database.write(work)
+        run = self.database.write(work)
+        self._owner.held.add(run)
+        return run
+
+    def release(self, run: int) -> None:
+        """Let go of a run without a word in the store, which may be lost: whoever wants can claim it."""
+        self._owner.held.discard(run)
 
     def commit(
         self,
@@ -193,10 +191,12 @@ class Store:
             beyond = query.where(sa.tuple_(journal.ask, journal.first) > sa.tuple_(ask, first))
             return self.database.read(lambda connection: connection.execute(beyond).all())
 
+        self.database.read(lambda connection: self._row(connection, run))
         rows = after(-1, -1)
         while rows:
-            yield from (Entry(**{field.name: row._mapping[field.name] for field in fields(Entry)}) for row in rows)
-            rows = after(rows[-1].ask, rows[-1].first)
+            entries = [entry_of(row._mapping) for row in rows]
+            yield from entries
+            rows = after(entries[-1].ask, entries[-1].first)
 
     def finish(
         self,
@@ -234,7 +234,7 @@ class Store:
             **({"done": 1.0} if state == "finished" else {}),
         }
         told = [{"run": run, "number": i, "verdict": safe(each)} for i, each in enumerate(verdicts)]
-        folder = self.database.read(lambda connection: self._row(connection, run)).folder
+        folder = self.database.read(lambda connection: self._row(connection, run))["folder"]
 
         def work(connection: Connection) -> None:
             now = time.time()
@@ -257,6 +257,7 @@ class Store:
             raise
         files = [{"run": run, "host": self._files.host, **asdict(each)} for each in kept]
         self.database.write(work, run)
+        self.release(run)
         self._files.discard(set(self._files.listing(folder)) - {each.path for each in kept})
 
     def claim(self, run: int) -> Run:
@@ -264,101 +265,128 @@ class Store:
 
         def work(connection: Connection) -> Run:
             row = self._row(connection, run, lock=True)
-            if row.state == "finished":
+            if row["state"] == "finished":
                 raise StoreError(f"Run {run} is finished: there is nothing to go on with. Start a new one.")
             refuse_if_alive(row)
-            change = {"state": "running", "ended": None, **self._ownership()}
+            self._whole(connection, run)
+            change = {"state": "running", "ended": None, **self._owner.record()}
             connection.execute(sql.runs.update().where(sql.runs.c.id == run).values(change))
-            return self._read(connection, sql.runs.c.id == run)[0]
+            self._owner.held.add(run)
+            return self._whole(connection, run)
 
-        return self.database.write(work, run)
+        self._files.probe()
+        held = set(self._owner.held)
+        try:
+            return self.database.write(work, run)
+        except BaseException:
+            self._owner.held = held
+            raise
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
     def run(self, run: int) -> Run:
         """Return a run."""
+        return self.database.read(lambda connection: self._whole(connection, run))
 
-        def work(connection: Connection) -> Run:
-            self._row(connection, run)
-            return self._read(connection, sql.runs.c.id == run)[0]
+    def runs(self, last: int | None = None) -> list[Run]:
+        """Return all runs, or only the `last` ones, the newest last.
 
-        return self.database.read(work)
-
-    def runs(self) -> list[Run]:
-        """Return all runs, the newest last. One whose process is gone without a word is called killed."""
-        return self.database.read(self._read)
+        One whose process is gone without a word is called killed, one whose rows are not as they were written damaged.
+        """
+        query = sa.select(sql.runs).order_by(sql.runs.c.id.desc())
+        if last is not None:
+            query = query.limit(min(whole_number("last", "Store.runs", last), self.database.largest_id))
+        return self.database.read(lambda connection: [run for run, _ in self._read(connection, query)])
 
     def fetch(self, run: int, name: str) -> AbstractContextManager[Path]:
         """Return a context manager with the path of a file of a run, verified; to read, not to keep."""
 
-        def work(connection: Connection) -> Sequence[Row[Any]]:
-            self._row(connection, run)
-            return connection.execute(sa.select(sql.artifacts).where(sql.artifacts.c.run == run)).all()
+        def work(connection: Connection) -> tuple[str, Sequence[Row[Any]]]:
+            files = sa.select(sql.artifacts).where(sql.artifacts.c.run == run)
+            return self._row(connection, run)["folder"], connection.execute(files).all()
 
-        rows = {row.name: row for row in self.database.read(work)}
+        folder, found = self.database.read(work)
+        rows = {row.name: row for row in found}
         if name not in rows:
             hint = did_you_mean(name, rows) if rows else "It has no files."
             raise StoreError(f"Run {run} has no file {name!r}. {hint}")
+        artifact = artifact_of(rows[name]._mapping, folder)
+        if artifact is None:
+            raise damaged(f"the file {name!r} of run {run}", ["path, name or size"], "Run it again.")
         if rows[name].host not in (None, socket.gethostname()):
             raise StoreError(
                 f"The file {name!r} of run {run} is on the host {rows[name].host}, in its user's own folder. Read it "
                 f"there; so that the next files can be read everywhere, name a folder or URL that all hosts reach, "
                 f"as ?artifacts=... in the URL of the store or in ${FILES_VARIABLE}."
             )
-        return self._files.open(artifact_of(rows[name]), run)
+        return self._files.open(artifact, run)
 
     def remove(self, run: int) -> None:
-        """Remove a run and its files, unless its owner is alive."""
+        """Remove a run and its files, unless its owner is alive. Of a damaged one at least the row goes."""
 
         def work(connection: Connection) -> str:
             row = self._row(connection, run, lock=True)
             refuse_if_alive(row)
             connection.execute(sql.runs.delete().where(sql.runs.c.id == run))
-            return str(row.folder)
+            return str(row["folder"])
 
         self._files.discard(self._files.listing(self.database.write(work)))
+        self.release(run)
 
     # -- rows ------------------------------------------------------------------------------------------------------
 
-    def _ownership(self) -> dict[str, Any]:
-        pid = os.getpid()
-        owner = {"owner": self._owner, "host": socket.gethostname(), "pid": pid, "born": born_at(pid)}
-        return owner | {"heartbeat": time.time()}
-
     def _update(self, connection: Connection, run: int, values: Mapping[str, Any], *only: Any) -> None:
         """Change the row of a run that is still ours."""
-        mine = sa.and_(sql.runs.c.id == run, sql.runs.c.owner == self._owner, *only)
-        if not connection.execute(sql.runs.update().where(mine).values(values)).rowcount:
+        mine = sa.and_(sql.runs.c.id == run, sql.runs.c.owner == self._owner.word, *only)
+        change = sql.runs.update().where(mine).values(values)
+        if not self._can_be(run) or not connection.execute(change).rowcount:
             row = self._row(connection, run)
-            whose = f"pid {row.pid} on {row.host}" if row.owner != self._owner else "us"
+            whose = f"pid {row['pid']} on {row['host']}" if row["owner"] != self._owner.word else "us"
             raise StoreError(
-                f"Run {run} cannot be written: it is {row.state}, and was last taken over by {whose}. "
+                f"Run {run} cannot be written: it is {row['state']}, and was last taken over by {whose}. "
                 f"If it is still unfinished, go on with it: datamorphic runs resume {run}"
             )
 
-    def _row(self, connection: Connection, run: int, lock: bool = False) -> Row[Any]:
+    def _row(self, connection: Connection, run: int, lock: bool = False) -> dict[str, Any]:
+        """Return the row of a run, with values of the right types whatever is in the database."""
         query = sa.select(sql.runs).where(sql.runs.c.id == run)
-        row = connection.execute(query.with_for_update() if lock else query).first()
+        row = None
+        if self._can_be(run):
+            row = connection.execute(query.with_for_update() if lock else query).first()
         if row is None:
             newest = connection.scalars(sa.select(sql.runs.c.id).order_by(sql.runs.c.id.desc()).limit(5)).all()
             hint = "The newest are " + ", ".join(map(str, newest)) if newest else "It holds no runs yet"
             raise StoreError(f"There is no run {run} in {self.url}. {hint}.")
-        return row
+        return typed(row._mapping, RUN)[0]
 
-    def _read(self, connection: Connection, *only: Any) -> list[Run]:
-        rows = connection.execute(sa.select(sql.runs).where(*only).order_by(sql.runs.c.id)).all()
+    def _can_be(self, run: int) -> bool:
+        """Tell whether the database can be asked for a run of this number at all."""
+        return 0 < run <= self.database.largest_id
 
-        def parts(table: sa.Table, order: str) -> Iterator[Row[Any]]:
-            wanted = sa.select(sql.runs.c.id).where(*only)
-            yield from connection.execute(sa.select(table).where(table.c.run.in_(wanted)).order_by(table.c[order]))
+    def _whole(self, connection: Connection, run: int) -> Run:
+        """Return a run, or raise if anything of it is damaged."""
+        self._row(connection, run)
+        found, wrong = self._read(connection, sa.select(sql.runs).where(sql.runs.c.id == run))[0]
+        if wrong:
+            raise damaged(f"run {run}", wrong, f"Remove it with: datamorphic runs remove {run}")
+        return found
 
-        verdicts: dict[int, list[Any]] = {row.id: [] for row in rows}
-        artifacts: dict[int, list[Artifact]] = {row.id: [] for row in rows}
-        for each in parts(sql.verdicts, "number"):
-            verdicts[each.run].append(each.verdict)
-        for each in parts(sql.artifacts, "name"):
-            artifacts[each.run].append(artifact_of(each))
-        return [run_of(row, verdicts[row.id], artifacts[row.id]) for row in rows]
+    def _read(self, connection: Connection, query: sa.Select[Any]) -> list[tuple[Run, list[str]]]:
+        """Return the runs that were asked for, the newest last, each with what of it is damaged."""
+        rows = {row.id: row._mapping for row in connection.execute(query)}
+        parts: dict[str, dict[int, list[Any]]] = {
+            name: {run: [] for run in sorted(rows)} for name in ("verdicts", "artifacts")
+        }
+        for table, order in ((sql.verdicts, "number"), (sql.artifacts, "name")):
+            # by the first and the last, as databases take only so many numbers in a query
+            between = table.c.run.between(min(rows, default=0), max(rows, default=-1))
+            for each in connection.execute(sa.select(table).where(between).order_by(table.c[order])):
+                if each.run in rows:
+                    parts[table.name][each.run].append(each._mapping)
+        return [
+            run_of(rows[run], [each["verdict"] for each in verdicts], parts["artifacts"][run])
+            for run, verdicts in parts["verdicts"].items()
+        ]
 
 
 def _at_least(**values: float) -> dict[str, Any]:
@@ -366,26 +394,3 @@ def _at_least(**values: float) -> dict[str, Any]:
     return {
         name: sa.case((sql.runs.c[name] < value, value), else_=sql.runs.c[name]) for name, value in values.items()
     }
-
-
-def safe(value: Any) -> Any:
-    """Return a value as JSON has it, without secrets."""
-    if isinstance(value, Mapping):
-        return {redacted(str(name)): _safe_as(str(name), each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [safe(each) for each in value]
-    return plain(value, redacted)
-
-
-def _safe_as(name: str, value: Any) -> Any:
-    harmless = value is None or isinstance(value, bool | int | float | Mapping)
-    return safe(value) if harmless or not names_a_secret(name) else "***"
-
-
-def _made(path: Path) -> str:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return str(path)
-    except OSError as error:
-        trouble = sql.in_our_words(error, str(path))
-    raise trouble

@@ -12,10 +12,18 @@ PACKAGES = (
     "scipy",
     "scikit-learn",
     "pandas",
+    "pyarrow",
     "joblib",
     "cloudpickle",
     "dask",
     "distributed",
+    "skops",
+    "onnxruntime",
+    "xgboost",
+    "lightgbm",
+    "catboost",
+    "torch",
+    "tensorflow",
 )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Wanted = bool | Literal["only"]
 ScoreKind = Literal["decision", "probability", "pairwise"]
+KINDS: tuple[ScoreKind | None, ...] = ("pairwise", "decision", "probability", None)  # as systems fall back on them
 Answer = Outputs | BaseException  # what comes of asking: outputs, or what went wrong
 
 
@@ -49,7 +50,7 @@ class Executor:
     space: Space | None = None
     labels: Labels | None = None
     score_kind: ScoreKind | None = None
-    batch_rows: int = 5_000
+    batch_rows: int = 10_000
     far: bool = False
 
     def execute(self, data: Any, *, scores: Wanted = False) -> Outputs:
@@ -98,8 +99,9 @@ class Known:
         return cls(system.labels is not None, system.score_kind)
 
     def tell(self, system: Executor) -> None:
-        """Let a system know."""
-        system.score_kind = self.score_kind
+        """Let a system know what it does not know yet: a twin that was asked less may know less."""
+        if KINDS.index(self.score_kind) > KINDS.index(system.score_kind):
+            system.score_kind = self.score_kind
         if not self.labels:
             system.labels = None
 

@@ -44,14 +44,15 @@ class Estimator(Executor):
         self.model, self.space = model, space
         self.name = name or type(model).__name__
         if type(model).__name__.startswith(SLOW_BY_ROW):
-            self.batch_rows = 500
+            self.batch_rows = 1_000
         _check_fitted(model)
         # A pipeline asks its first step for these and raises AttributeError where that step has none.
         names = getattr(model, "feature_names_in_", None)
         self.columns = None if names is None else [str(each) for each in names]
         self.width: int | None = getattr(model, "n_features_in_", None)
         self.labels = tuple(labels) if labels is not None else _labels(model)
-        self._ask_scores, self.score_kind = _scorer(model, self.labels) if self.labels else (None, None)
+        self._scorers = _scorers(model, self.labels) if self.labels else {}
+        self.score_kind = next(iter(self._scorers), None)
         if self.labels is not None and labels is not None and self.labels != _labels(model):
             self.score_kind = None  # the model's scores are in the order of its own labels
         if space is not None:
@@ -118,17 +119,17 @@ class Estimator(Executor):
         return votes.argmax(axis=1)
 
     def _scores(self, given: Any) -> npt.NDArray[np.float64] | None:
-        assert self._ask_scores is not None
+        assert self.score_kind is not None
         assert self.labels is not None
-        scores = np.asarray(self._ask_scores(given), dtype=np.float64)
+        scores = np.asarray(self._scorers[self.score_kind](given), dtype=np.float64)
         if scores.ndim == 1:  # two classes, one decision value: positive means the second
             scores = np.column_stack([-scores, scores])
         classes = len(self.labels)
         if scores.shape[1] == (classes * (classes - 1) // 2 if self.score_kind == "pairwise" else classes):
             return scores
         # whatever this is, it is no score a class
-        if self.score_kind != "probability" and hasattr(self.model, "predict_proba"):
-            self._ask_scores, self.score_kind = self.model.predict_proba, "probability"
+        if self.score_kind != "probability" and "probability" in self._scorers:
+            self.score_kind = "probability"
             return self._scores(given)
         self.score_kind = None
         return None
@@ -158,15 +159,19 @@ def _labels(model: Any) -> Labels | None:
     return tuple(classes.tolist()) if classes.ndim == 1 and len(classes) else None
 
 
-def _scorer(model: Any, labels: Labels) -> tuple[Callable[[Any], Any] | None, ScoreKind | None]:
+def _scorers(model: Any, labels: Labels) -> dict[ScoreKind, Callable[[Any], Any]]:
+    """Return the functions that give scores, the straightest first."""
+    found: dict[ScoreKind, Callable[[Any], Any]] = {}
     pairwise = _pairwise(model) if len(labels) > 2 else None
     if pairwise is not None:
-        return pairwise.decision_function, "pairwise"
-    if hasattr(model, "decision_function"):
-        return model.decision_function, "decision"
-    if hasattr(model, "predict_joint_log_proba"):  # its probabilities round to 0 and 1 not far from a border
-        return model.predict_joint_log_proba, "decision"
-    return (model.predict_proba, "probability") if hasattr(model, "predict_proba") else (None, None)
+        found["pairwise"] = pairwise.decision_function
+    elif hasattr(model, "decision_function"):
+        found["decision"] = model.decision_function
+    elif hasattr(model, "predict_joint_log_proba"):  # its probabilities round to 0 and 1 not far from a border
+        found["decision"] = model.predict_joint_log_proba
+    if hasattr(model, "predict_proba"):
+        found["probability"] = model.predict_proba
+    return found
 
 
 def _pairwise(model: Any) -> Any:

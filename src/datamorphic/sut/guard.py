@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import plural, whole_number
+from .._checks import plural, redacted, whole_number
 from ..errors import BadAnswer, Interrupted, SystemDied, SystemFailed, SystemHung, UsageError, told
 from ..outputs import Outputs, Status
 from ..space.points import Batch
@@ -121,6 +121,8 @@ class Guarded(Wrapper):
         The system.
     recheck : int
         How many rows to ask a second time; 0 for none.
+    alive : bool
+        Whether the system is known to answer, so that no number of failures is proof that it does not.
     rows : int, optional
         How many a piece has; by default what the system likes.
     lanes : sequence of Executor, optional
@@ -136,6 +138,7 @@ class Guarded(Wrapper):
         inner: Executor,
         recheck: int = 16,
         *,
+        alive: bool = False,
         rows: int | None = None,
         lanes: Sequence[Executor] = (),
         journal: Journal | None = None,
@@ -149,9 +152,10 @@ class Guarded(Wrapper):
         self._lanes, self._journal, self._stopped = list(lanes) or [inner], journal, stopped
         self._threads: ThreadPoolExecutor | None = None
         self._failures = self._seen = 0
-        self._alive = False
+        self._alive = alive
         self._next_recheck = 1
-        self._pace = math.inf  # seconds a piece takes
+        self._pace: float | None = None  # seconds a piece takes
+        self._doubtful: tuple[int, Solved] | None = None  # a piece of which nothing was answered, as ever before
         self._rng = np.random.default_rng(0)
 
     def answer(self, batch: Batch, scores: Wanted) -> Outputs:
@@ -179,22 +183,20 @@ class Guarded(Wrapper):
         self.most_pieces = max(self.most_pieces, len(starts))
         found = dict(self._journal.known(batch, scores, len(starts))) if self._journal else {}
         self._alive |= any(solved.alive for solved in found.values())
-        given_up: list[int] = []
         todo = [piece for piece in range(len(starts)) if piece not in found]
         while todo:
             for piece, solved in self._spread(batch, todo, scores):
                 self._alive |= solved.alive
-                if solved.hopeless:  # said by one piece: data may be sorted, so the others are looked at too
-                    self._alive = self._alive or self._answers_somewhere(batch, starts, piece)
-                    if not self._alive:
-                        self._failures += solved.failures
-                        raise self._verdict(solved.hopeless, self._failures)
-                    given_up.append(piece)
+                if solved.hopeless:
+                    self._doubtful = (piece, solved)
                     continue
                 found[piece] = solved
                 if self._journal:
                     self._journal.keep(piece, solved)
-            todo, given_up = sorted(given_up), []
+            todo = [piece for piece in todo if piece not in found]
+            if self._doubtful is not None:
+                self._alive = self._alive or self._answers_somewhere(batch, starts, *self._doubtful)
+                self._doubtful = None
         parts = [found[piece] for piece in range(len(starts))]
         self.health.asked_again += sum(part.asked_again for part in parts)
         self._failures += sum(part.failures for part in parts)
@@ -203,18 +205,22 @@ class Guarded(Wrapper):
                 f"{self.name} failed on a batch of {plural(min(self.rows, len(batch)), 'row')} and answered each of them in "
                 "smaller ones."
             )
-        parts[-1].known.tell(self.inner)
+        for part in parts:
+            part.known.tell(self.inner)
         return _joined([part.outputs for part in parts])
 
     def _spread(self, batch: Batch, todo: list[int], scores: Wanted) -> Iterator[tuple[int, Solved]]:
         """Give pieces to the lanes and yield each with its outputs as they come."""
         far = self._lanes[0].far
-        largest = math.ceil(len(todo) / len(self._lanes)) if far else 1
-        together = max(1, min(largest, math.ceil(WORTH_SENDING / self._pace)))
+        together = 1
+        if far and self._pace is not None:
+            together = min(math.ceil(len(todo) / len(self._lanes)), math.ceil(WORTH_SENDING / self._pace))
         groups = [todo[i : i + together] for i in range(0, len(todo), together)]
         if len(self._lanes) == 1:
             for group in groups:
                 self._go_on()
+                if self._doubtful is not None:
+                    return  # whether it answers anything at all is to be seen first
                 yield from self._work(self._lanes[0], batch, group, scores)
             return
         if self._threads is None:
@@ -224,7 +230,7 @@ class Guarded(Wrapper):
             free.put(lane)
 
         def work(group: list[int]) -> list[tuple[int, Solved]]:
-            if self._stopped():
+            if self._stopped() or self._doubtful is not None:
                 return []
             lane = free.get()
             try:
@@ -255,7 +261,7 @@ class Guarded(Wrapper):
             solve(lane, piece, scores, answer, alive=alive, failures=failures)
             for piece, answer in zip(pieces, answers, strict=True)
         ]
-        self._pace = (time.monotonic() - began) / len(group)
+        self._pace = max(time.monotonic() - began, 1e-6) / len(group)
         known = Known.of(lane)
         return [(number, replace(each, known=known)) for number, each in zip(group, solved, strict=True)]
 
@@ -263,14 +269,15 @@ class Guarded(Wrapper):
         whole = len(batch) <= self.rows
         return batch if whole else batch.take(slice(number * self.rows, (number + 1) * self.rows))
 
-    def _answers_somewhere(self, batch: Batch, starts: range, failed: int) -> bool:
+    def _answers_somewhere(self, batch: Batch, starts: range, failed: int, solved: Solved) -> bool:
+        """Look at the other pieces when one is hopeless, data may be sorted, or say that the system has failed."""
         others = _rows([(s, min(s + self.rows, len(batch))) for s in starts if s != starts[failed]])
-        return _answers_elsewhere(self._lanes[0], batch, others, 16)
-
-    def _verdict(self, last: str, rows: int) -> SystemFailed:
-        return SystemFailed(
-            f"{self.name} failed on every one of {plural(rows, 'row')} it was asked, the last time with "
-            f"{last}. Try it by hand on one row of your data."
+        if _answers_elsewhere(self._lanes[0], batch, others, 16):
+            return True
+        self._failures += solved.failures
+        raise SystemFailed(
+            f"{self.name} failed on every one of {plural(self._failures, 'row')} it was asked, the last time with "
+            f"{solved.hopeless}. Try it by hand on one row of your data."
         )
 
     def _ask_again(self, batch: Batch, outputs: Outputs) -> None:
@@ -331,7 +338,7 @@ def solve(
         if not alive and failures + lone >= PATIENCE:
             alive = _answers_elsewhere(system, batch, _rows(todo), 16)
             if not alive:
-                return Solved(Outputs.empty(), again, lone, False, told(answer))
+                return Solved(Outputs.empty(), again, lone, False, redacted(told(answer)))
         if hung >= MOST_HUNG and todo:
             if not _answers_elsewhere(system, batch, _rows(todo), 4):
                 parts.extend(_not_asked(_rows(todo), hung))
@@ -363,7 +370,9 @@ def _failed_row(error: BaseException) -> Outputs:
         BadAnswer: Status.MALFORMED,
     }
     status = known.get(type(error), Status.ERROR)
-    return Outputs(np.array([None], dtype=object), np.array([status], dtype=np.int8), None, {0: told(error)})
+    # what somebody's code raises may hold a URL with a password in it, and messages go into files and reports
+    message = redacted(told(error))
+    return Outputs(np.array([None], dtype=object), np.array([status], dtype=np.int8), None, {0: message})
 
 
 def _not_asked(rows: Rows, hung: int) -> list[tuple[int, Outputs]]:

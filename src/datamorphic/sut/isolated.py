@@ -10,7 +10,6 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import TimeoutError as NoAnswer
 from functools import lru_cache
-from pickle import PicklingError
 from typing import Any
 
 from .._checks import plural, positive
@@ -19,6 +18,7 @@ from ..outputs import Outputs
 from ..space.points import Batch
 from .base import Answer, Executor, Known, Wanted, Wrapper
 
+TRIES = 3  # to start a child
 START_UP = 120.0  # seconds a new process may take to import its libraries and receive the model
 
 
@@ -45,7 +45,7 @@ class Isolated(Wrapper):
 
     def answers(self, batches: Sequence[Batch], scores: Wanted) -> list[Answer]:
         """Send batches to the child, together, and wait for what comes of each."""
-        from joblib.externals.loky.process_executor import BrokenProcessPool
+        from joblib.externals.loky.process_executor import BrokenProcessPool, ShutdownExecutorError
 
         rows = plural(sum(map(len, batches)), "row")
         try:
@@ -53,7 +53,7 @@ class Isolated(Wrapper):
         except NoAnswer:
             self.close()
             lost: DatamorphicError = SystemHung(f"it gave no answer to {rows} in {self.timeout:g} s")
-        except BrokenProcessPool:
+        except (BrokenProcessPool, ShutdownExecutorError):
             self.close()
             lost = SystemDied(f"its process ended while it was asked {rows}")
         else:
@@ -62,22 +62,45 @@ class Isolated(Wrapper):
         return [lost] * len(batches)
 
     def _ready_child(self) -> Any:
-        if self._child is None:
-            from joblib.externals.loky.backend import get_context
-            from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
+        from joblib.externals.loky.process_executor import BrokenProcessPool
 
-            self._child = ProcessPoolExecutor(
-                max_workers=1, context=get_context("loky"), initializer=_receive, initargs=(self.inner,)
-            )
+        tries = 0
+        while self._child is None:
+            tries += 1
             try:
-                self._child.submit(_ping).result(timeout=START_UP)
-            except (NoAnswer, BrokenProcessPool, PicklingError, TypeError, AttributeError) as error:
+                self._start().result(timeout=START_UP)
+            except Exception as error:
                 self.close()
+                if isinstance(error, BrokenProcessPool) and tries < TRIES:
+                    continue  # it may have been killed from outside while it started
                 raise ModelError(
                     f"{self.name} cannot be sent to a process of its own, which a time-out and workers need: it must be one "
                     f"that can be pickled ({type(error).__name__}). Make it at the top of a module, or do without them."
                 ) from None
         return self._child
+
+    def _start(self) -> Any:
+        """Start a child; return what tells when it is ready."""
+        from joblib.externals.loky.backend import get_context
+        from joblib.externals.loky.process_executor import ProcessPoolExecutor
+
+        self._child = ProcessPoolExecutor(
+            max_workers=1,
+            context=get_context("loky"),
+            initializer=_receive,
+            initargs=(self.inner, os.getpid()),
+        )
+        # Ctrl-C reaches the whole terminal; a child must not die of it while it imports its libraries
+        blocked = (
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            if hasattr(signal, "pthread_sigmask")
+            else None
+        )
+        try:
+            return self._child.submit(_ping)
+        finally:
+            if blocked is not None:
+                signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
     def close(self) -> None:
         """End the child process."""
@@ -95,14 +118,16 @@ class Isolated(Wrapper):
 _system: Executor | None = None  # in the child: the system it was started for
 
 
-def _receive(system: Executor) -> None:
+def _receive(system: Executor, parent: int) -> None:
+    import pandas  # noqa: F401  (here, where nobody times it, and not with the first batch)
+
     global _system
     _system = system
     sys.stdout = sys.stderr  # what a system prints must not get between a command and whoever reads its output
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # Ctrl-C reaches the whole terminal; the parent decides what it means
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     one_blas_thread()
 
 

@@ -15,6 +15,7 @@ from ..morphisms.derived import terrain
 from ..outputs import Status
 from ..runs.drive import Tally, drive
 from ..runs.engine import engine_of
+from ..runs.interrupts import Interrupts
 from ..space.points import Points
 from ..strategies.archive import Archive
 from ..strategies.borders import Border, Hierarchy, Jump, MultiLabel, Threshold, Undecided
@@ -25,7 +26,7 @@ from ..strategies.guides import Guide, guide_for
 from ..strategies.mixing import Mixed, kinds_of
 from ..strategies.refine import METHODS, UNLIMITED, Refinement
 from ..sut.base import Executor
-from .keeping import Keep, keep_front, kept, try_again
+from .keeping import Keep, keep_front, kept, lasting_seed, named, try_again
 from .subject import Subject, subject_of
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def explore(
     timeout : float, optional
         Seconds an answer may take before the row counts as hanging.
     batch : int, optional
-        Rows that the system is asked at once, by default 5,000 for most: smaller for slow systems, so that several
+        Rows that the system is asked at once, by default 10,000 for most: smaller for slow systems, so that several
         workers have something to do, and less is asked again after a run was killed.
     store : str, path or Store, optional
         Keep the run in this run store, so that it can go on after whatever ends it: ``"runs.sqlite"``,
@@ -149,6 +150,12 @@ def explore(
     keep = store if isinstance(store, Keep) or store is None else Keep(store, resume)
     if resume is not None and keep is None:
         raise ArgumentError(f"Run {resume} is in a store. Say in which: store=...")
+    if keep is not None:
+        seed = lasting_seed(seed, keep)
+    if timeout is not None:
+        positive("timeout", "explore", timeout)
+    if batch is not None:
+        whole_number("batch", "explore", batch, 1)
     if strategy == "auto" and pool == "growing":
         raise ArgumentError("strategy='auto' mixes strategies over one pool, which cannot grow. Use pool='fixed'.")
     rng = generator("seed", "explore", seed)
@@ -168,10 +175,21 @@ def explore(
     }
     if keep is None:
         return run(subject, rng, **how, **rest)
-    asked = {**how, "budget": vars(Budget.parse(budget)), "threshold": threshold, "jump": jump, "labels": labels}
-    with kept(keep, "explore", subject, asked, seed=seed, rng=rng, model=model) as session:
-        tried = None if session.resumed else try_again(session.store, subject, engine=engine, timeout=timeout)
+    limits = {name: limit for name, limit in vars(Budget.parse(budget)).items() if limit is not None}
+    asked = {
+        **how, "budget": limits or None, "threshold": threshold, "jump": jump, "labels": labels, "target": target,
+        "seeds": len(subject.seeds),
+    }  # fmt: skip
+    system = named(model, name, keep)
+    with (
+        Interrupts(),
+        kept(keep, "explore", subject, asked, seed=seed, rng=rng, model=model, engine=engine.name) as session,
+    ):
+        tried = None
+        if not session.resumed:
+            tried = try_again(session.store, system, subject, engine=engine, timeout=timeout, batch=batch)
         front = run(subject, rng, **how, **rest, session=session)
+        keep_front(session, system, front)
         front.tally.tried = tried
         return front
 
@@ -226,10 +244,7 @@ def run(
         "refine": refine, "pool": pool, "seed": int(seed) if isinstance(seed, Integral) else None,
         "border": border.describe(), "border_kind": border.name, "border_value": border.value,
     }  # fmt: skip
-    front = front_of(found, explorers["random_walk"], subject, strategy, tally, settings)
-    if session is not None:
-        keep_front(session, front)
-    return front
+    return front_of(found, explorers["random_walk"], subject, strategy, tally, settings)
 
 
 def border_of(threshold: float | None, jump: float | None, labels: str) -> Border | None:

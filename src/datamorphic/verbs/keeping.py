@@ -6,15 +6,19 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import DataError, SystemFailed, UsageError
+from .._checks import reject
+from ..errors import DataError, Interrupted, UsageError
 from ..fronts.files import save
 from ..fronts.front import Front
-from ..runs.drive import Tally, drive
+from ..morphisms.system import TestSystem
+from ..outputs import Status
+from ..runs.drive import MOST_INCIDENTS, Tally, drive
 from ..space.describe import value_from_json, value_to_json
 from ..space.points import Points
 from ..strategies.flow import ask
@@ -49,6 +53,18 @@ class Keep:
     begun: Callable[[int], None] = lambda run: None
 
 
+def lasting_seed(seed: Any, keep: Keep) -> int:
+    """Return a seed that can be kept and given again; a run that goes on has the one it began with."""
+    if seed is None and keep.resume is not None:
+        with _opened(keep) as store:
+            seed = store.run(keep.resume).seed
+    if seed is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
+    if not isinstance(seed, Integral):
+        reject("seed", "explore", "a whole number, or None for any, for a run that is kept", seed)
+    return int(seed)
+
+
 @contextmanager
 def kept(
     keep: Keep,
@@ -59,54 +75,80 @@ def kept(
     seed: Any,
     rng: np.random.Generator,
     model: Any,
+    engine: str = "serial",
 ) -> Iterator[Session]:
     """Keep a run while it goes on."""
     from ..runs.session import Session
-    from ..runs.store import Store
 
-    store = keep.store if isinstance(keep.store, Store) else Store.open(keep.store)
-    try:
+    with _opened(keep) as store:
         session = Session(
             store, keep.resume, verb, subject.name, {**parameters, **keep.words},
-            seed=seed, rng=rng, model=model, seeds=subject.seeds,
+            seed=seed, rng=rng, model=model, seeds=subject.seeds, engine=engine,
         )  # fmt: skip
         keep.begun(session.run)
         with session:
             yield session
-    finally:
-        if store is not keep.store:
-            store.close()
 
 
-def try_again(store: Store, subject: Subject, **driving: Any) -> tuple[int, int] | None:
+@contextmanager
+def _opened(keep: Keep) -> Iterator[Store]:
+    """Open a store, unless it is open already: then it is its owner's to close."""
+    from ..runs.store import Store
+
+    if isinstance(keep.store, Store):
+        yield keep.store
+    else:
+        with Store.open(keep.store) as store:
+            yield store
+
+
+def named(model: Any, name: str | None, keep: Keep) -> str:
+    """Return the name under which failures of a system are kept: as it was asked for, its own, or that of its code."""
+    words = keep.words.get("words", {})
+    if asked := words.get("model") or words.get("subject") or name:
+        return str(asked)
+    if isinstance(model, str | os.PathLike):
+        return os.path.abspath(model)
+    if isinstance(model, TestSystem):
+        return model.name
+    code = model if hasattr(model, "__qualname__") else type(model)
+    return f"{code.__module__}.{code.__qualname__}"
+
+
+def try_again(store: Store, name: str, subject: Subject, **driving: Any) -> tuple[int, int] | None:
     """Ask the cases that the system failed on in earlier runs; forget those that it answers now.
 
     Return how many fail still, and how many do no longer; None where none are known.
     """
     from ..runs import failures
 
+    space = subject.system.known_space()
     known, rows = [], []
-    for failure in failures.recall(store, subject.name, ANSWERS):
+    for failure in failures.recall(store, name, ANSWERS, MOST_INCIDENTS):
+        if failure.case.keys() != set(space.names):
+            continue  # a case of another model of this name
         try:
-            case = {name: value_from_json(value) for name, value in failure.case.items()}
-            rows.append(subject.system.known_space().points(case))
+            rows.append(space.points({name: value_from_json(value) for name, value in failure.case.items()}))
             known.append(failure)
         except (UsageError, ValueError, TypeError):
-            continue  # a case of another model of this name
+            continue
     if not known:
         return None
     tally = Tally()
     try:
-        outputs = drive(ask(Points.concat(rows)), subject.sut, tally=tally, progress=False, recheck=0, **driving)
-    except SystemFailed:
-        return len(known), 0
-    forgotten = [failure.id for failure, ok in zip(known, outputs.ok, strict=True) if ok]
+        outputs = drive(
+            ask(Points.concat(rows)), subject.sut, tally=tally, progress=False, recheck=0, alive=True, **driving
+        )
+    except Interrupted:
+        return None  # the run that follows will notice
+    answered = np.isin(outputs.status, (Status.OK, Status.NEW_LABEL))
+    forgotten = [failure.id for failure, ok in zip(known, answered, strict=True) if ok]
     failures.forget(store, forgotten)
-    failures.remember(store, subject.name, ANSWERS, _cases(tally))
+    failures.remember(store, name, ANSWERS, _cases(tally))
     return len(known) - len(forgotten), len(forgotten)
 
 
-def keep_front(session: Session, front: Front) -> None:
+def keep_front(session: Session, name: str, front: Front) -> None:
     """Enter what an exploration found, and the cases without an answer."""
     from ..runs import failures
 
@@ -114,13 +156,14 @@ def keep_front(session: Session, front: Front) -> None:
         save(front, path, aside=False)
         return len(front)
 
-    failed = sum(front.tally.health.failed.values())
+    counts = front.tally.health.failed
+    failed = sum(count for status, count in counts.items() if status != Status.NEW_LABEL)
     unstable = len(front.tally.health.unstable)
     verdicts = [
         _verdict(ANSWERS, "the system answers every case", failed),
         _verdict("repeats", "the system gives the same answer when it is asked again", unstable),
     ]
-    failures.remember(session.store, front.subject, ANSWERS, _cases(front.tally), session.run)
+    failures.remember(session.store, name, ANSWERS, _cases(front.tally), session.run)
     ending: dict[str, Any] = {
         "interrupted": front.tally.interrupted,
         "summary": summary(front),
@@ -128,7 +171,7 @@ def keep_front(session: Session, front: Front) -> None:
     }
     try:
         session.finish(**ending, artifacts={"front.parquet": write})
-    except DataError as error:  # labels that no file can hold: what can be kept is
+    except (DataError, UnicodeError) as error:  # labels that no file can hold: what can be kept is
         session.finish(**ending, artifacts={}, message=f"The front is not kept: {error}")
 
 
@@ -163,6 +206,8 @@ def _cases(tally: Tally) -> list[dict[str, Any]]:
     inputs = frame.iloc[:, :-2].to_dict("records")  # status and message come last
     found = []
     for row, status, message in zip(inputs, frame.iloc[:, -2], frame.iloc[:, -1], strict=True):
+        if status == Status.NEW_LABEL.name:
+            continue  # an answer, if one that nobody expected
         try:
             case = {str(name): None if value is pd.NA else value_to_json(value) for name, value in row.items()}
         except DataError:

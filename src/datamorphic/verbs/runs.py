@@ -32,14 +32,17 @@ class RunsCompared:
         The runs.
     changed : dict
         What differs in how they were made: parameters, versions, the model, the data; each with both values.
-    difference : Difference
-        Where the border moved.
+    difference : Difference or None
+        Where the border moved; None where there is nothing to compare.
+    why_not : str
+        Why there is not.
     """
 
     first: Run
     second: Run
     changed: dict[str, tuple[Any, Any]]
-    difference: Difference
+    difference: Difference | None = None
+    why_not: str = ""
 
 
 def compare(store: Store, first: int, second: int) -> RunsCompared:
@@ -52,8 +55,14 @@ def compare(store: Store, first: int, second: int) -> RunsCompared:
         before, after = _flat(getattr(one, what)), _flat(getattr(two, what))
         changed |= {name: (before.get(name), after.get(name)) for name in sorted(before.keys() | after.keys())}
     changed = {name: both for name, both in changed.items() if both[0] != both[1]}
-    difference = front_of_run(store, first).diff(front_of_run(store, second))
-    return RunsCompared(one, two, changed, difference)
+    try:
+        fronts = [front_of_run(store, run) for run in (first, second)]
+    except StoreError as error:
+        return RunsCompared(one, two, changed, None, str(error))
+    empty = [run for run, front in zip((first, second), fronts, strict=True) if not len(front)]
+    if empty:
+        return RunsCompared(one, two, changed, None, f"Run {empty[0]} found no pairs. Give it more walks.")
+    return RunsCompared(one, two, changed, fronts[0].diff(fronts[1]))
 
 
 def _flat(about: dict[str, Any]) -> dict[str, Any]:
@@ -96,7 +105,7 @@ def export(store: Store, run: int, path: Path) -> list[Path]:
 
 
 def _json(store: Store, run: Run, path: Path) -> None:
-    path.write_text(json.dumps(run.to_json(), indent=2, default=str) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(run.to_json(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
 
 def _parquet(store: Store, run: Run, path: Path) -> None:

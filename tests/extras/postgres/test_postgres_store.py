@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 import traceback
 from pathlib import Path
+from threading import Thread
 
 import pytest
+import sqlalchemy as sa
 
 from datamorphic.errors import StoreError
+from datamorphic.runs import trouble
 from datamorphic.runs.store import Store
 
 pytest_plugins = ["postgres"]
@@ -89,6 +93,100 @@ def test_a_connection_that_broke_is_made_again(postgres_url):
         assert [each.id for each in store.runs()] == [run]
 
 
+def test_a_server_that_is_restarted_ends_no_run(postgres_server, postgres_url):
+    with Store.open(postgres_url) as store:
+        run = store.begin("explore", "m", {})
+        assert postgres_server.control("-m", "fast", "stop")
+        restarted = Thread(target=lambda: (time.sleep(1), postgres_server.control("start")))
+        restarted.start()
+        store.commit(run, runs=1)
+        restarted.join()
+        assert store.run(run).runs == 1
+
+
+def test_a_server_that_ends_in_the_middle(postgres_server, postgres_url):
+    with Store.open(postgres_url) as store:
+        tries = []
+
+        def work(connection):
+            connection.execute(sa.text("CREATE TABLE IF NOT EXISTS notes (note text)"))
+            connection.execute(sa.text("INSERT INTO notes VALUES ('once')"))
+            if not tries:
+                tries.append(1)
+                assert postgres_server.control("-m", "fast", "restart")
+            return connection.execute(sa.text("SELECT * FROM notes")).all()
+
+        assert store.database.write(work) == [("once",)]
+
+
+def test_a_server_that_does_not_come_back(postgres_server, postgres_url, monkeypatch):
+    monkeypatch.setattr(trouble, "RETURN", 0.5)
+    with Store.open(postgres_url) as store:
+        run = store.begin("explore", "m", {})
+        assert postgres_server.control("-m", "fast", "stop")
+        try:
+            with pytest.raises(StoreError, match=f"cannot be reached.*runs resume {run}") as caught:
+                store.commit(run)
+            assert "hunter2" not in "".join(traceback.format_exception(caught.value))
+            began = time.monotonic()
+            with pytest.raises(StoreError, match="cannot be reached"):  # nobody waits for what was never there
+                Store.open(postgres_url)
+            assert time.monotonic() - began < 0.4
+        finally:
+            assert postgres_server.control("start")
+
+
+def test_nobody_waits_at_a_door_that_is_shut(postgres_url):
+    with Store.open(postgres_url) as store, psycopg.connect(postgres_url, autocommit=True) as connection:
+        run = store.begin("explore", "m", {})
+        try:
+            connection.execute("ALTER ROLE ada PASSWORD 'another'")
+            store.database.close()  # connects anew
+            began = time.monotonic()
+            with pytest.raises(StoreError, match="password authentication failed"):
+                store.commit(run)
+            assert time.monotonic() - began < 5
+        finally:
+            connection.execute("ALTER ROLE ada PASSWORD 'hunter2'")
+
+
+def test_files_in_memory_are_refused(postgres_url, monkeypatch):
+    with pytest.raises(StoreError, match="memory://: they would be gone with this process"):
+        Store.open(f"{postgres_url}?artifacts=memory://files")
+    monkeypatch.setenv("DATAMORPHIC_ARTIFACTS", "memory://files")
+    with pytest.raises(StoreError, match="memory://"):
+        Store.open(postgres_url)
+
+
+def test_files_that_are_looked_for_elsewhere(postgres_url, tmp_path):
+    with Store.open(f"{postgres_url}?artifacts={tmp_path}/one") as store:
+        run = finished(store)
+    with Store.open(f"{postgres_url}?artifacts={tmp_path}/two") as store:
+        told = rf"is missing\. It was written to {tmp_path}/one: .*\?artifacts=.*DATAMORPHIC_ARTIFACTS"
+        with pytest.raises(StoreError, match=told), store.fetch(run, "a.txt"):
+            pass
+
+
+def test_a_store_of_the_first_schema(postgres_url):
+    with Store.open(postgres_url) as store:
+        run = finished(store)
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute("ALTER TABLE artifacts DROP COLUMN root")
+        connection.execute("UPDATE schema SET version = 1")
+        connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO PUBLIC")
+        connection.execute("DROP ROLE IF EXISTS reader")
+        connection.execute("CREATE ROLE reader LOGIN PASSWORD 'hunter2'")
+    as_reader = postgres_url.replace("ada:", "reader:")
+    with pytest.raises(
+        StoreError, match=r"earlier version of datamorphic \(schema 1.*cannot be brought up to date"
+    ):
+        Store.open(as_reader, reading=True)
+    with Store.open(postgres_url) as store, store.fetch(run, "a.txt") as path:
+        assert path.read_text() == "text"
+    with Store.open(as_reader, reading=True) as store:
+        assert [each.id for each in store.runs()] == [run]
+
+
 def test_two_make_the_tables_at_once(postgres_url):
     code = "import sys; from datamorphic.runs.store import Store; input(); Store.open(sys.argv[1]).begin('e', 'm', {})"
     for _ in range(3):
@@ -104,7 +202,7 @@ def test_two_make_the_tables_at_once(postgres_url):
         assert [process.communicate()[1] for process in pair] == [b"", b""]
         with psycopg.connect(postgres_url, autocommit=True) as connection:
             assert connection.execute("SELECT count(*) FROM runs").fetchone() == (2,)
-            assert connection.execute("SELECT version FROM schema").fetchall() == [(1,)]
+            assert connection.execute("SELECT version FROM schema").fetchall() == [(2,)]
             connection.execute("DROP SCHEMA public CASCADE")
             connection.execute("CREATE SCHEMA public")
 

@@ -1,0 +1,371 @@
+"""Cases that a system failed on are kept, tried first the next time, and forgotten once they are mended."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import datamorphic as dm
+from datamorphic.runs import failures
+from datamorphic.runs.store import Store
+from datamorphic.sut.isolated import Isolated
+
+GRID = pd.DataFrame(np.random.default_rng(0).random((40, 2)) * [1, 3], columns=["x", "y"]).sort_values("x")
+X = GRID["x"].tolist()  # so odd that no case half-way between two others is one of them
+SPACE = dm.Space([dm.Continuous("x", 0, 1, step=0.1), dm.Continuous("y", 0, 3, step=0.25)])
+HOW = {"walks": 40, "steps": 6, "strategy": "random_target", "space": SPACE, "name": "churn", "progress": False}
+
+
+def rule(frame):
+    return np.where(frame["x"] * 3 > frame["y"], "stay", "go").astype(object)
+
+
+class Faulty:
+    """Raises where `raising` says, answers NaN where `missing` says, and writes down every batch it was asked."""
+
+    def __init__(self, raising=(), missing=()):
+        self.raising, self.missing = list(raising), list(missing)
+        self.asked = []
+
+    def __call__(self, frame):
+        self.asked.append(frame.copy())
+        if frame["x"].isin(self.raising).any():
+            raise ValueError("out of stock")
+        answers = rule(frame)
+        answers[frame["x"].isin(self.missing)] = None
+        return answers
+
+    @property
+    def first(self):
+        return sorted(self.asked[0]["x"].tolist())
+
+
+@pytest.fixture
+def url(tmp_path):
+    return str(tmp_path / "runs.sqlite")
+
+
+def known(url):
+    with Store.open(url) as store:
+        return failures.known(store)
+
+
+def cases(url):
+    return sorted(failure.case["x"] for failure in known(url))
+
+
+def explore(model, url, **options):
+    return dm.explore(model, GRID, **{**HOW, **options}, store=url)
+
+
+# -- remembered --------------------------------------------------------------------------------------------------
+
+
+def test_rows_that_raise_and_rows_without_an_answer_are_kept_so_that_one_can_read_them(url):
+    front = explore(Faulty(raising=[X[10]], missing=[X[20]]), url)
+    kept = {failure.case["x"]: failure for failure in known(url)}
+    assert set(kept) == set(front.incidents["x"]) == {X[10], X[20]}
+    assert kept[X[10]].case == GRID.iloc[10].to_dict()
+    assert (kept[X[10]].system, kept[X[10]].relation) == ("churn", "answers")
+    assert (kept[X[10]].verdict, kept[X[10]].message) == ("ERROR", "ValueError: out of stock")
+    assert kept[X[20]].verdict == "MISSING"
+    with Store.open(url) as store:
+        (run,) = store.runs()
+    assert {failure.run for failure in kept.values()} == {run.id}
+    assert {each["relation"]: (each["verdict"], each["cases"]) for each in run.verdicts}["answers"] == (
+        "VIOLATED",
+        2,
+    )
+
+
+def test_a_system_without_fault_leaves_nothing_to_try(url):
+    assert explore(Faulty(), url).tally.tried is None
+    front = explore(Faulty(), url)
+    assert front.tally.tried is None
+    assert "earlier runs" not in front.describe()
+    assert known(url) == []
+
+
+def test_rows_that_take_their_process_down_are_kept_and_tried_first(url):
+    bad = X[10]
+
+    def deadly(frame):
+        import os
+
+        import numpy as np
+
+        if (frame["x"] == bad).any():
+            os._exit(3)
+        return np.where(frame["x"] * 3 > frame["y"], "stay", "go")
+
+    front = explore(deadly, url, engine="processes:1", batch=1, walks=12)
+    assert front.incidents["status"].tolist() == ["DIED"]
+    (failure,) = known(url)
+    assert (failure.case["x"], failure.verdict) == (bad, "DIED")
+    assert "process ended" in failure.message
+    assert explore(deadly, url, engine="processes:1", walks=0).tally.tried == (1, 0)
+    assert explore(Faulty(), url, engine="serial", walks=0).tally.tried == (0, 1)
+
+
+def test_rows_that_hang_are_kept_and_tried_first(url):
+    bad = X[10]
+
+    def slow(frame):
+        import time
+
+        import numpy as np
+
+        if (frame["x"] == bad).any():
+            time.sleep(3600)
+        return np.where(frame["x"] * 3 > frame["y"], "stay", "go")
+
+    front = explore(slow, url, timeout=5.0, batch=1, walks=12)
+    assert front.incidents["status"].tolist() == ["TIMEOUT"]
+    (failure,) = known(url)
+    assert (failure.case["x"], failure.verdict) == (bad, "TIMEOUT")
+    mended = Faulty()
+    assert explore(mended, url, walks=0).tally.tried == (0, 1)
+    assert mended.first == [bad]
+
+
+def test_a_new_process_has_its_libraries_before_an_answer_is_timed():
+    def loaded():
+        import sys
+
+        return "pandas" in sys.modules
+
+    lane = Isolated(dm.wrap(lambda frame: frame["x"] > 0.5, space=SPACE), timeout=60)
+    try:
+        assert lane._ready_child().submit(loaded).result()
+    finally:
+        lane.close()
+
+
+# -- tried first -------------------------------------------------------------------------------------------------
+
+
+def test_the_next_run_asks_them_first_and_tells(url):
+    explore(Faulty(raising=[X[10], X[30]], missing=[X[20]]), url)
+    again = Faulty(raising=[X[10], X[30]], missing=[X[20]])
+    front = explore(again, url, seed=5)
+    assert again.first == [X[10], X[20], X[30]]
+    assert front.tally.tried == (3, 0)
+    assert "3 cases that failed in earlier runs went first: 3 still fail, 0 do not." in front.describe()
+    assert cases(url) == [X[10], X[20], X[30]]
+    assert min(failure.times for failure in known(url)) > 1
+
+
+def test_what_is_mended_is_told_and_forgotten(url):
+    explore(Faulty(raising=[X[10], X[30]], missing=[X[20]]), url)
+    front = explore(Faulty(raising=[X[30]]), url)
+    assert front.tally.tried == (1, 2)
+    assert "1 still fail, 2 do not" in front.describe()
+    assert cases(url) == [X[30]]
+    last = Faulty(raising=[X[30]])
+    assert explore(last, url).tally.tried == (1, 0)
+    assert last.first == [X[30]]
+    assert explore(Faulty(), url).tally.tried == (0, 1)
+    assert explore(Faulty(), url).tally.tried is None
+
+
+def test_how_a_case_fails_is_brought_up_to_date(url):
+    explore(Faulty(raising=[X[10]]), url)
+    explore(Faulty(missing=[X[10]]), url)
+    (failure,) = known(url)
+    assert failure.verdict == "MISSING"
+    assert failure.times > 1
+
+
+def test_a_run_without_a_store_tries_nothing(url):
+    explore(Faulty(raising=[X[10]]), url)
+    alone = Faulty(raising=[X[10]])
+    front = dm.explore(alone, GRID, **HOW)
+    assert front.tally.tried is None
+    assert len(alone.first) > 1
+
+
+def test_a_system_that_fails_on_all_it_failed_on_is_not_called_dead(url):
+    bad = X[10:17]  # more of them than a whole system needs to be given up
+    explore(Faulty(raising=bad), url)
+    front = explore(Faulty(raising=bad), url)
+    assert front.tally.tried == (7, 0)
+    assert cases(url) == bad
+    assert len(front) > 0
+
+
+def test_of_very_many_a_thousand_are_tried(url):
+    remember(url, [k / 10_000 for k in range(1050)])
+    model = Faulty()
+    assert explore(model, url).tally.tried == (0, 1000)
+    assert len(model.first) == 1000
+    assert len(cases(url)) == 50
+
+
+def test_the_one_mended_case_among_many_is_found(url):
+    bad = [k / 1000 for k in range(80)]
+    remember(url, bad)
+    (mended,) = bad[1:2]  # those remembered last are tried first
+    front = explore(Faulty(raising=set(bad) - {mended}), url)
+    assert front.tally.tried == (79, 1)
+    assert mended not in cases(url)
+
+
+def remember(url, numbers):
+    with Store.open(url) as store:
+        failures.remember(store, "churn", "answers", [{"case": {"x": each, "y": 1.0}} for each in numbers])
+
+
+def test_a_label_that_was_not_known_is_an_answer(url):
+    class Classifier:
+        classes_ = np.array(["go", "stay"])
+
+        def predict(self, frame):
+            return np.where(frame["x"] == X[10], "ask", rule(frame))
+
+    explore(Classifier(), url)
+    with Store.open(url) as store:
+        (run,) = store.runs()
+    assert run.verdicts[0]["verdict"] == "HOLDS"
+    assert known(url) == []
+    assert explore(Classifier(), url).tally.tried is None
+
+
+# -- systems of the same name ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("features", "why"),
+    [
+        pytest.param(
+            [dm.Continuous("x", 0, 1)],
+            "one feature fewer",
+        ),
+        ([dm.Continuous("x", 0, 1), dm.Continuous("y", 0, 3), dm.Continuous("z", 0, 1)], "one more"),
+        ([dm.Continuous("x", 0, 1), dm.Continuous("z", 0, 3)], "another name"),
+        ([dm.Continuous("x", 0, 1), dm.Categorical("y", ["a", "b"])], "another kind"),
+        ([dm.Continuous("x", 0, 0.125), dm.Continuous("y", 0, 3)], "other bounds"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
+)
+def test_another_system_of_the_name_is_left_alone(url, features, why):
+    explore(Faulty(raising=[X[10]]), url)
+    asked = []
+
+    def other(frame):
+        asked.append(len(frame))
+        return frame["x"] > 0.0625
+
+    front = dm.explore(other, dm.Space(features), walks=20, steps=4, name="churn", store=url, progress=False)
+    assert front.tally.tried is None, why
+    assert asked[0] > 1  # the run itself
+    assert cases(url) == [X[10]]  # and what the first system failed on is still known
+    first = Faulty(raising=[X[10]])
+    assert explore(first, url).tally.tried == (1, 0)
+
+
+def test_systems_of_other_names_know_nothing_of_each_other(url):
+    explore(Faulty(raising=[X[10]]), url)
+    assert explore(Faulty(raising=[X[10]]), url, name="credit").tally.tried is None
+    assert sorted(failure.system for failure in known(url)) == ["churn", "credit"]
+
+
+# -- values of every kind ----------------------------------------------------------------------------------------
+
+KINDS = {
+    "nullable ints": (dm.Integer("v", -5, 5, nullable=True), pd.array([1, None, -3] * 10, dtype="Int64")),
+    "plain ints": (dm.Integer("v", -(2**50), 2**50), np.array([2**50, -(2**50), 7] * 10)),
+    "booleans": (dm.Categorical("v", [False, True]), np.array([True, False, True] * 10)),
+    "nullable booleans": (
+        dm.Categorical("v", [False, True], nullable=True),
+        pd.array([True, None, False] * 10, dtype="boolean"),
+    ),
+    "text categories": (
+        dm.Categorical("v", ["lo", "mid", "hi"]),
+        pd.Categorical(["lo", "hi", "mid"] * 10, categories=["lo", "mid", "hi"], ordered=True),
+    ),
+    "missing categories": (dm.Categorical("v", ["a", "b"], nullable=True), pd.Categorical(["a", None, "b"] * 10)),
+    "whole numbers as categories": (dm.Categorical("v", [1, 2, 4]), np.array([1, 4, 2] * 10)),
+    "missing numbers": (dm.Continuous("v", 0, 1, nullable=True), np.array([0.1, np.nan, 1 / 3] * 10)),
+    "small floats": (dm.Continuous("v", 0, 1), np.array([0.1, 0.2, 1 / 3] * 10, dtype=np.float32)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_values_of_every_kind_are_asked_again_as_they_were(url, kind):
+    feature, values = KINDS[kind]
+    frame = pd.DataFrame({"v": values, "x": np.arange(30) / 30})
+    space = dm.Space.from_frame(
+        frame,
+        kinds={"v": feature.kind},
+        orders={"v": list(feature.values)} if feature.kind == "categorical" else None,
+    )
+    batches, bad = [], {0.0, 1 / 30, 2 / 30}
+
+    def model(given):
+        batches.append(given.copy())
+        if given["x"].isin(bad).any():
+            raise ValueError("no")
+        return given["x"] > 0.5
+
+    def run():
+        batches.clear()
+        return dm.explore(
+            model, frame, "random_target", walks=40, steps=3, space=space, store=url, name="kinds", progress=False
+        )
+
+    first = run().incidents.drop(columns=["status", "message"])
+    assert len(first) == 3
+    assert run().tally.tried == (3, 0)
+    again = batches[0].sort_values("x", ignore_index=True)
+    pd.testing.assert_frame_equal(again, first.sort_values("x", ignore_index=True)[again.columns.tolist()])
+    assert len(known(url)) == 3  # each is the same case as before
+
+
+# -- and the run itself ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", ["random_target", "random_walk", "auto"])
+@pytest.mark.parametrize("mended", [False, True])
+def test_what_is_found_is_the_same_to_the_byte_with_and_without_a_past(url, tmp_path, strategy, mended):
+    bad = X[10:16]
+    explore(Faulty(raising=bad), url, seed=1, strategy=strategy)
+    assert known(url)
+
+    def model():
+        return Faulty() if mended else Faulty(raising=bad)
+
+    after = explore(model(), url, strategy=strategy)
+    assert after.tally.tried is not None
+    alone = dm.explore(model(), GRID, **{**HOW, "strategy": strategy})
+    assert len(alone) > 5
+    for name, front in (("after", after), ("alone", alone)):
+        front.save(tmp_path / name)
+    assert (tmp_path / "after").read_bytes() == (tmp_path / "alone").read_bytes()
+    assert after.tally.calls == alone.tally.calls
+    assert after.tally.health.failed == alone.tally.health.failed
+
+
+def test_a_run_that_goes_on_tries_nothing_again(url):
+    explore(Faulty(raising=[X[10]]), url)
+
+    calls, stop_at = [], 4
+
+    def model(frame):
+        if len(calls) == stop_at:
+            raise KeyboardInterrupt
+        calls.append(frame["x"].tolist())
+        if frame["x"].isin([X[10]]).any():
+            raise ValueError("out of stock")
+        return rule(frame)
+
+    assert explore(model, url, walks=30).exhausted
+    assert calls[0] == [X[10]]
+    with Store.open(url) as store:
+        run = store.runs()[-1]
+    assert run.state == "interrupted"
+    calls, stop_at = [], None
+    front = explore(model, url, walks=30, resume=run.id)
+    assert front.tally.tried is None
+    assert [X[10]] not in calls[:1]
+    assert len(front) == len(dm.explore(Faulty(raising=[X[10]]), GRID, **{**HOW, "walks": 30}))
