@@ -59,7 +59,7 @@ def keys(frame):
 
 def run(store, log, way, resume=None):
     return dm.explore(
-        Slow(log), SPACE, walks=45, walk_distance=8, steps=8, seeds=40, seed=3, batch=30, store=store, resume=resume,
+        Slow(log), SPACE, walks=32, walk_distance=8, steps=8, seeds=40, seed=3, batch=30, store=store, resume=resume,
         progress=False, **way,
     )  # fmt: skip
 
