@@ -41,7 +41,7 @@ class Engine:
         """End the processes that belong to this run."""
         for lane in self._own:
             if isinstance(lane, Isolated):
-                lane.close()
+                lane.end()
 
     def __repr__(self) -> str:
         return f"<engine {self.name}>"
@@ -55,9 +55,12 @@ class Processes(Engine):
         self.name = f"processes:{workers}"
 
     def lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
-        """Return a lane a process; they start when they are first asked."""
-        self._own = [Isolated(system, timeout) for _ in range(self.workers)]
-        return self._own
+        """Return a lane a process, all of them on their way."""
+        own = [Isolated(system, timeout) for _ in range(self.workers)]
+        self._own = own
+        for lane in own:
+            lane.begin()
+        return own
 
 
 class Threads(Engine):

@@ -7,11 +7,11 @@ of a cluster), and put together in their order.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from queue import SimpleQueue
 from typing import Any, Protocol
 
@@ -179,11 +179,11 @@ class Guarded(Wrapper):
             self._threads = None
 
     def _solved(self, batch: Batch, scores: Wanted) -> Outputs:
-        starts = range(0, len(batch), self.rows)
-        self.most_pieces = max(self.most_pieces, len(starts))
-        found = dict(self._journal.known(batch, scores, len(starts))) if self._journal else {}
+        cuts = self._cuts(len(batch))
+        self.most_pieces = max(self.most_pieces, len(cuts))
+        found = dict(self._journal.known(batch, scores, len(cuts))) if self._journal else {}
         self._alive |= any(solved.alive for solved in found.values())
-        todo = [piece for piece in range(len(starts)) if piece not in found]
+        todo = [piece for piece in range(len(cuts)) if piece not in found]
         while todo:
             for piece, solved in self._spread(batch, todo, scores):
                 self._alive |= solved.alive
@@ -195,9 +195,9 @@ class Guarded(Wrapper):
                     self._journal.keep(piece, solved)
             todo = [piece for piece in todo if piece not in found]
             if self._doubtful is not None:
-                self._alive = self._alive or self._answers_somewhere(batch, starts, *self._doubtful)
+                self._alive = self._alive or self._answers_somewhere(batch, cuts, *self._doubtful)
                 self._doubtful = None
-        parts = [found[piece] for piece in range(len(starts))]
+        parts = [found[piece] for piece in range(len(cuts))]
         self.health.asked_again += sum(part.asked_again for part in parts)
         self._failures += sum(part.failures for part in parts)
         if any(part.only_in_parts for part in parts):
@@ -211,11 +211,7 @@ class Guarded(Wrapper):
 
     def _spread(self, batch: Batch, todo: list[int], scores: Wanted) -> Iterator[tuple[int, Solved]]:
         """Give pieces to the lanes and yield each with its outputs as they come."""
-        far = self._lanes[0].far
-        together = 1
-        if far and self._pace is not None:
-            together = min(math.ceil(len(todo) / len(self._lanes)), math.ceil(WORTH_SENDING / self._pace))
-        groups = [todo[i : i + together] for i in range(0, len(todo), together)]
+        groups = [each.tolist() for each in np.array_split(todo, self._tasks(len(todo)))]
         if len(self._lanes) == 1:
             for group in groups:
                 self._go_on()
@@ -249,13 +245,21 @@ class Guarded(Wrapper):
                 future.cancel()
         self._go_on()
 
+    def _tasks(self, pieces: int) -> int:
+        """Return in how many tasks pieces are handed out: each worth its way, and as many for one lane as for another."""
+        if not self._lanes[0].far or self._pace is None:
+            return pieces
+        worth = min(pieces, max(1, int(pieces * self._pace / WORTH_SENDING)))
+        return worth if worth < len(self._lanes) else worth - worth % len(self._lanes)
+
     def _go_on(self) -> None:
         if self._stopped():
             raise Interrupted("interrupted")
 
     def _work(self, lane: Executor, batch: Batch, group: list[int], scores: Wanted) -> list[tuple[int, Solved]]:
         alive, failures, began = self._alive, self._failures, time.monotonic()
-        pieces = [self._piece(batch, number) for number in group]
+        cuts = self._cuts(len(batch))
+        pieces = [self._piece(batch, cuts, number) for number in group]
         answers = lane.answers(pieces, scores)
         solved = [
             solve(lane, piece, scores, answer, alive=alive, failures=failures)
@@ -265,13 +269,18 @@ class Guarded(Wrapper):
         known = Known.of(lane)
         return [(number, replace(each, known=known)) for number, each in zip(group, solved, strict=True)]
 
-    def _piece(self, batch: Batch, number: int) -> Batch:
-        whole = len(batch) <= self.rows
-        return batch if whole else batch.take(slice(number * self.rows, (number + 1) * self.rows))
+    def _cuts(self, rows: int) -> list[tuple[int, int]]:
+        """Return where pieces begin and end: of one size, and an even number, so that two lanes get as much each."""
+        pieces = -(-rows // self.rows)
+        pieces += pieces % 2 if pieces > 1 else 0
+        return list(pairwise(np.linspace(0, rows, pieces + 1).astype(int).tolist()))
 
-    def _answers_somewhere(self, batch: Batch, starts: range, failed: int, solved: Solved) -> bool:
+    def _piece(self, batch: Batch, cuts: list[tuple[int, int]], number: int) -> Batch:
+        return batch if len(cuts) == 1 else batch.take(slice(*cuts[number]))
+
+    def _answers_somewhere(self, batch: Batch, cuts: list[tuple[int, int]], failed: int, solved: Solved) -> bool:
         """Look at the other pieces when one is hopeless, data may be sorted, or say that the system has failed."""
-        others = _rows([(s, min(s + self.rows, len(batch))) for s in starts if s != starts[failed]])
+        others = _rows([cut for number, cut in enumerate(cuts) if number != failed])
         if _answers_elsewhere(self._lanes[0], batch, others, 16):
             return True
         self._failures += solved.failures

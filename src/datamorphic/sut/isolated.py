@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import TimeoutError as NoAnswer
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -32,6 +33,8 @@ class Isolated(Wrapper):
 
     def __init__(self, inner: Executor, timeout: float | None = None) -> None:
         self._child: Any = None
+        self._ended = False
+        self._starting: Any = None  # tells when the child is ready, until it is
         super().__init__(inner)
         self.timeout = None if timeout is None else positive("timeout", "Isolated", timeout)
         self.far = timeout is None  # batches that travel together could not be timed one by one
@@ -61,14 +64,25 @@ class Isolated(Wrapper):
             return answers
         return [lost] * len(batches)
 
+    def begin(self) -> None:
+        """Start the child and do not wait for it: several can import their libraries at the same time."""
+        if self._child is None:
+            with suppress(Exception):  # what is wrong is told when an answer is wanted
+                self._starting = self._start()
+
     def _ready_child(self) -> Any:
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
-        tries = 0
-        while self._child is None:
-            tries += 1
+        if self._ended:
+            raise SystemDied("its run is over")
+        for tries in range(1, TRIES + 1):
             try:
-                self._start().result(timeout=START_UP)
+                if self._child is None:
+                    self._starting = self._start()
+                if self._starting is not None:
+                    self._starting.result(timeout=START_UP)
+                    self._starting = None
+                break
             except Exception as error:
                 self.close()
                 if isinstance(error, BrokenProcessPool) and tries < TRIES:
@@ -87,8 +101,8 @@ class Isolated(Wrapper):
         self._child = ProcessPoolExecutor(
             max_workers=1,
             context=get_context("loky"),
-            initializer=_receive,
-            initargs=(self.inner, os.getpid()),
+            initializer=_prepare,
+            initargs=(os.getpid(),),
         )
         # Ctrl-C reaches the whole terminal; a child must not die of it while it imports its libraries
         blocked = (
@@ -97,19 +111,29 @@ class Isolated(Wrapper):
             else None
         )
         try:
-            return self._child.submit(_ping)
+            # a task and no argument of the initializer: starting would wait until the child has imported all it needs
+            return self._child.submit(_receive, self.inner)
         finally:
             if blocked is not None:
                 signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
     def close(self) -> None:
         """End the child process."""
-        child, self._child = self._child, None
+        child, self._child, self._starting = self._child, None, None
         if child is not None:
-            child.shutdown(wait=True, kill_workers=True)
+            from joblib.externals.loky.backend.utils import kill_process_tree
+
+            for process in list((child._processes or {}).values()):
+                kill_process_tree(process)  # and what it started; the pool notices and ends in good order
+            child.shutdown(wait=True)
+
+    def end(self) -> None:
+        """End the child process and start no other: a thread may still want one."""
+        self._ended = True
+        self.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_child": None}
+        return self.__dict__ | {"_child": None, "_starting": None}
 
     def __del__(self) -> None:
         self.close()
@@ -118,17 +142,20 @@ class Isolated(Wrapper):
 _system: Executor | None = None  # in the child: the system it was started for
 
 
-def _receive(system: Executor, parent: int) -> None:
+def _receive(system: Executor) -> None:
     import pandas  # noqa: F401  (here, where nobody times it, and not with the first batch)
 
     global _system
     _system = system
+    one_blas_thread()
+
+
+def _prepare(parent: int) -> None:
     sys.stdout = sys.stderr  # what a system prints must not get between a command and whoever reads its output
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # Ctrl-C reaches the whole terminal; the parent decides what it means
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    one_blas_thread()
 
 
 def _end_with(parent: int) -> None:
@@ -152,10 +179,6 @@ def _libraries(modules: int) -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
-
-
-def _ping() -> bool:
-    return _system is not None
 
 
 def answer_all(
