@@ -54,7 +54,6 @@ def test_killed_at_25_random_moments_it_ends_as_if_nothing_had_happened(store, t
     told = json.loads(done.stdout)
     assert told["kills"] >= 25
     assert told["different"] == []  # pairs, verdicts and counts
-    assert told["finished before"] < 10
     assert len({round(share, 1) for share in told["times"]}) > 4  # early, late and in between
     assert max(told["asked twice"]) <= LOST
 

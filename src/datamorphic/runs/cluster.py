@@ -51,7 +51,7 @@ class Cluster(Engine):
         except (OSError, TimeoutError, ValueError) as error:
             raise ArgumentError(
                 f"No Dask scheduler answers at {self.name} ({type(error).__name__}). Start one with 'dask scheduler', "
-                "workers with 'dask worker host:port', and give the address as dask://host:port."
+                "workers with 'dask worker host:port', and give the address as dask://host:8786."
             ) from None
 
     def lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:

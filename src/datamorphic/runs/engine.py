@@ -17,7 +17,7 @@ from ..sut.base import Executor
 from ..sut.isolated import Isolated, one_blas_thread
 
 MOST = 1024  # workers on one machine
-EXPECTED = "None, 'serial', 'processes:2', 'threads:2', 'dask://host:port' or a Dask client"
+EXPECTED = "None, 'serial', 'processes:2', 'threads:2', 'dask://host:8786' or a Dask client"
 
 
 class Engine:

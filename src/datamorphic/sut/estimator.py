@@ -119,16 +119,17 @@ class Estimator(Executor):
         return votes.argmax(axis=1)
 
     def _scores(self, given: Any) -> npt.NDArray[np.float64] | None:
-        assert self.score_kind is not None
-        assert self.labels is not None
-        scores = np.asarray(self._scorers[self.score_kind](given), dtype=np.float64)
+        kind, labels = self.score_kind, self.labels  # as they are now: another thread may find out more meanwhile
+        if kind is None or labels is None:
+            return None
+        scores = np.asarray(self._scorers[kind](given), dtype=np.float64)
         if scores.ndim == 1:  # two classes, one decision value: positive means the second
             scores = np.column_stack([-scores, scores])
-        classes = len(self.labels)
-        if scores.shape[1] == (classes * (classes - 1) // 2 if self.score_kind == "pairwise" else classes):
+        classes = len(labels)
+        if scores.shape[1] == (classes * (classes - 1) // 2 if kind == "pairwise" else classes):
             return scores
         # whatever this is, it is no score a class
-        if self.score_kind != "probability" and "probability" in self._scorers:
+        if kind != "probability" and "probability" in self._scorers:
             self.score_kind = "probability"
             return self._scores(given)
         self.score_kind = None
