@@ -24,7 +24,7 @@ from datamorphic.errors import StoreError
 from datamorphic.runs.store import Store
 from datamorphic.verbs.runs import front_of_run
 
-PAUSE = 0.015  # seconds a batch takes
+PAUSE = 0.012  # seconds a batch takes
 SPACE = dm.Space(
     [dm.Continuous("x", 0, 6, step=0.3), dm.Integer("n", 0, 40, step=2), dm.Categorical("c", ["a", "b", "d"])]
 )
@@ -60,7 +60,7 @@ def keys(frame):
 
 def run(store, log, way, resume=None):
     return dm.explore(
-        Slow(log), SPACE, walks=32, walk_distance=8, steps=8, seeds=40, seed=3, batch=30, store=store, resume=resume,
+        Slow(log), SPACE, walks=24, walk_distance=8, steps=8, seeds=40, seed=3, batch=30, store=store, resume=resume,
         progress=False, **way,
     )  # fmt: skip
 

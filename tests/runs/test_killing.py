@@ -80,7 +80,7 @@ def test_the_command_killed_with_two_workers_goes_on_with_one(tmp_path):
     words = ["explore", "mine:slow", "data.csv", "--walks", "60", "--steps", "12", "--batch", "20", "--json"]
     whole = answer(command(tmp_path, store, *words))
     asked = (tmp_path / "asked").stat().st_size
-    for _ in range(3):
+    for _ in range(2):
         (tmp_path / "asked").unlink()
         process = command(tmp_path, store, *words, "--workers", "2")
         while not (tmp_path / "asked").exists():

@@ -43,7 +43,10 @@ class _Kept:
     def alike(self) -> tuple[Any, ...]:
         """What pieces must share to be put together and taken apart again unchanged."""
         outputs = self.solved.outputs
-        return self.ask, outputs.values.dtype, outputs.scores is None, self.solved.known
+        alone = (
+            None if outputs.values.dtype.isnative else self.piece
+        )  # NumPy turns its bytes round when it joins them
+        return self.ask, outputs.values.dtype, alone, outputs.scores is None, self.solved.known
 
 
 class RunJournal:
