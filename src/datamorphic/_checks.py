@@ -7,7 +7,7 @@ import math
 import numbers
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from types import ModuleType
 from typing import Any, NoReturn
@@ -103,8 +103,10 @@ def names_a_secret(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None
 
 
-def jsonable(document: Any) -> Any:
+def jsonable(document: Any, *, words: Callable[[str], str] = str, finite: bool = True) -> Any:
     """Return a document as every reader of JSON takes it: numbers that are none as None, keys as text.
+
+    Every text in it is passed through `words`; without `finite` NaN and infinity stay, which Python reads back.
 
     Examples
     --------
@@ -113,18 +115,21 @@ def jsonable(document: Any) -> Any:
     """
     if document is None or isinstance(document, bool):
         return document
+    if isinstance(document, str):
+        return words(str(document))
     if isinstance(document, float):
-        return float(document) if math.isfinite(document) else None
+        return float(document) if math.isfinite(document) or not finite else None
     if isinstance(document, int):  # Python refuses to write long ones in decimal
         return int(document) if document.bit_length() < 10_000 else hex(document)
     if isinstance(document, Mapping):
-        return {str(key): jsonable(value) for key, value in document.items()}
+        return {words(str(key)): jsonable(value, words=words, finite=finite) for key, value in document.items()}
     if isinstance(document, list | tuple):
-        return [jsonable(each) for each in document]
-    if type(document).__module__ == "numpy" and hasattr(document, "tolist"):
+        return [jsonable(each, words=words, finite=finite) for each in document]
+    if hasattr(document, "tolist"):  # NumPy's numbers and arrays
         plain = document.tolist()
-        return jsonable(plain) if type(plain) is not type(document) else str(document)
-    return str(document)
+        if type(plain) is not type(document):
+            return jsonable(plain, words=words, finite=finite)
+    return words(str(document))
 
 
 def reject(name: str, owner: str, expected: str, given: object) -> NoReturn:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -169,34 +168,19 @@ def _loaded(words: dict[str, Any], trust: bool) -> tuple[Any, Any, dict[str, Any
 
 
 def _document(front: Any, seed: int, difference: Any) -> dict[str, Any]:
+    from ..verbs.keeping import summary
+
     document = {
         "subject": front.subject,
-        "strategy": front.strategy,
-        "walks": front.walks,
-        "pairs": len(front),
-        "mutants": front.mutants,
-        "runs": front.runs,
-        "calls": front.calls,
-        "capability": front.capability,
-        "capability_interval": list(front.capability_interval()),
-        "cost": _number(front.cost),
-        "cost_interval": [_number(end) for end in front.cost_interval()],
+        **summary(front),
+        "capability_interval": front.capability_interval(),
+        "cost_interval": front.cost_interval(),
         "seconds": front.seconds,
         "seed": seed,
-        "borders": {str(kind): int(count) for kind, count in front.border_counts.items()},
-        "deciding": [
-            {name: _number(value) for name, value in row.items()}
-            for row in front.deciding()[["feature", "decides", "differs", "share"]].to_dict("records")
-        ],
-        "quality": {
-            row.Index: {"value": _number(row.value), "per_1000_calls": _number(row.per_1000_calls)}
-            for row in front.quality().itertuples()
-        },
-        "choices": [dict(choice) for choice in front.choices],
-        "lost": front.lost,
-        "exhausted": front.exhausted,
-        "notes": list(front.notes),
-        "settings": dict(front.settings),
+        "deciding": front.deciding()[["feature", "decides", "differs", "share"]].to_dict("records"),
+        "quality": front.quality()[["value", "per_1000_calls"]].to_dict("index"),
+        "choices": front.choices,
+        "settings": front.settings,
     }
     if difference is not None:
         document["difference"] = {
@@ -232,7 +216,6 @@ def _print(front: Any, difference: Any, html: Path | None) -> None:
 
 def _print_plan(plan: Any, as_json: bool) -> None:
     if as_json:
-        rows = [{name: _number(value) for name, value in row.items()} for row in plan.table.to_dict("records")]
         print_json(
             {
                 "subject": plan.subject,
@@ -241,13 +224,8 @@ def _print_plan(plan: Any, as_json: bool) -> None:
                 "walk_distance": plan.walk_distance,
                 "step_factor": plan.step_factor,
                 "shares": plan.shares,
-                "strategies": rows,
+                "strategies": plan.table.to_dict("records"),
             }
         )
     else:
         console().print(printable(plan.describe()), markup=False)
-
-
-def _number(value: Any) -> Any:
-    """Return a number as JSON can hold it: there is no infinity in it."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -40,14 +40,14 @@ def open_store(url: str | None, *, needed: bool = False, reading: bool = False) 
 
     Nobody asked for the one in the user's data folder: where that cannot be, a run goes on without.
     """
-    asked = url or os.environ.get("DATAMORPHIC_STORE")
+    from ..runs.store import Store, store_named
+
+    asked = url or store_named()
     if asked == "none":
         if needed:
             raise UsageError("There is nothing to see without a store. Name one with --store.")
         yield None
         return
-    from ..runs.store import Store
-
     try:
         store = Store.open(url, reading=reading)
     except StoreError as error:
@@ -62,9 +62,9 @@ def open_store(url: str | None, *, needed: bool = False, reading: bool = False) 
 
 def nothing_yet(url: str | None) -> str:
     """Return where the runs would be, if nobody named a store and none was ever kept; else an empty text."""
-    from ..runs.store import default_path
+    from ..runs.store import default_path, store_named
 
-    where = os.environ.get("DATAMORPHIC_STORE") or str(default_path())
+    where = store_named() or str(default_path())
     return where if url is None and "://" not in where and where != "none" and not os.path.exists(where) else ""
 
 

@@ -13,9 +13,8 @@ from typing import Any
 
 from .._checks import optional_import, plural, redacted
 from ..errors import ArgumentError, DatamorphicError, ModelError, SystemDied
-from ..outputs import Outputs
 from ..space.points import Batch
-from ..sut.base import Answer, Executor, Known, Wanted, Wrapper
+from ..sut.base import Answer, Distant, Executor, Known, Wanted
 from ..sut.isolated import Isolated, answer_all, one_blas_thread
 from .engine import Engine
 from .versions import versions
@@ -62,9 +61,7 @@ class Cluster(Engine):
         self._given, self._blob, self._timeout = system, _dumped(system), timeout
         self.timed = timeout is not None  # batches that travel together could not be timed one by one
         self._token = uuid.uuid4().hex
-        self._careful = (
-            False  # once it has taken workers down, it is asked where it can take down nothing but itself
-        )
+        self._careful = False  # once it has taken workers down, it is asked where it harms nothing but itself
         self._sending = threading.Lock()
         self._send(None)
         return [_Lane(system, self) for _ in range(AHEAD * threads)]
@@ -130,7 +127,10 @@ class Cluster(Engine):
                     f"The workers of {self.name} cannot run this: {type(error).__name__}: {error}. "
                     "See whether they are like this machine: datamorphic worker-check."
                 ) from error
-        raise ModelError(f"{self.name} loses its workers again and again.")
+        raise ModelError(
+            f"{self.name} loses its workers again and again. Their logs say why; a frequent reason is too little memory "
+            "for the system."
+        )
 
     def close(self) -> None:
         """Let go of the workers."""
@@ -143,20 +143,13 @@ class Cluster(Engine):
             self.client = None
 
 
-class _Lane(Wrapper):
+class _Lane(Distant):
     """One way to the workers."""
 
     def __init__(self, system: Executor, cluster: Cluster) -> None:
         super().__init__(system)
         self.far = not cluster.timed
         self._cluster = cluster
-
-    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
-        """Let some worker answer one batch."""
-        answer = self.answers([batch], scores)[0]
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer
 
     def answers(self, batches: Sequence[Batch], scores: Wanted) -> list[Answer]:
         """Let some worker answer."""
@@ -195,7 +188,7 @@ def _forget(token: str) -> None:
     for key in [key for key in _systems if key[0] == token]:
         system = _systems.pop(key)
         if isinstance(system, Isolated):
-            system.close()
+            system.end()
 
 
 def _allow_children() -> None:

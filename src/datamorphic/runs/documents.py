@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from .._checks import discreet, names_a_secret
+from .._checks import discreet, jsonable, names_a_secret
 
 DEEPEST = 64  # levels that are read: what is deeper would end in a RecursionError somewhere
 
@@ -38,21 +38,9 @@ def _is_deep(value: Any, left: int) -> bool:
     return left == 0 or any(_is_deep(each, left - 1) for each in inner)
 
 
-def plain(value: Any, words: Callable[[str], str] = str) -> Any:
-    """Return a value as JSON has it, each text in it passed through `words`."""
-    if value is None or isinstance(value, bool | float):
-        return value
-    if isinstance(value, str):
-        return words(str(value))
-    if isinstance(value, int):  # Python refuses to write longer ones in decimal
-        return value if value.bit_length() < 10_000 else hex(value)
-    if isinstance(value, Mapping):
-        return {words(str(key)): plain(each, words) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(each, words) for each in value]
-    if hasattr(value, "tolist"):  # NumPy's numbers and arrays
-        return plain(value.tolist(), words)
-    return words(str(value))
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it, to the letter: NaN and infinity too, as they may be what fails."""
+    return jsonable(value, finite=False)
 
 
 def safe(value: Any) -> Any:
@@ -61,7 +49,7 @@ def safe(value: Any) -> Any:
         return {discreet(str(name)): _safe_as(str(name), each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [safe(each) for each in value]
-    return plain(value, discreet)
+    return jsonable(value, words=discreet, finite=False)
 
 
 def _safe_as(name: str, value: Any) -> Any:

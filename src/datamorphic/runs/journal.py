@@ -24,9 +24,7 @@ from ..sut.guard import Solved
 from .packing import pack, unpack
 from .store import Entry, Store
 
-OFTEN = (
-    0.1  # seconds between two times that answers are written: what is answered in less costs little to ask again
-)
+OFTEN = 0.1  # seconds between two times that answers are written: less costs little to ask again
 
 
 @dataclass(frozen=True)
@@ -43,9 +41,8 @@ class _Kept:
     def alike(self) -> tuple[Any, ...]:
         """What pieces must share to be put together and taken apart again unchanged."""
         outputs = self.solved.outputs
-        alone = (
-            None if outputs.values.dtype.isnative else self.piece
-        )  # NumPy turns its bytes round when it joins them
+        # NumPy turns foreign bytes round when it joins them
+        alone = None if outputs.values.dtype.isnative else self.piece
         return self.ask, outputs.values.dtype, alone, outputs.scores is None, self.solved.known
 
 
@@ -66,10 +63,9 @@ class RunJournal:
 
     def __init__(self, store: Store, run: int, rng: np.random.Generator, spent: float = 0.0) -> None:
         self.store, self.run = store, run
-        self.asked = 0  # rows that were not in the journal
         self.unkept = ""  # why nothing more is kept, if so
         self._rng, self._spent = rng, spent
-        self._began = self._live = self._written = time.monotonic()
+        self._live = self._written = time.monotonic()
         self._live_yet = False
         self._old = store.entries(run)
         self._next: Entry | None = None
@@ -105,7 +101,6 @@ class RunJournal:
 
     def keep(self, piece: int, solved: Solved) -> None:
         """Keep an answered piece of the question that was asked last."""
-        self.asked += len(solved.outputs)
         self._waiting.append(_Kept(self._asks - 1, piece, solved, **self._question))
         self.write(only_if_due=True)
 

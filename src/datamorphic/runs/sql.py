@@ -286,9 +286,8 @@ class Database:
         """Return the version of the store, 0 for none yet; refuse what is not ours to write into."""
         names = set(sa.inspect(connection).get_table_names())
         if not {"schema", "runs"} <= names:
-            others = (
-                names if self.file else names & set(TABLES.tables)
-            )  # a server's database may have other tables
+            # a server's database may have other tables
+            others = names if self.file else names & set(TABLES.tables)
             if others:
                 raise StoreError(
                     f"{self.name} is the database of some other program: it has a table "

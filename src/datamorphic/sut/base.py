@@ -115,6 +115,21 @@ class Wrapper(Executor):
         self.score_kind, self.batch_rows = inner.score_kind, inner.batch_rows
 
 
+class Distant(Wrapper):
+    """A way to a system elsewhere: batches go there together, and `answers` is what a subclass implements."""
+
+    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
+        """Ask one batch."""
+        answer = self.answers([batch], scores)[0]
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def answers(self, batches: Sequence[Batch], scores: Wanted) -> list[Answer]:
+        """Ask batches together."""
+        raise NotImplementedError
+
+
 class Function(Executor):
     """A plain function: of a frame, or with ``scalar=True`` of one case.
 

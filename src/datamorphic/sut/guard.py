@@ -27,9 +27,7 @@ from .base import Answer, Executor, Known, Wanted, Wrapper
 Rows = npt.NDArray[np.int64]
 KNOWN = Known()
 
-PATIENCE = (
-    50  # rows that may fail, one after the other and none answered, before the whole system counts as failed
-)
+PATIENCE = 50  # rows that may fail, one after the other and none answered, before the system counts as failed
 FEW = 5  # a first batch of fewer rows that all fail is no proof that the system does
 MOST_HUNG = 10  # rows that may hang, one after the other, before the rest of a piece is given up
 CUTS = 8  # of a failing piece: a hanging one costs a whole time-out, so few rounds are better
@@ -200,13 +198,13 @@ class Guarded(Wrapper):
         parts = [found[piece] for piece in range(len(cuts))]
         self.health.asked_again += sum(part.asked_again for part in parts)
         self._failures += sum(part.failures for part in parts)
-        if any(part.only_in_parts for part in parts):
-            self.health.remark(
-                f"{self.name} failed on a batch of {plural(min(self.rows, len(batch)), 'row')} and answered each of them in "
-                "smaller ones."
-            )
         for part in parts:
             part.known.tell(self.inner)
+            if part.only_in_parts:
+                self.health.remark(
+                    f"{self.name} failed on a batch of {plural(len(part.outputs), 'row')} and answered each of them in "
+                    "smaller ones."
+                )
         return _joined([part.outputs for part in parts])
 
     def _spread(self, batch: Batch, todo: list[int], scores: Wanted) -> Iterator[tuple[int, Solved]]:
@@ -273,7 +271,7 @@ class Guarded(Wrapper):
         """Return where pieces begin and end: of one size, and an even number, so that two lanes get as much each."""
         pieces = -(-rows // self.rows)
         pieces += pieces % 2 if pieces > 1 else 0
-        return list(pairwise(np.linspace(0, rows, pieces + 1).astype(int).tolist()))
+        return _cut(0, rows, pieces)
 
     def _piece(self, batch: Batch, cuts: list[tuple[int, int]], number: int) -> Batch:
         return batch if len(cuts) == 1 else batch.take(slice(*cuts[number]))
@@ -326,9 +324,7 @@ def solve(
         part = batch if stop - start == len(batch) else batch.take(slice(start, stop))
         answer = first if part is batch else _asked(system, part, scores)
         if isinstance(answer, SystemDied) and (part is batch or len(part) == 1):
-            answer = _asked(
-                system, part, scores
-            )  # a process may be lost for reasons of its own: it is tried twice
+            answer = _asked(system, part, scores)  # a process may be lost for other reasons: it is tried twice
         if isinstance(answer, UsageError):
             raise answer  # a model that was fitted on other columns is no failing row
         if isinstance(answer, Outputs):
@@ -338,8 +334,7 @@ def solve(
             continue
         again += len(part)
         if len(part) > 1:
-            edges = np.linspace(start, stop, min(CUTS, len(part)) + 1).astype(int)
-            todo.extend(reversed(list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))))
+            todo.extend(reversed(_cut(start, stop, min(CUTS, len(part)))))
             continue
         parts.append((start, _failed_row(answer)))
         lone += 1
@@ -356,6 +351,10 @@ def solve(
     outputs = _joined([part for _, part in sorted(parts, key=lambda part: part[0])])
     hopeless = "" if alive or len(batch) < FEW else outputs.messages[len(batch) - 1]
     return Solved(outputs, again, lone, answered, hopeless)
+
+
+def _cut(start: int, stop: int, pieces: int) -> list[tuple[int, int]]:
+    return list(pairwise(np.linspace(start, stop, pieces + 1).astype(int).tolist()))
 
 
 def _rows(pieces: list[tuple[int, int]]) -> Rows:

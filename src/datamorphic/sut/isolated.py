@@ -17,13 +17,13 @@ from .._checks import plural, positive
 from ..errors import DatamorphicError, ModelError, SystemDied, SystemHung, SystemRaised, told
 from ..outputs import Outputs
 from ..space.points import Batch
-from .base import Answer, Executor, Known, Wanted, Wrapper
+from .base import Answer, Distant, Executor, Known, Wanted
 
 TRIES = 3  # to start a child
 START_UP = 120.0  # seconds a new process may take to import its libraries and receive the model
 
 
-class Isolated(Wrapper):
+class Isolated(Distant):
     """Runs the system in a child process; with a `timeout` in seconds it gives up on a batch that takes longer.
 
     The child gets the system once and then only batches. A child that hangs is killed; a new one takes its
@@ -38,13 +38,6 @@ class Isolated(Wrapper):
         super().__init__(inner)
         self.timeout = None if timeout is None else positive("timeout", "Isolated", timeout)
         self.far = timeout is None  # batches that travel together could not be timed one by one
-
-    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
-        """Send the batch to the child and wait for its outputs."""
-        answer = self.answers([batch], scores)[0]
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer
 
     def answers(self, batches: Sequence[Batch], scores: Wanted) -> list[Answer]:
         """Send batches to the child, together, and wait for what comes of each."""

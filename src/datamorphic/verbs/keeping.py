@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
     from ..runs.session import Session
     from ..runs.store import Store
 
+FRONT = "front.parquet"  # what an exploration found, among the files of its run
 ANSWERS = "answers"  # the first promise of every system: an answer to every case
 
 
@@ -56,7 +57,7 @@ class Keep:
 def lasting_seed(seed: Any, keep: Keep) -> int:
     """Return a seed that can be kept and given again; a run that goes on has the one it began with."""
     if seed is None and keep.resume is not None:
-        with _opened(keep) as store:
+        with opened(keep) as store:
             seed = store.run(keep.resume).seed
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
@@ -80,7 +81,7 @@ def kept(
     """Keep a run while it goes on."""
     from ..runs.session import Session
 
-    with _opened(keep) as store:
+    with opened(keep) as store:
         session = Session(
             store, keep.resume, verb, subject.name, {**parameters, **keep.words},
             seed=seed, rng=rng, model=model, seeds=subject.seeds, engine=engine,
@@ -91,7 +92,7 @@ def kept(
 
 
 @contextmanager
-def _opened(keep: Keep) -> Iterator[Store]:
+def opened(keep: Keep) -> Iterator[Store]:
     """Open a store, unless it is open already: then it is its owner's to close."""
     from ..runs.store import Store
 
@@ -169,8 +170,9 @@ def keep_front(session: Session, name: str, front: Front) -> None:
         "summary": summary(front),
         "verdicts": verdicts,
     }
+    unkept = session.journal.unkept if session.journal is not None else ""
     try:
-        session.finish(**ending, artifacts={"front.parquet": write})
+        session.finish(**ending, artifacts={FRONT: write}, message=unkept)
     except (DataError, UnicodeError) as error:  # labels that no file can hold: what can be kept is
         session.finish(**ending, artifacts={}, message=f"The front is not kept: {error}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,16 +71,14 @@ def laws(
 def _kept(keep: Any, source: Any, system: TestSystem, how: dict[str, Any], shown: Progress) -> LawReport:
     """Check the laws, what broke them before first, and keep what came out."""
     from ..runs.session import Session
-    from ..runs.store import Store
-    from .keeping import Keep
+    from .keeping import Keep, opened
 
     keep = keep if isinstance(keep, Keep) else Keep(keep)
     space = system.known_space()
     about: dict[str, Any] = {"model": source, "seeds": Points(space, np.empty((0, len(space))))}
     parameters = {"examples": how["examples"], **keep.words}
-    opened = nullcontext(keep.store) if isinstance(keep.store, Store) else Store.open(keep.store)
     with (
-        opened as store,
+        opened(keep) as store,
         Session(store, None, "laws", system.name, parameters, seed=how["seed"], **about) as session,
     ):
         keep.begun(session.run)

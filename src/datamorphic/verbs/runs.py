@@ -12,8 +12,7 @@ from ..fronts.difference import Difference
 from ..fronts.front import Front
 from ..runs.run import Run
 from ..runs.store import Store
-
-FRONT = "front.parquet"
+from .keeping import FRONT
 
 
 def front_of_run(store: Store, run: int) -> Front:
