@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._checks import is_number, plural, reject, whole_number
+from .._intervals import wilson
 from ..outputs import Outputs
 from ..runs.drive import Tally
 from ..space.features import Codes
@@ -195,16 +196,8 @@ class Front:
 
     def capability_interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return Wilson's interval of the capability."""
-        from statistics import NormalDist
-
         _check_confidence(confidence, "Front.capability_interval")
-        if not self.walks:
-            return 0.0, 1.0
-        z = NormalDist().inv_cdf(0.5 + confidence / 2)
-        n, p = self.walks, self.capability
-        centre, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-        low, high = (centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)
-        return (0.0 if p == 0 else max(0.0, low)), (1.0 if p == 1 else min(1.0, high))
+        return wilson(len(np.unique(self.walk)), self.walks, confidence)
 
     def cost_interval(self, confidence: float = 0.95, samples: int = 2000, seed: int = 0) -> tuple[float, float]:
         """Return the bootstrap interval of the cost: the walks drawn anew, the seeds once."""

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from ..fronts.exploring import run
 from ..fronts.files import save
 from ..fronts.front import Front
+from ..morphisms.subject import Subject
 from ..outputs import Outputs
 from ..space.points import Batch
 from ..sut.base import Executor, Wanted, Wrapper
-from .explore import run
 from .keeping import Keep, kept
-from .subject import Subject
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,9 @@ class _Fuse(Wrapper):
         return self.inner.answer(batch, scores)
 
 
-def cut_and_resumed(subject: Subject, seed: int, front: Front, how: Mapping[str, Any]) -> Resumed:
-    """Explore as a front was explored, cut that short half-way, go on with it, and compare."""
+def cut_and_resumed(subject: Subject, seed: int, how: Mapping[str, Any]) -> Resumed:
+    """Explore, explore again and cut that short half-way, go on with it, and compare."""
+    front = run(subject, np.random.default_rng(seed), progress=False, **how)
     whole = front.calls + front.tally.health.asked_again
     first, second = _Fuse(subject.sut, whole / 2), _Fuse(subject.sut)
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -67,7 +68,7 @@ def cut_and_resumed(subject: Subject, seed: int, front: Front, how: Mapping[str,
         def explored(sut: _Fuse, resume: int | None = None) -> Front:
             rng, keep = np.random.default_rng(seed), Keep(Path(folder) / "runs.sqlite", resume, {}, numbers.append)
             with kept(keep, "demo", subject, {}, seed=seed, rng=rng, model=None) as session:
-                return run(replace(subject, sut=sut), rng, session=session, **how)
+                return run(replace(subject, sut=sut), rng, session=session, progress=False, **how)
 
         try:
             explored(first)

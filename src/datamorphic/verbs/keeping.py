@@ -16,13 +16,13 @@ from .._checks import reject
 from ..errors import DataError, Interrupted, UsageError
 from ..fronts.files import save
 from ..fronts.front import Front
+from ..morphisms.subject import Subject
 from ..morphisms.system import TestSystem
 from ..outputs import Status
 from ..runs.drive import MOST_INCIDENTS, Tally, drive
 from ..space.describe import value_from_json, value_to_json
 from ..space.points import Points
 from ..strategies.flow import ask
-from .subject import Subject
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
     from ..runs.session import Session

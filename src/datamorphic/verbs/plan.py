@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._checks import generator, plural, whole_number
+from ..fronts.exploring import border_of, run
 from ..fronts.front import Front
 from ..morphisms.derived import derive
+from ..morphisms.subject import Subject, subject_of
 from ..runs.drive import Tally, drive
 from ..space.features import Continuous, Feature, Integer
 from ..space.space import Space
 from ..strategies.flow import ask
-from .explore import border_of, run
-from .subject import Subject, subject_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,14 +11,14 @@ import numpy as np
 
 from .._checks import did_you_mean, is_number, plural, reject, whole_number
 from ..errors import ArgumentError, DataError, ModelError
-from ..morphisms.derived import derive
-from ..morphisms.system import TestSystem, declares_morphisms
 from ..space.points import Points
 from ..space.space import Space
 from ..sut.base import Executor
 from ..sut.clusters import Clustering, assigns
 from ..sut.estimator import Estimator
 from ..sut.wrap import wrap
+from .derived import derive
+from .system import TestSystem, declares_morphisms
 
 SEEDS = 200  # drawn where nobody says how many
 
