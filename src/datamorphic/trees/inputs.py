@@ -1,0 +1,217 @@
+"""What trees are given: the user's rows as the numbers they compare, checked on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._checks import did_you_mean, plural, short
+from ..errors import ArgumentError, DataError, ModelError
+from ..space.columns import as_numbers
+from ..space.infer import check_frame
+from ..space.points import Points
+from ..space.space import Space
+from .steps import Before, columns_of, taken_apart
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Singles = npt.NDArray[np.float32]
+LARGEST_CODE = 1e30  # beyond it scikit-learn's sums of single precision overflow
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """How the rows of a user become what trees compare.
+
+    Attributes
+    ----------
+    owner : str
+        Whose trees they are, for messages.
+    names : tuple of str
+        The columns, in the order of the trees.
+    before : Before or None
+        What is done to the rows before.
+    takes_missing : bool
+        Whether the trees take missing values.
+    space : Space or None
+        What values a column may have, where that is known.
+    coded : bool
+        Whether the trees get the codes of that space rather than the values themselves.
+    """
+
+    owner: str
+    names: tuple[str, ...]
+    before: Before | None = None
+    takes_missing: bool = True
+    space: Space | None = None
+    coded: bool = False
+
+    def seen(self, frame: pd.DataFrame) -> Singles:
+        """Return the rows as the trees see them, in single precision; missing values are NaN."""
+        values: Any
+        if self.before is not None:
+            try:
+                values = self.before.transform(frame)
+            except Exception as error:  # whatever a step of a pipeline does not like
+                raise DataError(
+                    f"The steps before the trees do not take these data: {type(error).__name__}: {error}"
+                ) from error
+            seen = _singles(values)
+        elif self.coded:
+            assert self.space is not None
+            seen = singles(self.space.points(frame).codes)
+        else:
+            plain = frame.to_numpy() if all(dtype.kind in "fiub" for dtype in frame.dtypes) else numbers(frame)
+            seen = _singles(plain if plain.dtype.kind in "fiub" else numbers(frame))
+        if np.isfinite(seen).all():
+            return seen
+        _refuse(frame, np.isinf(seen), "is infinite, or too large for single precision", "Replace or rescale it.")
+        if not self.takes_missing:
+            why = f"is missing, and {self.owner} takes no missing values"
+            _refuse(frame, np.isnan(seen), why, "Fill it, or leave the row out.")
+        return seen
+
+
+def numbers(frame: pd.DataFrame) -> npt.NDArray[np.float64]:
+    """Return a frame as a matrix of numbers, or name the value that is none."""
+    matrix = np.empty((len(frame), len(frame.columns)))
+    for j, name in enumerate(frame.columns):
+        matrix[:, j], text = as_numbers(frame[name])
+        if text.any():
+            bad = np.zeros(matrix.shape, dtype=bool)
+            bad[:, j] = text
+            _refuse(frame, bad, "is no number, and trees compare numbers", "Encode it as for fitting.")
+    return matrix
+
+
+def singles(codes: npt.NDArray[np.float64]) -> Singles:
+    """Return codes of a space as trees take them."""
+    return np.clip(codes, -LARGEST_CODE, LARGEST_CODE).astype(np.float32, order="C")
+
+
+def _singles(values: Any) -> Singles:
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(values, dtype=np.float32)
+
+
+def _refuse(frame: pd.DataFrame, bad: npt.NDArray[np.bool_], what: str, remedy: str) -> None:
+    """Raise an error about the first bad value, if there is one."""
+    if not bad.any():
+        return
+    row, column = (int(place[0]) for place in np.nonzero(bad))
+    more = int(bad.sum()) - 1
+    others = f" ({more:,} more like it)" if more else ""
+    label = frame.index[row]
+    label = label.item() if isinstance(label, np.generic) else label
+    value = short(frame.iloc[row, column])
+    raise DataError(f"Column {frame.columns[column]!r}, row {label!r}: {value!r} {what}{others}. {remedy}")
+
+
+def read(
+    model: Any, data: Any, *, target: str | None = None, space: Space | None = None
+) -> tuple[Inputs, pd.DataFrame, list[str]]:
+    """Return how a model's trees are given inputs, the rows of the data with their columns, and what was left out.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model of scikit-learn with trees.
+    data : DataFrame, array or Points
+        The rows.
+    target : str, optional
+        A column that is no input.
+    space : Space, optional
+        What values the columns may have.
+    """
+    last, before = taken_apart(model)
+    owner = type(last).__name__
+    # the steps before keep the columns: as many come in as the last gets
+    frame, notes = table(owner, data, columns_of(model), last.n_features_in_, target)
+    if space is not None:
+        absent = [name for name in frame.columns if name not in space.names]
+        if absent:
+            raise ArgumentError(
+                f"The space has no feature {absent[0]!r}, which {owner} looks at. {did_you_mean(absent[0], space.names)}"
+            )
+    names = tuple(str(name) for name in frame.columns)
+    return Inputs(owner, names, before, _takes_missing(last), space), frame, notes
+
+
+def table(
+    owner: str, data: Any, known: list[str] | None, width: int, target: str | None = None
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the rows of the data with the columns a model knows, or as many as it takes, and what was left out."""
+    import pandas as pd
+
+    if isinstance(data, Points):
+        data = data.frame
+    if isinstance(data, pd.DataFrame | pd.Series):
+        frame = check_frame(data)
+    else:
+        frame = _as_frame(data, known, width, owner, target)
+        target = None
+    if target is not None:
+        if target not in frame.columns:
+            raise DataError(
+                f"The target column {target!r} is not in the data. {did_you_mean(target, frame.columns)}"
+            )
+        if known is not None and target in known:
+            raise DataError(f"The target column {target!r} is one of the inputs that {owner} was fitted on.")
+        frame = frame.drop(columns=[target])
+    notes: list[str] = []
+    if known is not None:
+        missing = [name for name in known if name not in frame.columns]
+        if missing:
+            listed = ", ".join(map(repr, missing[:6])) + (", ..." if len(missing) > 6 else "")
+            raise ModelError(
+                f"{owner} was fitted on {plural(len(known), 'column')}, and {len(missing)} of them are not in the "
+                f"data: {listed}. {did_you_mean(missing[0], frame.columns)}"
+            )
+        extra = [str(name) for name in frame.columns if name not in known]
+        if extra:
+            notes.append(f"Columns that are no inputs of the model were left out: {', '.join(extra[:5])}.")
+        frame = frame[known]
+    elif width != len(frame.columns):
+        raise ModelError(
+            f"{owner} was fitted on {plural(width, 'column')} and the data have {len(frame.columns)}. Give the "
+            "columns it was fitted on, in their order; name the target, if it is among them: target=..."
+        )
+    if not len(frame):
+        raise DataError("The data have no rows: no leaf can be reached. Give the rows you test with.")
+    return frame, notes
+
+
+def _as_frame(data: Any, known: list[str] | None, width: int, owner: str, target: str | None) -> Any:
+    """Return an array as a frame, its columns named."""
+    import pandas as pd
+
+    if target is not None:
+        raise ArgumentError(f"The target {target!r} names a column, and the data are no frame. Leave it out.")
+    try:
+        array = np.asarray(data)
+    except ValueError:
+        raise DataError("The rows of the data have different lengths. Each case needs all values.") from None
+    if array.ndim != 2:
+        raise DataError(
+            f"The data must be a frame, or a matrix with one row a case. Got {type(data).__name__} of shape {array.shape}."
+        )
+    if array.shape[1] != width:
+        raise ModelError(
+            f"{owner} was fitted on {plural(width, 'column')} and the data have {array.shape[1]}. Leave out the "
+            "columns that are no inputs, the target for one."
+        )
+    names = known if known is not None else [f"x{j}" for j in range(array.shape[1])]
+    frame = pd.DataFrame(array, columns=names)
+    return frame.infer_objects() if array.dtype == object else frame
+
+
+def _takes_missing(model: Any) -> bool:
+    try:
+        from sklearn.utils import get_tags
+    except ImportError:  # before 1.6
+        return bool(model._get_tags()["allow_nan"])
+    return bool(get_tags(model).input_tags.allow_nan)

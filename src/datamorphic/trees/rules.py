@@ -1,0 +1,134 @@
+"""The way to a leaf: what it asks of each column, and that in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._checks import short
+from .model import Tree
+
+
+@dataclass(frozen=True)
+class Range:
+    """The values of one column that a path lets through: numbers above `low` and up to `high`.
+
+    `missing` tells whether a missing value comes through too.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+    missing: bool = True
+
+    @property
+    def empty(self) -> bool:
+        """Whether no number comes through."""
+        return self.low >= self.high
+
+
+def box(tree: Tree, node: int, *, told: bool = False) -> dict[int, Range]:
+    """Return what the way to a node asks of each column it looks at, in the order it first does.
+
+    With `told` in the units of the user's data, where the tree has others.
+    """
+    thresholds = tree.told if told and tree.told is not None else tree.threshold
+    ranges: dict[int, Range] = {}
+    for above, goes_left in tree.path(int(node)):
+        column = int(tree.feature[above])
+        range_, limit = ranges.get(column, Range()), float(thresholds[above])
+        missing = range_.missing and bool(tree.missing_left[above]) == goes_left
+        if goes_left:
+            ranges[column] = Range(range_.low, min(range_.high, limit), missing)
+        else:
+            ranges[column] = Range(max(range_.low, limit), range_.high, missing)
+    return ranges
+
+
+def rule(
+    tree: Tree,
+    node: int,
+    *,
+    missing: Collection[str] = (),
+    categories: Mapping[str, Sequence[Any]] | None = None,
+) -> str:
+    """Return the way to a node in words, each column once.
+
+    Numbers are told as shortly as the precision of the comparison allows. scikit-learn rounds values to single
+    precision and then asks whether they are at most the threshold, so 2.45 may turn out to lie above a threshold of
+    2.4499999: the rule then says "< 2.45", and is true of the 2.45 in the data. `box` has the thresholds to the last
+    digit.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    node : int
+        A node of it.
+    missing : collection of str
+        The columns whose values may be missing: only for these is it said where missing values go.
+    categories : mapping
+        For the columns that hold codes, what the codes 0, 1, ... stand for.
+    """
+    parts = []
+    for column, range_ in box(tree, node, told=True).items():
+        name = tree.names[column]
+        if categories is not None and name in categories:
+            text = _among(name, range_, categories[name])
+        else:
+            text = _between(name, range_, tree.single and tree.told is None)
+        if range_.missing and range_.empty:
+            text = f"{name} is missing"
+        elif range_.missing and text and name in missing:
+            text = f"({text} or missing)"
+        elif not range_.missing and not text:
+            text = f"{name} is given"
+        if text:
+            parts.append(text)
+    return " and ".join(parts) if parts else "always"
+
+
+def _between(name: str, range_: Range, single: bool) -> str:
+    """Return which numbers a range lets through in words; nothing if it lets all."""
+    (low, above), (high, up_to) = (told_limit(limit, single) for limit in (range_.low, range_.high))
+    if range_.empty or (math.isfinite(range_.low) and math.isfinite(range_.high)):
+        return f"{low} {'<' if above else '<='} {name} {'<=' if up_to else '<'} {high}"
+    if math.isfinite(range_.low):
+        return f"{name} {'>' if above else '>='} {low}"
+    return f"{name} {'<=' if up_to else '<'} {high}" if math.isfinite(range_.high) else ""
+
+
+def _among(name: str, range_: Range, values: Sequence[Any]) -> str:
+    """Return which categories a range of codes lets through in words; nothing if it lets all."""
+    inside = [range_.low < code <= range_.high for code in range(len(values))]
+    some = [short(value) for value, fits in zip(values, inside, strict=True) if fits]
+    others = [short(value) for value, fits in zip(values, inside, strict=True) if not fits]
+    if not others:
+        return ""
+    if not some:
+        return f"{name} is none of its categories"
+    if len(others) < len(some):
+        return f"{name} is not " + " or ".join(others)
+    return f"{name} is " + " or ".join(some)
+
+
+def told_limit(threshold: float, single: bool = True) -> tuple[str, bool]:
+    """Return the shortest decimal within one step of the precision of a threshold, and whether it counts as below.
+
+    Examples
+    --------
+    >>> told_limit(0.800000011920929), told_limit(2.449999988079071), told_limit(1234.5678)
+    (('0.8', True), ('2.45', False), ('1234.5678', True))
+    """
+    if not math.isfinite(threshold):
+        return short(threshold), True
+    step = float(np.spacing(np.float32(abs(threshold)))) if single else 2 * math.ulp(threshold)
+    for digits in range(1, 18):
+        rounded = float(f"{threshold:.{digits}g}")
+        if abs(rounded - threshold) <= step:
+            break
+    below = float(np.float32(rounded)) <= threshold if single else rounded <= threshold
+    return f"{rounded:.{max(digits, 10)}g}", below
