@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from ..errors import ModelError
 from ..outputs import Outputs
 from ..space.points import Batch, Points
 from .answers import Labels, as_outputs
-from .base import Executor, ScoreKind, Wanted
+from .base import Executor, Function, ScoreKind, Wanted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,6 +73,11 @@ class Estimator(Executor):
         if not scores or self.score_kind is None:
             return found
         return Outputs(found.values, found.status, self._scores(given), found.messages)
+
+    @cached_property
+    def bare(self) -> Function:
+        """The model without what puts its columns in order: it gets every frame as it is."""
+        return Function(self.model.predict, name=self.name, labels=self.labels)
 
     def _given(self, batch: Batch) -> Any:
         wants_array = self.columns is None and self.width is not None
