@@ -14,8 +14,9 @@ import typer
 
 from .._checks import jsonable
 from ..errors import UsageError
+from ..runs.progress import plain_terminal
 
-FINDINGS, WRONG_USE, SYSTEM_FAILED, OWN_FAULT, STOPPED = 1, 2, 3, 70, 130
+FINDINGS, WRONG_USE, SYSTEM_FAILED, OWN_FAULT, STOPPED, CLOSED = 1, 2, 3, 70, 130, 141
 
 Seed = Annotated[int, typer.Option(help="Where randomness starts; the same seed gives the same result.", min=0)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
@@ -50,18 +51,27 @@ def user_code() -> Iterator[None]:
         os.close(kept)
 
 
-def busy(what: str) -> Any:
-    """Show on stderr that something is going on; nothing where stderr is no terminal."""
-    from rich.console import Console
+@contextmanager
+def busy(what: str, usually: float | None = None) -> Iterator[None]:
+    """Show on stderr, after two seconds, that something is going on, with the time left if it is known what it takes.
 
-    return Console(stderr=True).status(f"{what} ...")
+    Nothing is shown where stderr is no terminal.
+    """
+    from ..runs.progress import Clock
+
+    with Clock(what, usually):
+        yield
 
 
 def console() -> Any:
-    """Return the console that results are printed on."""
+    """Return the console that results are printed on: whole lines for a pipe, no escape codes where none are wanted."""
     from rich.console import Console
 
-    screen = Console(highlight=False)
+    class Screen(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # and not an exit of rich's own, with a code that means something else here
+
+    screen = Screen(highlight=False, color_system=None if plain_terminal() else "auto")
     screen.soft_wrap = not screen.is_terminal  # whoever reads a pipe wants whole lines
     return screen
 

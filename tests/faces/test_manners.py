@@ -1,0 +1,428 @@
+"""The manners of the command line: help, errors in one line, colour, pipes, completion, progress."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import datamorphic as dm
+from datamorphic.faces import completing, manners
+from datamorphic.faces.cli import app
+from datamorphic.faces.console import CLOSED, console
+from datamorphic.runs import progress
+
+pty = pytest.importorskip("pty", reason="needs the terminals of Unix")
+
+PROGRAM = str(Path(sys.executable).with_name("datamorphic"))
+ROOT = typer.main.get_command(app)
+
+
+def commands(group=ROOT, path=("datamorphic",)):
+    """Every command there is, with the words that call it."""
+    for name, command in group.commands.items():
+        yield " ".join((*path, name)), command
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+
+
+COMMANDS = dict(commands())
+
+
+def run(*arguments, **named):
+    return CliRunner().invoke(app, list(arguments), prog_name="datamorphic", **named)
+
+
+def parse(line):
+    """Read a line as the program does, up to where it would be carried out; return the words that call the command."""
+    path, *words = shlex.split(line)
+    context = ROOT.make_context(path, words)
+    command, words = ROOT, [*context._protected_args, *context.args]
+    while words:
+        name, command, rest = command.resolve_command(context, words)
+        path = f"{path} {name}"
+        context = command.make_context(name, list(rest), parent=context)
+        words = [*context._protected_args, *context.args] if hasattr(command, "commands") else []
+    return path
+
+
+# -- help ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_every_command_has_help_with_examples_that_can_be_copied(path):
+    command = COMMANDS[path]
+    assert command.examples
+    for flag in ("-h", "--help"):
+        result = run(*path.split()[1:], flag, env={"COLUMNS": "60"})
+        assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    for example in command.examples:
+        assert f"   {example}" in lines  # whole, however narrow the terminal
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_every_example_can_be_parsed(path):
+    for example in COMMANDS[path].examples:
+        assert parse(example).startswith(path)
+
+
+@pytest.mark.parametrize(
+    "line", ["datamorphic explore --nope", "datamorphic nope", "datamorphic runs show twelve", "datamorphic init"]
+)
+def test_a_wrong_example_would_be_noticed(line):
+    with pytest.raises((typer.Exit, Exception)) as caught:
+        parse(line)
+    assert caught.value.exit_code == 2
+
+
+def test_the_whole_begins_with_what_to_begin_with():
+    text = run("--help").stdout
+    panels = {
+        "Start here": ["demo", "init"],
+        "Test a model": ["explore", "laws"],
+        "What was found before": ["runs"],
+    }
+    panels |= {"More": ["study", "worker-check"]}
+    places = [
+        text.index(mark)
+        for panel, names in panels.items()
+        for mark in (f"─ {panel} ─", *(f"│ {name} " for name in names))
+    ]
+    assert places == sorted(places)
+    assert ROOT.examples[0] == "datamorphic demo"
+    assert 2 <= len(ROOT.examples) <= 3
+    assert text.index("Try first:") > places[-1]
+    for example in ROOT.examples:
+        parse(example)
+        assert f"   {example}\n" in text
+
+
+def usage_of(*words):
+    return next(line for line in run(*words, "-h").stdout.splitlines() if "Usage:" in line)
+
+
+def test_usage_has_no_brackets_in_brackets():
+    for path in COMMANDS:
+        usage = usage_of(*path.split()[1:])
+        assert "[[" not in usage
+        assert "{" not in usage
+    assert "remove [OPTIONS] ID...  " in usage_of("runs", "remove")
+    assert "explore [OPTIONS] [MODEL] [DATA]  " in usage_of("explore")
+
+
+def test_without_arguments_it_shows_the_help():
+    assert "Try first:" in run().stdout
+
+
+# -- errors ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("exlore", "No such command 'exlore'. Did you mean 'explore'? See: datamorphic --help"),
+        ("nonsense", "No such command 'nonsense'. See: datamorphic --help"),
+        ("runs lst", "Did you mean 'list'? See: datamorphic runs --help"),
+        (
+            "explore --straegy x",
+            "No such option: --straegy. Did you mean --strategy? See: datamorphic explore --help",
+        ),
+        ("laws --qqq", "No such option: --qqq. See: datamorphic laws --help"),
+        ("--vresion", "No such option: --vresion. Did you mean --version?"),
+        ("laws --subject", "Option '--subject' requires an argument."),
+        ("laws --examples 0 --subject box_1", "'--examples'"),
+        ("runs show", "Missing argument 'ID'. See: datamorphic runs show --help"),
+        ("runs show x", "'ID'"),
+        ("study --scale huge", "'--scale'"),
+        ("init", "Missing argument"),
+        ("explore a b c d", "unexpected extra argument"),
+    ],
+)
+def test_a_slip_is_told_in_one_line_with_what_was_meant(words, said):
+    result = run(*words.split())
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("datamorphic: ")
+    assert len(result.stderr.splitlines()) == 1
+    assert said in result.stderr
+
+
+# -- colour ----------------------------------------------------------------------------------------------------
+
+
+def in_terminal(*arguments, **changed):
+    """Return what a command shows in a terminal, on stdout and stderr."""
+    ours, theirs = pty.openpty()
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "TERM")
+    }
+    process = subprocess.Popen(
+        [PROGRAM, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment | changed
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # Linux says so when the other side is closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    return process.wait(), shown.decode()
+
+
+def test_colour_in_a_terminal_but_not_where_it_is_unwelcome():
+    code, shown = in_terminal("laws", "-h", TERM="xterm-256color")
+    assert (code, "\x1b[" in shown) == (0, True)
+    for unwelcome in ({"NO_COLOR": "1", "TERM": "xterm-256color"}, {"TERM": "dumb"}):
+        code, shown = in_terminal("laws", "-h", **unwelcome)
+        assert code == 0
+        assert "datamorphic laws --subject" in shown
+        assert "\x1b" not in shown
+
+
+def test_results_in_a_terminal_without_escape_codes():
+    code, shown = in_terminal(
+        "laws", "--subject", "box_1", "--examples", "5", "--store", "none", NO_COLOR="1", TERM="xterm"
+    )
+    assert code == 0
+    assert shown.count("HOLDS") == 10
+    assert "\x1b" not in shown
+
+
+def test_pipes_get_no_colour_unless_it_is_forced():
+    for forced in (False, True):
+        environment = {
+            name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")
+        }
+        environment |= {"TERM": "xterm-256color"} | ({"FORCE_COLOR": "1"} if forced else {})
+        done = subprocess.run(
+            [PROGRAM, "study", "-h"], capture_output=True, text=True, env=environment, check=True
+        )
+        assert ("\x1b[" in done.stdout) is forced
+
+
+@pytest.mark.parametrize(
+    ("environment", "escapes"),
+    [
+        ({"FORCE_COLOR": "1", "TERM": "xterm"}, True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "xterm"}, False),
+        ({"FORCE_COLOR": "1", "TERM": "dumb"}, False),
+        ({"TERM": "xterm"}, False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "", "TERM": "xterm"}, True),
+    ],
+)
+def test_the_console_of_results(monkeypatch, capsys, environment, escapes):
+    for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    console().print("[bold]word[/bold]")
+    assert ("\x1b" in capsys.readouterr().out) is escapes
+
+
+# -- pipes -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["study", "--list"], ["--help"], ["laws", "--subject", "box_1", "--examples", "5", "--store", "none"]],
+)
+def test_a_closed_pipe_is_no_fault(words):
+    ours, theirs = os.pipe()
+    os.close(ours)  # as head -1 does, only sooner
+    process = subprocess.Popen([PROGRAM, *words], stdout=theirs, stderr=subprocess.PIPE, text=True)
+    os.close(theirs)
+    _, said = process.communicate()
+    assert said == ""
+    assert process.returncode == CLOSED
+
+
+def test_the_first_line_alone_can_be_read():
+    line = f"{shlex.quote(PROGRAM)} study --list | head -1"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True)
+    assert len(done.stdout.splitlines()) == 1
+    assert done.stderr == ""
+
+
+# -- completion ------------------------------------------------------------------------------------------------
+
+
+def offered(*words, shell="bash"):
+    """Return what the shell would offer for the last of some words."""
+    environment = {
+        "_DATAMORPHIC_COMPLETE": f"complete_{shell}",
+        "COMP_WORDS": "\n".join(words),
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    if shell != "bash":
+        environment |= {"_TYPER_COMPLETE_ARGS": " ".join(words), "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    return run(env=environment).stdout.split()
+
+
+def test_commands_options_and_values_are_completed():
+    assert offered("datamorphic", "ex") == ["explore"]
+    assert offered("datamorphic", "explore", "--strat") == ["--strategy"]
+    assert offered("datamorphic", "explore", "--strategy", "random_t") == ["random_target"]
+    assert offered("datamorphic", "explore", "--subject", "bo") == ["box_1", "box_2"]
+    assert "data:iris" in offered("datamorphic", "explore", "model.skops", "data:")
+    assert offered("datamorphic", "init", "model.skops", "data:ir") == ["data:iris"]
+    assert offered("datamorphic", "explore", "model.skops", "") == []  # the shell offers files
+    assert offered("datamorphic", "runs", "re") == ["resume", "remove"]
+    assert offered("datamorphic", "explore", "--strategy", "random_t", shell="fish") == ["random_target"]
+
+
+def test_what_is_completed_is_what_there_is():
+    from datamorphic.checkup.finding import LEVELS
+    from datamorphic.strategies.refine import METHODS
+    from datamorphic.verbs.explore import STRATEGIES
+    from datamorphic.verbs.testing import NAMES
+
+    values = {name: set(find("data:")) for name, find in completing.VALUES.items()}
+    assert values["strategy"] == set(STRATEGIES)
+    assert values["refine"] == set(METHODS)
+    assert values["only"] == {name for name in NAMES if " " not in name}
+    assert values["fail_on"] == {*LEVELS, "never"}
+    for name in values["subject"]:
+        assert name in dm.subjects
+    for each in ("pool", "labels"):
+        for value in values[each]:
+            dm.explore(dm.subjects["Box 1"], walks=0, seeds=2, **{each: value})
+    assert {param.name for command in COMMANDS.values() for param in command.params} >= set(values)
+
+
+@pytest.mark.parametrize(
+    ("words", "at", "expected"),
+    [
+        (["d", "laws", "--data", "data", ":", "ir"], 5, (["d", "laws", "--data", "data:ir"], 3, "data:")),
+        (["d", "laws", "--data", "data", ":"], 4, (["d", "laws", "--data", "data:"], 3, "data:")),
+        (["d", "laws", "--data", "da"], 3, (["d", "laws", "--data", "da"], 3, "")),
+        (["d", "laws", "a", ":", "b", "--se"], 5, (["d", "laws", "a:b", "--se"], 3, "")),
+        ([""], 0, ([""], 0, "")),
+    ],
+)
+def test_words_that_bash_has_cut_are_joined(words, at, expected):
+    assert completing.joined(words, at) == expected
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs the package bash")
+def test_completion_in_a_real_shell():
+    script = f"""
+        PATH={shlex.quote(str(Path(PROGRAM).parent))}:$PATH
+        source <(_DATAMORPHIC_COMPLETE=source_bash datamorphic)
+        COMP_WORDS=(datamorphic laws --data data : ir) COMP_CWORD=5
+        _datamorphic_completion datamorphic
+        echo "${{COMPREPLY[@]}}"
+    """
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["iris"]
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_there_is_a_script_for_each_shell(shell):
+    result = run(env={"_DATAMORPHIC_COMPLETE": f"source_{shell}"})
+    assert result.exit_code == 0
+    assert "_DATAMORPHIC_COMPLETE=complete_" in result.stdout
+
+
+# -- progress --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that is set by hand."""
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+
+    def wait(seconds):
+        now[0] += seconds
+
+    return wait
+
+
+def test_progress_says_how_long_it_will_take(monkeypatch, capsys, clock):
+    monkeypatch.setenv("NO_COLOR", "1")
+    with progress.Progress("model", wanted=True) as shown:
+        shown.show("walking", 0.0)
+        clock(1.5)
+        shown.show("walking", 0.1)
+        assert capsys.readouterr().err == ""  # two seconds are nothing
+        clock(1.5)
+        shown.show("walking", 0.25)
+        assert capsys.readouterr().err == "model: walking, 25% done, about 9 s left\n"
+        clock(1)
+        shown.show("walking", 0.5)
+        assert capsys.readouterr().err == ""  # a line now and then
+        clock(296)
+        shown.show("walking", 0.5)
+        assert capsys.readouterr().err == "model: walking, 50% done, about 5 min left\n"
+        clock(20)
+        shown.show("narrowing")
+        assert capsys.readouterr().err == "model: narrowing\n"
+
+
+def test_progress_of_what_was_resumed_is_judged_by_what_is_done_now(monkeypatch, capsys, clock):
+    monkeypatch.setenv("TERM", "dumb")
+    with progress.Progress("model", wanted=True) as shown:
+        shown.show("walking", 0.8)
+        clock(10)
+        shown.show("walking", 0.9)
+    assert capsys.readouterr() == ("", "model: walking, 90% done, about 10 s left\n")
+
+
+def test_progress_in_a_terminal_is_a_bar_on_stderr(monkeypatch, capsys, clock):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "100")
+    with progress.Progress("model", wanted=True) as shown:
+        shown.show("walking", 0.0)
+        clock(30)
+        shown.show("walking", 0.5)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "model: walking" in err
+    assert "about 30 s left" in err
+
+
+def test_progress_is_shown_once_and_only_where_somebody_looks(monkeypatch, capsys, clock):
+    monkeypatch.setenv("NO_COLOR", "1")
+    with progress.Progress("nobody looks") as unseen, progress.Progress("outer", True) as outer:
+        with progress.Progress("inner", True) as inner:
+            clock(5)
+            for each in (unseen, outer, inner):
+                each.show("works")
+        assert capsys.readouterr().err == "outer: works\n"
+    with progress.Progress("later", True) as later:
+        clock(5)
+        later.show("works")
+    assert capsys.readouterr().err == "later: works\n"
+
+
+def test_what_takes_as_long_every_time_has_a_clock(monkeypatch, capsys):
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with progress.Clock("training", 1000.0) as shown:
+        while not shown._shown._said > 0:
+            progress.time.sleep(0.01)
+    assert capsys.readouterr().err == "training, 0% done\n"
+
+
+def test_examples_are_told_from_the_rest():
+    assert manners.parted("One\nline.\n\nMore.\n\nExample: datamorphic x; y") == (
+        "One line.\n\nMore.",
+        "Example",
+        ["datamorphic x; y"],
+    )
+    assert manners.parted("Examples are good.") == ("Examples are good.", "", [])
