@@ -10,9 +10,10 @@ import pytest
 import datamorphic as dm
 
 NAMES = [
-    "Categorical", "Combinations", "Continuous", "Front", "Integer", "OneHot", "Outputs", "Points", "Rule", "Space", "Status",
-    "Store", "TestSet", "TestSystem", "analyser", "case_filter", "case_metric", "data", "datamorphism", "errors", "executor",
-    "explore", "laws", "metamorphism", "plan", "seed_maker", "set_filter", "set_metric", "subjects", "wrap",
+    "Categorical", "Combinations", "Continuous", "Front", "Integer", "OneHot", "Outputs", "Points", "Relation",
+    "Result", "Rule", "Space", "Status", "Store", "TestSet", "TestSystem", "analyser", "case_filter", "case_metric",
+    "cover", "data", "datamorphism", "errors", "executor", "explore", "invariant", "laws", "metamorphism", "monotone",
+    "plan", "seed_maker", "set_filter", "set_metric", "subjects", "test", "wrap",
 ]  # fmt: skip
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from . import data as data
     from . import errors as errors
     from .cases import TestSet as TestSet
+    from .checkup.result import Result as Result
     from .data.subjects import subjects as subjects
     from .fronts.front import Front as Front
     from .morphisms.marks import analyser as analyser
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from .morphisms.system import TestSystem as TestSystem
     from .outputs import Outputs as Outputs
     from .outputs import Status as Status
+    from .relations.base import Relation as Relation
+    from .relations.sweeps import invariant as invariant
+    from .relations.sweeps import monotone as monotone
     from .runs.store import Store as Store
     from .space.constraints import Combinations as Combinations
     from .space.constraints import OneHot as OneHot
@@ -37,9 +41,11 @@ if TYPE_CHECKING:
     from .space.points import Points as Points
     from .space.space import Space as Space
     from .sut.wrap import wrap as wrap
+    from .verbs.cover import cover as cover
     from .verbs.explore import explore as explore
     from .verbs.laws import laws as laws
     from .verbs.plan import plan as plan
+    from .verbs.testing import test as test
 
 __version__ = "0.1.0"
 
@@ -52,6 +58,8 @@ _HOMES = {
     "OneHot": "space.constraints",
     "Outputs": "outputs",
     "Points": "space.points",
+    "Relation": "relations.base",
+    "Result": "checkup.result",
     "Rule": "space.constraints",
     "Space": "space.space",
     "Status": "outputs",
@@ -61,18 +69,22 @@ _HOMES = {
     "analyser": "morphisms.marks",
     "case_filter": "morphisms.marks",
     "case_metric": "morphisms.marks",
+    "cover": "verbs.cover",
     "data": "",
     "datamorphism": "morphisms.marks",
     "errors": "",
     "executor": "morphisms.marks",
     "explore": "verbs.explore",
+    "invariant": "relations.sweeps",
     "laws": "verbs.laws",
     "metamorphism": "morphisms.marks",
+    "monotone": "relations.sweeps",
     "plan": "verbs.plan",
     "seed_maker": "morphisms.marks",
     "set_filter": "morphisms.marks",
     "set_metric": "morphisms.marks",
     "subjects": "data.subjects",
+    "test": "verbs.testing",
     "wrap": "sut.wrap",
 }
 

@@ -1,7 +1,8 @@
 """The command ``datamorphic``.
 
-Exit codes: 0 nothing found, 1 findings, 2 wrong use (one line that says how to mend it), 3 the system under
-test failed, 70 a fault of our own, 130 stopped by Ctrl-C. ``--json`` prints one JSON document on stdout and nothing else.
+Exit codes: 0 nothing found, 1 findings, 2 wrong use (one line that says how to mend it), 3 the system under test
+failed, 70 a fault of our own, 130 stopped by Ctrl-C, 141 whoever read the output closed it. ``--json`` prints one JSON
+document on stdout and nothing else.
 """
 
 from __future__ import annotations
@@ -14,17 +15,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from .. import __version__
 from .._checks import redacted
-from ..errors import DatamorphicError, Interrupted, SystemFailed, UsageError
+from ..errors import UsageError
+from .checkup import print_result, test
+from .completing import mend_words
 from .console import (
+    CLOSED,
     FINDINGS,
     OWN_FAULT,
-    STOPPED,
-    SYSTEM_FAILED,
-    WRONG_USE,
     Json,
     Seed,
     busy,
@@ -33,32 +33,23 @@ from .console import (
     print_json,
     printable,
     user_code,
-)  # fmt: skip
+)
 from .explore import explore
+from .init import init
 from .keeping import Numbered, StoreUrl, hint, open_store
+from .manners import Group, hush, teach
 from .resolve import lasting
 from .runs import app as runs
 from .runs import worker_check
 from .study import study
 
-
-class _Group(TyperGroup):
-    """Turns our errors into one line on stderr and the right exit code."""
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except DatamorphicError as error:
-            typer.echo(f"datamorphic: {' '.join(printable(redacted(str(error))).split())}", err=True)
-            if isinstance(error, Interrupted):
-                raise typer.Exit(STOPPED) from None
-            failed = isinstance(error, SystemFailed) or not isinstance(error, UsageError)
-            raise typer.Exit(SYSTEM_FAILED if failed else WRONG_USE) from None
-
+START, TESTS, LATER, MORE = "Start here", "Test a model", "What was found before", "More"
 
 app = typer.Typer(
-    cls=_Group,
-    help="Test classifiers, and other systems whose right answers nobody knows, without an oracle.",
+    cls=Group,
+    help="Test classifiers, and other systems whose right answers nobody knows, without an oracle."
+    "\n\nTry first: datamorphic demo; datamorphic test model.skops customers.csv --target churned; "
+    "datamorphic init model.skops customers.csv --target churned",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -80,13 +71,20 @@ def _root(
     """Hold the options of the command itself."""
 
 
-app.command()(explore)
-app.add_typer(runs, name="runs")
-app.command("worker-check")(worker_check)
-app.command()(study)
+app.command(rich_help_panel=START)(test)
+app.command(rich_help_panel=START)(init)
+app.command(rich_help_panel=TESTS)(explore)
+app.command(rich_help_panel=MORE)(study)
+app.command("worker-check", rich_help_panel=MORE)(worker_check)
+app.add_typer(
+    runs,
+    name="runs",
+    help=f"{runs.info.help}\n\nExamples: datamorphic runs list; datamorphic runs resume 12; datamorphic runs diff 11 12",
+    rich_help_panel=LATER,
+)
 
 
-@app.command()
+@app.command(rich_help_panel=START)
 def demo(
     out: Annotated[Path, typer.Option(help="The folder for the report.")] = Path("datamorphic-demo"),
     seed: Seed = 0,
@@ -99,7 +97,7 @@ def demo(
     from ..reports.html import write
     from ..verbs.demo import run_demo
 
-    with busy("training a classifier and testing it"):
+    with busy("training a classifier and testing it", usually=10):
         found = run_demo(seed)
         report = found.report()
         file = write(report, out / "report.html")
@@ -113,7 +111,9 @@ def demo(
                 "borders": len(found.front),
                 "flip": str(found.flip.iloc[0]["change"]),
                 "changes": [found.told_change(step) for step in found.changes],
-                "calls": found.health.calls + found.cost.calls + found.front.calls,
+                "calls": found.result.calls + found.cost.calls,
+                "headline": found.result.headline,
+                "findings": [{"level": each.level, "title": each.title} for each in found.result.findings],
                 "laws": _laws_json(found.laws),
                 "seed": seed,
             }
@@ -121,15 +121,16 @@ def demo(
         return
     screen = console()
     screen.print(f"[bold]{report.title}[/bold]")
-    screen.print(report.lead, markup=False)
-    for section in report.sections:
+    screen.print(found.lead, markup=False)
+    print_result(found.result, {})
+    for section in found.closer_look().parts[:-1]:  # the list of features is for the page
         colour = {"good": "green", "bad": "red"}.get(section.state, "cyan")
         screen.print(f"\n[bold {colour}]●[/] [bold]{escaped(section.heading)}[/bold]")
         screen.print(section.text, markup=False)
     screen.print(f"\nThe report, with pictures: {file}", markup=False)
 
 
-@app.command()
+@app.command(rich_help_panel=TESTS)
 def laws(
     system: Annotated[
         str | None, typer.Argument(help="A test system: module:Class, or a module.", show_default=False)
@@ -238,6 +239,9 @@ def _laws_json(report: Any) -> list[dict[str, str]]:
     ]
 
 
+teach(app)
+
+
 def main() -> None:
     """Run the command."""
     # Hypothesis would keep its notes in a folder .hypothesis wherever the command is run.
@@ -246,8 +250,15 @@ def main() -> None:
     )
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that knows ASCII only gets that
+    mend_words()
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # now, while a closed pipe can still be taken for what it is
+    except BrokenPipeError:
+        hush()
+        sys.exit(CLOSED)
     except Exception:
         sys.stderr.write(redacted(traceback.format_exc()))
         typer.echo(

@@ -22,12 +22,14 @@ WORDS = ("model", "data", "subject", *SHARED, *HOW)
 def explore(
     model: Annotated[
         str | None,
-        typer.Argument(help="A model file, or module:object; left out with --subject.", show_default=False),
+        typer.Argument(
+            metavar="MODEL", help="A model file, or module:object; left out with --subject.", show_default=False
+        ),
     ] = None,
     inputs: Annotated[
         str | None,
         typer.Argument(
-            metavar="[DATA]", help="Real inputs: a CSV or Parquet file, or data:NAME.", show_default=False
+            metavar="DATA", help="Real inputs: a CSV or Parquet file, or data:NAME.", show_default=False
         ),
     ] = None,
     subject: Annotated[str | None, typer.Option(help='A coded subject, e.g. "Box 1".')] = None,

@@ -20,6 +20,9 @@ app = typer.Typer(help="Runs that were kept: see them, go on with them, compare 
 
 RunId = Annotated[int, typer.Argument(metavar="ID", help="The number of the run.", show_default=False)]
 WIDEST = 120  # characters of a cell
+#: what is not gone on with but made again, in words, and the options it was made with
+AGAIN = {"laws": "a check of laws", "test": "a test"}
+OPTIONS = ("target", "examples", "protected", "monotone", "invariant", "towards", "expect", "baseline", "budget")
 STYLES = {"finished": "green", "running": "cyan", "interrupted": "yellow", "killed": "yellow", "failed": "red"}
 
 
@@ -135,8 +138,8 @@ def resume(
             ready_to_write(file)
     with open_store(store, needed=True) as kept:
         before = kept.run(run)
-        if before.verb == "laws":
-            raise StoreError(f"Run {run} is a check of laws, too short to be gone on with. {_again(before)}")
+        if before.verb in AGAIN:
+            raise StoreError(f"Run {run} is {AGAIN[before.verb]}, too short to be gone on with. {_again(before)}")
         words = before.parameters.get("words")
         if words is None:
             raise StoreError(
@@ -357,17 +360,26 @@ def _cost(run: Any) -> str:
 
 
 def _again(run: Any) -> str:
-    """Say how to check laws once more."""
+    """Say how to make a run once more."""
     words = run.parameters.get("words")
-    if words is None:
-        return "Call dm.laws again."
-    system = [words["model"]] if words["model"] else []
-    given = {name: words[name] for name in ("subject", "data", "target", "examples")} | {"seed": run.seed}
-    options = [part for name, value in given.items() if value is not None for part in (f"--{name}", str(value))]
-    return f"Run it again: {shlex.join(['datamorphic', 'laws', *system, *options])}"
+    if not isinstance(words, dict):
+        return f"Call dm.{run.verb} again."
+    given = [
+        str(words[name])
+        for name in ("model", "data")
+        if words.get(name) and (run.verb == "test" or name == "model")
+    ]
+    options: list[str] = []
+    for name in ("subject", *(["data"] if run.verb == "laws" else []), *OPTIONS):
+        value = words.get(name)
+        for each in value if isinstance(value, list) else [value]:
+            options += [] if each is None else [f"--{name}", str(each)]
+    return f"Run it again: {shlex.join(['datamorphic', run.verb, *given, *options, '--seed', str(run.seed)])}"
 
 
 def _found(run: Any) -> str:
+    if "headline" in run.summary:
+        return str(run.summary["headline"])
     pairs, walks = run.summary.get("pairs"), run.summary.get("walks")
     if isinstance(pairs, int) and isinstance(walks, int):
         return f"{plural(pairs, 'pair')} from {plural(walks, 'walk')}"

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
 from importlib.resources import files
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 from .. import __version__
 from ..errors import UsageError
 from .plots import picture_html
-from .summary import Report
+from .summary import Report, Table
+from .texts import NOTHING, blocks
+from .trim import Limits, TooMuch, Trimmer
+
+LARGEST = 7_500_000  # bytes of a page, plotly's library included
+MOST_LINKS = 40  # within one entry of the contents
+_NUMBER = re.compile(r"[<>≈~]?\s*[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?\s*(?:%|s|ms)?")
 
 
 def render(report: Report) -> str:
-    """Return the page."""
-    from jinja2 import Environment
+    """Return the page.
 
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["picture"] = picture_html
-    template = environment.from_string(files(__package__).joinpath("report.html.j2").read_text(encoding="utf-8"))
-    has_picture = any(section.picture for section in report.sections)
-    return template.render(report=report, version=__version__, plotly=_plotly() if has_picture else "")
+    However much a report says, the page stays small enough to be sent by mail: what is too much is left out, and the
+    page says where.
+    """
+    library = _plotly() if _has(report.sections, "picture") else ""
+    for times in count():
+        try:
+            trimmed = Trimmer(Limits().halved(times), LARGEST - len(library)).report(report)
+        except TooMuch:
+            continue
+        page = _page(trimmed, library)
+        if len(page.encode("utf-8")) <= LARGEST:
+            return page
+    raise AssertionError("a page of nothing fits")  # pragma: no cover
 
 
 def write(report: Report, path: str | Path) -> Path:
@@ -34,6 +52,51 @@ def write(report: Report, path: str | Path) -> Path:
             f"The report cannot be written to {str(file)!r}: {error.strerror}. Choose another place."
         ) from None
     return file
+
+
+def _page(report: Report, library: str) -> str:
+    from jinja2 import Environment
+
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"picture": picture_html, "blocks": blocks, "numeric": _numeric}
+    tables = _has(report.sections, "table")
+    scripts = [library] * bool(library) + [_resource("report.js")] * bool(library or tables)
+    return environment.from_string(_resource("report.html.j2")).render(
+        report=report,
+        version=__version__,
+        style=_resource("report.css"),
+        scripts=scripts,
+        policy=_policy(scripts),
+        most_links=MOST_LINKS,
+    )
+
+
+def _policy(scripts: list[str]) -> str:
+    """Return what a browser may do with the page: run these scripts and no others, and ask nobody for anything."""
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    allowed = " ".join(f"'sha256-{value}'" for value in hashes) or "'none'"
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _numeric(table: Table) -> list[bool]:
+    """Tell which columns of a table hold numbers: they are set to the right, and sorted as numbers."""
+    cells = list(zip(*table.rows, strict=True)) if table.rows else []
+    return [
+        any(cell != NOTHING for cell in column)
+        and all(cell == NOTHING or (any(map(str.isdigit, cell)) and _NUMBER.fullmatch(cell)) for cell in column)
+        for column in cells
+    ] or [False] * len(table.columns)
+
+
+def _has(sections: Any, what: str) -> bool:
+    """Tell whether there is a picture, or a table, in any of the sections."""
+    return any(getattr(each, what) is not None or _has(each.parts, what) for each in sections)
+
+
+def _resource(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def _plotly() -> str:

@@ -1,123 +1,222 @@
-"""Pictures for pages, by plotly; the library itself is put into a page once, by the page."""
+"""Pictures by plotly, and what a page makes of a picture: our own drawing, plotly's, and one legend for both."""
 
 from __future__ import annotations
 
 import html
-import zlib
-from itertools import groupby
+import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .._checks import jsonable
+from .pictures import described, evenly, groups_of, hues_of, runs_of, steps_of, wrapped
 from .summary import Axis, Line, Picture, Scatter
+from .svg import picture_svg, symbol_svg
+from .texts import cut
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-#: told apart by colour-blind readers too (Okabe and Ito), and readable on white and on black
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
+MOST_MARKS, SHORT = 20, 18  # names on an axis, and letters of one: a phone is narrow
+WIDE, NARROW = 48, 36  # letters in a line of what is told of a point, and of the name of an axis
 
 
-SYMBOLS = ("circle", "diamond", "square", "cross")  # told apart where there are more groups than colours
-GRID = {"gridcolor": "rgba(128,128,128,.25)", "zerolinecolor": "rgba(128,128,128,.4)"}
+@dataclass(frozen=True)
+class Colours:
+    """The colours of a picture: of its groups, of its words, of everything else."""
+
+    hues: tuple[str, ...]
+    rest: str
+    real: str
+    words: str
+    grid: str
+    zero: str
+    line: str
+
+    def of(self, hue: int) -> str:
+        """Return the colour of a group."""
+        return self.hues[hue] if hue >= 0 else self.rest
+
+
+#: told apart by colour-blind readers too (the first are those of Okabe and Ito), and readable on white and on black
+FIXED = Colours(
+    ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#8A7FD8"),
+    "#999999",
+    "rgba(128,128,128,.3)",
+    "#767676",
+    "rgba(128,128,128,.25)",
+    "rgba(128,128,128,.4)",
+    "#888888",
+)
+#: names of colours in the style sheet of a page, which has other ones in the dark; its script looks them up
+OF_PAGE = Colours(
+    tuple(f"var(--c{i})" for i in range(6)),
+    "var(--rest)",
+    "var(--real)",
+    "var(--soft)",
+    "var(--grid)",
+    "var(--rule)",
+    "var(--soft)",
+)
 
 
 def picture_html(picture: Picture) -> Markup:
-    """Return a picture as a piece of HTML."""
+    """Return a picture as a piece of HTML: drawn by ourselves, and for plotly as data that the page's script reads."""
     from markupsafe import Markup
 
-    name = html.escape(picture.title, quote=True)
-    figure, caption = picture_figure(picture), ""
-    if isinstance(picture, Scatter):  # a page breaks lines where it is narrow, plotly does not
-        figure.update_layout(title=None, margin={"t": 20})
-        caption = (
-            f"<figcaption>{html.escape('; '.join(filter(None, (picture.title, picture.subtitle))))}</figcaption>"
-        )
-    div = figure.to_html(
-        full_html=False,
-        include_plotlyjs=False,
-        div_id=f"picture-{zlib.crc32(repr(picture).encode()):08x}",  # the same report is the same file
-        config={"displayModeBar": False, "responsive": True},
+    title = "; ".join(filter(None, (picture.title, picture.subtitle)))
+    name = html.escape(picture.alt or described(picture), quote=True)
+    spec = json.dumps(jsonable(_for_page(picture)), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    spec = spec.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    return Markup(
+        f'<figure class="picture"><figcaption>{html.escape(title)}</figcaption>'
+        f'<div class="drawing"><div class="static">{picture_svg(picture)}</div>'
+        f'<div class="live" role="img" aria-label="{name}"></div></div>'
+        f'{_legend(picture)}<script type="application/json">{spec}</script></figure>'
     )
-    return Markup(f'<figure role="img" aria-label="{name}">{caption}{div}</figure>')
 
 
-def picture_figure(picture: Picture) -> Any:
+def _legend(picture: Picture) -> str:
+    """Return what the colours mean; the places of an item's traces are those in the figure."""
+    items = []
+    if isinstance(picture, Line):
+        items = [(label, symbol_svg(hue, "square"), "") for label, hue in hues_of(picture).items()]
+    else:
+        first = 1 if len(picture.behind[0]) else 0
+        items = [
+            (group.name, symbol_svg(group.hue, group.symbol), str(first + i))
+            for i, group in enumerate(groups_of(picture))
+        ]
+        grey = '<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path class="real" d="M8 8h0"/></svg>'
+        items = ([("real inputs", grey, "0")] if first else []) + items
+    told = "".join(
+        f"<li{f' data-trace={trace}' if trace else ''}>{icon}<span>{html.escape(name)}</span></li>"
+        for name, icon, trace in items
+    )
+    return f'<ul class="legend">{told}</ul>' if told else ""
+
+
+def _for_page(picture: Picture) -> dict[str, Any]:
+    """Return a figure as the page's script hands it to plotly: no title and no legend, which the page has itself."""
+    figure = picture_figure(picture, OF_PAGE)
+    for axis in (figure.layout.xaxis, figure.layout.yaxis):
+        axis.title.text = _in_lines(axis.title.text, NARROW, 3)
+        if axis.ticktext:
+            some = evenly(len(axis.ticktext), MOST_MARKS)
+            axis.tickvals = [axis.tickvals[i] for i in some]
+            axis.ticktext = [html.escape(cut(html.unescape(axis.ticktext[i]), SHORT)) for i in some]
+    for trace in figure.data:
+        if trace.text is not None:
+            trace.text = [
+                "<br>".join(map(html.escape, wrapped(html.unescape(note), WIDE, 8))) for note in trace.text
+            ]
+    figure.update_layout(title=None, showlegend=False, margin={"t": 20, "l": 50, "r": 12, "b": 40}, template=None)
+    label = {"bgcolor": "var(--paper)", "bordercolor": "var(--rule)", "font": {"color": "var(--ink)", "size": 13}}
+    figure.update_layout(hoverlabel={"align": "left", **label}, hovermode="closest")
+    if isinstance(picture, Line):  # the bands are named in the picture: colour alone would not do
+        for run in runs_of(picture):
+            _name_band(figure, picture, *run)
+    plain = figure.to_plotly_json()
+    return {"data": plain["data"], "layout": plain["layout"]}
+
+
+def _in_lines(text: str, width: int, most: int) -> str:
+    """Return an escaped text in a few short lines: plotly breaks none, and a phone is narrow."""
+    return "<br>".join(map(html.escape, wrapped(html.unescape(text), width, most)))
+
+
+def _name_band(figure: Any, line: Line, label: str, start: int, stop: int) -> None:
+    steps = steps_of(line)
+    whole = (steps[-1] - steps[0]) or 1
+    share = (steps[stop - 1] - steps[start]) / whole
+    if share < 0.12 and len(line.values) > 1:
+        return
+    middle = (steps[stop - 1] + steps[start]) / 2
+    text = html.escape(wrapped(label, max(6, int(share * 50)), 1)[0])
+    figure.add_annotation(x=middle, y=1, yref="paper", yanchor="bottom", text=text, showarrow=False)
+
+
+def picture_figure(picture: Picture, colours: Colours = FIXED) -> Any:
     """Return a picture as a plotly figure."""
-    return line_figure(picture) if isinstance(picture, Line) else scatter_figure(picture)
+    return line_figure(picture, colours) if isinstance(picture, Line) else scatter_figure(picture, colours)
 
 
-def _lay_out(figure: Any, **more: Any) -> Any:
+def _lay_out(figure: Any, colours: Colours, **more: Any) -> Any:
     """Give a figure the look of all pictures: legible on white and on black."""
-    figure.update_layout(
-        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", font={"color": "#808080"}, **more
-    )
-    figure.update_xaxes(**GRID)
-    figure.update_yaxes(**GRID)
+    clear = "rgba(0,0,0,0)"
+    figure.update_layout(paper_bgcolor=clear, plot_bgcolor=clear, font={"color": colours.words}, **more)
+    figure.update_xaxes(gridcolor=colours.grid, zerolinecolor=colours.zero)
+    figure.update_yaxes(gridcolor=colours.grid, zerolinecolor=colours.zero)
     return figure
 
 
-def line_figure(line: Line) -> Any:
+def line_figure(line: Line, colours: Colours = FIXED) -> Any:
     """Return a line picture as a plotly figure."""
     import plotly.graph_objects as go
 
     # plotly reads a little HTML in texts: what the user wrote must arrive as text
-    labels = list(dict.fromkeys(line.bands))
-    colour = {label: COLOURS[i % len(COLOURS)] for i, label in enumerate(labels)}
+    hues = hues_of(line)
+    steps = list(steps_of(line))
     figure = go.Figure()
-    for label in labels:  # an empty trace a label makes the legend
+    for label, hue in hues.items():  # an empty trace a label makes the legend
         figure.add_trace(
             go.Scatter(
                 x=[None], y=[None], mode="markers", name=html.escape(str(label)),
-                marker={"symbol": "square", "size": 12, "color": colour[label], "opacity": 0.5},
+                marker={"symbol": "square", "size": 12, "color": colours.of(hue), "opacity": 0.5},
             )
         )  # fmt: skip
-    start = 0
-    for label, run in groupby(line.bands):
-        stop = start + len(list(run))
-        figure.add_vrect(x0=start - 0.5, x1=stop - 0.5, fillcolor=colour[label], opacity=0.18, line_width=0)
-        start = stop
+    for label, start, stop in runs_of(line):
+        left = (steps[start - 1] + steps[start]) / 2 if start else steps[0] - _half(steps)
+        right = (steps[stop - 1] + steps[stop]) / 2 if stop < len(steps) else steps[-1] + _half(steps)
+        fill = colours.of(hues[label])
+        figure.add_shape(
+            type="rect", xref="x", yref="paper", x0=left, x1=right, y0=0, y1=1, fillcolor=fill, opacity=0.18,
+            line={"width": 0}, layer="below",
+        )  # fmt: skip
+    shown = [colours.of(hues[label]) for label in line.bands] or colours.line
+    told = [html.escape(note) for note in line.notes] or None
     figure.add_trace(
         go.Scatter(
-            x=list(range(len(line.values))), y=list(line.values), mode="lines+markers", showlegend=False,
-            text=[html.escape(note) for note in line.notes], hovertemplate="%{text}<br>%{y:.3f}<extra></extra>",
-            line={"color": "#888888"}, marker={"size": 5, "color": [colour[label] for label in line.bands]},
+            x=steps, y=list(line.values), mode="lines+markers", showlegend=False, text=told,
+            customdata=[html.escape(label) for label in line.bands] or None,
+            hovertemplate="%{text}<br>" * bool(told) + "%{y:.4g}" + ": %{customdata}" * bool(line.bands) + "<extra></extra>",
+            line={"color": colours.line}, marker={"size": 5, "color": shown},
         )
     )  # fmt: skip
     return _lay_out(
         figure,
-        xaxis={"title": html.escape(line.x_label)},
-        yaxis={"title": html.escape(line.y_label)},
+        colours,
+        xaxis=_axis(Axis(line.x_label)),
+        yaxis=_axis(Axis(line.y_label)),
         margin={"l": 60, "r": 20, "t": 20, "b": 60},
         height=360,
         legend={"orientation": "h", "y": 1.12},
     )
 
 
-def scatter_figure(scatter: Scatter) -> Any:
+def _half(steps: list[float]) -> float:
+    return (steps[-1] - steps[0]) / (2 * (len(steps) - 1)) if len(steps) > 1 else 0.5
+
+
+def scatter_figure(scatter: Scatter, colours: Colours = FIXED) -> Any:
     """Return a scatter picture as a plotly figure."""
     import plotly.graph_objects as go
 
-    colours = COLOURS[:-1]  # the last is grey, as real inputs are
     figure = go.Figure()
     if len(scatter.behind[0]):
         figure.add_trace(
             go.Scatter(
                 x=scatter.behind[0], y=scatter.behind[1], mode="markers", name="real inputs", hoverinfo="skip",
-                marker={"size": 4, "color": "rgba(128,128,128,.3)"},
+                marker={"size": 4, "color": colours.real},
             )
         )  # fmt: skip
-    rows: dict[str, list[int]] = {}
-    for row, group in enumerate(scatter.groups):
-        rows.setdefault(group, []).append(row)
-    ordered = sorted(rows.items(), key=lambda item: (item[0] != scatter.rest, -len(item[1])))
-    for i, (group, some) in enumerate(ordered, start=-1 if scatter.rest else 0):
-        symbol = SYMBOLS[max(i, 0) // len(colours) % len(SYMBOLS)]
-        colour = COLOURS[-1] if group == scatter.rest else colours[i % len(colours)]
+    for group in groups_of(scatter):
+        told = [html.escape(scatter.notes[row]) for row in group.rows] if len(scatter.notes) else None
         figure.add_trace(
             go.Scatter(
-                x=[scatter.x[row] for row in some], y=[scatter.y[row] for row in some], mode="markers",
-                name=html.escape(group), text=[html.escape(scatter.notes[row]) for row in some],
-                hovertemplate="%{text}<extra></extra>",
-                marker={"size": 7, "color": colour, "opacity": 0.8, "symbol": symbol},
+                x=[scatter.x[row] for row in group.rows], y=[scatter.y[row] for row in group.rows], mode="markers",
+                name=html.escape(group.name), text=told,
+                hovertemplate="%{text}<extra></extra>" if told else None,
+                marker={"size": 7, "color": colours.of(group.hue), "opacity": 0.8, "symbol": group.symbol},
             )
         )  # fmt: skip
     if not len(scatter.groups):
@@ -133,6 +232,7 @@ def scatter_figure(scatter: Scatter) -> Any:
     under = f'<br><span style="font-size:12px">{html.escape(scatter.subtitle)}</span>' if scatter.subtitle else ""
     return _lay_out(
         figure,
+        colours,
         title={"text": html.escape(scatter.title) + under, "font": {"size": 16}, "x": 0, "xref": "paper"},
         xaxis=_axis(scatter.x_axis),
         yaxis=_axis(scatter.y_axis),
@@ -144,7 +244,7 @@ def scatter_figure(scatter: Scatter) -> Any:
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
-    about: dict[str, Any] = {"title": html.escape(axis.label), "automargin": True}
+    about: dict[str, Any] = {"title": {"text": html.escape(axis.label), "standoff": 8}, "automargin": True}
     if axis.names:
         places = list(range(len(axis.names)))
         about |= {"tickvals": places, "ticktext": [html.escape(name) for name in axis.names]}

@@ -6,6 +6,7 @@ nothing random happens in them.
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -75,6 +76,34 @@ class Threads(Engine):
         if timeout is not None:
             raise ArgumentError("A thread that hangs cannot be stopped: with a time-out use engine='processes'.")
         return [system] * self.workers
+
+
+class Staying(Engine):
+    """An engine that stays up from one run to the next, for verbs that ask one system again and again.
+
+    Its processes end with `end`, not with a run.
+    """
+
+    def __init__(self, inner: Engine) -> None:
+        self._inner, self.name, self.workers = inner, inner.name, inner.workers
+        self._up: dict[int, tuple[Executor, Engine, Sequence[Executor]]] = {}
+
+    def lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
+        """Return the ways to reach the system, the same in every run."""
+        if id(system) not in self._up:
+            engine = copy.copy(self._inner)
+            self._up[id(system)] = system, engine, engine.lanes(system, timeout)
+            self.workers = engine.workers
+        return self._up[id(system)][2]
+
+    def close(self) -> None:
+        """Leave everything up for the next run."""
+
+    def end(self) -> None:
+        """End the processes of all runs."""
+        for _, engine, _ in self._up.values():
+            engine.close()
+        self._up.clear()
 
 
 def engine_of(given: Any, workers: int | None = None) -> Engine:

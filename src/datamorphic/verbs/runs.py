@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..checkup.result import Result
 from ..errors import ArgumentError, StoreError
 from ..fronts.difference import Difference
 from ..fronts.front import Front
 from ..runs.run import Run
 from ..runs.store import Store
+from .checkups import RESULT
 from .keeping import FRONT
 
 
@@ -89,10 +91,10 @@ def export(store: Store, run: int, path: Path) -> list[Path]:
             )
         files = {path: writers[path.suffix]}
     else:
-        has_front = any(artifact.name == FRONT for artifact in about.artifacts)
-        names = {"run.json": _json} | (
-            {FRONT: _parquet, "pairs.csv": _csv, "report.html": _html} if has_front else {}
-        )
+        names = {"run.json": _json}
+        names |= {FRONT: _parquet, "pairs.csv": _csv} if _has(about, FRONT) else {}
+        names |= {RESULT: _result} if _has(about, RESULT) else {}
+        names |= {"report.html": _html} if _has(about, FRONT) or _has(about, RESULT) else {}
         files = {path / name: writer for name, writer in names.items()}
     try:
         for file, writer in files.items():
@@ -120,4 +122,17 @@ def _html(store: Store, run: Run, path: Path) -> None:
     from ..fronts.report import front_report
     from ..reports.html import write
 
-    write(front_report(front_of_run(store, run.id)), path)
+    if _has(run, RESULT):
+        with store.fetch(run.id, RESULT) as kept:
+            Result.from_json(kept.read_text(encoding="utf-8")).to_html(path)
+    else:
+        write(front_report(front_of_run(store, run.id)), path)
+
+
+def _result(store: Store, run: Run, path: Path) -> None:
+    with store.fetch(run.id, RESULT) as kept:
+        path.write_bytes(kept.read_bytes())
+
+
+def _has(run: Run, name: str) -> bool:
+    return any(artifact.name == name for artifact in run.artifacts)

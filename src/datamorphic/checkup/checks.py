@@ -1,0 +1,167 @@
+"""What a check is, and the loop that makes them one after the other within a budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..errors import Interrupted, OutOfBudget, SystemFailed, UsageError, told
+from ..reports.summary import Section
+from ..runs.drive import Tally
+from ..strategies.flow import Budget
+from .finding import Finding, Outcome
+from .given import Given
+
+DOUBT = 0.6  # how sure a finding is at most where answers depend on what else is asked
+
+
+@dataclass
+class Turn:
+    """One check at work: what it may cost and what it has cost.
+
+    Attributes
+    ----------
+    budget : Budget
+        Its share of what was left.
+    tally : Tally
+        What it asked.
+    """
+
+    budget: Budget
+    tally: Tally = field(default_factory=Tally)
+    _began: float = field(default_factory=time.monotonic)
+
+    def left(self, part: float = 1.0) -> Budget:
+        """Return a part of what this check has left."""
+        seconds = runs = None
+        if self.budget.seconds is not None:
+            seconds = max(0.001, self.budget.seconds - (time.monotonic() - self._began)) * part
+        if self.budget.runs is not None:
+            runs = max(1, int((self.budget.runs - self.tally.runs) * part))
+        return Budget(runs, seconds)
+
+    def add(self, tally: Tally) -> None:
+        """Count what a part of the check has cost."""
+        self.tally.runs += tally.runs
+        self.tally.calls += tally.calls
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a check has to say.
+
+    Attributes
+    ----------
+    rests_on : str
+        What it rests on, in a few words.
+    findings : sequence of Finding
+        What it found.
+    sections : sequence of Section
+        What there is to look at.
+    """
+
+    rests_on: str = ""
+    findings: Sequence[Finding] = ()
+    sections: Sequence[Section] = ()
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing to find out about a model.
+
+    Attributes
+    ----------
+    name : str
+        What ``only=`` and reports call it.
+    asks : str
+        The question it answers.
+    weight : float
+        Its part of the budget, compared with the others'.
+    why_not : callable
+        Given what is tested, why it does not apply; an empty text where it does.
+    run : callable
+        Given what is tested and its turn, what it found.
+    of_asking : bool
+        Whether it is about how a system is asked, and not about cases.
+    """
+
+    name: str
+    asks: str
+    weight: float
+    why_not: Callable[[Given], str]
+    run: Callable[[Given, Turn], Found]
+    of_asking: bool = False
+
+
+def examine(
+    given: Given,
+    checks: Iterable[Check],
+    only: Sequence[str] = (),
+    show: Callable[[str, float], None] | None = None,
+) -> list[Outcome]:
+    """Make all checks that apply, each within its share of what is left, and return what became of them.
+
+    A check that breaks is told and the others go on. Ctrl-C ends the check at work and those after it; what was found
+    until then is returned.
+    """
+    outcomes = []
+    checks = list(checks)
+    stopped = ""
+    for i, check in enumerate(checks):
+        if only and check.name not in only:
+            outcomes.append(Outcome(check.name, check.asks, "not run", "not asked for"))
+            continue
+        if show is not None:
+            show(check.name, i / len(checks))
+        if stopped:
+            outcomes.append(Outcome(check.name, check.asks, "not run", stopped))
+            continue
+        weights = [each.weight for each in checks[i:] if not only or each.name in only]
+        outcome = _made(given, check, check.weight / sum(weights))
+        outcomes.append(outcome)
+        if outcome.why == "interrupted":
+            stopped = "interrupted"
+    return outcomes
+
+
+def _doubted(finding: Finding) -> Finding:
+    """Return a finding about a system whose answers depend on how it is asked."""
+    doubt = " Its answers depend on how it is asked (see above): part of this may come from that."
+    return replace(finding, sure=min(finding.sure, DOUBT), detail=finding.detail + doubt)
+
+
+def _made(given: Given, check: Check, part: float) -> Outcome:
+    began = time.monotonic()
+
+    def ended(state: Any, why: str, found: Found | None = None, turn: Turn | None = None) -> Outcome:
+        found = found or Found()
+        return Outcome(
+            check.name, check.asks, state, why, tuple(found.findings), tuple(found.sections),
+            time.monotonic() - began, turn.tally.calls if turn is not None else 0,
+        )  # fmt: skip
+
+    try:
+        why = check.why_not(given)
+        if why:
+            return ended("not run", why)
+        if given.clock.spent:
+            return ended("not run", "the budget was spent before its turn")
+        turn = Turn(given.clock.share(part))
+        try:
+            shaky = given.shaky
+            found = check.run(given, turn)
+        finally:
+            given.clock.runs += turn.tally.runs
+        if shaky and not check.of_asking:
+            found = replace(found, findings=[_doubted(finding) for finding in found.findings])
+        return ended("found" if found.findings else "passed", found.rests_on, found, turn)
+    except (KeyboardInterrupt, Interrupted):
+        return ended("not run", "interrupted")
+    except OutOfBudget:
+        return ended("not run", "its share of the budget was too small")
+    except (UsageError, SystemFailed):
+        raise
+    except Exception as error:
+        return ended("broke", told(error))

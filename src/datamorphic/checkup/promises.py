@@ -1,0 +1,140 @@
+"""What the user declares of a model: in Python, or in a small TOML or YAML file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .._checks import did_you_mean, one_of, optional_import, reject
+from ..errors import DataError
+from ..relations.base import Relation
+from ..relations.sweeps import DIRECTIONS, Invariant, Monotone
+from ..space.space import Space
+
+KNOWN = ("monotone", "invariant", "protected", "towards", "relations")
+
+
+@dataclass(frozen=True)
+class Promises:
+    """What a model is expected to do.
+
+    Attributes
+    ----------
+    monotone : mapping
+        Feature to direction: "up" where more of it must not lower the answer, "down" where it must not raise it.
+    invariant : sequence of str
+        Features that must not matter.
+    protected : sequence of str
+        Features on which no decision may hang: attributes of people, mostly.
+    towards : object
+        The class that "up" leads towards.
+    relations : sequence of Relation
+        The user's own.
+    """
+
+    monotone: Mapping[str, str]
+    invariant: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+    towards: Any = None
+    relations: tuple[Relation, ...] = ()
+
+    def check_features(self, space: Space) -> None:
+        """Raise if something is promised of a feature that is not there."""
+        for what, names in (
+            ("monotone", self.monotone),
+            ("invariant", self.invariant),
+            ("protected", self.protected),
+        ):
+            for name in names:
+                if name not in space.names:
+                    raise DataError(
+                        f"{name!r} is declared {what}, and is no input of the model. {did_you_mean(name, space.names)}"
+                    )
+
+    def monotone_relations(self) -> list[Monotone]:
+        """Return the declared directions as relations."""
+        return [Monotone(name, direction, self.towards) for name, direction in self.monotone.items()]
+
+    def invariant_relations(self) -> list[Invariant]:
+        """Return the features that must not matter as relations."""
+        return [Invariant(name) for name in self.invariant]
+
+
+def promises_of(expect: Any = None, protected: Sequence[str] | str = ()) -> Promises:
+    """Return what is declared, from a mapping, a relation or several, or the path of a TOML or YAML file.
+
+    Examples
+    --------
+    >>> promises_of({"monotone": {"income": "up"}, "invariant": ["id"]}, protected=["gender"]).protected
+    ('gender',)
+    """
+    if expect is None:
+        expect = {}
+    elif isinstance(expect, str | os.PathLike):
+        expect = read_promises(expect)
+    elif isinstance(expect, Relation):
+        expect = {"relations": [expect]}
+    elif isinstance(expect, Sequence) and expect and all(isinstance(each, Relation) for each in expect):
+        expect = {"relations": list(expect)}
+    if not isinstance(expect, Mapping):
+        reject("expect", "test", "a mapping, relations, or the path of a TOML or YAML file", expect)
+    for name in expect:
+        if name not in KNOWN:
+            raise DataError(f"{name!r} is nothing that can be expected of a model. {did_you_mean(name, KNOWN)}")
+    monotone = expect.get("monotone") or {}
+    if not isinstance(monotone, Mapping):
+        reject("monotone", "expect", 'a mapping of features to "up" or "down"', monotone)
+    for name, direction in monotone.items():
+        one_of(f"monotone.{name}", "expect", direction, DIRECTIONS)
+    relations = expect.get("relations") or ()
+    if isinstance(relations, str) or not all(isinstance(each, Relation) for each in relations):
+        reject("relations", "expect", "relations (objects, so only in Python)", relations)
+    both = [*_names("protected", expect.get("protected")), *_names("protected", protected)]
+    return Promises(
+        {str(name): str(direction) for name, direction in monotone.items()},
+        _names("invariant", expect.get("invariant")),
+        tuple(dict.fromkeys(both)),
+        expect.get("towards"),
+        tuple(relations),
+    )
+
+
+def _names(what: str, given: Any) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    if isinstance(given, str):
+        return (given,)
+    if not isinstance(given, Sequence) or not all(isinstance(each, str) for each in given):
+        reject(what, "expect", "the names of features", given)
+    return tuple(given)
+
+
+def read_promises(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what a TOML or YAML file declares. Nothing in it is evaluated."""
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no text"
+        raise DataError(f"The expectations cannot be read from {str(file)!r}: {why}.") from None
+    try:
+        if file.suffix.lower() in (".yaml", ".yml"):
+            yaml = optional_import("yaml", "yaml", "Reading YAML")
+            document = yaml.safe_load(text)
+        else:
+            import tomllib
+
+            document = tomllib.loads(text)
+    except Exception as error:
+        if isinstance(error, ImportError):
+            raise
+        where = " ".join(str(error).split())
+        raise DataError(f"{file.name} is neither TOML nor YAML that can be read: {where}.") from None
+    if not isinstance(document, dict):
+        raise DataError(
+            f'{file.name} must name what is expected, e.g. monotone = {{income = "up"}}. Got {document!r}.'
+        )
+    return document

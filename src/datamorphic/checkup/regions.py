@@ -1,0 +1,49 @@
+"""Where in a space do some inputs lie, in words?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..relations.base import Mask
+from ..space.features import Categorical
+from ..space.points import Points
+from ..trees.model import trees_of
+from ..trees.rules import rule
+
+FEWEST = 5  # inputs that a region is told of
+GOOD = 0.8  # of the inputs that the words must cover, and of those covered that must be such
+MOST_ROWS = 20_000
+
+
+def told_region(points: Points, inside: Mask) -> str:
+    """Return two conditions at most that tell the inputs `inside` from the others; an empty text if none do it well.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> points = dm.Space([dm.Continuous("x", 0, 1), dm.Continuous("y", 0, 1)]).sample(2000, points=True)
+    >>> told_region(points, (points.codes > 0.75).all(axis=1))
+    'y > 0.75 and x > 0.75'
+    """
+    from sklearn.tree import DecisionTreeClassifier
+
+    if inside.sum() < FEWEST or inside.all():
+        return ""
+    rows = np.arange(len(points))
+    if len(rows) > MOST_ROWS:
+        rows = np.sort(np.random.default_rng(0).permutation(len(rows))[:MOST_ROWS])
+    codes, inside = np.nan_to_num(points.codes[rows], nan=-1e30), inside[rows]
+    model = DecisionTreeClassifier(max_depth=2, class_weight="balanced", random_state=0).fit(codes, inside)
+    leaves = model.apply(codes)
+    counts = np.bincount(leaves, weights=inside)
+    leaf = int(counts.argmax())
+    reached = leaves == leaf
+    if counts[leaf] < GOOD * inside.sum() or inside[reached].mean() < GOOD:
+        return ""
+    features = points.space.features
+    categories = {feature.name: feature.values for feature in features if isinstance(feature, Categorical)}
+    tree = trees_of(model)[0].named(points.space.names)
+    rounded = np.array([float(f"{cut:.3g}") for cut in tree.threshold.tolist()])  # it was found by trying: no more is known
+    return rule(replace(tree, threshold=rounded), leaf, categories=categories)

@@ -1,0 +1,146 @@
+"""What ``dm.test`` keeps in a run store: the result, and the cases that broke a promise, to be tried first the next time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..checkup.finding import Finding, Outcome
+from ..checkup.result import Result
+from ..errors import DataError, UsageError
+from ..fronts.files import save
+from ..morphisms.subject import Subject
+from ..space.describe import value_from_json
+from ..space.points import Points
+from .keeping import FRONT, Keep, named, opened
+
+if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
+    from ..runs.session import Session
+
+RESULT = "result.json"
+MOST = 20  # cases of a check that are remembered
+
+
+class KeptTest:
+    """A test in a run store."""
+
+    def __init__(self, session: Session, system: str) -> None:
+        self.session, self.system = session, system
+
+    def remembered(self, subject: Subject) -> dict[str, Points]:
+        """Return the cases that broke a promise in earlier tests, by the name of the check."""
+        from ..runs import failures
+
+        space = subject.seeds.space
+        found: dict[str, list[Points]] = {}
+        for failure in failures.known(self.session.store):
+            if failure.system != self.system or not failure.relation.startswith("test: "):
+                continue
+            try:
+                case = {name: value_from_json(value) for name, value in failure.case.items()}
+                if set(case) == set(space.names):
+                    found.setdefault(failure.relation.removeprefix("test: "), []).append(space.points(case))
+            except (UsageError, ValueError, TypeError, AttributeError):
+                continue  # a case of another model of this name
+        return {check: Points.concat(parts[:MOST]) for check, parts in found.items()}
+
+    def finish(self, result: Result) -> None:
+        """Enter what came out, remember what broke a promise, and forget what does no longer."""
+        from ..runs import failures
+
+        store = self.session.store
+        for outcome in result.outcomes:
+            relation = f"test: {outcome.check}"
+            if outcome.state in ("passed", "found"):
+                failures.forget(store, [each.id for each in failures.recall(store, self.system, relation, 1000)])
+            cases = [
+                {"case": dict(example.case), "verdict": "VIOLATED", "message": example.words}
+                for finding in outcome.findings
+                if finding.level != "advice"
+                for example in finding.examples
+                if example.case
+            ]
+            if cases:
+                failures.remember(store, self.system, relation, cases[:MOST], self.session.run)
+        try:
+            self._finish(result, {RESULT: _writes(result), **_front(result)})
+        except (DataError, UnicodeError):  # labels that no file can hold: what can be kept is
+            self._finish(result, {RESULT: _writes(result)})
+
+    def _finish(self, result: Result, artifacts: Mapping[str, Any]) -> None:
+        self.session.finish(summary=summary(result), verdicts=verdicts(result), artifacts=artifacts)
+
+
+def _writes(result: Result) -> Any:
+    def write(path: Path) -> int:
+        result.to_json(path)
+        return len(result.findings)
+
+    return write
+
+
+def _front(result: Result) -> dict[str, Any]:
+    front = result.front
+    if front is None or not len(front):
+        return {}
+
+    def write(path: Path) -> int:
+        save(front, path, aside=False)
+        return len(front)
+
+    return {FRONT: write}
+
+
+def summary(result: Result) -> dict[str, Any]:
+    """Return what was found in figures."""
+    levels = [finding.level for finding in result.findings]
+    return {
+        "headline": result.headline,
+        "passed": result.passed,
+        **{
+            f"{level}s" if level != "advice" else level: levels.count(level)
+            for level in ("fault", "concern", "advice")
+        },
+        "checks": sum(outcome.state != "not run" for outcome in result.outcomes),
+        "calls": result.calls,
+        "findings": [finding.title for finding in result.findings],
+    }
+
+
+def _wrong(outcome: Outcome) -> list[Finding]:
+    return [finding for finding in outcome.findings if finding.level != "advice"]
+
+
+def verdicts(result: Result) -> list[dict[str, Any]]:
+    """Return what became of every check."""
+    states = {"passed": "HOLDS", "found": "VIOLATED", "not run": "INAPPLICABLE", "broke": "UNDEFINED"}
+    return [
+        {
+            "relation": outcome.check,
+            "says": outcome.asks,
+            "verdict": states[outcome.state] if _wrong(outcome) or outcome.state != "found" else "HOLDS",
+            "cases": sum(finding.cases for finding in _wrong(outcome)),
+        }
+        for outcome in result.outcomes
+    ]
+
+
+@contextmanager
+def kept_test(
+    keep: Keep | None, subject: Subject, words: Mapping[str, Any], seed: int, model: Any, name: str | None
+) -> Iterator[KeptTest | None]:
+    """Keep a test while it goes on; None where nobody asked for that."""
+    if keep is None:
+        yield None
+        return
+    from ..runs.session import Session
+
+    with opened(keep) as store:
+        session = Session(
+            store, None, "test", subject.name, {**words, **keep.words}, seed=seed, model=model, seeds=subject.seeds
+        )
+        keep.begun(session.run)
+        with session:
+            yield KeptTest(session, named(model, name, keep))

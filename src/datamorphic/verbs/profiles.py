@@ -1,0 +1,142 @@
+"""How much an assert tries: profiles, and what the pytest plugin was asked for.
+
+This is the one place that knows what a profile is. Nothing here imports NumPy: pytest may ask before any test runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from .._checks import did_you_mean
+from ..errors import ArgumentError
+
+VARIABLE = "DATAMORPHIC_PROFILE"
+PLUGIN = "_datamorphic_pytest"  # looked up, never imported: without pytest there is none
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How much an assert tries.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    cases : int
+        How many cases each relation is tried on, at most.
+    seed : int, optional
+        Where randomness starts; None for a new seed each time pytest runs.
+    budget : str, optional
+        What an assert may cost.
+    """
+
+    name: str
+    cases: int
+    seed: int | None = None
+    budget: str | None = None
+
+
+#: always the same and quick for continuous integration; ten times the cases for the night; something between for people
+PROFILES = {
+    each.name: each for each in (Profile("ci", 100, seed=0), Profile("default", 300), Profile("thorough", 3_000))
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What counts for an assert now.
+
+    Attributes
+    ----------
+    cases, seed, budget
+        As in `Profile`; the seed is one.
+    failures : Path, optional
+        Where cases that failed are kept.
+    update : bool
+        Whether baselines are to be written.
+    test : str
+        The test that is under way; empty outside pytest.
+    """
+
+    cases: int
+    seed: int
+    budget: str | None = None
+    failures: Path | None = None
+    update: bool = False
+    test: str = ""
+    run: Any = None
+
+    def again(self, seed: int | None) -> str:
+        """Return the command that makes the test again; empty outside pytest."""
+        return self.run.again(seed) if self.run is not None else ""
+
+    def note(self, **figures: Any) -> None:
+        """Leave figures for the summary of pytest."""
+        if self.run is not None:
+            self.run.note(**figures)
+
+
+def settings() -> Settings:
+    """Return what counts now: what pytest was asked for, else what the environment says, else the defaults."""
+    plugin = sys.modules.get(PLUGIN)
+    run = plugin.current() if plugin is not None else None
+    if run is None:
+        profile = chosen(os.environ.get(VARIABLE), PROFILES)
+        return Settings(profile.cases, profile.seed or 0, profile.budget)
+    profile = chosen(run.profile, PROFILES | parsed(run.profiles))
+    seed = next(each for each in (run.seed, profile.seed, run.drawn) if each is not None)
+    return Settings(profile.cases, seed, run.budget or profile.budget, run.failures, run.update, run.test, run)
+
+
+def chosen(name: str | None, profiles: Mapping[str, Profile]) -> Profile:
+    """Return a profile by its name."""
+    if (name or "default") not in profiles:
+        raise ArgumentError(f"There is no profile {name!r}. {did_you_mean(name, profiles)}")
+    return profiles[name or "default"]
+
+
+def parsed(lines: Iterable[str]) -> dict[str, Profile]:
+    """Return profiles from lines like ``nightly: cases=5000, budget=10m, seed=0``; what is left out is the default.
+
+    Examples
+    --------
+    >>> parsed(["nightly: cases=5000, seed=1"])["nightly"]
+    Profile(name='nightly', cases=5000, seed=1, budget=None)
+    """
+    found = {}
+    for line in lines:
+        name, colon, rest = (part.strip() for part in line.partition(":"))
+        said: dict[str, Any] = {}
+        for part in filter(None, (each.strip() for each in rest.split(","))):
+            key, _, value = (each.strip() for each in part.partition("="))
+            number = key != "budget" and value.isdecimal() and int(value) >= (key == "cases")
+            if key not in ("cases", "seed", "budget") or not (number or (key == "budget" and value)):
+                raise ArgumentError(
+                    f"{part!r} in the profile {name!r} is not understood. Write a number of cases, a seed or a budget, "
+                    "as in 'nightly: cases=5000, budget=10m, seed=0'."
+                )
+            said[key] = value if key == "budget" else int(value)
+        if not name or not colon:
+            raise ArgumentError(
+                f"The profile {line!r} is not understood. Write its name, a colon and what it says, as in "
+                "'nightly: cases=5000, budget=10m, seed=0'."
+            )
+        found[name] = replace(PROFILES["default"], name=name, **said)
+    return found
+
+
+def check(profile: str | None, lines: Iterable[str], budget: str | None) -> None:
+    """Raise if a profile or a budget that was asked for cannot be."""
+    profiles = PROFILES | parsed(lines)
+    chosen(profile, profiles)
+    budgets = [budget, *(each.budget for each in profiles.values())]
+    if any(budgets):
+        from ..strategies.flow import Budget
+
+        for each in filter(None, budgets):
+            Budget.parse(each)

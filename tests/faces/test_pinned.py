@@ -1,0 +1,363 @@
+"""Results pinned as files of tests: they pass as they are written, and tell what changes."""
+
+from __future__ import annotations
+
+import ast
+import os
+import pickle
+
+import _pytest.stepwise  # noqa: F401
+import hypothesis  # noqa: F401  # what runs of pytest inside this one need is loaded once, outside
+import numpy as np
+import pandas as pd
+import pyarrow.parquet  # noqa: F401
+import pytest
+import sklearn.naive_bayes
+
+import datamorphic as dm
+from datamorphic.checkup.finding import Example, Finding, Outcome
+from datamorphic.checkup.pinned import comment, literal
+from datamorphic.checkup.result import Result
+from datamorphic.errors import UsageError
+
+pytest_plugins = ["pytester"]
+
+FEW = ("answers", "repeats", "row order", "protected", "borders")
+
+
+class ByGender:
+    """A model with a fault: it looks at the gender."""
+
+    def predict(self, frame):
+        return np.where(frame.income + 10 * (frame.gender == "m") > 50, "yes", "no")
+
+
+class ByIncome:
+    """The same model, mended."""
+
+    def predict(self, frame):
+        return np.where(frame.income > 50, "yes", "no")
+
+
+def people():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {"income": rng.uniform(0, 100, 60).round(1), "gender": rng.choice(["f", "m"], 60), "label": ["no"] * 60}
+    )
+
+
+def outcome(check="protected", state="passed", findings=(), why=""):
+    return Outcome(check, "Is it so?", state, why, tuple(findings))
+
+
+def finding(**about):
+    default = {
+        "check": "protected", "about": "gender", "title": "Decisions hang on gender", "level": "fault", "sure": 1.0,
+        "detail": "3 of 9 cases.", "remedy": "Leave it out.",
+    }  # fmt: skip
+    return Finding(**default | about)
+
+
+def result_of(*outcomes, **about):
+    default = {
+        "subject": "Model", "kind": "a classifier, fitted", "data": "9 inputs", "outcomes": outcomes, "seed": 0,
+        "budget": "60 s", "seconds": 1.0, "calls": 9,
+    }  # fmt: skip
+    return Result(**default | about)
+
+
+@pytest.fixture
+def folder(pytester, monkeypatch):
+    """A folder with a model, data, and the words of a command that tested them there."""
+    people().to_csv("people.csv", index=False)
+    pytester.makepyfile(
+        models="""
+        import numpy as np
+
+        class ByGender:
+            WEIGHT = 10
+
+            def predict(self, frame):
+                return np.where(frame.income + self.WEIGHT * (frame.gender == "m") > 50, "yes", "no")
+
+        MODEL = ByGender()
+    """
+    )
+    words = {
+        "from_files": True, "model": "models:MODEL", "data": "people.csv", "subject": None, "target": "label",
+        "protected": ["gender"], "monotone": [], "invariant": [], "towards": None, "expect": None, "baseline": None,
+        "trust": False,
+    }  # fmt: skip
+    return pytester.path, words
+
+
+def checked_up(words):
+    return dm.test(
+        ByGender(), pd.read_csv("people.csv"), "label", words["protected"], seed=3, words=words, budget="20s",
+        only=FEW,
+    )  # fmt: skip
+
+
+# -- the whole loop --------------------------------------------------------------------------------------------
+
+
+def test_what_is_pinned_passes_and_tells_what_changes(folder, pytester):
+    path, words = folder
+    result = checked_up(words)
+    assert [each.check for each in result.findings] == ["protected"]
+    file = result.to_pytest(path / "pinned" / "test_model.py")
+    assert sorted(each.name for each in file.parent.iterdir()) == ["test_model.front.parquet", "test_model.py"]
+    text = file.read_text(encoding="utf-8")
+    assert 'attrgetter("MODEL")(import_module("models"))' in text
+    assert 'pd.read_csv(HERE / "../people.csv")' in text
+    assert str(path) not in text  # both folders may be moved
+    assert result.to_pytest(path / "pinned" / "test_model.py").read_text(encoding="utf-8") == text
+
+    def run():
+        return pytester.runpytest_inprocess("-W", "error", "-ra", "-p", "no:cacheprovider", str(file))
+
+    today = run()
+    today.assert_outcomes(passed=6, xfailed=1)
+    today.stdout.fnmatch_lines(["XFAIL *::test_protected_gender_is_mended - Decisions hang on gender"])
+    models = path / "models.py"
+    models.write_text(models.read_text().replace("WEIGHT = 10", "WEIGHT = 0"))
+    mended = run()
+    mended.assert_outcomes(passed=5, failed=2)  # the fault is gone, and the border has moved: both are told
+    mended.stdout.fnmatch_lines(["*XPASS(strict)* Decisions hang on gender*", "*The border of * is not where *"])
+    models.write_text(models.read_text().replace("WEIGHT = 0", "calls = 0").replace(
+        "return np.where", "self.calls += 1\n        return np.full(len(frame), self.calls) if self.calls > 0 else np.where"
+    ))  # fmt: skip
+    worse = run()
+    worse.stdout.fnmatch_lines(
+        ["FAILED *::test_what_holds_goes_on_holding?repeats?*", "FAILED *::test_nothing_new*"]
+    )
+
+
+def test_files_of_models_and_learners(folder, pytester):
+    path, words = folder
+    learner = sklearn.naive_bayes.GaussianNB()
+    frame = people().assign(label=np.where(people().income > 50, "yes", "no"))[["income", "label"]]
+    frame.to_csv(path / "numbers.csv", index=False)
+    (path / "model.pkl").write_bytes(pickle.dumps(learner))
+    words |= {"model": "model.pkl", "data": "numbers.csv", "protected": [], "trust": True}
+    result = dm.test(learner, frame, "label", words=words, budget="20s", only=["repeats", "borders"])
+    file = result.to_pytest(path / "test_learner.py")
+    text = file.read_text(encoding="utf-8")
+    assert "fitted" in text
+    assert 'return load_model(HERE / "model.pkl", trust=True)' in text
+    pytester.runpytest_inprocess("-W", "error", str(file)).assert_outcomes(passed=4)
+
+
+def test_subjects_are_pinned(pytester):
+    words = {"from_files": True, "subject": "Box 1", "model": None, "data": None}
+    result = dm.test(dm.subjects["Box 1"], words=words, budget="20s", only=["repeats", "borders"])
+    file = result.to_pytest(pytester.path / "test_box.py")
+    assert 'dm.subjects["Box 1"]' in file.read_text(encoding="utf-8")
+    pytester.runpytest_inprocess("-W", "error", str(file)).assert_outcomes(passed=4)
+
+
+def test_objects_in_memory_are_to_be_filled_in(pytester):
+    frame = people()
+    result = dm.test(ByGender(), frame, "label", ["gender"], budget="20s", only=FEW)
+    file = result.to_pytest(pytester.path / "test_model.py")
+    empty = pytester.runpytest_inprocess("-W", "error", str(file))
+    outcomes = empty.parseoutcomes()
+    assert set(outcomes) == {"errors"}  # nothing passes, and nothing that fails is excused
+    empty.stdout.fnmatch_lines(["*Fill in the fixture 'model' of this file: return ByGender, *"])
+    frame.to_csv(pytester.path / "people.csv", index=False)
+    text = file.read_text(encoding="utf-8")
+    assert text.count("# FILL IN: ") == 2
+    for name, body in (
+        ("model", "from faults import ByGender; return ByGender()"),
+        ("data", 'return pd.read_csv("people.csv")'),
+    ):
+        text = text.replace(
+            f"pytest.fail(\"Fill in the fixture '{name}'", f"{body}\n    (\"Fill in the fixture '{name}'"
+        )
+    pytester.makepyfile(faults="import numpy as np\n" + source_of(ByGender))
+    file.write_text(text, encoding="utf-8")
+    pytester.runpytest_inprocess("-W", "error", str(file)).assert_outcomes(passed=6, xfailed=1)
+
+
+def source_of(kind):
+    import inspect
+
+    return inspect.getsource(kind)
+
+
+# -- what is written -------------------------------------------------------------------------------------------
+
+
+def written(result, folder, name="test_it.py"):
+    return result.to_pytest(folder / name).read_text(encoding="utf-8")
+
+
+def test_each_finding_has_a_test_with_its_example(tmp_path):
+    pair = Example(
+        "gender from f to m: no becomes yes", {"income": 42.5, "gender": "f"}, "no", {"gender": "m"}, "yes"
+    )
+    silent = Example("income 3.0: no answer", {"income": 3.0, "gender": None})
+    order = Example("in another order", {"income": 1.0}, "no", {}, "yes")
+    same = Example("the score falls", {"income": 1.0}, "no", {"income": 2.0}, "no")
+    result = result_of(
+        outcome(findings=[finding(examples=(pair,))], state="found"),
+        outcome("answers", "found", [finding(check="answers", about="given", examples=(silent,))]),
+        outcome("row order", "found", [finding(check="row order", about="", examples=(order,))]),
+        outcome("monotone", "found", [finding(check="monotone", about="income", examples=(same,))]),
+        outcome("classes", "found", [finding(check="classes", about="a b"), finding(check="classes", about="a-b")]),
+        outcome("repeats"),
+        outcome("baseline", "broke", why="ValueError: no"),
+        outcome("adequacy", "not run", why="it is no tree"),
+    )  # fmt: skip
+    text = written(result, tmp_path)
+    names = [
+        node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and "mended" in node.name
+    ]
+    assert sorted(names) == [
+        "test_answers_given_is_mended", "test_classes_a_b_is_mended", "test_classes_a_b_is_mended_",
+        "test_monotone_income_is_mended", "test_protected_gender_is_mended", "test_row_order_is_mended",
+    ]  # fmt: skip
+    assert 'assert ask(model, data, case, case | changed) != ["no", "yes"]  # as it is today' in text
+    assert "assert ask(model, data, case) != [None]  # as it is today" in text
+    assert text.count("assert ask(") == 2  # the others show nothing when they are asked one by one
+    assert '    # case = {"income": 1.0}\n' in text
+    assert 'PASSED = ["repeats"]' in text
+    assert "# Not pinned: baseline (broke: ValueError: no)." in text
+    assert "front" not in text  # there is none
+
+
+def test_what_was_declared_is_declared_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "expect.toml").write_text('invariant = ["id"]\nmonotone = {debt = "down"}\n')
+    words = {
+        "from_files": True, "model": "m.onnx", "data": "data:iris", "target": "y", "protected": ["gender"],
+        "monotone": ["a=b=up"], "invariant": ["name"], "towards": "yes", "expect": "expect.toml", "baseline": "old.parquet",
+    }  # fmt: skip
+    text = written(result_of(outcome(), words=words), tmp_path / "tests")
+    assert 'monotone": {"debt": "down", "a=b": "up"}' in text
+    assert '"invariant": ["id", "name"]' in text
+    assert '"towards": "yes"' in text
+    assert 'protected=["gender"]' in text
+    assert 'baseline=HERE / "../old.parquet"' in text
+    assert 'dm.data.load("iris")' in text
+    assert 'return HERE / "../m.onnx"' in text
+    alone = written(
+        result_of(outcome(), words=words | {"monotone": [], "invariant": [], "towards": None}), tmp_path
+    )
+    assert 'expect=HERE / "expect.toml"' in alone
+    python = {"target": None, "monotone": ["a=up"], "expect": "expect.toml"}  # read from the file: said once
+    assert 'expect=HERE / "expect.toml"' in written(result_of(outcome(), words=python), tmp_path)
+    assert "expect=" not in written(result_of(outcome(), words={}), tmp_path)
+    assert "budget=None" in written(result_of(outcome(), budget="no limit"), tmp_path)
+
+
+NASTY = [
+    '"""\nimport os; os.abort()\n"""',
+    "'); import os; os.abort(); ('",
+    "\\' \\\" \\N{BULLET} {0} {boom} %s",
+    "a\rb\x00c\x0bd\x0ce\x85f\u2028g\u2029h\u202ei\ud800j",
+    "#\n@pytest.fixture\ndef nasty(): ...",
+]
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_no_name_becomes_code(tmp_path, text):
+    example = Example(text, {text: text, "n": 1}, text, {text: 2.0}, 3)
+    result = result_of(
+        outcome(text, "found", [finding(check=text, about=text, title=text, detail=text, remedy=text, examples=(example,))]),
+        outcome(f"{text} passed", why=text),
+        outcome("broken", "broke", why=text),
+        subject=text, kind=text, data=text, budget=text,
+        words={"target": text, "protected": [text], "monotone": [f"{text}=up"], "invariant": [text], "towards": text},
+    )  # fmt: skip
+    source = written(result, tmp_path)
+    plain = written(
+        result_of(
+            outcome("x", "found", [finding(check="x", about="x", examples=(Example("x", {"x": "x", "n": 1}, "x", {"x": 2.0}, 3),))]),
+            outcome("x passed"), outcome("broken", "broke", why="x"), budget="x",
+            words={"target": "x", "protected": ["x"], "monotone": ["x=up"], "invariant": ["x"], "towards": "x"},
+        ),
+        tmp_path,
+    )  # fmt: skip
+    assert shape(source) == shape(plain)
+    named = {**result.words, "from_files": True, "model": text, "data": text, "expect": None, "baseline": text}
+    compile(written(result_of(outcome(), words=named), tmp_path), "it", "exec")
+    compile(
+        written(result_of(outcome(), words=named | {"subject": text, "data": f"data:{text}"}), tmp_path),
+        "it",
+        "exec",
+    )
+
+
+def shape(source):
+    """The code without its literals and the names of its tests."""
+
+    class Plain(ast.NodeTransformer):
+        def visit_Constant(self, node):
+            return ast.Constant(0)
+
+        def visit_FunctionDef(self, node):
+            node.name = node.name if "mended" not in node.name else "test_mended"
+            return self.generic_visit(node)
+
+    return ast.dump(Plain().visit(ast.parse(source)))
+
+
+def test_a_module_of_a_strange_name_is_a_file():
+    for name in ("os;abort:x", "a:b()", "a:", ":b", "a.b", "a: b", "1a:b"):
+        words = {"from_files": True, "model": name, "data": None}
+        assert "import_module" not in _text(words), name
+    assert "import_module" in _text({"from_files": True, "model": "my.models:Best.one", "data": None})
+
+
+def _text(words):
+    from datamorphic.checkup.pinned import _Tests
+
+    return _Tests(result_of(outcome(), words=words), __import__("pathlib").Path("test_x.py"), None).text()
+
+
+class Shouting(str):
+    __slots__ = ()
+
+    def __repr__(self):
+        return "__import__('os').abort()"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, True, 3, -2.5, 1e300, "it's", 'say "it"', "both ' and \"", "back\\slash", "ü", (1,), (), [1, [2.0, "x"]],
+     {"a": {"b": (None, False)}}, float("inf"), -float("inf"), {"long " + str(i): "text " * 9 for i in range(9)}],
+)  # fmt: skip
+def test_literals_are_read_back(value):
+    assert eval(literal(value, 4), {"float": float}) == value
+
+
+def test_literals_of_other_things_are_text():
+    assert literal(np.float64(1.5)) == "1.5"
+    assert literal(np.str_("a")) == '"a"'
+    assert literal(np.array(True)) == "True"
+    assert literal(Shouting("calm")) == '"calm"'
+    assert literal({"x": pd.Timestamp("2020-01-02")}) == '{"x": "2020-01-02 00:00:00"}'
+    assert literal(float("nan")) == 'float("nan")'
+    assert eval(literal(Shouting), {}) == str(Shouting)
+    assert comment("a\nb\u2028c") == "# a b c"
+    assert "hunter2" not in comment("https://me:hunter2@host/?token=hunter2")
+
+
+def test_a_front_that_no_file_can_hold_is_left_out(tmp_path):
+    space = dm.Space([dm.Continuous("x", 0, 1)])
+    front = dm.explore(lambda frame: [complex(x > 0.5) for x in frame.x], space, walks=20)
+    assert len(front)
+    text = written(result_of(outcome(), front=front), tmp_path)
+    assert "assert_front_unchanged" not in text
+
+
+def test_places_that_cannot_be_written_are_told(tmp_path):
+    with pytest.raises(UsageError, match=r"give a name like test_model\.py"):
+        result_of(outcome()).to_pytest(tmp_path / "tests.txt")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="The tests cannot be written"):
+        result_of(outcome()).to_pytest(tmp_path / "file" / "test_x.py")
+    os.mkdir(tmp_path / "test_y.py")
+    with pytest.raises(UsageError, match="Choose another place"):
+        result_of(outcome()).to_pytest(tmp_path / "test_y.py")
