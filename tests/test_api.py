@@ -11,9 +11,10 @@ import datamorphic as dm
 
 NAMES = [
     "Categorical", "Combinations", "Continuous", "Front", "Integer", "OneHot", "Outputs", "Points", "Relation",
-    "Result", "Rule", "Space", "Status", "Store", "TestSet", "TestSystem", "analyser", "case_filter", "case_metric",
-    "cover", "data", "datamorphism", "errors", "executor", "explore", "invariant", "laws", "metamorphism", "monotone",
-    "plan", "seed_maker", "set_filter", "set_metric", "subjects", "test", "wrap",
+    "Result", "Rule", "Space", "Status", "Store", "TestSet", "TestSystem", "analyser", "assert_covers",
+    "assert_front_unchanged", "assert_holds", "case_filter", "case_metric", "cover", "data", "datamorphism", "errors",
+    "executor", "explore", "invariant", "laws", "metamorphism", "monotone", "parametrize_with_relations", "plan",
+    "seed_maker", "set_filter", "set_metric", "subjects", "test", "wrap",
 ]  # fmt: skip
 
 

@@ -12,6 +12,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import data as data
     from . import errors as errors
+    from .asserts.asserting import assert_covers as assert_covers
+    from .asserts.asserting import assert_holds as assert_holds
+    from .asserts.baselines import assert_front_unchanged as assert_front_unchanged
+    from .asserts.parametrizing import parametrize_with_relations as parametrize_with_relations
     from .cases import TestSet as TestSet
     from .checkup.result import Result as Result
     from .data.subjects import subjects as subjects
@@ -67,6 +71,9 @@ _HOMES = {
     "TestSet": "cases",
     "TestSystem": "morphisms.system",
     "analyser": "morphisms.marks",
+    "assert_covers": "asserts.asserting",
+    "assert_front_unchanged": "asserts.baselines",
+    "assert_holds": "asserts.asserting",
     "case_filter": "morphisms.marks",
     "case_metric": "morphisms.marks",
     "cover": "verbs.cover",
@@ -79,6 +86,7 @@ _HOMES = {
     "laws": "verbs.laws",
     "metamorphism": "morphisms.marks",
     "monotone": "relations.sweeps",
+    "parametrize_with_relations": "asserts.parametrizing",
     "plan": "verbs.plan",
     "seed_maker": "morphisms.marks",
     "set_filter": "morphisms.marks",

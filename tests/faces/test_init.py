@@ -27,7 +27,7 @@ import datamorphic as dm
 from datamorphic.errors import DataError, SystemFailed, UsageError
 from datamorphic.faces.cli import app
 from datamorphic.morphisms.subject import SEEDS
-from datamorphic.verbs.draft import WIDTH, class_name, comment, literal, packed, slug, tidy, unique
+from datamorphic.drafts.code import WIDTH, class_name, comment, literal, packed, slug, tidy, unique
 from datamorphic.verbs.init import draft, drafted
 
 NASTY = [

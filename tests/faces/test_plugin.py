@@ -24,11 +24,11 @@ from datamorphic.errors import ArgumentError, MissingExtra
 from datamorphic.fronts.files import save
 from datamorphic.relations.learners import LEARNER_RELATIONS, LearnerRelation
 from datamorphic.relations.necessity import Stance
-from datamorphic.verbs.baselines import as_before
-from datamorphic.verbs.holding import Held
-from datamorphic.verbs.learning import held_by_learner, random_training
-from datamorphic.verbs.profiles import PROFILES, Profile, parsed, settings
-from datamorphic.verbs.replaying import Memory
+from datamorphic.asserts.baselines import as_before
+from datamorphic.asserts.holding import Held
+from datamorphic.asserts.learning import held_by_learner, random_training
+from datamorphic.asserts.profiles import PROFILES, Profile, parsed, settings
+from datamorphic.asserts.replaying import Memory
 
 pytest_plugins = ["pytester"]
 
@@ -383,7 +383,7 @@ def test_outside_pytest_violations_are_kept_in_a_store_that_is_named(tmp_path):
 
 SETTINGS = """
     import json
-    from datamorphic.verbs.profiles import settings
+    from datamorphic.asserts.profiles import settings
 
     def test_settings():
         now = settings()
@@ -879,7 +879,7 @@ def test_what_is_known_to_be_violated_is_expected_to_fail(run, monkeypatch):
     def fails(relation, learner):
         return Stance(False, "expected_failure", "known to fail")
 
-    monkeypatch.setattr("datamorphic.verbs.parametrizing.stance", fails)
+    monkeypatch.setattr("datamorphic.asserts.parametrizing.stance", fails)
     result = run(
         LEARNERS,
         "-rx",

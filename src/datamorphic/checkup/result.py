@@ -124,7 +124,7 @@ class Result:
             return self.code(finding)
         parts = ["datamorphic", "test"]
         parts += [str(words[name]) for name in ("model", "data") if words.get(name) is not None]
-        for name in ("subject", "target", "expect", "baseline"):
+        for name in ("subject", "target", "expect", "towards", "baseline"):
             if words.get(name) is not None:
                 parts += [f"--{name}", str(words[name])]
         for name in ("protected", "monotone", "invariant"):

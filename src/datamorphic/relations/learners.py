@@ -312,8 +312,8 @@ def check_learner(
     doubted = np.flatnonzero(found.verdicts == VIOLATED) if relation.firm and ties == "aside" else np.arange(0)
     shown = np.zeros(len(doubted), dtype=np.intp)
     for _ in range(COPIES if len(doubted) else 0):
-        moved = _moved(replace(data, t=data.t.iloc[doubted]), hair)
-        shown += _judged(learner, relation, moved, seed, replay, strictness).verdicts != HOLDS
+        again = _judged(learner, relation, _moved(data, hair), seed, replay, strictness)
+        shown += again.verdicts[doubted] != HOLDS
     found.tied[doubted[2 * shown < COPIES]] = True
     found.verdicts[found.tied] = INAPPLICABLE
     return found

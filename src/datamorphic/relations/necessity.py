@@ -67,8 +67,8 @@ class Training:
         """The numeric attributes of training rows and test cases, one below the other."""
         import pandas as pd
 
-        names = self.x.select_dtypes("number").columns
-        return pd.concat([self.x[names], self.t[names]], ignore_index=True).astype(np.float64)
+        x, t = (each.select_dtypes("number", exclude=["timedelta", "complex"]) for each in (self.x, self.t))
+        return pd.concat([x, t], ignore_index=True, join="inner").astype(np.float64)
 
     def with_numbers(self, numbers: pd.DataFrame) -> Training:
         """Return the same data with other numbers in their numeric attributes."""
@@ -125,12 +125,10 @@ def is_regressor(learner: Any, y: Array | None = None) -> bool:
     """Tell whether a learner says that it is a regressor, or learns numbers that are not whole."""
     from sklearn import base
 
-    if y is not None and y.dtype.kind == "f" and (y % 1 > 0).any():
-        return True
-    try:
-        return bool(base.is_regressor(learner))
-    except (AttributeError, TypeError):  # not of scikit-learn's kin
-        return False
+    with suppress(AttributeError, TypeError):  # not of scikit-learn's kin
+        if base.is_regressor(learner):
+            return True
+    return y is not None and y.dtype.kind == "f" and bool((y % 1 > 0).any())
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,19 @@ import numpy as np
 
 from .._checks import plural
 from ..data.sets import load, read_table
+from ..drafts.code import (
+    Draft,
+    class_name,
+    comment,
+    disabled,
+    feature_lines,
+    literal,
+    needs_dtypes,
+    render,
+    tidy,
+    told,
+)
+from ..drafts.promises import Promise, Tried, trying
 from ..errors import AmbiguousData, DataError, ModelError, SystemFailed, UsageError
 from ..morphisms.subject import SEEDS, Subject, subject_of
 from ..morphisms.system import declares_morphisms
@@ -26,8 +39,6 @@ from ..space.points import Points
 from ..space.space import Space
 from ..sut.clusters import assigns
 from ..sut.files import PICKLES
-from .draft import Draft, class_name, comment, disabled, feature_lines, literal, needs_dtypes, render, tidy, told
-from .promises import Promise, Tried, trying
 
 if TYPE_CHECKING:
     import pandas as pd

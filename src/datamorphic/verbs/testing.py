@@ -16,6 +16,7 @@ from ..checkup.checks import examine
 from ..checkup.given import Clock, Given
 from ..checkup.promises import promises_of
 from ..checkup.result import Result
+from ..checkup.words import plain
 from ..errors import AmbiguousData, ArgumentError, DataError
 from ..fronts.front import Front
 from ..morphisms.subject import Subject, subject_of
@@ -185,6 +186,8 @@ def _words(target: str | None, promises: Any, expect: Any, baseline: Any) -> dic
         "expect": os.fspath(expect) if isinstance(expect, str | os.PathLike) else None,
         "monotone": [f"{name}={way}" for name, way in promises.monotone.items()],
         "invariant": list(promises.invariant),
+        "towards": plain(promises.towards),
+        "relations": [relation.name for relation in promises.relations],
         "baseline": os.fspath(baseline) if isinstance(baseline, str | os.PathLike) else None,
     }
 

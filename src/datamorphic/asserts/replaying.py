@@ -14,7 +14,7 @@ from ..space.describe import value_from_json, value_to_json
 from ..space.points import Batch, Points, Rows
 from ..space.space import Space
 from ..strategies.flow import Flow, Question
-from .keeping import Keep, opened
+from ..verbs.keeping import Keep, opened
 from .profiles import Settings
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened

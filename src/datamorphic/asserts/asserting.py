@@ -15,8 +15,8 @@ from ..relations.base import Relation
 from ..relations.learners import LEARNER_RELATIONS, LearnerRelation
 from ..relations.necessity import stance
 from ..relations.predicting import PREDICTING
+from ..verbs.keeping import Keep, named
 from .holding import Held, held, stoppable
-from .keeping import Keep, named
 from .learning import held_by_learner
 from .profiles import Settings, settings
 from .replaying import Memory
@@ -171,7 +171,7 @@ def assert_covers(
     ...
     """
     __tracebackhide__ = True
-    from .cover import cover
+    from ..verbs.cover import cover
 
     now, began = settings(), time.monotonic()
     try:

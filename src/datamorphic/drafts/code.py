@@ -222,7 +222,7 @@ def render(**parts: Any) -> str:
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined
     )
     environment.filters["remark"] = comment
-    template = files(__package__).joinpath("draft.py.j2").read_text(encoding="utf-8")
+    template = files(__package__).joinpath("system.py.j2").read_text(encoding="utf-8")
     return environment.from_string(template).render(parts)
 
 

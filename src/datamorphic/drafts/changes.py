@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..space.features import Categorical, Feature, Integer
 from ..space.space import Space
-from .draft import literal, slug, told, unique
+from .code import literal, slug, told, unique
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..errors import DatamorphicError, UsageError
 from ..fronts.front import Front
+from ..verbs.explore import explore
 from .asserting import told_again
-from .explore import explore
 from .holding import stoppable
 from .profiles import Settings, settings
 

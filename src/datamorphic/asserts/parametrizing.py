@@ -11,8 +11,8 @@ from .._checks import did_you_mean, reject
 from ..errors import ArgumentError, DatamorphicError, MissingExtra
 from ..relations.learners import LEARNER_RELATIONS, LearnerRelation
 from ..relations.necessity import Stance, stance
+from ..verbs.keeping import Keep, named
 from .asserting import note, told_again, verdict
-from .keeping import Keep, named
 from .learning import held_by_learner
 from .profiles import settings
 from .replaying import Memory

@@ -20,7 +20,7 @@ from ..space.points import Points
 from ..strategies.borders import Threshold, Undecided
 from ..strategies.flow import Flow, Question
 from .changes import Change, changes_of
-from .draft import literal, slug, told
+from .code import literal, slug, told
 
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.float64]
