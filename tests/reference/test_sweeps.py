@@ -117,7 +117,7 @@ def test_scores_are_compared_by_what_they_mean():
     model.var_[:, 0] = 1.0  # equal variances: the odds of yes rise with x everywhere
     space = dm.Space.from_frame(frame)
     sut, points = dm.wrap(model, space=space), space.points(frame)
-    relation = dm.monotone("x", towards="yes").fitted_to(sut)
+    relation = dm.monotone("x", towards="yes").fitted_to(sut, points)
     groups = drive(relation.check(points, rng), sut, progress=False)
     assert (groups.verdicts == HOLDS).all()
     joint = model.predict_joint_log_proba(frame.assign(x=np.linspace(0, 6, 400), z=0.0))[:, 1]

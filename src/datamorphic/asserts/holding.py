@@ -193,7 +193,7 @@ def _tried_again(
     """Return known violations, each with what violates the relation still."""
     if not known:
         return []
-    flow = try_again(relation.fitted_to(sut), known)
+    flow = try_again(relation, sut, known)
     quiet = {"progress": False, "recheck": 0, "alive": True, **driving}
     return list(zip(known, drive(flow, relation.system(sut), tally=tally, **quiet), strict=True))
 

@@ -14,6 +14,7 @@ from ..space.describe import value_from_json, value_to_json
 from ..space.points import Batch, Points, Rows
 from ..space.space import Space
 from ..strategies.flow import Flow, Question
+from ..sut.base import Executor
 from ..verbs.keeping import Keep, opened
 from .profiles import Settings
 
@@ -110,12 +111,13 @@ class Again:
     place: int = 0
 
 
-def try_again(relation: Relation, known: Sequence[Again]) -> Flow[list[Groups]]:
+def try_again(relation: Relation, sut: Executor, known: Sequence[Again]) -> Flow[list[Groups]]:
     """Put known violations to the system once more, and return of each what violates the relation still."""
     found = []
     for each in known:
         if each.follow_up is None:
-            groups = yield from relation.check(each.rows, np.random.default_rng(each.seed))
+            fitted = relation.fitted_to(sut, each.rows)  # the very values that violated it are tried again
+            groups = yield from fitted.check(each.rows, np.random.default_rng(each.seed))
         else:
             applies = np.asarray(relation.applies(each.rows.frame), dtype=bool)
             before = yield Question(each.rows, note=relation.name)

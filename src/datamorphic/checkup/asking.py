@@ -52,7 +52,7 @@ def checked(
     `ordinary` are the usual values that an example may have wherever they do not matter, by default those of the inputs.
     Whether the relation applies is for the caller to ask, with ``relation.why_not(sut, inputs)``.
     """
-    fitted, system = relation.fitted_to(sut), relation.system(sut)
+    fitted, system = relation.fitted_to(sut, inputs), relation.system(sut)
     driving = {"progress": False, "recheck": 0, "alive": True, **driving}
     tally = tally if tally is not None else Tally()
     groups = drive(fitted.check(inputs, np.random.default_rng(seed)), system, tally=tally, **driving)

@@ -103,7 +103,7 @@ def _curve(given: Given, turn: Turn, relation: Relation, groups: Groups) -> list
     tally = Tally()
     try:
         swept = drive(
-            sweep(source, relation.feature, scores=True),
+            sweep(source, relation.feature, relation.tried, scores=True),
             given.sut,
             tally=tally,
             budget=turn.left(),
@@ -184,7 +184,8 @@ def protected(given: Given, turn: Turn) -> Found:
             continue
         inputs = _cases(given, turn, "protected", len(names))
         tally, quiet = Tally(), given.quiet()
-        flow = sweep(inputs, name, note=f"protected {name}")
+        relation = relation.fitted_to(given.sut, inputs)
+        flow = sweep(inputs, name, relation.tried, note=f"protected {name}")
         swept = drive(flow, given.sut, tally=tally, budget=turn.left(0.8 / (len(names) - i)), **quiet)
         turn.add(tally)
         groups = relation.judged(swept)

@@ -32,6 +32,7 @@ from .console import (
     escaped,
     print_json,
     printable,
+    ready_to_write,
     user_code,
 )
 from .explore import explore
@@ -97,6 +98,7 @@ def demo(
     from ..reports.html import write
     from ..verbs.demo import run_demo
 
+    ready_to_write(out / "report.html")
     with busy("training a classifier and testing it", usually=10):
         found = run_demo(seed)
         report = found.report()

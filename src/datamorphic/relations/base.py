@@ -122,8 +122,8 @@ class Relation:
         """Return why the relation says nothing about a system; an empty text where it does."""
         return ""
 
-    def fitted_to(self, sut: Executor) -> Relation:
-        """Return the relation with what it has to know of a system before it judges its answers."""
+    def fitted_to(self, sut: Executor, inputs: Points) -> Relation:
+        """Return the relation with what it has to know of a system and its inputs, the same for all cases to come."""
         return self
 
     def system(self, sut: Executor) -> Executor:

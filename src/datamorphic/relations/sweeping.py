@@ -12,7 +12,6 @@ from ..errors import OutOfBudget
 from ..outputs import Outputs
 from ..space.features import Codes
 from ..space.points import Points
-from ..space.space import Space
 from ..strategies.flow import Flow, Question
 from .base import Mask
 
@@ -71,11 +70,19 @@ class Swept:
         return self.outputs.take(rows * self.shape[1] + columns)
 
 
-def sweep(inputs: Points, feature: str, *, scores: bool = False, note: str = "") -> Flow[Swept]:
-    """Ask every case with every value of a feature; if the budget is spent before that, those it was asked for."""
+def sweep(
+    inputs: Points, feature: str, tried: Codes | None = None, *, scores: bool = False, note: str = ""
+) -> Flow[Swept]:
+    """Ask every case with every value of a feature; if the budget is spent before that, those it was asked for.
+
+    `tried` are the values, by default those that `values_of` finds among the cases.
+    """
     space, column = inputs.space, inputs.space.position(feature)
     inputs = inputs.take(~np.isnan(inputs.codes[:, column]))
-    values, own = _values(space, column, inputs.codes)
+    tried = values_of(inputs, feature) if tried is None else tried
+    own = inputs.codes[:, column]
+    values = np.sort(np.column_stack([np.broadcast_to(tried, (len(own), len(tried))), own]), axis=1)
+    places = np.argmax(values == own[:, None], axis=1)
     width = values.shape[1]
     some = max(1, AT_ONCE // width)
     answers: list[Outputs] = []
@@ -93,28 +100,26 @@ def sweep(inputs: Points, feature: str, *, scores: bool = False, note: str = "")
             break
         answers.append(asked)
         done += len(values[part])
-    inputs, values, own = inputs.take(slice(0, done)), values[:done], own[:done]
+    inputs, values, places = inputs.take(slice(0, done)), values[:done], places[:done]
     valid = np.ones(values.shape, dtype=bool)
     if space.keeps_constraints:
         codes = np.repeat(inputs.codes, width, axis=0)
         codes[:, column] = values.ravel()
         valid = space.satisfied(codes).reshape(values.shape)
-    return Swept(inputs, values, own, Outputs.concat(answers), valid, column)
+    return Swept(inputs, values, places, Outputs.concat(answers), valid, column)
 
 
-def _values(space: Space, column: int, codes: Codes) -> tuple[Codes, npt.NDArray[np.intp]]:
-    """Return the values to try on each case, its own among them, and where that stands."""
-    feature, own = space.features[column], codes[:, column]
-    if feature.kind == "continuous":
-        tried = np.quantile(own, np.linspace(0, 1, MOST_VALUES - 2), method="nearest") if len(own) else np.empty(0)
-        tried = np.concatenate([tried, [end for end in (feature.low, feature.high) if np.isfinite(end)]])
-    else:
-        low, high = (
-            end if np.isfinite(end) else edge
-            for end, edge in ((feature.low, own.min(initial=0)), (feature.high, own.max(initial=0)))
-        )
-        most = MOST_CATEGORIES if feature.kind == "categorical" else MOST_VALUES
-        tried = np.round(np.linspace(low, high, int(min(high - low + 1, most)))).astype(np.float64)
-    grid = np.broadcast_to(np.unique(tried), (len(own), len(np.unique(tried))))
-    values = np.sort(np.column_stack([grid, own]), axis=1)
-    return values, np.argmax(values == own[:, None], axis=1)
+def values_of(inputs: Points, feature: str) -> Codes:
+    """Return the values of a feature that are worth trying: all of few, else some of those that occur, and the bounds."""
+    column = inputs.space.position(feature)
+    about, own = inputs.space.features[column], inputs.codes[:, column]
+    own = own[~np.isnan(own)]
+    if about.kind == "continuous":
+        met = np.quantile(own, np.linspace(0, 1, MOST_VALUES - 2), method="nearest") if len(own) else np.empty(0)
+        return np.unique(np.concatenate([met, [end for end in (about.low, about.high) if np.isfinite(end)]]))
+    low, high = (
+        end if np.isfinite(end) else edge
+        for end, edge in ((about.low, own.min(initial=0)), (about.high, own.max(initial=0)))
+    )
+    most = MOST_CATEGORIES if about.kind == "categorical" else MOST_VALUES
+    return np.unique(np.round(np.linspace(low, high, int(min(high - low + 1, most)))).astype(np.float64))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from ..strategies.flow import Flow
 from ..sut.answers import Labels
 from ..sut.base import Executor
 from .base import HOLDS, INAPPLICABLE, ROUNDING, UNDEFINED, VIOLATED, Groups, Mask, Relation
-from .sweeping import Swept, sweep
+from .sweeping import Swept, sweep, values_of
 
 DIRECTIONS = {"up": 1, "increasing": 1, "+": 1, "down": -1, "decreasing": -1, "-": -1}
 
@@ -26,9 +26,17 @@ DIRECTIONS = {"up": 1, "increasing": 1, "+": 1, "down": -1, "decreasing": -1, "-
 class _OfFeature(Relation):
     """A promise about one feature."""
 
+    tried: Codes | None = None  # values; by default those of the cases at hand
+
     def __init__(self, feature: str) -> None:
         self.feature = feature
         self.about = (feature,)
+
+    def fitted_to(self, sut: Executor, inputs: Points) -> Self:
+        """Return the promise with the values that will be tried on every case."""
+        fitted = copy.copy(self)
+        fitted.tried = values_of(inputs, self.feature)
+        return fitted
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
         """Return why it cannot be asked: the feature has one value."""
@@ -63,7 +71,7 @@ class Invariant(_OfFeature):
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[Groups]:
         """Try all values of the feature on each case; a group is a case and the nearest value that changes its answer."""
-        swept = yield from sweep(inputs, self.feature, note=self.name)
+        swept = yield from sweep(inputs, self.feature, self.tried, note=self.name)
         return self.judged(swept)
 
     def changes(self, swept: Swept) -> Mask:
@@ -136,7 +144,7 @@ class Monotone(_OfFeature):
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[Groups]:
         """Try all values of the feature on each case; a group is a case with the steepest step the wrong way."""
-        swept = yield from sweep(inputs, self.feature, scores=True, note=self.name)
+        swept = yield from sweep(inputs, self.feature, self.tried, scores=True, note=self.name)
         return self.judged(swept)
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
@@ -153,9 +161,9 @@ class Monotone(_OfFeature):
             return f"the model has {plural(len(sut.labels), 'class', 'classes')}: say which one {self.feature} leads towards"
         return ""
 
-    def fitted_to(self, sut: Executor) -> Monotone:
+    def fitted_to(self, sut: Executor, inputs: Points) -> Monotone:
         """Return the promise with what is known of the system's classes and scores."""
-        fitted = copy.copy(self)
+        fitted = super().fitted_to(sut, inputs)
         if self.towards is not None and sut.labels is not None:
             fitted.towards = self._meant(sut.labels)
         fitted._labels, fitted._scored = sut.labels, sut.score_kind in ("decision", "probability")

@@ -1,0 +1,72 @@
+"""The demo: what it finds, how it tells it, and its page in a real browser."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from datamorphic.faces.cli import app
+from faces.browser import CHROMIUM, SETTLED, WHY_NOT, Browser
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("demo")
+
+
+@pytest.fixture(scope="module")
+def shown(folder):
+    return CliRunner().invoke(app, ["demo", "--out", str(folder)])
+
+
+def test_it_tells_a_newcomer_what_it_found(shown, folder):
+    assert shown.exit_code == 0, shown.output
+    text = " ".join(shown.stdout.split())
+    for words in (
+        "A logistic regression was trained",
+        "More mean compactness can speak against malignant",  # declared, and broken
+        "pairs of nearly equal inputs with different answers",
+        "the answer changes",
+        "Moves and distances keep their laws",
+        "the same front, byte for byte",
+    ):
+        assert words in text
+    assert "worst radius can" not in text  # declared, and kept
+    assert str(folder / "report.html") in shown.stdout.replace("\n", "")
+
+
+@pytest.mark.skipif(not CHROMIUM, reason=WHY_NOT)
+def test_its_page_in_a_browser_at_three_widths(shown, folder):
+    file = folder / "report.html"
+    with Browser() as browser:
+        page = browser.open(file)
+        page.wait(SETTLED)
+        for width in (360, 800, 1400):
+            page.look(width)
+            page.wait(SETTLED)
+            picture = page.screenshot(folder / f"page-{width}.png")
+            assert picture.stat().st_size > 50_000
+            assert page.run("document.documentElement.scrollWidth") <= width  # nothing sticks out to the side
+        headings = page.run("[...document.querySelectorAll('h1, h2, h3')].map(each => each.textContent.trim())")
+        assert headings[0] == "A first look at a classifier"
+        assert any("A closer look" in heading for heading in headings)
+        figures, drawn = (
+            page.run(f"document.querySelectorAll('{each}').length")
+            for each in ("figure.picture", "figure.drawn .main-svg")
+        )
+        assert figures >= 3
+        assert drawn >= figures
+        assert page.console == []
+        assert page.requests == [file.as_uri()]
+
+
+def test_as_json(folder):
+    result = CliRunner().invoke(app, ["demo", "--json", "--seed", "3", "--out", str(folder / "other")])
+    document = json.loads(result.stdout)
+    assert (folder / "other" / "report.html").is_file()
+    assert document["rows"] == 569
+    assert document["changes"]
+    assert document["laws"]
+    assert {"level", "title"} == set(document["findings"][0])
