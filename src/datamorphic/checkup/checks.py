@@ -99,9 +99,12 @@ def examine(
     given: Given,
     checks: Iterable[Check],
     only: Sequence[str] = (),
-    show: Callable[[str, float], None] | None = None,
+    show: Callable[[str, float], None] = lambda check, done: None,
+    learn: Callable[[Outcome], None] = lambda outcome: None,
 ) -> list[Outcome]:
     """Make all checks that apply, each within its share of what is left, and return what became of them.
+
+    `show` is told which check is next and how far the work is, `learn` what became of each.
 
     A check that breaks is told and the others go on. Ctrl-C ends the check at work and those after it; what was found
     until then is returned.
@@ -113,14 +116,14 @@ def examine(
         if only and check.name not in only:
             outcomes.append(Outcome(check.name, check.asks, "not run", "not asked for"))
             continue
-        if show is not None:
-            show(check.name, i / len(checks))
+        show(check.name, i / len(checks))
         if stopped:
             outcomes.append(Outcome(check.name, check.asks, "not run", stopped))
             continue
         weights = [each.weight for each in checks[i:] if not only or each.name in only]
         outcome = _made(given, check, check.weight / sum(weights))
         outcomes.append(outcome)
+        learn(outcome)
         if outcome.why == "interrupted":
             stopped = "interrupted"
     return outcomes

@@ -129,6 +129,7 @@ def _curve(given: Given, turn: Turn, relation: Relation, groups: Groups) -> list
             picture=Line(
                 f"{what} along {relation.feature}", relation.feature, what, [float(each) for each in level],
                 labels, [f"{relation.feature} {value}" for value in column],
+                steps=swept.values[0, known].tolist() if swept.inputs.space[relation.feature].kind != "categorical" else (),
             ),
         )
     ]  # fmt: skip

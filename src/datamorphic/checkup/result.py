@@ -168,7 +168,7 @@ class Result:
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """Return everything as JSON, which `from_json` reads back, and write it if a path is given."""
         document = {"format": FORMAT, **self.document()}
-        return _written(json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False) + "\n", path, "result")
+        return _written(json.dumps(document, indent=2, allow_nan=False) + "\n", path, "result")
 
     def to_junit(self, path: str | PathLike[str] | None = None) -> str:
         """Return a JUnit XML file, a test case a check, and write it if a path is given."""

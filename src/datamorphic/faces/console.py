@@ -14,6 +14,7 @@ import typer
 
 from .._checks import jsonable
 from ..errors import UsageError
+from ..reports.texts import printable as printable
 from ..runs.progress import plain_terminal
 
 FINDINGS, WRONG_USE, SYSTEM_FAILED, OWN_FAULT, STOPPED, CLOSED = 1, 2, 3, 70, 130, 141
@@ -74,11 +75,6 @@ def console() -> Any:
     screen = Screen(highlight=False, color_system=None if plain_terminal() else "auto")
     screen.soft_wrap = not screen.is_terminal  # whoever reads a pipe wants whole lines
     return screen
-
-
-def printable(text: str) -> str:
-    """Return a text without the control characters that could drive a terminal."""
-    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
 def escaped(text: str) -> str:

@@ -46,24 +46,24 @@ class KeptTest:
                 continue  # a case of another model of this name
         return {check: Points.concat(parts[:MOST]) for check, parts in found.items()}
 
-    def finish(self, result: Result) -> None:
-        """Enter what came out, remember what broke a promise, and forget what does no longer."""
+    def learn(self, outcome: Outcome) -> None:
+        """Remember what broke a promise, and forget what does no longer: at once, since a test may be killed."""
         from ..runs import failures
 
-        store = self.session.store
-        for outcome in result.outcomes:
-            relation = f"test: {outcome.check}"
-            if outcome.state in ("passed", "found"):
-                failures.forget(store, [each.id for each in failures.recall(store, self.system, relation, 1000)])
-            cases = [
-                {"case": dict(example.case), "verdict": "VIOLATED", "message": example.words}
-                for finding in outcome.findings
-                if finding.level != "advice"
-                for example in finding.examples
-                if example.case
-            ]
-            if cases:
-                failures.remember(store, self.system, relation, cases[:MOST], self.session.run)
+        store, relation = self.session.store, f"test: {outcome.check}"
+        if outcome.state in ("passed", "found"):
+            failures.forget(store, [each.id for each in failures.recall(store, self.system, relation, 1000)])
+        cases = [
+            {"case": dict(example.case), "verdict": "VIOLATED", "message": example.words}
+            for finding in _wrong(outcome)
+            for example in finding.examples
+            if example.case
+        ]
+        if cases:
+            failures.remember(store, self.system, relation, cases[:MOST], self.session.run)
+
+    def finish(self, result: Result) -> None:
+        """Enter what came out."""
         try:
             self._finish(result, {RESULT: _writes(result), **_front(result)})
         except (DataError, UnicodeError):  # labels that no file can hold: what can be kept is

@@ -153,7 +153,8 @@ def test(
             given.remembered = kept.remembered(subject)
         try:
             given.measure_pace()
-            outcomes = examine(given, CHECKS, chosen, shown.show)
+            learn = {"learn": kept.learn} if kept is not None else {}
+            outcomes = examine(given, CHECKS, chosen, shown.show, **learn)
         finally:
             running.end()
         result = Result(
