@@ -1,0 +1,36 @@
+"""Commands of a reader, run in this process: a new one would spend most of its time on imports."""
+
+from __future__ import annotations
+
+import io
+import runpy
+import sys
+from contextlib import redirect_stdout
+
+import pytest
+from typer.testing import CliRunner
+
+from datamorphic.faces.cli import app
+
+
+def played(program, *arguments):
+    """Run `datamorphic`, `python` or `pytest` in the current folder; return the exit code and what was printed."""
+    if program == "datamorphic":
+        told = CliRunner().invoke(app, list(arguments))
+        return told.exit_code, told.stdout
+    path, modules = list(sys.path), set(sys.modules)
+    printed = io.StringIO()
+    try:
+        with redirect_stdout(printed):
+            if program == "python":
+                runpy.run_path(arguments[0], run_name="__main__")
+                code = 0
+            else:
+                assert program == "pytest"
+                code = int(pytest.main(list(arguments)))
+    finally:
+        sys.path[:] = path
+        for name in set(sys.modules) - modules:
+            if name.rpartition(".")[2].startswith(("test_", "conftest")):  # tests are read anew the next time
+                del sys.modules[name]
+    return code, printed.getvalue()

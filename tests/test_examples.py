@@ -1,0 +1,77 @@
+"""The examples run, each by itself, and the notebooks cell by cell."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from playing import played
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SCRIPTS = sorted(file for file in EXAMPLES.glob("*.py") if not file.name.startswith(("test_", "conftest")))
+NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
+
+
+def cells(notebook):
+    document = json.loads(notebook.read_text(encoding="utf-8"))
+    assert document["nbformat"] == 4
+    return document["cells"]
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(monkeypatch, tmp_path):
+    """Run everything in an empty folder, with the examples where Python looks for them."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(EXAMPLES)
+    monkeypatch.setenv("DATAMORPHIC_STORE", "none")
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_a_script_runs_by_itself(script, tmp_path):
+    _, printed = played("python", str(script))
+    assert printed or script.stem == "applicants"
+    assert {file.name for file in tmp_path.iterdir()} <= {".hypothesis"}  # it leaves nothing where it is run
+
+
+def test_the_suite_of_the_examples_passes():
+    suite = EXAMPLES / "test_loans.py"
+    code, printed = played("pytest", "-q", "-p", "no:cacheprovider", "--datamorphic-profile", "ci", str(suite))
+    assert code == 0, printed
+    assert re.search(r"^\d+ passed", printed, flags=re.MULTILINE), printed
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
+def test_a_notebook_runs_from_top_to_bottom(notebook):
+    names = {"__name__": "notebook"}
+    for number, cell in enumerate(cells(notebook)):
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), f"{notebook.name}, cell {number}", "exec"), names)
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
+def test_a_notebook_is_small_and_says_what_it_does(notebook):
+    first, *rest = cells(notebook)
+    assert first["cell_type"] == "markdown"
+    assert len("".join(first["source"])) > 40
+    code = [cell for cell in rest if cell["cell_type"] == "code"]
+    assert code
+    for cell in code:  # what was printed on somebody's machine is not part of it
+        assert cell["outputs"] == []
+        assert cell["execution_count"] is None
+    assert notebook.stat().st_size < 20_000
+
+
+def test_every_example_is_in_the_list():
+    listed = set(re.findall(r"\(([\w.]+)\)", (EXAMPLES / "README.md").read_text(encoding="utf-8")))
+    files = {file.name for file in EXAMPLES.iterdir() if file.suffix in (".py", ".ipynb")}
+    assert files - listed == {"applicants.py", "conftest.py"}
+    assert listed <= files
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_a_script_says_what_it_shows(script):
+    assert ast.get_docstring(ast.parse(script.read_text(encoding="utf-8")))
