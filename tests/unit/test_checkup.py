@@ -205,6 +205,32 @@ def test_one_class_only_and_labels_nobody_knows():
     assert without.findings[0].title == "Every given input gets the same answer: 'yes'"
 
 
+def test_a_check_brings_what_it_stands_on(tmp_path):
+    model = Lender(PEOPLE)
+    dm.explore(model, PEOPLE, target="decision", walks=100).save(tmp_path / "front.parquet")
+    result = dm.test(model, PEOPLE, "decision", baseline=tmp_path / "front.parquet", only="baseline")
+    assert [each.check for each in result.outcomes if each.state == "passed"] == ["borders", "baseline"]
+
+
+def test_a_model_need_not_see_what_must_not_matter():
+    from sklearn.naive_bayes import GaussianNB
+
+    seen = PEOPLE[["income", "debt"]]
+    model = GaussianNB().fit(seen, PEOPLE.decision)
+    result = dm.test(
+        model,
+        PEOPLE,
+        "decision",
+        protected="gender",
+        expect={"invariant": ["age"]},
+        only=["protected", "invariant"],
+    )
+    assert result.passed
+    assert "gender is no input of the model" in outcome(result, "protected").why
+    with pytest.raises(DataError, match="declared monotone"):
+        dm.test(model, PEOPLE, "decision", expect={"monotone": {"age": "up"}})
+
+
 # -- what declares ---------------------------------------------------------------------------------------------
 
 

@@ -139,4 +139,6 @@ def _why_not(given: Given) -> str:
     return "" if int(given.answers.ok.sum()) >= FEWEST else f"fewer than {FEWEST} inputs are given"
 
 
-ADEQUACY = Check("adequacy", "Do the given inputs reach every decision of the model?", 3, _why_not, adequacy)
+ADEQUACY = Check(
+    "adequacy", "Do the given inputs reach every decision of the model?", 3, _why_not, adequacy, needs=("answers",)
+)

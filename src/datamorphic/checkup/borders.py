@@ -138,4 +138,4 @@ def _no_baseline(given: Given) -> str:
 
 
 BORDERS = Check("borders", "Where does its answer change?", 6, lambda given: "", borders)
-BASELINE = Check("baseline", "Is the border where it was?", 4, _no_baseline, baseline)
+BASELINE = Check("baseline", "Is the border where it was?", 4, _no_baseline, baseline, needs=("borders",))

@@ -85,6 +85,8 @@ class Check:
         Given what is tested and its turn, what it found.
     of_asking : bool
         Whether it is about how a system is asked, and not about cases.
+    needs : sequence of str
+        Checks whose results it stands on: they are made with it.
     """
 
     name: str
@@ -93,6 +95,7 @@ class Check:
     why_not: Callable[[Given], str]
     run: Callable[[Given, Turn], Found]
     of_asking: bool = False
+    needs: tuple[str, ...] = ()
 
 
 def examine(
@@ -111,6 +114,7 @@ def examine(
     """
     outcomes = []
     checks = list(checks)
+    only = [*only, *(name for check in checks if check.name in only for name in check.needs)]
     stopped = ""
     for i, check in enumerate(checks):
         if only and check.name not in only:

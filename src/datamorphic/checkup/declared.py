@@ -138,7 +138,9 @@ def _curve(given: Given, turn: Turn, relation: Relation, groups: Groups) -> list
 def invariant(given: Given, turn: Turn) -> Found:
     """Try the features that must not matter."""
     relations: list[Relation] = [*given.promises.invariant_relations(), *given.promises.relations]
-    findings, tried, left_out = [], 0, []
+    unseen = [name for name in given.promises.invariant if name not in given.space.names]
+    relations = [each for each in relations if not set(each.about) & set(unseen)]
+    findings, tried, left_out = [], 0, [f"{name} is no input of the model" for name in unseen]
     for i, relation in enumerate(relations):
         why = relation.why_not(given.sut, given.inputs)
         if why:
@@ -169,14 +171,15 @@ def invariant(given: Given, turn: Turn) -> Found:
                 violated, groups.judged, (example_of(smallest),),
             )
         )  # fmt: skip
-    rests = f"{plural(len(relations) - len(left_out), 'promise')}, {plural(tried, 'case')}"
+    rests = f"{plural(len(relations) + len(unseen) - len(left_out), 'promise')}, {plural(tried, 'case')}"
     return Found("; ".join([rests, *left_out]), findings)
 
 
 def protected(given: Given, turn: Turn) -> Found:
     """Change a protected attribute alone, and count the decisions that change with it."""
-    names = given.promises.protected
-    findings, sections, tried, left_out = [], [], 0, []
+    unseen = [name for name in given.promises.protected if name not in given.space.names]
+    names = [name for name in given.promises.protected if name not in unseen]
+    findings, sections, tried, left_out = [], [], 0, [f"{name} is no input of the model" for name in unseen]
     for i, name in enumerate(names):
         relation = Invariant(name)
         why = relation.why_not(given.sut, given.inputs)
@@ -223,7 +226,7 @@ def protected(given: Given, turn: Turn) -> Found:
                 violated, groups.judged, tuple(example_of(each) for each in shown if len(each)),
             )
         )  # fmt: skip
-    rests = f"{plural(len(names) - len(left_out), 'attribute')}, {plural(tried, 'case')}"
+    rests = f"{plural(len(names) + len(unseen) - len(left_out), 'attribute')}, {plural(tried, 'case')}"
     return Found("; ".join([rests, *left_out]), findings, sections)
 
 

@@ -325,4 +325,4 @@ BATCHES: Sequence[Check] = (
     _check_of("row labels", "Are the labels of rows left alone?", 0.5),
     _check_of("number types", "Are whole numbers the same numbers as floats?", 0.5),
 )
-CLASSES = Check("classes", "Is every class predicted somewhere?", 0.1, _no_classes, classes)
+CLASSES = Check("classes", "Is every class predicted somewhere?", 0.1, _no_classes, classes, needs=("answers",))

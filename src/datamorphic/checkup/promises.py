@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,15 +41,18 @@ class Promises:
     towards: Any = None
     relations: tuple[Relation, ...] = ()
 
-    def check_features(self, space: Space) -> None:
-        """Raise if something is promised of a feature that is not there."""
-        for what, names in (
-            ("monotone", self.monotone),
-            ("invariant", self.invariant),
-            ("protected", self.protected),
+    def check_features(self, space: Space, others: Collection[str] = ()) -> None:
+        """Raise if something is promised of a feature that is not there.
+
+        A model need not see what must not matter to it: for that, columns of the data that are no inputs will do.
+        """
+        for what, names, unseen in (
+            ("monotone", self.monotone, ()),
+            ("invariant", self.invariant, others),
+            ("protected", self.protected, others),
         ):
             for name in names:
-                if name not in space.names:
+                if name not in space.names and name not in unseen:
                     raise DataError(
                         f"{name!r} is declared {what}, and is no input of the model. {did_you_mean(name, space.names)}"
                     )

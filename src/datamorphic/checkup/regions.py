@@ -45,5 +45,7 @@ def told_region(points: Points, inside: Mask) -> str:
     features = points.space.features
     categories = {feature.name: feature.values for feature in features if isinstance(feature, Categorical)}
     tree = trees_of(model)[0].named(points.space.names)
-    rounded = np.array([float(f"{cut:.3g}") for cut in tree.threshold.tolist()])  # it was found by trying: no more is known
+    rounded = np.array(
+        [float(f"{cut:.3g}") for cut in tree.threshold.tolist()]
+    )  # it was found by trying: no more is known
     return rule(replace(tree, threshold=rounded), leaf, categories=categories)
