@@ -51,7 +51,7 @@ def test_a_learner_is_fitted_first():
     assert not hasattr(learner, "tree_")  # the caller's own is left as it was
     assert "fitted to these data" in result.kind
     assert "leaves of the tree, 100.0% reached" in outcome(result, "adequacy").why
-    with pytest.raises(ArgumentError, match="not fitted. Fit it first, or give a frame with labels"):
+    with pytest.raises(ArgumentError, match=r"not fitted\. Fit it first, or give a frame with labels"):
         dm.test(learner, iris.drop(columns="target"))
 
 
@@ -196,13 +196,34 @@ def test_results_are_the_same_after_json_whatever_the_names():
 
 
 def test_one_class_only_and_labels_nobody_knows():
-    result = dm.test(lambda frame: np.full(len(frame), "yes"), PEOPLE, "decision", only=["answers", "classes"])
-    titles = [finding.title for finding in result.findings]
-    assert "The class 'approve' is never predicted" in titles
-    without = dm.test(
-        lambda frame: np.full(len(frame), "yes"), PEOPLE.drop(columns="decision"), only=["answers", "classes"]
-    )
-    assert without.findings[0].title == "Every given input gets the same answer: 'yes'"
+    def always(label):
+        return lambda frame: np.full(len(frame), label)
+
+    only = ["answers", "classes"]
+    titles = [finding.title for finding in dm.test(always("review"), PEOPLE, "decision", only=only).findings]
+    assert sorted(titles) == ["The class 'approve' is never predicted", "The class 'reject' is never predicted"]
+    others = dm.test(always("yes"), PEOPLE, "decision", only=only)
+    assert [finding.title for finding in others.findings] == ["Every input gets the same answer: 'yes'"]
+    assert "none of the model's" in outcome(others, "classes").why
+    numbers = dm.test(always(1.0), PEOPLE.assign(decision=1.0), "decision", only=only)
+    assert outcome(numbers, "classes").why == "the answers are numbers"
+
+
+def test_classes_are_compared_by_what_they_say():
+    from sklearn.naive_bayes import GaussianNB
+
+    frame = PEOPLE[["income", "debt"]].assign(y=(PEOPLE.income > 90).astype(float))
+    floats = GaussianNB().fit(frame[["income", "debt"]], frame.y)
+    assert not dm.test(floats, frame, "y", only="classes").findings  # labels 0.0 and 1.0 are classes
+    from sklearn.dummy import DummyClassifier
+
+    dull = DummyClassifier(strategy="constant", constant=[0.0]).fit(frame[["income", "debt"]], frame.y)
+    assert dm.test(dull, frame, "y", only="classes").findings[0].title == "The class 1 is never predicted"
+    texts = frame.assign(y=frame.y.astype(int).astype(str))
+    ints = GaussianNB().fit(frame[["income", "debt"]], frame.y.astype(int))
+    assert not dm.test(ints, texts, "y", only="classes").findings
+    gaps = PEOPLE.assign(decision=PEOPLE.decision.where(PEOPLE.index > 3, None))
+    assert not dm.test(Lender(PEOPLE), gaps, "decision", only="classes").findings
 
 
 def test_a_check_brings_what_it_stands_on(tmp_path):
@@ -328,7 +349,7 @@ def test_a_system_that_answers_nothing_has_failed():
     def broken(frame):
         raise RuntimeError("no weights")
 
-    with pytest.raises(SystemFailed, match="no answer to any of 200 rows.*no weights"):
+    with pytest.raises(SystemFailed, match=r"no answer to any of 200 rows.*no weights"):
         dm.test(broken, PEOPLE, "decision")
 
 
@@ -407,6 +428,104 @@ def test_ctrl_c_keeps_what_was_found():
         timer.cancel()
     assert "interrupted" in [each.why for each in result.outcomes]
     assert outcome(result, "repeats").state == "passed"
+
+
+def test_what_takes_long_once_is_not_slow():
+    class Lazy:
+        ready = False
+
+        def __call__(self, frame):
+            if not self.ready:
+                time.sleep(0.5)
+                self.ready = True
+            return np.where(frame.income > 90, "a", "b")
+
+    result = dm.test(Lazy(), PEOPLE, "decision", budget="20s")
+    assert outcome(result, "answers").why.startswith("200 given inputs and 1,998 made ones")
+    assert outcome(result, "row order").why == "200 cases, 1,000 comparisons"
+
+
+def test_a_cost_a_call_is_none_a_row():
+    def far(frame):
+        time.sleep(0.05)
+        return np.where(frame.income > 90, "a", "b")
+
+    result = dm.test(far, PEOPLE, "decision", budget="10s", only=["answers", "row order", "batches"])
+    assert outcome(result, "answers").why.startswith("200 given inputs and 1,998 made ones")
+    assert outcome(result, "row order").state == "passed"
+
+
+def test_few_runs_go_to_what_matters_most():
+    rng = np.random.default_rng(0)
+    random = dm.test(lambda frame: rng.choice(["a", "b"], len(frame)), PEOPLE, "decision", budget="3000 runs")
+    assert not random.passed
+    assert outcome(random, "repeats").state == "found"
+    silent = dm.test(SilentInACorner(people(400)), people(400), "decision", budget="10000 runs")
+    assert outcome(silent, "answers").state == "found"
+    assert silent.calls <= 11_000
+
+
+def test_a_system_that_cannot_take_a_batch():
+    def one_only(frame):
+        return ["a"]
+
+    result = dm.test(one_only, PEOPLE.head(30), "decision", only="answers")
+    assert result.findings[0].title == "It fails on a batch, and answers its rows in smaller ones"
+
+
+def test_what_was_found_is_told_although_the_time_is_up():
+    def raises(frame):
+        time.sleep(0.01 * len(frame))
+        if (frame.income > 150).any():
+            raise ValueError("too rich")
+        return np.where(frame.income > 90, "a", "b")
+
+    result = dm.test(raises, PEOPLE.head(60), "decision", budget="4s", only="answers")
+    assert "too rich" in result.findings[0].examples[0].words
+
+
+def test_promises_that_were_never_tried_do_not_count_as_kept():
+    vague = dm.test(Lender(PEOPLE), PEOPLE, "decision", expect={"monotone": {"income": "up"}}, only="monotone")
+    assert outcome(vague, "monotone").state == "not run"
+    assert "say which one" in outcome(vague, "monotone").why
+    assert not vague.passed
+    with pytest.raises(ArgumentError, match="none of the model's"):
+        dm.test(Lender(PEOPLE), PEOPLE, "decision", expect={"monotone": {"income": "up"}, "towards": "yes"})
+    function = dm.test(
+        lambda f: f.income * 2, PEOPLE, "decision", expect={"monotone": {"income": "up"}, "towards": "yes"}
+    )
+    assert outcome(function, "monotone").state == "broke"
+    assert "answers are numbers" in outcome(function, "monotone").why
+
+
+def test_a_relation_that_is_wrong_costs_no_other_finding():
+    class Short(dm.Relation):
+        name = "short"
+
+        def follow_up(self, frame, rng):
+            return frame.iloc[:3]
+
+    result = dm.test(SilentInACorner(PEOPLE), PEOPLE, "decision", expect=Short())
+    assert "gave 3 rows" in outcome(result, "invariant").why
+    assert outcome(result, "answers").state == "found"
+
+
+def test_learners_that_are_not_fitted_or_cannot_be():
+    from sklearn.ensemble import StackingClassifier
+    from sklearn.naive_bayes import GaussianNB, MultinomialNB
+
+    frame = PEOPLE[["income", "debt", "decision"]]
+    stacked = StackingClassifier([("nb", GaussianNB())], final_estimator=GaussianNB())
+    assert dm.test(stacked, frame, "decision", only=["repeats"]).passed
+    with pytest.raises(UsageError, match="could not be fitted"):
+        dm.test(MultinomialNB(), frame.assign(debt=-frame.debt), "decision")
+
+
+def test_the_command_that_shows_it_again_can_be_run():
+    result = dm.test(NotMonotone(PEOPLE), PEOPLE, "decision", expect=PROMISES, budget="2m", seed=4)
+    finding = next(each for each in result.findings if each.check == "monotone")
+    names = {"dm": dm, "model": NotMonotone(PEOPLE), "data": PEOPLE}
+    assert finding in eval(result.command(finding), names).findings
 
 
 # -- what is kept ------------------------------------------------------------------------------------------------

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from .adequacy import ADEQUACY
+from .answering import ANSWERS
 from .borders import BASELINE, BORDERS
 from .checks import Check
+from .classes import CLASSES
 from .declared import INVARIANT, MONOTONE, PROTECTED
-from .health import ANSWERS, BATCHES, CLASSES, REPEATS
+from .health import BATCHES, REPEATS
 from .learning import LEARNING
 from .systems import METAMORPHISMS
 
@@ -22,6 +24,6 @@ CHECKS: tuple[Check, ...] = (
     BORDERS,
     CLASSES,
     BASELINE,
-    LEARNING,
     ADEQUACY,
+    LEARNING,
 )

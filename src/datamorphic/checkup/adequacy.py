@@ -93,7 +93,7 @@ def _made(given: Given, turn: Turn) -> tuple[Coverage, str]:
     assert given.answers is not None
     known, answers = given.asked, given.answers
     assert known is not None
-    mixed = _mixed(given, given.pace.rows(turn.left(0.5).seconds, MADE, fewest=50))
+    mixed = _mixed(given, given.afford(turn.left(0.5), MADE))
     tally = Tally()
     outputs = drive(ask(mixed, note="adequacy"), given.sut, tally=tally, budget=turn.left(), **given.quiet())
     turn.add(tally)

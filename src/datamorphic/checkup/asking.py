@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,7 +12,10 @@ from ..relations.shrinking import shrunk
 from ..runs.drive import Tally, drive
 from ..space.features import Codes
 from ..space.points import Points
+from ..strategies.flow import Flow
 from ..sut.base import Executor
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +57,18 @@ def checked(
     """
     fitted, system = relation.fitted_to(sut, inputs), relation.system(sut)
     driving = {"progress": False, "recheck": 0, "alive": True, **driving}
-    tally = tally if tally is not None else Tally()
-    groups = drive(fitted.check(inputs, np.random.default_rng(seed)), system, tally=tally, **driving)
+    total = tally if tally is not None else Tally()
+
+    def asked(flow: Flow[Result]) -> Result:
+        cost = Tally()  # one tally a drive: it sets what it counts
+        try:
+            return drive(flow, system, tally=cost, **driving)
+        finally:
+            total.runs += cost.runs
+            total.calls += cost.calls + cost.health.asked_again
+
+    groups = asked(fitted.check(inputs, np.random.default_rng(seed)))
     smallest = None
     if len(groups.violations):
-        more = Tally()
-        smallest = drive(shrunk(fitted, inputs, groups, seed, ordinary), system, tally=more, **driving)
-        tally.runs, tally.calls = tally.runs + more.runs, tally.calls + more.calls
-        tally.seconds += more.seconds
+        smallest = asked(shrunk(fitted, inputs, groups, seed, ordinary))
     return Checked(fitted, inputs, groups, smallest)

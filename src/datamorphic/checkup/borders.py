@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from .._checks import plural
 from ..fronts.exploring import border_of, run
 from ..fronts.front import Front
 from ..fronts.picture import scatter
-from ..fronts.report import front_report
+from ..fronts.report import deciding_features, plausible_pairs
 from ..fronts.told import example, remarks
 from ..fronts.verdict import lines
 from ..outputs import Outputs
@@ -25,13 +27,7 @@ SEEDS = 5_000  # inputs that walks start from
 
 def borders(given: Given, turn: Turn) -> Found:
     """Walk the space from the given inputs and find where the answer changes."""
-    seconds = turn.budget.seconds
-    walks = (
-        given.pace.rows(None if seconds is None else 0.5 * seconds, WALKS * RUNS_A_WALK, 5 * RUNS_A_WALK)
-        // RUNS_A_WALK
-    )
-    if turn.budget.runs is not None:
-        walks = max(1, min(walks, turn.budget.runs // RUNS_A_WALK))
+    walks = given.afford(turn.left(0.5), WALKS, each=RUNS_A_WALK)
     border = None
     if given.baseline is not None:
         settings = given.baseline.settings
@@ -40,8 +36,6 @@ def borders(given: Given, turn: Turn) -> Found:
             border = border_of(value if kind == "threshold" else None, value if kind == "jump" else None, "auto")
     subject = given.subject
     if len(subject.seeds) > SEEDS:
-        from dataclasses import replace
-
         subject = replace(subject, seeds=given.some(SEEDS))
     front = run(
         subject, np.random.default_rng(given.seed), strategy=_strategy(given), walks=walks, border=border, seed=given.seed,
@@ -60,10 +54,10 @@ def borders(given: Given, turn: Turn) -> Found:
             picture=scatter(front),
         )
     ]
-    page = front_report(front)
-    sections += [
-        each for each in page.sections if each.heading.startswith(("The most plausible", "Which features"))
-    ]
+    if len(front):
+        sections += [plausible_pairs(front), deciding_features(front)]
+    if not front.walks:
+        return Found("no walk came to its end within its share of the budget", made=False)
     rests = f"{plural(front.walks, 'walk')}, {plural(len(front), 'pair')} of nearly equal inputs with different answers"
     return Found(rests, [], sections)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..errors import Interrupted, OutOfBudget, SystemFailed, UsageError, told
+from ..errors import Interrupted, OutOfBudget, SystemFailed, told
 from ..reports.summary import Section
 from ..runs.drive import Tally
 from ..strategies.flow import Budget
@@ -45,7 +45,7 @@ class Turn:
     def add(self, tally: Tally) -> None:
         """Count what a part of the check has cost."""
         self.tally.runs += tally.runs
-        self.tally.calls += tally.calls
+        self.tally.calls += tally.calls + tally.health.asked_again
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,14 @@ class Found:
         What it found.
     sections : sequence of Section
         What there is to look at.
+    made : bool
+        Whether anything could be judged; if not, `rests_on` says why.
     """
 
     rests_on: str = ""
     findings: Sequence[Finding] = ()
     sections: Sequence[Section] = ()
+    made: bool = True
 
 
 @dataclass(frozen=True)
@@ -140,13 +143,13 @@ def _doubted(finding: Finding) -> Finding:
 
 
 def _made(given: Given, check: Check, part: float) -> Outcome:
-    began = time.monotonic()
+    began, turn = time.monotonic(), Turn(Budget())
 
-    def ended(state: Any, why: str, found: Found | None = None, turn: Turn | None = None) -> Outcome:
+    def ended(state: Any, why: str, found: Found | None = None) -> Outcome:
         found = found or Found()
         return Outcome(
             check.name, check.asks, state, why, tuple(found.findings), tuple(found.sections),
-            time.monotonic() - began, turn.tally.calls if turn is not None else 0,
+            time.monotonic() - began, turn.tally.calls,
         )  # fmt: skip
 
     try:
@@ -163,12 +166,13 @@ def _made(given: Given, check: Check, part: float) -> Outcome:
             given.clock.runs += turn.tally.runs
         if shaky and not check.of_asking:
             found = replace(found, findings=[_doubted(finding) for finding in found.findings])
-        return ended("found" if found.findings else "passed", found.rests_on, found, turn)
+        state = "found" if found.findings else "passed" if found.made else "not run"
+        return ended(state, found.rests_on, found)
     except (KeyboardInterrupt, Interrupted):
         return ended("not run", "interrupted")
     except OutOfBudget:
         return ended("not run", "its share of the budget was too small")
-    except (UsageError, SystemFailed):
+    except SystemFailed:
         raise
     except Exception as error:
         return ended("broke", told(error))

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .._checks import plural
-from ..errors import OutOfBudget
+from ..errors import Interrupted, OutOfBudget
 from ..fronts.reading import answers
 from ..relations.base import VIOLATED, Groups, Relation
-from ..relations.shrinking import shrunk
 from ..relations.sweeping import MOST_VALUES, Swept, sweep
 from ..relations.sweeps import Invariant, Monotone
 from ..reports.summary import Line, Section, Table
 from ..runs.drive import Tally, drive
 from ..space.points import Points
-from .asking import checked
+from .asking import Checked, checked
 from .checks import Check, Found, Turn
 from .finding import Example, Finding
 from .given import Given
@@ -28,54 +28,110 @@ MOST_CASES = 1_000
 MOST_EXAMPLES = 3
 
 
-def _cases(given: Given, turn: Turn, check: str, promises: int, values: int = MOST_VALUES) -> Points:
-    """Return as many of the inputs as can be tried with every value within the time of one promise."""
-    seconds = turn.budget.seconds
-    most = given.pace.rows(
-        None if seconds is None else 0.6 * seconds / promises, MOST_CASES * values, fewest=2 * values
-    )
-    if turn.budget.runs is not None:
-        most = min(most, turn.budget.runs // (2 * promises))
-    return given.some(max(2, most // values), check)
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    """A promise that was tried, on inputs and on cases that broke it before.
+
+    Attributes
+    ----------
+    result : Checked
+        What the finding rests on: the inputs, or the known cases if these alone break it.
+    violated, judged : int
+        How many cases break it, of how many.
+    says : str
+        That in words.
+    """
+
+    result: Checked
+    violated: int
+    judged: int
+    says: str
+
+    @property
+    def shown(self) -> Groups:
+        """The smallest violation."""
+        smallest = self.result.smallest
+        return smallest if smallest is not None and len(smallest) else self.result.groups.violations
+
+
+def _tried(
+    given: Given, turn: Turn, check: str, relation: Relation, part: float, values: int = MOST_VALUES
+) -> _Tried:
+    """Put a promise to the system within a part of what the check has left."""
+    how = {"seed": given.seed, "tally": turn.tally, **given.driving}
+    known, still = given.remembered.get(check), None
+    if known is not None:
+        still = checked(relation, given.sut, known, budget=turn.left(0.3 * part), **how)
+    inputs = given.some(given.afford(turn.left(0.6 * part), MOST_CASES, each=values))
+    fresh = checked(relation, given.sut, inputs, budget=turn.left(part), **how)
+    violated, judged = fresh.groups.count(VIOLATED), fresh.groups.judged
+    says = share(violated, judged)
+    if still is not None and len(still.groups.violations):
+        broken = f"{still.groups.count(VIOLATED)} of {plural(len(still.groups), 'case')} that broke it before"
+        if not violated:
+            says = f"{broken}, and none of {judged:,} others,"
+            return _Tried(still, still.groups.count(VIOLATED), len(still.groups), says)
+        says += f", and {broken},"
+    return _Tried(fresh, violated, judged, says)
+
+
+def _put(
+    given: Given, turn: Turn, check: str, relations: Sequence[Relation], unseen: Sequence[str] = ()
+) -> tuple[list[_Tried], str]:
+    """Put promises to the system, and return what became of those that could be tried, and what was left out."""
+    tried, left_out = [], [f"{name} is no input of the model" for name in unseen]
+    for i, relation in enumerate(relations):
+        why = relation.why_not(given.sut, given.inputs)
+        if why:
+            left_out.append(f"{relation.name}: {why}")
+            continue
+        values = MOST_VALUES if isinstance(relation, Monotone | Invariant) else 2
+        try:
+            tried.append(_tried(given, turn, check, relation, 1 / (len(relations) - i), values))
+        except Interrupted:
+            raise
+        except OutOfBudget:
+            left_out.append(f"{relation.name}: its share of the budget was too small")
+    return tried, "; ".join(left_out)
+
+
+def _found(
+    tried: list[_Tried], left_out: str, noun: str, findings: list[Finding], sections: list[Section]
+) -> Found:
+    cases = sum(each.judged for each in tried)
+    rests = f"{plural(len(tried), noun)}, {plural(cases, 'case')}" if tried else ""
+    seen = bool(tried) or "is no input of the model" in left_out
+    return Found("; ".join(filter(None, (rests, left_out))), findings, sections, made=seen)
+
+
+def _unseen(given: Given, names: Sequence[str]) -> list[str]:
+    return [name for name in names if name not in given.space.names]
 
 
 def monotone(given: Given, turn: Turn) -> Found:
     """Try the declared directions."""
-    relations: list[Monotone] = given.promises.monotone_relations()
-    findings, sections, tried, left_out = [], [], 0, []
-    for i, relation in enumerate(relations):
-        why = relation.why_not(given.sut, given.inputs)
-        if why:
-            left_out.append(why)
+    tried, left_out = _put(given, turn, "monotone", given.promises.monotone_relations())
+    findings, sections = [], []
+    for each in tried:
+        relation, found = each.result.relation, each.result.groups.violations
+        if not each.violated:
             continue
-        inputs = _cases(given, turn, "monotone", len(relations))
-        result = checked(
-            relation, given.sut, inputs, seed=given.seed, tally=turn.tally, budget=turn.left(1 / (len(relations) - i)),
-            **given.driving,
-        )  # fmt: skip
-        groups = result.groups
-        tried += groups.judged
-        violated = groups.count(VIOLATED)
-        if not violated:
-            continue
-        found = groups.violations
+        assert isinstance(relation, Monotone)
         flips = int((~found.before.same(found.after)).sum())
         flipped = f" In {flips:,} of them the answer itself changes." if not given.subject.numbers else ""
-        shown = result.smallest if result.smallest is not None and len(result.smallest) else found
         findings.append(
             Finding(
                 "monotone", relation.feature, f"More {relation.feature} can {_against(relation)}",
                 "fault" if flips or given.subject.numbers else "concern", 1.0,
-                f"Declared: {relation.says}. {share(violated, groups.judged)} have a value of {relation.feature} from which "
-                f"a step {'up' if relation.sign > 0 else 'down'} goes the wrong way, all else equal.{flipped}",
+                f"Declared: {relation.says}. {each.says} have a value of {relation.feature} from which a step "
+                f"{'up' if relation.sign > 0 else 'down'} goes the wrong way, all else equal.{flipped}",
                 "Fit the model with a monotone constraint on this feature (monotonic_cst, monotone_constraints), give it "
                 "more data there, or withdraw the promise.",
-                violated, groups.judged, (_fall(result.relation, shown, given.subject.numbers),),
+                each.violated, each.judged, (_fall(relation, each.shown, given.subject.numbers),),
             )
         )  # fmt: skip
-        sections += _curve(given, turn, result.relation, shown)
-    rests = f"{plural(len(relations) - len(left_out), 'declared direction')}, {plural(tried, 'case')}"
-    return Found("; ".join([rests, *left_out]), findings, sections)
+        sections += _curve(given, turn, relation, each.shown)
+    return _found(tried, left_out, "declared direction", findings, sections)
 
 
 def _fall(relation: Relation, groups: Groups, numbers: bool) -> Example:
@@ -100,18 +156,9 @@ def _curve(given: Given, turn: Turn, relation: Relation, groups: Groups) -> list
     assert isinstance(relation, Monotone)
     source = groups.source.take(slice(0, 1))
     assert isinstance(source, Points)
-    tally = Tally()
-    try:
-        swept = drive(
-            sweep(source, relation.feature, relation.tried, scores=True),
-            given.sut,
-            tally=tally,
-            budget=turn.left(),
-            **given.quiet(),
-        )
-    except OutOfBudget:
+    swept = _swept(given, turn, source, relation, scores=True)
+    if swept is None:
         return []
-    turn.add(tally)
     known = np.flatnonzero(swept.known[0])
     level = relation.level(swept.outputs)[known]
     column = swept.points(np.zeros(len(known), dtype=np.intp), known).frame[relation.feature].tolist()
@@ -136,102 +183,68 @@ def _curve(given: Given, turn: Turn, relation: Relation, groups: Groups) -> list
 
 
 def invariant(given: Given, turn: Turn) -> Found:
-    """Try the features that must not matter."""
-    relations: list[Relation] = [*given.promises.invariant_relations(), *given.promises.relations]
-    unseen = [name for name in given.promises.invariant if name not in given.space.names]
-    relations = [each for each in relations if not set(each.about) & set(unseen)]
-    findings, tried, left_out = [], 0, [f"{name} is no input of the model" for name in unseen]
-    for i, relation in enumerate(relations):
-        why = relation.why_not(given.sut, given.inputs)
-        if why:
-            left_out.append(f"{relation.name}: {why}")
-            continue
-        values = MOST_VALUES if isinstance(relation, Invariant) else 2
-        inputs = _cases(given, turn, "invariant", len(relations), values)
-        result = checked(
-            relation, given.sut, inputs, seed=given.seed, tally=turn.tally, budget=turn.left(1 / (len(relations) - i)),
-            **given.driving,
-        )  # fmt: skip
-        groups = result.groups
-        tried += groups.judged
-        violated = groups.count(VIOLATED)
-        if not violated:
-            continue
-        smallest = result.smallest if result.smallest is not None and len(result.smallest) else groups.violations
-        declared = isinstance(relation, Invariant)
-        findings.append(
-            Finding(
-                "invariant", relation.feature if isinstance(relation, Invariant) else relation.name,
-                f"The answer hangs on {relation.feature}, which should not matter" if isinstance(relation, Invariant)
-                else f"A promise is broken: {relation.name}",
-                "fault" if declared or relation.necessary else "concern", 1.0,
-                f"Declared: {relation.says or relation.name}. {share(violated, groups.judged)} break it.",
-                "Take the feature out of the model, or withdraw the promise." if declared
-                else "Mend the model, or withdraw the promise.",
-                violated, groups.judged, (example_of(smallest),),
-            )
-        )  # fmt: skip
-    rests = f"{plural(len(relations) + len(unseen) - len(left_out), 'promise')}, {plural(tried, 'case')}"
-    return Found("; ".join([rests, *left_out]), findings)
+    """Try the features that must not matter, and the user's own relations."""
+    unseen = _unseen(given, given.promises.invariant)
+    declared = [each for each in given.promises.invariant_relations() if each.feature not in unseen]
+    tried, left_out = _put(given, turn, "invariant", [*declared, *given.promises.relations], unseen)
+    findings = []
+    for each in tried:
+        relation = each.result.relation
+        feature = relation.feature if isinstance(relation, Invariant) else ""
+        if each.violated:
+            findings.append(
+                Finding(
+                    "invariant", feature or relation.name,
+                    f"The answer hangs on {feature}, which should not matter" if feature
+                    else f"A promise is broken: {relation.name}",
+                    "fault" if feature or relation.necessary else "concern", 1.0,
+                    f"Declared: {relation.says or relation.name}. {each.says} break it.",
+                    "Take the feature out of the model, or withdraw the promise." if feature
+                    else "Mend the model, or withdraw the promise.",
+                    each.violated, each.judged, (example_of(each.shown),),
+                )
+            )  # fmt: skip
+    return _found(tried, left_out, "promise", findings, [])
 
 
 def protected(given: Given, turn: Turn) -> Found:
     """Change a protected attribute alone, and count the decisions that change with it."""
-    unseen = [name for name in given.promises.protected if name not in given.space.names]
-    names = [name for name in given.promises.protected if name not in unseen]
-    findings, sections, tried, left_out = [], [], 0, [f"{name} is no input of the model" for name in unseen]
-    for i, name in enumerate(names):
-        relation = Invariant(name)
-        why = relation.why_not(given.sut, given.inputs)
-        if why:
-            left_out.append(why)
+    unseen = _unseen(given, given.promises.protected)
+    relations = [Invariant(name) for name in given.promises.protected if name not in unseen]
+    tried, left_out = _put(given, turn, "protected", relations, unseen)
+    findings, sections = [], []
+    for each in tried:
+        relation, found = each.result.relation, each.result.groups.violations
+        if not each.violated:
             continue
-        inputs = _cases(given, turn, "protected", len(names))
-        tally, quiet = Tally(), given.quiet()
-        relation = relation.fitted_to(given.sut, inputs)
-        flow = sweep(inputs, name, relation.tried, note=f"protected {name}")
-        swept = drive(flow, given.sut, tally=tally, budget=turn.left(0.8 / (len(names) - i)), **quiet)
-        turn.add(tally)
-        groups = relation.judged(swept)
-        tried += groups.judged
-        violated = groups.count(VIOLATED)
-        if not violated:
-            continue
-        again = Tally()
-        smallest = drive(
-            shrunk(relation, swept.inputs, groups, given.seed),
-            given.sut,
-            tally=again,
-            budget=turn.left(0.5),
-            **quiet,
-        )
-        turn.add(again)
-        found = groups.violations
-        shown = [smallest, *(found.take(slice(row, row + 1)) for row in range(min(MOST_EXAMPLES - 1, len(found))))]
-        table = _exchanges(relation, swept)
-        sections.append(
-            Section(
-                f"Decisions that change with {name} alone",
-                f"Each row: cases that were given another {name} and nothing else, and what became of their answers.",
-                table=table,
-            )
-        )
+        assert isinstance(relation, Invariant)
+        name, often = relation.feature, ""
+        table = _exchanges(given, turn, relation, each.result.inputs)
+        if table is not None:
+            often = _most_frequent(table, name)
+            text = f"Each row: cases that were given another {name} and nothing else, and what became of their answers."
+            sections.append(Section(f"Decisions that change with {name} alone", text, table=table))
+        shown = [
+            each.shown,
+            *(found.take(slice(row, row + 1)) for row in range(min(MOST_EXAMPLES - 1, len(found)))),
+        ]
         findings.append(
             Finding(
                 "protected", name, f"Decisions hang on {name}", "fault", 1.0,
-                f"{share(violated, groups.judged)} get another decision if {name} alone changes. "
-                f"{_most_frequent(table, name)}",
+                f"{each.says} get another decision if {name} alone changes.{often}",
                 f"Ask whether {name} may matter here. If not, leave it out of the model, and look for columns that stand "
                 "for it; then test again.",
-                violated, groups.judged, tuple(example_of(each) for each in shown if len(each)),
+                each.violated, each.judged, tuple(example_of(one) for one in shown if len(one)),
             )
         )  # fmt: skip
-    rests = f"{plural(len(names) + len(unseen) - len(left_out), 'attribute')}, {plural(tried, 'case')}"
-    return Found("; ".join([rests, *left_out]), findings, sections)
+    return _found(tried, left_out, "attribute", findings, sections)
 
 
-def _exchanges(relation: Invariant, swept: Swept) -> Table:
-    """Return how often which change of the attribute makes which change of the answer."""
+def _exchanges(given: Given, turn: Turn, relation: Invariant, inputs: Points) -> Table | None:
+    """Return how many cases have which change of the answer with which change of the attribute."""
+    swept = _swept(given, turn, inputs, relation)
+    if swept is None:
+        return None
     known = swept.known
     own_known = known[np.arange(swept.shape[0]), swept.own]
     rows, columns = np.nonzero(relation.changes(swept) & known & own_known[:, None])
@@ -241,13 +254,30 @@ def _exchanges(relation: Invariant, swept: Swept) -> Table:
     category = swept.inputs.space[relation.feature].kind == "categorical"
     told = [[brief(value) for value in column] if category else column for column in attribute]
     said = (own, other) if own.dtype.kind == "f" else (answers(own), answers(other))
-    counted = Counter(
-        (*((a, b) if category else _way(a, b)), *((x, y) if isinstance(x, str) else _way(x, y)))
-        for a, b, x, y in zip(*told, *said, strict=True)
-    )
-    tried = swept.shape[0]
-    body = [[*key, f"{count:,}", f"{100 * count / tried:.1f} %"] for key, count in counted.most_common(30)]
+    changes = {  # of a number many values may do the same to one case, which counts once
+        (row, *((a, b) if category else _way(a, b)), *((x, y) if isinstance(x, str) else _way(x, y)))
+        for row, a, b, x, y in zip(rows.tolist(), *told, *said, strict=True)
+    }
+    counted = Counter(change[1:] for change in changes)
+    ranked = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    body = [[*key, f"{count:,}", f"{100 * count / swept.shape[0]:.1f} %"] for key, count in ranked[:30]]
     return Table([relation.feature, "becomes", "answer", "becomes", "cases", "share"], body)
+
+
+def _swept(
+    given: Given, turn: Turn, inputs: Points, relation: Monotone | Invariant, scores: bool = False
+) -> Swept | None:
+    """Ask some cases with every value of a feature; None if there is no time."""
+    tally = Tally()
+    flow = sweep(inputs, relation.feature, relation.tried, scores=scores)
+    try:
+        return drive(flow, given.sut, tally=tally, budget=turn.left(), **given.quiet())
+    except Interrupted:
+        raise
+    except OutOfBudget:
+        return None
+    finally:
+        turn.add(tally)
 
 
 def _way(before: Any, after: Any) -> tuple[str, str]:
@@ -258,7 +288,7 @@ def _most_frequent(table: Table, name: str) -> str:
     if not table.rows:
         return ""
     first, then, before, after, count, _ = table.rows[0]
-    return f"Most often: {name} {first} becomes {then}, and the answer {before} becomes {after} ({count} times)."
+    return f" Most often: {name} {first} becomes {then}, and the answer {before} becomes {after} ({count} times)."
 
 
 MONOTONE = Check(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import OutOfBudget
 from ..morphisms.subject import Subject
 from ..outputs import Outputs
 from ..runs.drive import Tally, drive
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 LAST = 0.06  # of the budget that is left for putting the page together
 FEWEST = 0.01  # seconds, or a run: with less left nothing is begun
 SLOW = 0.3  # seconds a call may take while the pace is measured
+PART = 1.0  # seconds that one question should take at most
+MOST_AT_ONCE = 5_000  # rows a question
 
 
 class Clock:
@@ -69,25 +72,13 @@ class Pace:
     Attributes
     ----------
     call : float
-        Seconds that a call with one row takes.
+        Seconds that a call takes, however many rows it has.
     row : float
-        Seconds that a row of a large batch takes.
+        Seconds that each row takes on top.
     """
 
     call: float = 0.0
     row: float = 0.0
-
-    def rows(self, seconds: float | None, most: int, fewest: int = 1) -> int:
-        """Return how many rows can be asked in a time, `most` at most."""
-        if seconds is None or self.row <= 0:
-            return most
-        return int(np.clip(seconds / self.row, fewest, most))
-
-    def calls(self, seconds: float | None, most: int) -> int:
-        """Return how many calls with one row can be made in a time, `most` at most."""
-        if seconds is None or self.call <= 0:
-            return most
-        return int(np.clip(seconds / self.call, 1, most))
 
 
 @dataclass
@@ -126,6 +117,8 @@ class Given:
         Every answer that was met.
     front : Front or None
         The border, once it was explored.
+    remarks : list of str
+        What was odd about the batches it was asked.
     remembered : dict
         Cases that broke a promise in earlier tests, by the name of the check: they are tried first.
     """
@@ -147,6 +140,7 @@ class Given:
     shaky: bool = False
     labels_seen: dict[Any, int] = field(default_factory=dict)
     front: Front | None = None
+    remarks: list[str] = field(default_factory=list)
     remembered: dict[str, Points] = field(default_factory=dict)
 
     @property
@@ -164,19 +158,17 @@ class Given:
         """The space of the inputs."""
         return self.inputs.space
 
-    def some(self, most: int, check: str = "") -> Points:
-        """Return some of the inputs, always the same for a seed; those that broke this check before come first."""
-        inputs = self.inputs
-        if len(inputs) > most:
-            chosen = np.random.default_rng(self.seed).permutation(len(inputs))[:most]
-            inputs = inputs.take(np.sort(chosen))
-        return inputs if check not in self.remembered else Points.concat([self.remembered[check], inputs])
+    def some(self, most: int) -> Points:
+        """Return some of the inputs, always the same for a seed; more of them begin with those that fewer are."""
+        if len(self.inputs) <= most:
+            return self.inputs
+        return self.inputs.take(np.random.default_rng(self.seed).permutation(len(self.inputs))[:most])
 
     def saw(self, outputs: Outputs) -> None:
         """Count the answers that were met."""
         ok = outputs.ok
-        if outputs.values.dtype.kind == "f":  # numbers are no classes
-            return
+        if self.subject.numbers or (self.sut.labels is None and outputs.values.dtype.kind == "f"):
+            return  # numbers are no classes
         try:
             values, counts = np.unique(outputs.values[ok], return_counts=True)
             pairs = zip(values.tolist(), counts.tolist(), strict=True)
@@ -190,19 +182,54 @@ class Given:
 
         A first row is not timed: many systems have something to get ready.
         """
-        for rows in (1, 1, 8, 64, 512):
+        took: dict[int, float] = {}
+        for round_, rows in enumerate((1, 1, 3, 24, 192, 512)):
             began = time.monotonic()
             points = self.some(rows)
-            drive(_fresh(points), self.sut, tally=Tally(), **self.quiet())
-            took = time.monotonic() - began
-            self.pace.call = took if rows == 1 else self.pace.call
-            self.pace.row = took / max(len(points), 1)
-            if took > SLOW or len(points) < rows:
+            tally = Tally()
+            drive(_fresh(points), self.sut, tally=tally, **self.quiet())
+            self.clock.runs += tally.runs
+            took[len(points)] = time.monotonic() - began
+            slow = round_ > 1 and took[len(points)] > SLOW
+            if slow or self.clock.spent or (round_ and len(points) < rows):
                 break
+        most = max(took)
+        self.pace.row = max(0.0, took[most] - took[1]) / (most - 1) if most > 1 else took[1]
+        self.pace.call = max(0.0, took[1] - self.pace.row)
+
+    def afford(self, left: Budget, most: int, each: float = 1.0, calls: float = 1.0) -> int:
+        """Return how many cases can be asked, each so many times and in so many calls, `most` at most.
+
+        Less than that is a round number, so that the same is asked again although no clock runs the same way twice.
+        """
+        limits = [float(most)]
+        if left.seconds is not None:
+            limits.append((left.seconds - calls * self.pace.call) / max(each * self.pace.row, 1e-9))
+        if left.runs is not None:
+            limits.append(left.runs / each)
+        if min(limits) < 1:
+            raise OutOfBudget("not a single case can be asked")
+        return most if min(limits) >= most else _round_number(min(limits))
+
+    def at_once(self) -> int:
+        """Return how many rows to ask at a time: between two questions the budget is looked at."""
+        return int(np.clip(PART / max(self.pace.row, 1e-9), 1, MOST_AT_ONCE))
 
     def quiet(self) -> dict[str, Any]:
         """Return the options of `drive` for a short question."""
         return {"progress": False, "recheck": 0, "alive": True, **self.driving}
+
+
+def _round_number(number: float) -> int:
+    """Return the largest of 1, 2, 5, 10, 20, 50, ... that is no larger.
+
+    Examples
+    --------
+    >>> _round_number(7.3), _round_number(999), _round_number(2_000)
+    (5, 500, 2000)
+    """
+    power = 10 ** int(np.floor(np.log10(number)))
+    return int(power * max(each for each in (1, 2, 5) if each * power <= number))
 
 
 def _fresh(points: Points) -> Any:

@@ -66,6 +66,8 @@ def _tried(given: Given, turn: Turn, data: Training) -> Found:
         "teaches how it behaves.",
         table=table,
     )
+    if not body:
+        return Found("there was no time to train the learner twice", made=False)
     rests = f"{plural(len(body), 'relation')}, trained on {plural(len(data.x), 'row')} at a time"
     return Found(rests + (f"; {late} more had no time" if late else ""), findings, [section])
 

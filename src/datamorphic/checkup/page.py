@@ -35,7 +35,7 @@ def report_of(result: Result) -> Report:
             ("Model", ", ".join(cut(each, LONGEST) for each in (result.subject, result.kind) if each)),
             ("Data", cut(result.data, LONGEST)),
             ("Effort", effort(result)),
-            ("Seed", f"{result.seed} (the same seed gives the same result)"),
+            ("Seed", f"{result.seed} (the same seed gives the same findings, as long as the budget suffices)"),
         ],
         contents=True,
     )

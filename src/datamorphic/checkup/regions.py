@@ -34,13 +34,15 @@ def told_region(points: Points, inside: Mask) -> str:
     rows = np.arange(len(points))
     if len(rows) > MOST_ROWS:
         rows = np.sort(np.random.default_rng(0).permutation(len(rows))[:MOST_ROWS])
-    codes, inside = np.nan_to_num(points.codes[rows], nan=-1e30), inside[rows]
-    model = DecisionTreeClassifier(max_depth=2, class_weight="balanced", random_state=0).fit(codes, inside)
-    leaves = model.apply(codes)
-    counts = np.bincount(leaves, weights=inside)
-    leaf = int(counts.argmax())
-    reached = leaves == leaf
-    if counts[leaf] < GOOD * inside.sum() or inside[reached].mean() < GOOD:
+    codes, inside = points.codes[rows], inside[rows]
+    for depth in (1, 2):  # one condition, if it does
+        model = DecisionTreeClassifier(max_depth=depth, class_weight="balanced", random_state=0).fit(codes, inside)
+        leaves = model.apply(codes)
+        counts = np.bincount(leaves, weights=inside)
+        leaf = int(counts.argmax())
+        if counts[leaf] >= GOOD * inside.sum() and inside[leaves == leaf].mean() >= GOOD:
+            break
+    else:
         return ""
     features = points.space.features
     categories = {feature.name: feature.values for feature in features if isinstance(feature, Categorical)}
@@ -48,4 +50,5 @@ def told_region(points: Points, inside: Mask) -> str:
     rounded = np.array(
         [float(f"{cut:.3g}") for cut in tree.threshold.tolist()]
     )  # it was found by trying: no more is known
-    return rule(replace(tree, threshold=rounded), leaf, categories=categories)
+    missing = {name for column, name in enumerate(points.space.names) if np.isnan(codes[:, column]).any()}
+    return rule(replace(tree, threshold=rounded), leaf, missing=missing, categories=categories)

@@ -131,17 +131,30 @@ class Result:
             for each in words.get(name) or ():
                 parts += [f"--{name}", str(each)]
         parts += ["--trust"] if words.get("trust") else []
+        for name in ("budget", "timeout", "batch"):
+            parts += [f"--{name}", str(words[name])] if words.get(name) is not None else []
         parts += ["--seed", str(self.seed)]
         parts += ["--only", finding.check] if finding is not None else []
         return shlex.join(parts)
 
     def code(self, finding: Finding | None = None) -> str:
-        """Return the line of Python that tests this again."""
+        """Return the line of Python that tests this again; `model` and `data` are what they were."""
         words = self.words
+        ways = dict(each.rpartition("=")[::2] for each in words.get("monotone") or ())
+        expect = {
+            "monotone": ways,
+            "invariant": list(words.get("invariant") or ()),
+            "towards": words.get("towards"),
+        }
+        expect = {name: value for name, value in expect.items() if value}
         options = [f"target={words['target']!r}"] if words.get("target") is not None else []
         options += [f"protected={list(words['protected'])!r}"] if words.get("protected") else []
-        options += ["expect=..."] if any(words.get(name) for name in ("expect", "monotone", "invariant")) else []
-        options += ["baseline=..."] if words.get("baseline") is not None else []
+        if words.get("expect") is not None:
+            options.append(f"expect={words['expect']!r}")
+        elif expect:
+            options.append(f"expect={expect!r}")
+        options += [f"baseline={words['baseline']!r}"] if words.get("baseline") is not None else []
+        options += [f"budget={words['budget']!r}"] if words.get("budget") is not None else []
         options += [f"seed={self.seed}"] + ([f"only={finding.check!r}"] if finding is not None else [])
         return f"dm.test(model, data, {', '.join(options)})"
 

@@ -34,8 +34,7 @@ def metamorphisms(given: Given, turn: Turn) -> Found:
     names = [
         name for name in system.datamorphisms if None in wanted or any(_is(system, name, of) for of in wanted)
     ]
-    seconds = turn.budget.seconds
-    most = given.pace.rows(None if seconds is None else 0.5 * seconds / (len(names) + 1), MOST_SEEDS, fewest=2)
+    most = given.afford(turn.left(0.5), MOST_SEEDS, each=2 * max(len(names), 1))
     seeds = TestSet.of_seeds(given.some(most))
     for name in names or [""]:
         tests = seeds if not name else TestSet.concat([seeds, _mutants(system, name, seeds, given.seed)])

@@ -104,6 +104,10 @@ def test(
     where = inputs or data
     if target is not None and where is None:
         raise UsageError("--target names a column of the data, and no data are given.")
+    if save_front is not None and only and not {"borders", "baseline"} & set(only):
+        raise UsageError(
+            "--save-front saves what the check 'borders' finds. Add --only borders, or leave --only out."
+        )
     if fail_on not in (*LEVELS, "never"):
         raise UsageError(f"--fail-on is one of {', '.join(LEVELS)} or never. Got {fail_on!r}.")
     files = {"html": html, "junit": junit, "sarif": sarif, "markdown": markdown, "pytest": pytest}
@@ -114,7 +118,7 @@ def test(
         "from_files": True, "model": model, "data": where, "subject": subject, "target": target,
         "protected": protected or [], "monotone": monotone or [], "invariant": invariant or [], "towards": towards,
         "expect": None if expect is None else str(expect), "baseline": None if baseline is None else str(baseline),
-        "trust": trust,
+        "trust": trust, "budget": None if budget == "1m" else budget, "timeout": timeout, "batch": batch,
     }  # fmt: skip
     kept_words = {**words, "model": lasting(model), "data": lasting(where), "seed": seed, "budget": budget}
     with open_store(store) as kept:
@@ -128,17 +132,20 @@ def test(
                 baseline=baseline, only=only or (), engine=engine_of(engine, workers), timeout=timeout, batch=batch,
                 store=keep, words=words, began=began, **options,
             )  # fmt: skip
-            for kind, file in files.items():
-                if file is not None:
-                    getattr(result, f"to_{kind}")(file)
-            if save_front is not None:
-                if result.front is None:
-                    raise UsageError("There is no border to save: the check 'borders' was not made.")
-                result.front.save(save_front)
         if as_json:
             print_json(result.document() | {"run": number.run})
         else:
-            print_result(result, {**files, "border": save_front})
+            print_result(result)
+        with user_code():
+            for kind, file in files.items():
+                if file is not None:
+                    getattr(result, f"to_{kind}")(file)
+            if save_front is not None and result.front is None:
+                raise UsageError("There is no border to save: the check 'borders' was not made.")
+            if save_front is not None and result.front is not None:
+                result.front.save(save_front)
+        if not as_json:
+            _tell_files({**files, "border": save_front})
             number.tell()
     if fail_on != "never" and (result.at_least(fail_on) or not result.complete):  # type: ignore[arg-type]
         raise typer.Exit(FINDINGS)
@@ -166,14 +173,14 @@ def _expected(
     return expected
 
 
-def print_result(result: Any, files: dict[str, Path | None]) -> None:
-    """Print what was found, and where it is written."""
+def print_result(result: Any) -> None:
+    """Print what was found."""
     from rich.table import Table
     from rich.text import Text
 
     out = console()
     if not out.is_terminal:
-        out.print(result.describe(), markup=False, end="")
+        out.print(result.describe(), markup=False)
     else:
         colour = "green" if result.passed else "red"
         out.print(
@@ -200,7 +207,10 @@ def print_result(result: Any, files: dict[str, Path | None]) -> None:
         for note in result.notes:
             out.print(printable(note), markup=False)
         out.print(f"{result.seconds:.1f} s, {result.calls:,} calls of the model, seed {result.seed}", markup=False)
+
+
+def _tell_files(files: dict[str, Path | None]) -> None:
     for kind, file in files.items():
         if file is not None:
             what = {"html": "The page of findings", "border": "The border"}.get(kind, f"The {kind} file")
-            out.print(f"{what}: {file}", markup=False)
+            console().print(f"{what}: {file}", markup=False)

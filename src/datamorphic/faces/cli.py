@@ -124,7 +124,7 @@ def demo(
     screen = console()
     screen.print(f"[bold]{report.title}[/bold]")
     screen.print(found.lead, markup=False)
-    print_result(found.result, {})
+    print_result(found.result)
     for section in found.closer_look().parts[:-1]:  # the list of features is for the page
         colour = {"good": "green", "bad": "red"}.get(section.state, "cyan")
         screen.print(f"\n[bold {colour}]●[/] [bold]{escaped(section.heading)}[/bold]")

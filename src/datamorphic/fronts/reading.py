@@ -147,7 +147,7 @@ def changes(a: Points, b: Points, most: int | None = None) -> list[str]:
     """
     parts = parts_of_change(a.space, a.codes, b.codes)
     order = np.argsort(-parts, axis=1, kind="stable")
-    before, after = ([points.frame[name].tolist() for name in a.space.names] for points in (a, b))
+    before, after = ([frame[name].tolist() for name in a.space.names] for frame in (a.frame, b.frame))
     told = []
     for row, features in enumerate(order):
         changed = [j for j in features.tolist() if parts[row, j] > 0]

@@ -35,7 +35,7 @@ def front_report(front: Front) -> Report:
     """
     sections = [_found(front), Section("The border in a picture", _how_to_read(front), picture=scatter(front))]
     if len(front):
-        sections += [_class_pairs(front), _examples(front), _deciding(front)]
+        sections += [_class_pairs(front), plausible_pairs(front), deciding_features(front)]
     sections += [_quality(front), *_incidents(front)]
     return Report(
         f"Where the answers of {front.subject} change",
@@ -78,7 +78,7 @@ def _class_pairs(front: Front) -> Section:
     )
 
 
-def _examples(front: Front) -> Section:
+def plausible_pairs(front: Front) -> Section:
     """The most plausible pairs of each border in turn, so that the most common one does not take all places."""
     import pandas as pd
 
@@ -106,7 +106,8 @@ def _examples(front: Front) -> Section:
     )
 
 
-def _deciding(front: Front) -> Section:
+def deciding_features(front: Front) -> Section:
+    """Return which features decide at the border."""
     table = front.deciding()
     asked = table["decides"].notna().all()
     shown = table[table["differs"] > 0].head(MOST_FEATURES)

@@ -197,7 +197,16 @@ class Monotone(_OfFeature):
         level = np.full(len(outputs), np.nan)
         values = outputs.values[ok]
         if towards is not None:
+            if labels is None and values.dtype.kind == "f":
+                raise ArgumentError(
+                    f"The answers are numbers, and {self.feature} is said to lead towards {towards!r}. Leave that out."
+                )
             level[ok] = [value == towards for value in values.tolist()]
+            if labels is None and not level[ok].any():
+                met = ", ".join(repr(each) for each in list(dict.fromkeys(values.tolist()))[:6])
+                raise ArgumentError(
+                    f"No answer is {towards!r}, which {self.feature} should lead towards. There are: {met}."
+                )
         elif values.dtype.kind in "fiub" or all(_is_number(value) for value in values.tolist()):
             level[ok] = values.astype(np.float64)
         else:

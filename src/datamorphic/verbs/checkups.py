@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
 
 RESULT = "result.json"
 MOST = 20  # cases of a check that are remembered
+RETRIED = ("answers", "monotone", "invariant", "protected")  # checks about single cases, which can be tried again
 
 
 class KeptTest:
@@ -50,6 +51,8 @@ class KeptTest:
         """Remember what broke a promise, and forget what does no longer: at once, since a test may be killed."""
         from ..runs import failures
 
+        if outcome.check not in RETRIED:
+            return
         store, relation = self.session.store, f"test: {outcome.check}"
         if outcome.state in ("passed", "found"):
             failures.forget(store, [each.id for each in failures.recall(store, self.system, relation, 1000)])

@@ -18,7 +18,7 @@ from ..checkup.given import Clock, Given
 from ..checkup.promises import promises_of
 from ..checkup.result import Result
 from ..checkup.words import plain
-from ..errors import AmbiguousData, ArgumentError, DataError
+from ..errors import AmbiguousData, ArgumentError, DataError, ModelError, told
 from ..fronts.front import Front
 from ..morphisms.subject import Subject, subject_of
 from ..morphisms.system import declares_morphisms
@@ -124,7 +124,7 @@ def test(
     seed = lasting_seed(seed, keep or Keep("none"))
     promises = promises_of(expect, protected)
     rng = generator("seed", "test", seed)
-    asked = dict(words or {}) or _words(target, promises, expect, baseline)
+    asked = dict(words or {}) or _words(target, promises, expect, baseline, budget)
     loaded, called = _loaded(model, trust, name)
     learner, fitted, notes = _learner(loaded, data, target)
     with warnings.catch_warnings(record=True) as caught:  # what is said of the data belongs on the page
@@ -132,6 +132,14 @@ def test(
         subject = subject_of(fitted, data, target=target, space=space, rng=rng, scalar=scalar, name=called)
     notes += [str(each.message) for each in caught if issubclass(each.category, AmbiguousData)]
     promises.check_features(subject.seeds.space, [str(column) for column in getattr(data, "columns", ())])
+    for relation in promises.monotone_relations():
+        relation.why_not(subject.sut, subject.seeds)  # a class that is none of the model's is an error at once
+    earlier = _baseline(baseline)
+    if earlier is not None and earlier.space.names != subject.seeds.space.names:
+        raise DataError(
+            "The baseline is the border of a model with other inputs: "
+            f"{', '.join(earlier.space.names[:5])}, ... Save a new one with --save-front, or front.save()."
+        )
     running = Staying(engine_of(engine))
     given = Given(
         subject=subject,
@@ -140,7 +148,7 @@ def test(
         clock=clock,
         learner=learner,
         truth=_truth(data, target, subject),
-        baseline=_baseline(baseline),
+        baseline=earlier,
         data_given=data is not None and not isinstance(data, Space),
         seed=seed,
         driving={"engine": running, "timeout": timeout, "batch": batch},
@@ -180,7 +188,7 @@ def test(
 test.__test__ = False  # type: ignore[attr-defined]  # pytest: the name begins with "test", it is no test
 
 
-def _words(target: str | None, promises: Any, expect: Any, baseline: Any) -> dict[str, Any]:
+def _words(target: str | None, promises: Any, expect: Any, baseline: Any, budget: Any) -> dict[str, Any]:
     """Return how a test was asked for in Python, as far as it can be written down."""
     return {
         "target": target,
@@ -191,6 +199,7 @@ def _words(target: str | None, promises: Any, expect: Any, baseline: Any) -> dic
         "towards": plain(promises.towards),
         "relations": [relation.name for relation in promises.relations],
         "baseline": os.fspath(baseline) if isinstance(baseline, str | os.PathLike) else None,
+        "budget": budget if isinstance(budget, str | int) and budget != "1m" else None,
     }
 
 
@@ -209,7 +218,7 @@ def _learner(model: Any, data: Any, target: str | None) -> tuple[Any, Any, list[
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
-    if not isinstance(model, BaseEstimator) or not hasattr(model, "predict") or declares_morphisms(model):
+    if not isinstance(model, BaseEstimator) or not hasattr(model, "fit") or declares_morphisms(model):
         return None, model, []
     try:
         check_is_fitted(model)
@@ -225,7 +234,12 @@ def _learner(model: Any, data: Any, target: str | None) -> tuple[Any, Any, list[
         )
     if target not in data.columns:
         raise DataError(f"The target column {target!r} is not in the data. {did_you_mean(target, data.columns)}")
-    fitted = clone(model).fit(data.drop(columns=[target]), data[target])
+    try:
+        fitted = clone(model).fit(data.drop(columns=[target]), data[target])
+    except Exception as error:
+        raise ModelError(
+            f"This {kind} could not be fitted to the data: {told(error)}. Fit it yourself, or mend the data."
+        ) from error
     return model, fitted, [f"The {kind} was not fitted: it was fitted to the data before it was tested."]
 
 
