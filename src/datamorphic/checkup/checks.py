@@ -14,6 +14,8 @@ from ..strategies.flow import Budget
 from .finding import Finding, Outcome
 from .given import Given
 
+TOO_SMALL = "its share of the budget was too small"
+INTERRUPTED = "interrupted"
 DOUBT = 0.6  # how sure a finding is at most where answers depend on what else is asked
 
 
@@ -115,25 +117,44 @@ def examine(
     A check that breaks is told and the others go on. Ctrl-C ends the check at work and those after it; what was found
     until then is returned.
     """
-    outcomes = []
     checks = list(checks)
     only = [*only, *(name for check in checks if check.name in only for name in check.needs)]
-    stopped = ""
-    for i, check in enumerate(checks):
-        if only and check.name not in only:
-            outcomes.append(Outcome(check.name, check.asks, "not run", "not asked for"))
-            continue
-        show(check.name, i / len(checks))
-        if stopped:
-            outcomes.append(Outcome(check.name, check.asks, "not run", stopped))
-            continue
-        weights = [each.weight for each in checks[i:] if not only or each.name in only]
-        outcome = _made(given, check, check.weight / sum(weights))
-        outcomes.append(outcome)
+    wanted = [check for check in checks if not only or check.name in only]
+    made: dict[str, Outcome] = {}
+
+    def make(check: Check, part: float) -> bool:
+        """Make one check; tell whether to go on."""
+        show(check.name, len(made) / (len(wanted) + 1))
+        outcome = made[check.name] = _made(given, check, part)
         learn(outcome)
-        if outcome.why == "interrupted":
-            stopped = "interrupted"
-    return outcomes
+        return outcome.why != INTERRUPTED
+
+    going = True
+    for i, check in enumerate(wanted):
+        weights = [each.weight for each in wanted[i + 1 :] if each.needs or not _excused(given, each)]
+        going = going and make(check, check.weight / (check.weight + sum(weights)))
+    late: set[str] = set()
+    for (
+        check
+    ) in wanted:  # what others have left over is for those whose share was too small, and what stands on them
+        outcome = made.get(check.name)
+        if not going or outcome is None or outcome.state != "not run":
+            continue
+        if outcome.why == TOO_SMALL or late & set(check.needs):
+            going = make(check, 0.5)
+            late.add(check.name)
+    unasked = {True: "not asked for", False: INTERRUPTED}
+    return [
+        made.get(check.name, Outcome(check.name, check.asks, "not run", unasked[check not in wanted]))
+        for check in checks
+    ]
+
+
+def _excused(given: Given, check: Check) -> bool:
+    try:
+        return bool(check.why_not(given))
+    except Exception:
+        return False  # it will be told when its turn has come
 
 
 def _doubted(finding: Finding) -> Finding:
@@ -169,9 +190,9 @@ def _made(given: Given, check: Check, part: float) -> Outcome:
         state = "found" if found.findings else "passed" if found.made else "not run"
         return ended(state, found.rests_on, found)
     except (KeyboardInterrupt, Interrupted):
-        return ended("not run", "interrupted")
+        return ended("not run", INTERRUPTED)
     except OutOfBudget:
-        return ended("not run", "its share of the budget was too small")
+        return ended("not run", TOO_SMALL)
     except SystemFailed:
         raise
     except Exception as error:

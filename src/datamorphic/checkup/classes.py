@@ -74,10 +74,10 @@ def _never(given: Given, label: Any, truth: Counter[Any], total: int) -> Finding
 
 
 def _no_classes(given: Given) -> str:
-    if given.subject.numbers or not given.labels_seen:
-        return "the answers are numbers"
     if given.answers is None or given.asked is None:
         return "the system was not asked"
+    if given.subject.numbers or not given.labels_seen:
+        return "the answers are numbers"
     return (
         ""
         if len({row.tobytes() for row in given.asked.codes[:1000]}) >= FEWEST

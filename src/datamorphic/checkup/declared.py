@@ -91,6 +91,8 @@ def _put(
         except Interrupted:
             raise
         except OutOfBudget:
+            if not tried and len(left_out) == i:
+                raise  # nothing was tried: perhaps there is more time later
             left_out.append(f"{relation.name}: its share of the budget was too small")
     return tried, "; ".join(left_out)
 

@@ -97,26 +97,31 @@ def _example(finding: Finding, number: int) -> dict[str, Any]:
 
 
 def _location(result: Result, finding: Finding) -> dict[str, Any]:
-    """Return where a finding is: in the file of the model if there is one, else in what is called so."""
+    """Return where a finding is: a file, as code scanning takes nothing else, and what it is about."""
     name = _words(result.subject)
     full = f"{name}/{_words(finding.about)}" if finding.about else name
     logical = {"name": _words(finding.about) or name, "fullyQualifiedName": full, "kind": "resource"}
-    file = _file(result.words.get("model"))
-    if not file:
-        return {"logicalLocations": [logical]}
+    model, data = result.words.get("model"), result.words.get("data")
+    uri = _file(model) or _module(model) or _file(data) or "datamorphic"
     # a model has no lines, but code scanning shows only what has one
-    physical = {"artifactLocation": {"uri": file}, "region": {"startLine": 1}}
+    physical = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
     return {"physicalLocation": physical, "logicalLocations": [logical]}
 
 
-def _file(model: object) -> str:
-    """Return the file of a model as a relative URI; nothing if it is no file.
+def _module(model: object) -> str:
+    """Return the file of the module in ``module:object`` as a relative URI; nothing if it is none."""
+    named = re.fullmatch(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d][\w.]*", str(model))
+    return quote(named[1].replace(".", "/") + ".py") if named else ""
+
+
+def _file(given: object) -> str:
+    """Return a file as a relative URI; nothing if it is no file.
 
     What lies outside of the working directory is told by its name alone: other machines have other directories.
     """
-    if not isinstance(model, str | Path) or not str(model) or _SCHEME.match(str(model)):
+    if not isinstance(given, str | Path) or not str(given) or _SCHEME.match(str(given)):
         return ""
-    path = PurePosixPath(clean(Path(model).as_posix() if isinstance(model, Path) else model.replace("\\", "/")))
+    path = PurePosixPath(clean(Path(given).as_posix() if isinstance(given, Path) else given.replace("\\", "/")))
     here = Path.cwd().as_posix()
     if path.is_relative_to(here):
         path = path.relative_to(here)
