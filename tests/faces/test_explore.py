@@ -42,6 +42,21 @@ def accents(frame):
 
 def number(frame):
     return frame["x"] * frame["y"]
+
+asked = 0
+
+def one(x, y):
+    return "high" if x * y > 0.5 else "low"
+
+def whole(case):
+    return one(**case) if case["x"] > 0 else "none"
+
+def stopping(x, y):
+    global asked
+    asked += 1
+    if asked == 200:
+        raise KeyboardInterrupt
+    return one(x, y)
 """
 
 
@@ -100,6 +115,35 @@ def test_a_model_file_needs_trust_where_it_is_a_pickle(run, tmp_path):
     assert run("tree.joblib", "labelled.csv", "--target", "target").exit_code == 2
     result = run("tree.joblib", "labelled.csv", "--target", "target", "--trust", "--walks", 50, "--json")
     assert json.loads(result.stdout)["pairs"] > 2
+
+
+def test_a_function_of_one_case(run):
+    arguments = ["data.csv", "--walks", 50, "--json"]
+    found = run("talking_rules:one", *arguments, "--scalar")
+    assert found.exit_code == 0, found.output
+    assert json.loads(found.stdout)["borders"].keys() == {"high | low"}
+    assert run("talking_rules:whole", *arguments, "--scalar", "--plan").exit_code == 0
+    tested = ["test", "talking_rules:one", "data.csv", "--scalar", "--only", "repeats", "--store", "none"]
+    result = CliRunner().invoke(app, tested)
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("command", ["explore", "test"])
+@pytest.mark.parametrize(("rule", "hinted"), [("one", True), ("whole", True), ("broken", False)])
+def test_a_function_of_one_case_that_got_a_frame_is_told_of_scalar(run, command, rule, hinted):
+    result = CliRunner().invoke(app, [command, f"talking_rules:{rule}", "data.csv", "--store", "none"])
+    assert result.exit_code == 3, result.output
+    assert ("say --scalar" in result.stderr) == hinted
+
+
+def test_a_run_of_a_function_of_one_case_can_go_on(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("DATAMORPHIC_STORE", str(tmp_path / "runs.sqlite"))
+    stopped = run("talking_rules:stopping", "data.csv", "--walks", 50, "--scalar")
+    assert "datamorphic runs resume 1" in stopped.output
+    resumed = CliRunner().invoke(app, ["runs", "resume", "1", "--json"])
+    assert resumed.exit_code == 0, resumed.output
+    undisturbed = json.loads(run("talking_rules:one", "data.csv", "--walks", 50, "--scalar", "--json").stdout)
+    assert json.loads(resumed.stdout)["pairs"] == undisturbed["pairs"] > 5
 
 
 def test_people_get_words_a_report_and_a_file(run, tmp_path):

@@ -347,7 +347,7 @@ def test_sarif_is_what_the_standard_asks_for(result):
         assert each["level"] == {"fault": "error", "concern": "warning", "advice": "note"}[found.level]
         assert unescaped(each["message"]).startswith(clean(found.title))
         (location,) = each["locations"]
-        assert set(location) <= KNOWN["location"]
+        assert set(location) == KNOWN["location"]
         assert each["properties"]["sure"] == found.sure
         if found.of:
             assert each["properties"]["rate"] == found.rate
@@ -388,18 +388,29 @@ def test_a_fingerprint_is_that_of_check_and_subject_alone():
         ("../else/where.skops", "where.skops"),
         ("/srv/secret/m.skops", "m.skops"),
         ("C:\\models\\m.skops", "m.skops"),
-        ("package.module:model", None),
-        ("weka:IBk -K 3", None),
-        ("https://host/predict", None),
-        (None, None),
+        ("package.module:model", "package/module.py"),
+        ("größen:Model.best", "gr%C3%B6%C3%9Fen.py"),
+        ("weka:IBk -K 3", "my%20data.csv"),
+        ("https://host/predict", "my%20data.csv"),
+        (None, "my%20data.csv"),
     ],
 )
-def test_a_finding_lies_in_the_file_of_the_model(model, uri):
-    result = result_of(finding(about="income"), words={"model": model})
+def test_a_finding_lies_in_a_file(model, uri):
+    result = result_of(finding(about="income"), words={"model": model, "data": "my data.csv"})
     (location,) = json.loads(sarif(result))["runs"][0]["results"][0]["locations"]
-    assert location.get("physicalLocation", {}).get("artifactLocation", {}).get("uri") == uri
+    assert location["physicalLocation"]["artifactLocation"]["uri"] == uri
     (logical,) = location["logicalLocations"]
     assert (logical["name"], logical["fullyQualifiedName"]) == ("income", "m/income")
+
+
+@pytest.mark.parametrize("words", [{}, {"model": None, "data": "data:wine"}, {"data": ""}, {"data": "/"}])
+def test_a_finding_lies_somewhere_even_if_nothing_is_a_file(words):
+    """Code scanning refuses all of a log for one result without a file."""
+    (location,) = json.loads(sarif(result_of(finding(), words=words)))["runs"][0]["results"][0]["locations"]
+    assert location["physicalLocation"] == {
+        "artifactLocation": {"uri": "datamorphic"},
+        "region": {"startLine": 1},
+    }
 
 
 def test_files_below_the_working_directory_are_told_from_there(tmp_path, monkeypatch):

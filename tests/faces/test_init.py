@@ -24,10 +24,10 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import datamorphic as dm
+from datamorphic.drafts.code import WIDTH, class_name, comment, literal, packed, slug, tidy, unique
 from datamorphic.errors import DataError, SystemFailed, UsageError
 from datamorphic.faces.cli import app
 from datamorphic.morphisms.subject import SEEDS
-from datamorphic.drafts.code import WIDTH, class_name, comment, literal, packed, slug, tidy, unique
 from datamorphic.verbs.init import draft, drafted
 
 NASTY = [

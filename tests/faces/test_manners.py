@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 import datamorphic as dm
 from datamorphic.faces import completing, manners
-from datamorphic.faces.cli import app
-from datamorphic.faces.console import CLOSED, console
+from datamorphic.faces.cli import app, main
+from datamorphic.faces.console import CLOSED, OWN_FAULT, console
 from datamorphic.runs import progress
 
 pty = pytest.importorskip("pty", reason="needs the terminals of Unix")
@@ -253,6 +253,52 @@ def test_the_first_line_alone_can_be_read():
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True)
     assert len(done.stdout.splitlines()) == 1
     assert done.stderr == ""
+
+
+LAWS = ["laws", "--subject", "box_1", "--examples", "5", "--store", "none"]
+
+
+def with_streams(words, streams):
+    """Run a command with streams as a shell would close or open them."""
+    line = f"exec {shlex.join([PROGRAM, *words])} {streams}"
+    return subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+
+
+def test_closed_streams_change_nothing_else():
+    deaf = with_streams(LAWS, "2>&-")
+    assert deaf.returncode == 0
+    assert deaf.stdout.count("HOLDS") == 10
+    dumb = with_streams(LAWS, ">&-")
+    assert (dumb.returncode, dumb.stderr) == (0, "")
+    assert with_streams(["laws"], ">&- 2>&-").returncode == 2
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+@pytest.mark.parametrize("words", [["--version"], [*LAWS, "--json"]])
+def test_a_full_disk_is_told_in_one_line(words):
+    full = with_streams(words, "> /dev/full")
+    assert full.returncode == 2
+    assert full.stderr == (
+        "datamorphic: The output cannot be written: No space left on device. Send it elsewhere.\n"
+    )
+    assert with_streams(["laws"], "> /dev/full 2>&1").returncode == 2
+
+
+def test_a_fault_of_our_own_is_told_as_one(monkeypatch, capsys):
+    def breaks():
+        raise OSError("https://me:hunter2@host is no place")
+
+    monkeypatch.setattr("datamorphic.faces.cli.app", breaks)
+    monkeypatch.setattr("datamorphic.faces.cli.mend_words", lambda: None)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == OWN_FAULT
+    said = capsys.readouterr().err
+    assert said.startswith("Traceback ")
+    assert "hunter2" not in said
+    assert said.endswith(
+        "datamorphic: this is a fault of datamorphic's own. Please report it with the lines above.\n"
+    )
 
 
 # -- completion ------------------------------------------------------------------------------------------------

@@ -179,6 +179,57 @@ def test_objects_in_memory_are_to_be_filled_in(pytester):
     pytester.runpytest_inprocess("-W", "error", str(file)).assert_outcomes(passed=6, xfailed=1)
 
 
+def test_what_there_was_no_time_for_is_skipped(folder, pytester):
+    path, words = folder
+    file = checked_up(words).to_pytest(path / "test_model.py")
+    text = file.read_text(encoding="utf-8")
+    assert 'budget="300 s"' in text  # more than there was
+    assert "LEFT_OUT = []" in text
+    file.write_text(text.replace('budget="300 s"', 'budget="1 run"'), encoding="utf-8")
+    slow = pytester.runpytest_inprocess("-W", "error", "-rs", "-p", "no:cacheprovider", str(file))
+    outcomes = slow.parseoutcomes()
+    assert set(outcomes) == {"passed", "skipped", "xfailed"}  # the example of what was found still shows it
+    assert outcomes["skipped"] == 4
+    slow.stdout.fnmatch_lines(["SKIPPED * borders: the budget was spent *"])
+    models = path / "models.py"
+    models.write_text(models.read_text().replace("WEIGHT = 10", "WEIGHT = 0"))
+    mended = pytester.runpytest_inprocess("-W", "error", "-k", "mended", "-p", "no:cacheprovider", str(file))
+    mended.assert_outcomes(skipped=1, deselected=6)  # it may be mended: nobody has looked
+
+
+class ByChance:
+    def predict(self, frame):
+        return np.where(np.random.default_rng().random(len(frame)) < 0.3, "yes", "no")
+
+
+class ByTheOthers:
+    def predict(self, frame):
+        return np.where(frame.income > frame.income.mean(), "yes", "no")
+
+
+@pytest.mark.parametrize(("kind", "check"), [(ByChance, "repeats"), (ByTheOthers, "batches")])
+def test_what_hangs_on_chance_or_on_the_batch_has_no_border(folder, pytester, kind, check):
+    path, words = folder
+    pytester.makepyfile(shaky=f"import numpy as np\n{source_of(kind)}\nMODEL = {kind.__name__}()")
+    words |= {"model": "shaky:MODEL", "protected": []}
+    result = dm.test(
+        kind(),
+        pd.read_csv("people.csv"),
+        "label",
+        words=words,
+        budget="20s",
+        only=["repeats", "batches", "borders"],
+    )
+    assert [each.check for each in result.findings] == [check]
+    assert len(result.front)
+    file = result.to_pytest(path / "test_shaky.py")
+    text = file.read_text(encoding="utf-8")
+    assert f"# Not pinned: the border (answers depend on how they are asked: {check})." in text
+    assert not (path / "test_shaky.front.parquet").exists()
+    outcomes = pytester.runpytest_inprocess("-W", "error", str(file)).parseoutcomes()
+    assert set(outcomes) == {"passed", "xfailed"}
+
+
 def source_of(kind):
     import inspect
 
@@ -224,6 +275,82 @@ def test_each_finding_has_a_test_with_its_example(tmp_path):
     assert 'PASSED = ["repeats"]' in text
     assert "# Not pinned: baseline (broke: ValueError: no)." in text
     assert "front" not in text  # there is none
+    unreached = finding(check="adequacy", about="", examples=(silent,))  # its answer is not known, that is all
+    text = written(result_of(outcome("adequacy", "found", [unreached])), tmp_path)
+    assert "ask(" not in text
+    assert '    # case = {"income": 3.0, "gender": None}\n' in text
+
+
+class Richer(dm.Relation):
+    name, says = "richer", "more income: the same answer"
+
+    def follow_up(self, frame, rng):
+        return frame.assign(income=frame.income + 30)
+
+
+class Same(dm.Relation):
+    name, says = "same", "the same again: the same answer"
+
+    def follow_up(self, frame, rng):
+        return frame
+
+
+@pytest.mark.parametrize("own", [Richer, Same])
+def test_what_objects_in_memory_promise_is_left_out(tmp_path, own):
+    front = dm.test(ByIncome(), people(), "label", budget="20s", only=["borders"]).front
+    result = dm.test(
+        ByIncome(), people(), "label", expect=[own()], baseline=front, budget="20s",
+        only=["repeats", "invariant", "baseline"],
+    )  # fmt: skip
+    assert [each.about for each in result.findings] == ["richer"] * (own is Richer)
+    text = written(result, tmp_path)
+    assert 'PASSED = ["repeats", "borders"]' in text
+    assert "FOUND = []" in text
+    assert 'LEFT_OUT = ["invariant", "baseline"]' in text
+    assert f"# Not pinned: invariant (relations that are objects in memory: {own.name}).\n" in text
+    assert "# Not pinned: baseline (the baseline was an object in memory).\n" in text
+    assert "is_mended" not in text
+    assert "# add space=, scalar= and the like" in text
+    file = dm.test(ByIncome(), people(), "label", baseline=saved(front, tmp_path), budget="20s", only="baseline")
+    assert 'PASSED = ["borders", "baseline"]' in written(file, tmp_path)
+
+
+def saved(front, folder):
+    front.save(folder / "front.parquet")
+    return folder / "front.parquet"
+
+
+def test_what_was_not_made_is_not_pinned(tmp_path):
+    text = written(
+        result_of(
+            outcome("repeats"),
+            outcome("borders", "not run", why="the budget was spent before its turn"),
+            outcome("protected", "not run", why="interrupted"),
+            outcome("adequacy", "not run", why="it is no tree"),
+        ),
+        tmp_path,
+    )
+    assert 'PASSED = ["repeats"]' in text
+    assert 'LEFT_OUT = ["borders", "protected"]' in text
+    assert "# Not pinned: borders (not run: the budget was spent before its turn).\n" in text
+
+
+@pytest.mark.parametrize(
+    ("budget", "written_as"),
+    [("60 s", '"300 s"'), ("0.5 s", '"300 s"'), ("450.5 s", '"451 s"'), ("1.08e+06 s", '"1080000 s"'),
+     ("10,000 runs", '"10,000 runs"'), ("no limit", "None")],
+)  # fmt: skip
+def test_the_budget_is_generous(tmp_path, budget, written_as):
+    assert f" budget={written_as}," in written(result_of(outcome(), budget=budget), tmp_path)
+    dm.strategies.flow.Budget.parse(ast.literal_eval(written_as))
+
+
+def test_options_of_the_command_are_given_again(tmp_path):
+    words = {"from_files": True, "model": "m.pkl", "timeout": 2.5, "batch": 7, "trust": True, "scalar": True}
+    text = written(result_of(outcome(), words=words), tmp_path)
+    for each in ("timeout=2.5,", "batch=7,", "trust=True, scalar=True,"):
+        assert f"        {each}\n" in text
+    assert "# add space=" not in text
 
 
 def test_what_was_declared_is_declared_again(tmp_path, monkeypatch):
@@ -358,6 +485,11 @@ def test_places_that_cannot_be_written_are_told(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="The tests cannot be written"):
         result_of(outcome()).to_pytest(tmp_path / "file" / "test_x.py")
+    for theirs in (b"def test_mine(): ...\n", b"\xff", b"#" * 9_000 + b"Written by result.to_pytest(...)."):
+        (tmp_path / "test_z.py").write_bytes(theirs)
+        with pytest.raises(UsageError, match=r"was not written by to_pytest\. Choose another name"):
+            result_of(outcome()).to_pytest(tmp_path / "test_z.py")
+        assert (tmp_path / "test_z.py").read_bytes() == theirs
     os.mkdir(tmp_path / "test_y.py")
     with pytest.raises(UsageError, match="Choose another place"):
         result_of(outcome()).to_pytest(tmp_path / "test_y.py")

@@ -20,15 +20,15 @@ import sklearn.tree
 import sqlalchemy  # noqa: F401
 
 import datamorphic as dm
-from datamorphic.errors import ArgumentError, MissingExtra
-from datamorphic.fronts.files import save
-from datamorphic.relations.learners import LEARNER_RELATIONS, LearnerRelation
-from datamorphic.relations.necessity import Stance
 from datamorphic.asserts.baselines import as_before
 from datamorphic.asserts.holding import Held
 from datamorphic.asserts.learning import held_by_learner, random_training
 from datamorphic.asserts.profiles import PROFILES, Profile, parsed, settings
 from datamorphic.asserts.replaying import Memory
+from datamorphic.errors import ArgumentError, MissingExtra
+from datamorphic.fronts.files import save
+from datamorphic.relations.learners import LEARNER_RELATIONS, LearnerRelation
+from datamorphic.relations.necessity import Stance
 
 pytest_plugins = ["pytester"]
 
@@ -892,6 +892,29 @@ def test_what_is_known_to_be_violated_is_expected_to_fail(run, monkeypatch):
     )
     result.assert_outcomes(xfailed=1)
     result.stdout.fnmatch_lines(["XFAIL * - known to fail"])
+
+
+@pytest.mark.parametrize(
+    "says", ["return object.__repr__(self)", "return f'Pipeline({object.__repr__(self)})'", "raise ValueError"]
+)
+def test_learners_without_a_lasting_text_go_by_their_type(run, says):
+    code = f"""
+    class Plain(FirstColumn):
+        def __repr__(self):
+            {says}
+
+    @dm.parametrize_with_relations([Plain(), Plain()], "MR-1.2")
+    def test_them():
+        pass
+    """
+    found = run(LEARNERS, *QUICK, rest=code)
+    found.assert_outcomes(failed=2)
+    found.stdout.fnmatch_lines(["*Plain does not keep 'MR-1.2'*"])
+    (name, *_) = re.findall(r"To see it again: pytest '(\S+)'", found.stdout.str())
+    assert name.startswith("test_it.py::test_them[Plain-MR-1.2")
+    again = run(LEARNERS, name, *QUICK, rest=code)  # the test is found, and what it found before is tried again
+    again.assert_outcomes(failed=1)
+    again.stdout.fnmatch_lines(["*1 of 1 replayed*"])
 
 
 def test_relations_that_say_nothing_are_skipped(run):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -74,7 +76,7 @@ def test_monotony_is_a_loop_over_cases_and_values(feature, direction):
     sign = 1 if direction == "up" else -1
     for row in range(len(groups)):
         levels = [sign * wavy(**each) for each in values_of(swept, row)]
-        falls = [a - b for a, b in zip(levels, levels[1:], strict=False)]
+        falls = [a - b for a, b in pairwise(levels)]
         assert groups.verdicts[row] == (VIOLATED if max(falls) > 1e-5 else HOLDS)
         if max(falls) > 1e-5:
             before, after = groups.before.values[row], groups.after.values[row]
@@ -87,7 +89,7 @@ def test_a_class_that_is_left_is_a_fall():
         return "high" if x > 3 and not 6 < x < 8 else "low"
 
     relation = Monotone("x", "up", towards="high")
-    groups, swept = asked(leaves, relation, SPACE.sample(40, seed=5, points=True))
+    groups, _ = asked(leaves, relation, SPACE.sample(40, seed=5, points=True))
     assert (groups.verdicts == VIOLATED).all()
     assert set(groups.before.values) == {"high"}
     assert set(groups.after.values) == {"low"}

@@ -145,7 +145,7 @@ def held_by_learner(
     return Held(
         relation=name,
         says=relation.says,
-        system=_brief(learner),
+        system=learner_text(learner),
         cases=judgeable,
         violated=violated,
         undefined=sum(each.count(UNDEFINED) for _, each in found),
@@ -165,10 +165,14 @@ def _only_elsewhere(relation: str, learner: Any, data: Training) -> bool:
     return stance_of(relation, learner).necessary and not stance_of(relation, learner, data).necessary
 
 
-def _brief(learner: Any) -> str:
-    """Return a learner as its author would write it, on one line."""
-    text = " ".join(repr(learner).split())
-    return text if len(text) <= 80 else f"{type(learner).__name__}(...)"
+def learner_text(learner: Any) -> str:
+    """Return a learner as its author would write it, on one line, the same in every process; or else its type's name."""
+    try:
+        text = " ".join(repr(learner).split())
+    except Exception:  # it has a name whatever it says of itself
+        text = ""
+    lasting = " at 0x" not in text  # no place in memory, which is another the next time
+    return text if 0 < len(text) <= 80 and lasting else type(learner).__name__
 
 
 def _rows(found: Learned) -> int:

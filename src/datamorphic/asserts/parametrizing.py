@@ -13,7 +13,7 @@ from ..relations.learners import LEARNER_RELATIONS, LearnerRelation
 from ..relations.necessity import Stance, stance
 from ..verbs.keeping import Keep, named
 from .asserting import note, told_again, verdict
-from .learning import held_by_learner
+from .learning import held_by_learner, learner_text
 from .profiles import settings
 from .replaying import Memory
 
@@ -140,7 +140,7 @@ def parametrize_with_relations(
             marks = [] if reason is None else [pytest.mark.xfail(reason=reason, raises=AssertionError)]
             promise = Promise(relation, about, strict or about.necessary or reason is not None, data, target)
             tests.append(
-                pytest.param(_copy(learner), promise, id=f"{_told(learner)}-{relation.name}", marks=marks)
+                pytest.param(_copy(learner), promise, id=f"{learner_text(learner)}-{relation.name}", marks=marks)
             )
 
     def decorate(function: Callable[..., Any]) -> Any:
@@ -202,15 +202,6 @@ def _copy(learner: Any) -> Any:
     from sklearn.base import clone
 
     return clone(learner) if hasattr(learner, "get_params") else learner
-
-
-def _told(learner: Any) -> str:
-    """Return a learner as its author would write it, for the id of a test."""
-    try:
-        text = " ".join(repr(learner).split())
-    except Exception:  # a test has a name whatever the learner says of itself
-        text = ""
-    return text if 0 < len(text) <= 80 else type(learner).__name__
 
 
 def _with_arguments(function: Callable[..., Any]) -> Callable[..., Any]:

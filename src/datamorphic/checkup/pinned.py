@@ -61,7 +61,7 @@ def ask({model}, data, *cases):
     rows = pd.DataFrame(list(cases))
     if hasattr(data, "dtypes"):
         rows = rows.astype({{name: data[name].dtype for name in rows if name in data}})
-    told = dm.wrap({model}, guarded=True{trust}).execute(rows)
+    told = dm.wrap({model}, guarded=True{how}).execute(rows)
     return [value if ok else None for value, ok in zip(told.values.tolist(), told.ok, strict=True)]
 '''
 
@@ -74,7 +74,7 @@ def fitted(model, data):
 
 FRONT = """
 def test_the_border_is_where_it_was({model}):
-    dm.assert_front_unchanged({model}, baseline=HERE / {file}{trust})
+    dm.assert_front_unchanged({model}, baseline=HERE / {file}{how})
 """
 
 TO_FILL = """    # FILL IN: {how}
@@ -109,7 +109,7 @@ def write_tests(result: Result, path: Path) -> Path:
 
 def _saved_front(result: Result, path: Path) -> str | None:
     """Write the border beside the tests, and return the name of its file; None if there is none that a file can hold."""
-    if result.front is None or any(each.check in UNSTEADY for each in result.findings):
+    if result.front is None or not result.front.walks or any(each.check in UNSTEADY for each in result.findings):
         return None
     file = path.with_name(f"{path.stem}.front.parquet")
     try:
@@ -127,6 +127,7 @@ class _Tests:
         self.here = os.path.abspath(path.parent)
         self.learner = "fitted to these data" in result.kind and self.words.get("target") is not None
         self.trust = ", trust=True" if self.words.get("trust") else ""
+        self.how = self.trust + (", scalar=True" if self.words.get("scalar") else "")
         self.left_out = self._left_out()
         # of two findings about the same thing one is enough: they are told apart by what they are about
         found = [each for each in reversed(result.findings) if each.check not in self.left_out]
@@ -138,15 +139,18 @@ class _Tests:
         return "fitted" if self.learner else "model"
 
     def _left_out(self) -> dict[str, str]:
-        """Return the checks that cannot be made again as they were, and why."""
-        words, left = self.words, {}
+        """Return what cannot be tested again as it was, and why."""
+        own, left = [str(each) for each in self.words.get("relations") or ()], {}
         for each in self.result.outcomes:
-            if each.state == "not run" and ("the budget" in each.why or each.why == "interrupted"):
-                left[each.check] = f"not run: {each.why}"
-            elif each.check == "invariant" and words.get("relations"):
-                left[each.check] = f"of objects in memory: {', '.join(map(str, words['relations']))}"
-            elif each.check == "baseline" and each.state != "not run" and words.get("baseline") is None:
-                left[each.check] = "the baseline was an object in memory, no file"
+            unmade = each.state == "not run" and ("the budget" in each.why or each.why == "interrupted")
+            if unmade or each.state == "broke":
+                left[each.check] = f"{each.state}: {each.why}"
+            elif each.check == "invariant" and own:
+                left[each.check] = f"relations that are objects in memory: {', '.join(own)}"
+            elif each.check == "baseline" and each.state != "not run" and self.words.get("baseline") is None:
+                left[each.check] = "the baseline was an object in memory"
+            if each.check in UNSTEADY and each.findings and self.result.front is not None:
+                left["the border"] = f"answers depend on how they are asked: {each.check}"
         return left
 
     def text(self) -> str:
@@ -160,9 +164,9 @@ class _Tests:
             FITTED if self.learner else "",
             self._result(),
             FINDINGS,
-            ASK.format(model=self.model, trust=self.trust) if asks else "",
+            ASK.format(model=self.model, how=self.how) if asks else "",
             *broken,
-            FRONT.format(model=self.model, file=literal(self.front), trust=self.trust) if self.front else "",
+            FRONT.format(model=self.model, file=literal(self.front), how=self.how) if self.front else "",
         ]
         code = "\n".join(part for part in body if part)
         return f"{HEAD}\n{self._imports(code)}\n{code}"
@@ -185,20 +189,9 @@ class _Tests:
     def _settings(self) -> str:
         result = self.result
         about = [f"Tested: {result.subject}, {result.kind}.", f"With: {result.data}.", f"Then: {result.headline}."]
-        about += [
-            f"Not pinned: {each.check} ({each.state}: {each.why})."
-            for each in result.outcomes
-            if each.state == "broke" and each.check not in self.left_out
-        ]
         about += [f"Not pinned: {check} ({why})." for check, why in self.left_out.items()]
-        unsteady = sorted({each.check for each in self.findings if each.check in UNSTEADY})
-        if unsteady and result.front is not None:
-            about.append(
-                f"Not pinned: the border, since answers depend on how they are asked ({', '.join(unsteady)})."
-            )
-        passed = [
-            each.check for each in result.outcomes if each.state == "passed" and each.check not in self.left_out
-        ]
+        held = [each.check for each in result.outcomes if each.state == "passed"]
+        passed = [check for check in held if check not in self.left_out]
         found = [(each.check, each.about) for each in self.findings]
         target = self.words.get("target")
         lines = [*map(comment, about), "HERE = Path(__file__).parent"]
@@ -251,23 +244,15 @@ class _Tests:
         options += self._expect()
         options += [f"baseline={self._place(str(words['baseline']))}"] if words.get("baseline") is not None else []
         options += [f"budget={literal(self._budget())}", f"seed={literal(result.seed)}"]
-        options += [
-            f"{name}={literal(words[name])}" for name in ("timeout", "batch") if words.get(name) is not None
-        ]
-        if any(each.why == "not asked for" for each in result.outcomes):
-            options.append(
-                f"only={literal([each.check for each in result.outcomes if each.why != 'not asked for'])}"
-            )
-        options += [self.trust.lstrip(", ")] if self.trust else []
+        options += [f"{name}={literal(words[name])}" for name in ("timeout", "batch") if words.get(name)]
+        asked = [each.check for each in result.outcomes if each.why != "not asked for"]
+        options += [f"only={literal(asked)}"] if len(asked) < len(result.outcomes) else []
+        options += [self.how.lstrip(", ")] if self.how else []
         lines = "".join(f"        {each},\n" for each in (*options, "progress=False"))
         if not words.get("from_files"):
             lines += "        # add space=, scalar= and the like if dm.test was given them: they cannot be written down\n"
-        return _fixture(
-            "result",
-            "model, data",
-            "Everything that was tested, tested again.",
-            f"    return dm.test(\n        model,\n        data,\n{lines}    )\n",
-        )
+        body = f"    return dm.test(\n        model,\n        data,\n{lines}    )\n"
+        return _fixture("result", "model, data", "Everything that was tested, tested again.", body)
 
     def _budget(self) -> str | None:
         """Return what the tests may cost: as much as it was, and a time that suffices on slower machines too."""

@@ -130,7 +130,7 @@ class Result:
         for name in ("protected", "monotone", "invariant"):
             for each in words.get(name) or ():
                 parts += [f"--{name}", str(each)]
-        parts += ["--trust"] if words.get("trust") else []
+        parts += [f"--{name}" for name in ("trust", "scalar") if words.get(name)]
         for name in ("budget", "timeout", "batch"):
             parts += [f"--{name}", str(words[name])] if words.get(name) is not None else []
         parts += ["--seed", str(self.seed)]
@@ -155,6 +155,7 @@ class Result:
             options.append(f"expect={expect!r}")
         options += [f"baseline={words['baseline']!r}"] if words.get("baseline") is not None else []
         options += [f"budget={words['budget']!r}"] if words.get("budget") is not None else []
+        options += ["scalar=True"] if words.get("scalar") else []
         options += [f"seed={self.seed}"] + ([f"only={finding.check!r}"] if finding is not None else [])
         return f"dm.test(model, data, {', '.join(options)})"
 

@@ -10,6 +10,7 @@ import typer
 
 from ..errors import UsageError
 from .console import FINDINGS, Json, Seed, console, escaped, print_json, printable, ready_to_write, user_code
+from .explore import Scalar, hinting_at_scalar
 from .keeping import Batch, EngineName, Numbered, StoreUrl, Workers, hint, open_store
 from .resolve import lasting, load_data, load_system
 
@@ -77,8 +78,10 @@ def test(
     engine: EngineName = None,
     store: StoreUrl = None,
     trust: Annotated[
-        bool, typer.Option("--trust", help="Load a pickled model. That runs whatever code is in it.")
+        bool,
+        typer.Option("--trust", help="Load a pickle, or a .skops file with types not known to be safe."),
     ] = False,
+    scalar: Scalar = False,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -119,18 +122,19 @@ def test(
         "protected": protected or [], "monotone": monotone or [], "invariant": invariant or [], "towards": towards,
         "expect": None if expect is None else str(expect), "baseline": None if baseline is None else str(baseline),
         "trust": trust, "budget": None if budget == "1m" else budget, "timeout": timeout, "batch": batch,
+        "scalar": scalar,
     }  # fmt: skip
     kept_words = {**words, "model": lasting(model), "data": lasting(where), "seed": seed, "budget": budget}
     with open_store(store) as kept:
         number = Numbered(kept, hint(store), resumable=False)
         keep = None if kept is None else Keep(kept, words={"words": kept_words}, begun=number)
-        with user_code(), number:
+        with user_code(), number, hinting_at_scalar(words):
             system, options = load_system(model, subject, trust)
             result = run(
                 system, None if where is None else load_data(where), target, protected or (),
                 _expected(expect, monotone, invariant, towards), budget, seed,
                 baseline=baseline, only=only or (), engine=engine_of(engine, workers), timeout=timeout, batch=batch,
-                store=keep, words=words, began=began, **options,
+                store=keep, scalar=scalar, words=words, began=began, **options,
             )  # fmt: skip
         if as_json:
             print_json(result.document() | {"run": number.run})

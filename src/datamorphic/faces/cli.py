@@ -10,21 +10,18 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-import traceback
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from .. import __version__
-from .._checks import redacted
 from ..errors import UsageError
 from .checkup import print_result, test
 from .completing import mend_words
 from .console import (
     CLOSED,
     FINDINGS,
-    OWN_FAULT,
     Json,
     Seed,
     busy,
@@ -38,7 +35,7 @@ from .console import (
 from .explore import explore
 from .init import init
 from .keeping import Numbered, StoreUrl, hint, open_store
-from .manners import Group, hush, teach
+from .manners import Group, ended_by, hush, open_missing, teach
 from .resolve import lasting
 from .runs import app as runs
 from .runs import worker_check
@@ -246,6 +243,7 @@ teach(app)
 
 def main() -> None:
     """Run the command."""
+    open_missing()
     # Hypothesis would keep its notes in a folder .hypothesis wherever the command is run.
     os.environ.setdefault(
         "HYPOTHESIS_STORAGE_DIRECTORY", os.path.join(tempfile.gettempdir(), "datamorphic-hypothesis")
@@ -261,9 +259,5 @@ def main() -> None:
     except BrokenPipeError:
         hush()
         sys.exit(CLOSED)
-    except Exception:
-        sys.stderr.write(redacted(traceback.format_exc()))
-        typer.echo(
-            "datamorphic: this is a fault of datamorphic's own. Please report it with the lines above.", err=True
-        )
-        sys.exit(OWN_FAULT)
+    except Exception as error:
+        sys.exit(ended_by(error))

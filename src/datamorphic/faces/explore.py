@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ..errors import UsageError
+from ..errors import SystemFailed, UsageError
 from ..runs.interrupts import Interrupts
 from .console import FINDINGS, Json, Seed, console, escaped, print_json, printable, ready_to_write, user_code
 from .keeping import Batch, EngineName, Numbered, StoreUrl, Workers, hint, open_store
 from .resolve import lasting, load_data, load_system
 
 #: the words of a run, and nothing else that a store may say, become arguments when it goes on
-SHARED = ("walk_distance", "moves", "seeds", "seed", "target", "threshold", "jump", "labels")
+SHARED = ("walk_distance", "moves", "seeds", "seed", "target", "threshold", "jump", "labels", "scalar")
 HOW = ("strategy", "walks", "steps", "delta", "refine", "pool", "budget", "timeout", "batch")
 WORDS = ("model", "data", "subject", *SHARED, *HOW)
+
+Scalar = Annotated[
+    bool, typer.Option("--scalar", help="The model is a function of one case, its features by name or as a dict.")
+]
+#: what functions of one case say to a frame
+TAKES_ONE = re.compile(r"missing \d+ required|truth value of a (DataFrame|Series) is ambiguous")
 
 
 def explore(
@@ -58,6 +67,7 @@ def explore(
     budget: Annotated[str | None, typer.Option(help='What it may cost: "1m" or "10000 runs".')] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds an answer may take.")] = None,
     trust: Annotated[bool, typer.Option("--trust", help="Load a pickled model: runs whatever is in it.")] = False,
+    scalar: Scalar = False,
     batch: Batch = None,
     workers: Workers = None,
     engine: EngineName = None,
@@ -101,10 +111,11 @@ def explore(
     words: dict[str, Any] = {
         "model": lasting(model), "data": lasting(where), "subject": subject, "target": target, "seed": seed,
         "seeds": seeds, "walk_distance": walk_distance, "threshold": threshold, "jump": jump, "labels": labels,
+        "scalar": scalar,
         "moves": None if moves is None else [name.strip() for name in moves.split(",") if name.strip()],
     }  # fmt: skip
     if plan:
-        with user_code():
+        with user_code(), hinting_at_scalar(words):
             system, frame, common = _loaded(words, trust)
             planned = plan_for(system, frame, walks, steps=20 if steps is None else steps, **common)
         _print_plan(planned, as_json)
@@ -140,7 +151,7 @@ def perform(
     number = Numbered(store, hint)
     keep = None if store is None else Keep(store, resume, {"words": words}, number)
     asked = {name: words[name] for name in HOW}
-    with user_code(), number, Interrupts():
+    with user_code(), number, Interrupts(), hinting_at_scalar(words):
         system, frame, common = _loaded(words, trust)
         front = run(system, frame, **(asked | common), engine=engine, store=keep)
         difference = None if baseline is None else baseline.diff(front)
@@ -160,6 +171,17 @@ def perform(
         number.tell()
     if difference is not None and not difference.unchanged:
         raise typer.Exit(FINDINGS)
+
+
+@contextmanager
+def hinting_at_scalar(words: dict[str, Any]) -> Iterator[None]:
+    """Name the option for functions of one case, if the system failed as they do."""
+    try:
+        yield
+    except SystemFailed as error:
+        if words["scalar"] or not TAKES_ONE.search(str(error)):
+            raise
+        raise SystemFailed(f"{error} If it takes one case and not a frame of them, say --scalar.") from error
 
 
 def _loaded(words: dict[str, Any], trust: bool) -> tuple[Any, Any, dict[str, Any]]:

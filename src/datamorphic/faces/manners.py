@@ -6,11 +6,13 @@ Commands say how they are used in the last paragraph of their docstring, ``Examp
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
+import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from typing import Any
 
@@ -21,8 +23,10 @@ from .._checks import redacted
 from ..errors import DatamorphicError, Interrupted, SystemFailed, UsageError
 from ..runs.progress import plain_terminal
 from .completing import complete
-from .console import CLOSED, STOPPED, SYSTEM_FAILED, WRONG_USE, console, printable
+from .console import CLOSED, OWN_FAULT, STOPPED, SYSTEM_FAILED, WRONG_USE, console, printable
 
+#: how the system says that what is written finds no room, or no working device
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 HEADINGS = ("Example", "Examples", "Try first")
 #: commands are listed in this order, others after them
 ORDER = ("demo", "test", "init", "explore", "laws", "runs", "study", "worker-check")
@@ -90,6 +94,33 @@ def hush() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
+
+
+def open_missing() -> None:
+    """Open a stdout or stderr that the program was started without: what is written there goes nowhere."""
+    for descriptor, name in ((1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            if nowhere != descriptor:
+                os.dup2(nowhere, descriptor)
+                os.close(nowhere)
+            os.set_inheritable(descriptor, True)  # child processes write there too
+            setattr(sys, name, os.fdopen(descriptor, "w", encoding="utf-8", closefd=False))
+
+
+def ended_by(error: Exception) -> int:
+    """Say on stderr what ended the program, and return the exit code: no room for the output, or a fault of our own."""
+    trace, code = "", WRONG_USE
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        hush()
+        said = f"The output cannot be written: {error.strerror}. Send it elsewhere."
+    else:
+        trace, code = redacted("".join(traceback.format_exception(error))), OWN_FAULT
+        said = "this is a fault of datamorphic's own. Please report it with the lines above."
+    with suppress(OSError):  # there may be no room for this either
+        sys.stderr.write(trace)
+        _complain(said)
+    return code
 
 
 class _Mannered:

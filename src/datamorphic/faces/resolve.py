@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from .._checks import did_you_mean
 from ..data.sets import load, read_table
-from ..errors import UsageError
+from ..errors import AmbiguousData, UsageError
+from ..reports.texts import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,4 +76,11 @@ def load_system(model: str | None, subject: str | None, trust: bool) -> tuple[An
 def load_data(text: str) -> pd.DataFrame:
     """Return the data that ``data:name`` or a path of a CSV or Parquet file names."""
     kind, _, name = text.partition(":")
-    return load(name) if kind == "data" else read_table(text)
+    if kind == "data":
+        return load(name)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", AmbiguousData)
+        table = read_table(text)
+    for each in caught:
+        sys.stderr.write(f"datamorphic: {printable(str(each.message))}\n")
+    return table

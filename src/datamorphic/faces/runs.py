@@ -153,6 +153,8 @@ def resume(
 
 def _checked(words: Any, store: Any, run: int, trust: bool) -> dict[str, Any]:
     """Return the words of a run, if they are such; what a store says is no reason to run somebody's code."""
+    if isinstance(words, dict):
+        words = {"scalar": False, **words}  # runs of earlier versions do not say
     if not isinstance(words, dict) or not set(WORDS) <= words.keys():
         raise StoreError(f"Run {run} does not say how it was begun: its words are damaged. Start it anew.")
     model = words["model"]

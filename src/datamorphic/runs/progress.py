@@ -49,7 +49,7 @@ class Progress:
 
     def __init__(self, name: str, wanted: bool | None = None) -> None:
         self._name = name
-        self._wanted = sys.stderr.isatty() if wanted is None else wanted
+        self._wanted = sys.stderr is not None and sys.stderr.isatty() if wanted is None else wanted
         self._began = time.monotonic()
         self._first: tuple[float, float] | None = (
             None  # when the share that is done was first known, and the share

@@ -1,4 +1,4 @@
-"""Models from files. skops and ONNX files are data; a pickle is a program, and runs only if trusted."""
+"""Models from files. ONNX and most skops files are data; a pickle is a program, and runs only if trusted."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
     if kind in PICKLES and not trust:
         raise UntrustedError(
             f"{file.name} is a pickle: loading it runs whatever code its author put into it. If you know where it "
-            "comes from, say trust=True (--trust on the command line); skops and ONNX files need no trust."
+            "comes from, say trust=True (--trust on the command line); ONNX files and most skops files need no trust."
         )
-    load = {".skops": _load_skops, ".onnx": _load_onnx}.get(kind, _load_pickle)
     try:
-        return load(file)
+        if kind == ".skops":
+            return _load_skops(file, trust)
+        return _load_onnx(file) if kind == ".onnx" else _load_pickle(file)
     except (ModelError, ImportError):
         raise
     except Exception as error:
@@ -46,17 +47,20 @@ def _load_pickle(file: Path) -> Any:
     return joblib.load(file)
 
 
-def _load_skops(file: Path) -> Any:
+def _load_skops(file: Path, trust: bool) -> Any:
+    # No type is trusted here beyond those that skops trusts, not even scikit-learn's own: it leaves trees out on purpose,
+    # as a forged one has scikit-learn read memory that is not its own, and others take functions by name from the file.
     io = optional_import("skops.io", "skops", "Reading a .skops model")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         unknown = io.get_untrusted_types(file=file)
-        if unknown:
+        if unknown and not trust:
+            more = ", ..." if len(unknown) > 5 else ""
             raise UntrustedError(
-                f"{file.name} holds objects of types skops does not know to be safe: {', '.join(unknown[:5])}. Load it "
-                "yourself with skops.io.load(file, trusted=[...]) and wrap the model it gives."
+                f"{file.name} holds objects of types skops does not know to be safe: {', '.join(unknown[:5])}{more}. If "
+                "you know where it comes from, say trust=True (--trust on the command line)."
             )
-        return io.load(file)
+        return io.load(file, trusted=unknown)
 
 
 def _load_onnx(file: Path) -> Any:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._checks import plural
-from ..data.sets import load, read_table
+from ..data.sets import csv_options, load, read_table
 from ..drafts.code import (
     Draft,
     class_name,
@@ -80,8 +80,9 @@ def draft(
 
     Examples
     --------
-    >>> text = draft("model.skops", "wine.csv", target="quality")  # doctest: +SKIP
-    >>> Path("test_model.py").write_text(text)  # doctest: +SKIP
+    ::
+
+        Path("test_model.py").write_text(draft("model.skops", "wine.csv", target="quality"))
     """
     return drafted(model, data, target, out=out, trust=trust, progress=progress).text
 
@@ -309,9 +310,11 @@ def _data_code(text: str, frame: pd.DataFrame, space: Space, target: str | None,
     kind, _, name = text.partition(":")
     if kind == "data":
         code = f"dm.data.load({literal(name)})"
+    elif text.lower().endswith(".parquet"):
+        code = f"pd.read_parquet({_beside(file, text)})"
     else:
-        reader = "read_parquet" if text.lower().endswith(".parquet") else "read_csv"
-        code = f"pd.{reader}({_beside(file, text)})"
+        how = "".join(f", {option}={literal(value)}" for option, value in csv_options(text).items())
+        code = f"pd.read_csv({_beside(file, text)}{how})"
     aside = [str(column) for column in frame.columns if column not in space.names]
     more = ", ..." if len(aside) > 3 else ""
     which = (
@@ -322,14 +325,15 @@ def _data_code(text: str, frame: pd.DataFrame, space: Space, target: str | None,
 
 def _model_code(text: str, found: Any, scalar: bool, trust: bool, file: Path) -> dict[str, Any]:
     if isinstance(found, str):
-        pickled = Path(text).suffix.lower() in PICKLES
+        kind = Path(text).suffix.lower()
+        pickled = kind in PICKLES
         about = "The model under test."
         if pickled:
             about += (
                 " It is a pickle: loading it runs whatever is in it, so trust=True says that you know its maker."
             )
         return {
-            "model": _beside(file, text) + (", trust=True" if pickled and trust else ""),
+            "model": _beside(file, text) + (", trust=True" if trust and kind != ".onnx" else ""),
             "model_comment": comment(about, 0),
             "imported": None,
             "path": "",

@@ -124,7 +124,7 @@ def test(
     seed = lasting_seed(seed, keep or Keep("none"))
     promises = promises_of(expect, protected)
     rng = generator("seed", "test", seed)
-    asked = dict(words or {}) or _words(target, promises, expect, baseline, budget)
+    asked = dict(words or {}) or _words(target, promises, expect, baseline, budget, scalar)
     loaded, called = _loaded(model, trust, name)
     learner, fitted, notes = _learner(loaded, data, target)
     with warnings.catch_warnings(record=True) as caught:  # what is said of the data belongs on the page
@@ -188,7 +188,9 @@ def test(
 test.__test__ = False  # type: ignore[attr-defined]  # pytest: the name begins with "test", it is no test
 
 
-def _words(target: str | None, promises: Any, expect: Any, baseline: Any, budget: Any) -> dict[str, Any]:
+def _words(
+    target: str | None, promises: Any, expect: Any, baseline: Any, budget: Any, scalar: bool
+) -> dict[str, Any]:
     """Return how a test was asked for in Python, as far as it can be written down."""
     return {
         "target": target,
@@ -200,6 +202,7 @@ def _words(target: str | None, promises: Any, expect: Any, baseline: Any, budget
         "relations": [relation.name for relation in promises.relations],
         "baseline": os.fspath(baseline) if isinstance(baseline, str | os.PathLike) else None,
         "budget": budget if isinstance(budget, str | int) and budget != "1m" else None,
+        "scalar": scalar,
     }
 
 
