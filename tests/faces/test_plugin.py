@@ -539,7 +539,7 @@ def test_under_xdist_statistics_come_back_and_workers_share_the_seed(run, pytest
     result = run(TWO, "-n", "2", "--dist", "each")  # both workers make all tests
     seeds = re.findall(r"--datamorphic-seed (\d+)", result.stdout.str())
     result.stdout.fnmatch_lines([f"3 checks, 2,1*; seed {seeds[0]}"])
-    assert len(seeds) == 2
+    assert len(seeds) >= 2  # where CI is set, pytest tells failures twice
     assert len(set(seeds)) == 1
     again = run(None)  # what both kept is there
     again.stdout.fnmatch_lines(["*that violated it before still do (replayed first).", "*2 of 2 replayed"])
