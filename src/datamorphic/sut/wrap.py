@@ -41,7 +41,8 @@ def wrap(
     scalar : bool
         Whether a function takes one case instead of a frame.
     trust : bool
-        Whether a pickle may be loaded. Loading one runs whatever code its author put into it.
+        Whether a pickle may be loaded, which runs whatever code its author put into it, or a .skops file with types
+        that skops does not call safe, such as trees.
     name : str, optional
         For messages and reports.
     labels : iterable, optional
