@@ -133,10 +133,9 @@ def examine(
     for i, check in enumerate(wanted):
         weights = [each.weight for each in wanted[i + 1 :] if each.needs or not _excused(given, each)]
         going = going and make(check, check.weight / (check.weight + sum(weights)))
+    # what is left over is for those whose share was too small, and for what stands on them
     late: set[str] = set()
-    for (
-        check
-    ) in wanted:  # what others have left over is for those whose share was too small, and what stands on them
+    for check in wanted:
         outcome = made.get(check.name)
         if not going or outcome is None or outcome.state != "not run":
             continue

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._checks import jsonable, one_of, plural
-from ..errors import DataError, UsageError
+from ..errors import DataError
+from ..reports.html import render, written
 from ..reports.summary import Axis, Line, Scatter, Section, Table
 from .finding import LEVELS, Example, Finding, Level, Outcome
 
@@ -175,8 +176,6 @@ class Result:
 
     def to_html(self, path: str | PathLike[str] | None = None) -> str:
         """Return the page of findings as one HTML file, and write it if a path is given."""
-        from ..reports.html import render
-
         return _written(render(self.report()), path, "report")
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
@@ -272,12 +271,5 @@ def _rebuilt(value: Any) -> Any:
 
 def _written(text: str, path: str | PathLike[str] | None, what: str) -> str:
     if path is not None:
-        file = Path(path)
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise UsageError(
-                f"The {what} cannot be written to {str(file)!r}: {error.strerror}. Choose another place."
-            ) from None
+        written(text, Path(path), what)
     return text

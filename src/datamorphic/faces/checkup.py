@@ -10,30 +10,33 @@ import typer
 
 from ..errors import UsageError
 from .console import FINDINGS, Json, Seed, console, escaped, print_json, printable, ready_to_write, user_code
-from .explore import Scalar, hinting_at_scalar
+from .explore import hinting_at_scalar
 from .keeping import Batch, EngineName, Numbered, StoreUrl, Workers, hint, open_store
-from .resolve import lasting, load_data, load_system
+from .resolve import (
+    Coded,
+    Data,
+    Inputs,
+    Model,
+    Scalar,
+    Target,
+    Timeout,
+    Trust,
+    lasting,
+    load_data,
+    load_system,
+    sorted_out,
+)
 
 COLOURS = {"fault": "red", "concern": "yellow", "advice": "cyan"}
 STATES = {"passed": "green", "found": "red", "not run": "dim", "broke": "red"}
 
 
 def test(
-    model: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="MODEL", help="A model file, or module:object; left out with --subject.", show_default=False
-        ),
-    ] = None,
-    inputs: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="DATA", help="Real inputs: a CSV or Parquet file, or data:NAME.", show_default=False
-        ),
-    ] = None,
-    subject: Annotated[str | None, typer.Option(help='A coded subject, e.g. "Box 1".')] = None,
-    data: Annotated[str | None, typer.Option(help="The same as DATA.")] = None,
-    target: Annotated[str | None, typer.Option(help="The column of the data that is the label.")] = None,
+    model: Model = None,
+    inputs: Inputs = None,
+    subject: Coded = None,
+    data: Data = None,
+    target: Target = None,
     protected: Annotated[
         list[str] | None, typer.Option(help="A feature on which no decision may hang; may be repeated.")
     ] = None,
@@ -70,17 +73,12 @@ def test(
     save_front: Annotated[
         Path | None, typer.Option(help="Write the border to this Parquet file, a baseline for the next version.")
     ] = None,
-    timeout: Annotated[
-        float | None, typer.Option(help="Seconds an answer may take before it counts as hanging.")
-    ] = None,
+    timeout: Timeout = None,
     batch: Batch = None,
     workers: Workers = None,
     engine: EngineName = None,
     store: StoreUrl = None,
-    trust: Annotated[
-        bool,
-        typer.Option("--trust", help="Load a pickle, or a .skops file with types not known to be safe."),
-    ] = False,
+    trust: Trust = False,
     scalar: Scalar = False,
     seed: Seed = 0,
     as_json: Json = False,
@@ -100,13 +98,7 @@ def test(
     from ..verbs.testing import test as run
 
     began = time.monotonic()  # what is loaded is part of the time
-    if subject is not None and inputs is None:
-        model, inputs = None, model  # a subject needs no model: what is given are data
-    if inputs is not None and data is not None:
-        raise UsageError("The data are given twice, as an argument and with --data. Leave one out.")
-    where = inputs or data
-    if target is not None and where is None:
-        raise UsageError("--target names a column of the data, and no data are given.")
+    model, where = sorted_out(model, inputs, subject, data, target)
     if save_front is not None and only and not {"borders", "baseline"} & set(only):
         raise UsageError(
             "--save-front saves what the check 'borders' finds. Add --only borders, or leave --only out."

@@ -14,36 +14,36 @@ from ..errors import SystemFailed, UsageError
 from ..runs.interrupts import Interrupts
 from .console import FINDINGS, Json, Seed, console, escaped, print_json, printable, ready_to_write, user_code
 from .keeping import Batch, EngineName, Numbered, StoreUrl, Workers, hint, open_store
-from .resolve import lasting, load_data, load_system
+from .resolve import (
+    Coded,
+    Data,
+    Inputs,
+    Model,
+    Scalar,
+    Target,
+    Timeout,
+    Trust,
+    lasting,
+    load_data,
+    load_system,
+    sorted_out,
+)
 
 #: the words of a run, and nothing else that a store may say, become arguments when it goes on
 SHARED = ("walk_distance", "moves", "seeds", "seed", "target", "threshold", "jump", "labels", "scalar")
 HOW = ("strategy", "walks", "steps", "delta", "refine", "pool", "budget", "timeout", "batch")
 WORDS = ("model", "data", "subject", *SHARED, *HOW)
 
-Scalar = Annotated[
-    bool, typer.Option("--scalar", help="The model is a function of one case, its features by name or as a dict.")
-]
 #: what functions of one case say to a frame
 TAKES_ONE = re.compile(r"missing \d+ required|truth value of a (DataFrame|Series) is ambiguous")
 
 
 def explore(
-    model: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="MODEL", help="A model file, or module:object; left out with --subject.", show_default=False
-        ),
-    ] = None,
-    inputs: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="DATA", help="Real inputs: a CSV or Parquet file, or data:NAME.", show_default=False
-        ),
-    ] = None,
-    subject: Annotated[str | None, typer.Option(help='A coded subject, e.g. "Box 1".')] = None,
-    data: Annotated[str | None, typer.Option(help="The same as DATA.")] = None,
-    target: Annotated[str | None, typer.Option(help="The column of the data that is the label.")] = None,
+    model: Model = None,
+    inputs: Inputs = None,
+    subject: Coded = None,
+    data: Data = None,
+    target: Target = None,
     strategy: Annotated[
         str, typer.Option(help="random_walk, random_target, directed_walk, or auto.")
     ] = "random_walk",
@@ -65,8 +65,8 @@ def explore(
     jump: Annotated[float | None, typer.Option(help="For answers that are numbers: the jump to look for.")] = None,
     labels: Annotated[str, typer.Option(help="How to read labels: auto, plain, hierarchy or multi.")] = "auto",
     budget: Annotated[str | None, typer.Option(help='What it may cost: "1m" or "10000 runs".')] = None,
-    timeout: Annotated[float | None, typer.Option(help="Seconds an answer may take.")] = None,
-    trust: Annotated[bool, typer.Option("--trust", help="Load a pickled model: runs whatever is in it.")] = False,
+    timeout: Timeout = None,
+    trust: Trust = False,
     scalar: Scalar = False,
     batch: Batch = None,
     workers: Workers = None,
@@ -92,13 +92,7 @@ def explore(
     from ..runs.engine import engine_of
     from ..verbs.plan import plan as plan_for
 
-    if subject is not None and inputs is None:
-        model, inputs = None, model  # a subject needs no model: what is given are data
-    if inputs is not None and data is not None:
-        raise UsageError("The data are given twice, as an argument and with --data. Leave one out.")
-    where = inputs or data
-    if target is not None and where is None:
-        raise UsageError("--target names a column of the data, and no data are given.")
+    model, where = sorted_out(model, inputs, subject, data, target)
     if plan and (save or html or compare):
         raise UsageError("--plan makes no front to save, show or compare. Leave out --save, --html and --compare.")
     for file in (save, html):

@@ -6,7 +6,9 @@ import importlib
 import os
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from .._checks import did_you_mean
 from ..data.sets import load, read_table
@@ -16,6 +18,26 @@ from ..reports.texts import printable
 if TYPE_CHECKING:
     import pandas as pd
 
+Model = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="MODEL", help="A model file, or module:object; left out with --subject.", show_default=False
+    ),
+]
+Inputs = Annotated[
+    str | None,
+    typer.Argument(metavar="DATA", help="Real inputs: a CSV or Parquet file, or data:NAME.", show_default=False),
+]
+Coded = Annotated[str | None, typer.Option(help='A coded subject, e.g. "Box 1".')]
+Data = Annotated[str | None, typer.Option(help="The same as DATA.")]
+Target = Annotated[str | None, typer.Option(help="The column of the data that is the label.")]
+Timeout = Annotated[float | None, typer.Option(help="Seconds an answer may take before it counts as hanging.")]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Load a pickle, or a .skops file with types not known to be safe.")
+]
+Scalar = Annotated[
+    bool, typer.Option("--scalar", help="The model is a function of one case, its features by name or as a dict.")
+]
 MODEL_FILES = (".skops", ".onnx", ".joblib", ".pkl", ".pickle")
 
 
@@ -46,6 +68,19 @@ def load_object(text: str) -> Any:
             raise UsageError(f"{module_name!r} has no {part!r}. {did_you_mean(part, names)}")
         found = getattr(found, part)
     return found
+
+
+def sorted_out(
+    model: str | None, inputs: str | None, subject: str | None, data: str | None, target: str | None
+) -> tuple[str | None, str | None]:
+    """Return the words for the model and for the data, from wherever they stand on the command line."""
+    if subject is not None and inputs is None:
+        model, inputs = None, model  # a subject needs no model: what is given are data
+    if inputs is not None and data is not None:
+        raise UsageError("The data are given twice, as an argument and with --data. Leave one out.")
+    if target is not None and inputs is None and data is None:
+        raise UsageError("--target names a column of the data, and no data are given.")
+    return model, inputs or data
 
 
 def lasting(text: str | None) -> str | None:

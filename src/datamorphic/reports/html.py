@@ -42,14 +42,18 @@ def render(report: Report) -> str:
 
 def write(report: Report, path: str | Path) -> Path:
     """Write the page and return where it is."""
+    return written(render(report), path, "report")
+
+
+def written(text: str, path: str | Path, what: str) -> Path:
+    """Write a text and return where it is; `what` it is, for the message if it cannot be."""
     file = Path(path)
-    page = render(report)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(page, encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(
-            f"The report cannot be written to {str(file)!r}: {error.strerror}. Choose another place."
+            f"The {what} cannot be written to {str(file)!r}: {error.strerror}. Choose another place."
         ) from None
     return file
 

@@ -114,8 +114,8 @@ def test(
     """
     clock = Clock(Budget.parse(budget), began)
     chosen = (only,) if isinstance(only, str) else tuple(only)
-    for each in chosen:
-        one_of("only", "test", each, NAMES)
+    for check in chosen:
+        one_of("only", "test", check, NAMES)
     if timeout is not None:
         positive("timeout", "test", timeout)
     if batch is not None:
@@ -130,7 +130,11 @@ def test(
     with warnings.catch_warnings(record=True) as caught:  # what is said of the data belongs on the page
         warnings.simplefilter("always", AmbiguousData)
         subject = subject_of(fitted, data, target=target, space=space, rng=rng, scalar=scalar, name=called)
-    notes += [str(each.message) for each in caught if issubclass(each.category, AmbiguousData)]
+    for each in caught:
+        if issubclass(each.category, AmbiguousData):
+            notes.append(str(each.message))
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     promises.check_features(subject.seeds.space, [str(column) for column in getattr(data, "columns", ())])
     for relation in promises.monotone_relations():
         relation.why_not(subject.sut, subject.seeds)  # a class that is none of the model's is an error at once
