@@ -65,7 +65,7 @@ def test_moves_are_local_and_no_longer_than_their_step(drawn):
 
 
 @given(spaces_with_points(2))
-@MANY
+@settings(max_examples=60, deadline=None)
 def test_the_path_reaches_its_target(drawn):
     space, x, y = drawn
     delta = 1e-3
