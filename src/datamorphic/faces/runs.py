@@ -376,6 +376,7 @@ def _again(run: Any) -> str:
         value = words.get(name)
         for each in value if isinstance(value, list) else [value]:
             options += [] if each is None else [f"--{name}", str(each)]
+    options += [f"--{name}" for name in ("trust", "scalar") if words.get(name)]
     return f"Run it again: {shlex.join(['datamorphic', run.verb, *given, *options, '--seed', str(run.seed)])}"
 
 
