@@ -41,7 +41,7 @@ def store(request, tmp_path):
     return f"{request.getfixturevalue('postgres_url')}?artifacts={tmp_path}/files"
 
 
-def test_killed_at_25_random_moments_it_ends_as_if_nothing_had_happened(store, tmp_path):
+def test_killed_at_random_moments_it_ends_as_if_nothing_had_happened(store, tmp_path):
     program = Path(__file__).with_name("killing.py")
     kills = 25 if "://" not in store or os.environ.get("DATAMORPHIC_LONG") else 12  # a server takes twice the time
     done = subprocess.run(
