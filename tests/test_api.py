@@ -10,10 +10,10 @@ import pytest
 import datamorphic as dm
 
 NAMES = [
-    "Categorical", "Combinations", "Continuous", "Front", "Integer", "OneHot", "Outputs", "Points", "Relation",
-    "Result", "Rule", "Space", "Status", "Store", "TestSet", "TestSystem", "analyser", "assert_covers",
-    "assert_front_unchanged", "assert_holds", "case_filter", "case_metric", "cover", "data", "datamorphism", "errors",
-    "executor", "explore", "invariant", "laws", "metamorphism", "monotone", "parametrize_with_relations", "plan",
+    "Categorical", "Combinations", "Continuous", "Front", "Integer", "LearnerRelation", "OneHot", "Outputs", "Points", "Relation",
+    "Result", "Rule", "Space", "Status", "Store", "TestSet", "TestSystem", "Training", "Weka", "analyser", "assert_covers",
+    "assert_front_unchanged", "assert_holds", "case_filter", "case_metric", "check", "cover", "data", "datamorphism", "errors",
+    "executor", "explore", "invariant", "laws", "metamorphism", "monotone", "mutate", "parametrize_with_relations", "plan",
     "seed_maker", "set_filter", "set_metric", "subjects", "test", "wrap",
 ]  # fmt: skip
 

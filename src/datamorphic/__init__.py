@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .outputs import Outputs as Outputs
     from .outputs import Status as Status
     from .relations.base import Relation as Relation
+    from .relations.learners import LearnerRelation as LearnerRelation
     from .relations.sweeps import invariant as invariant
     from .relations.sweeps import monotone as monotone
     from .runs.store import Store as Store
@@ -44,10 +45,14 @@ if TYPE_CHECKING:
     from .space.features import Integer as Integer
     from .space.points import Points as Points
     from .space.space import Space as Space
+    from .sut.training import Training as Training
+    from .sut.weka import Weka as Weka
     from .sut.wrap import wrap as wrap
+    from .verbs.check import check as check
     from .verbs.cover import cover as cover
     from .verbs.explore import explore as explore
     from .verbs.laws import laws as laws
+    from .verbs.mutate import mutate as mutate
     from .verbs.plan import plan as plan
     from .verbs.testing import test as test
 
@@ -59,6 +64,7 @@ _HOMES = {
     "Continuous": "space.features",
     "Front": "fronts.front",
     "Integer": "space.features",
+    "LearnerRelation": "relations.learners",
     "OneHot": "space.constraints",
     "Outputs": "outputs",
     "Points": "space.points",
@@ -70,12 +76,15 @@ _HOMES = {
     "Store": "runs.store",
     "TestSet": "cases",
     "TestSystem": "morphisms.system",
+    "Training": "sut.training",
+    "Weka": "sut.weka",
     "analyser": "morphisms.marks",
     "assert_covers": "asserts.asserting",
     "assert_front_unchanged": "asserts.baselines",
     "assert_holds": "asserts.asserting",
     "case_filter": "morphisms.marks",
     "case_metric": "morphisms.marks",
+    "check": "verbs.check",
     "cover": "verbs.cover",
     "data": "",
     "datamorphism": "morphisms.marks",
@@ -86,6 +95,7 @@ _HOMES = {
     "laws": "verbs.laws",
     "metamorphism": "morphisms.marks",
     "monotone": "relations.sweeps",
+    "mutate": "verbs.mutate",
     "parametrize_with_relations": "asserts.parametrizing",
     "plan": "verbs.plan",
     "seed_maker": "morphisms.marks",

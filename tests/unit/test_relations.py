@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.checkup.asking import checked
+from datamorphic.verdicts.asking import checked
 from datamorphic.errors import ArgumentError, TestSystemError
 from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Relation
 from datamorphic.relations.predicting import PREDICTING

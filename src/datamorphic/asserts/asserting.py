@@ -12,7 +12,8 @@ from .._checks import did_you_mean, is_number, reject, whole_number
 from ..errors import ArgumentError, DatamorphicError
 from ..morphisms.subject import subject_of
 from ..relations.base import Relation
-from ..relations.learners import LEARNER_RELATIONS, LearnerRelation
+from ..relations.further import LEARNER_RELATIONS
+from ..relations.learners import LearnerRelation
 from ..relations.necessity import stance
 from ..relations.predicting import PREDICTING
 from ..verbs.keeping import Keep, named

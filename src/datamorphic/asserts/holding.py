@@ -12,19 +12,18 @@ import numpy as np
 
 from .._checks import plural
 from .._intervals import wilson
-from ..checkup.asking import checked
 from ..errors import Interrupted, OutOfBudget
 from ..morphisms.subject import Subject
-from ..outputs import Outputs
 from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Groups, Relation
 from ..runs.drive import Tally, drive
 from ..runs.interrupts import Interrupts
 from ..space.points import Points
 from ..strategies.flow import Budget
 from ..sut.base import Executor
+from ..verdicts.asking import checked
+from ..verdicts.examples import example_of
 from .replaying import Again, Memory, cases_of, restored, try_again
 
-MOST_FEATURES = 20  # of an example that are shown
 FIRST = 25  # cases that are tried first where there is a budget; then twice as many, and so on
 
 
@@ -233,50 +232,3 @@ def _left(budget: Budget, runs: int, began: float) -> Budget:
         None if budget.runs is None else budget.runs - runs,
         None if seconds is None else max(seconds - (time.monotonic() - began), 1e-9),
     )
-
-
-# -- an example in words ---------------------------------------------------------------------------------------
-
-
-def example_of(groups: Groups) -> str:
-    """Return the first of some violations in lines: the case, its answer, what changed, the answer to that."""
-    first = groups.take(slice(0, 1))
-    source, follow_up = (
-        batch.frame.astype(object).to_dict("records")[0] for batch in (first.source, first.follow_up)
-    )
-    changed = {name: value for name, value in follow_up.items() if not _same(source.get(name), value)}
-    before, after = _answer(first.before), _answer(first.after)
-    if before == after:
-        before, after = (text + _scores(each) for text, each in ((before, first.before), (after, first.after)))
-    lines = [("case", _told(source)), ("answer", before)]
-    lines += [("changed", _told(changed)), ("becomes", after)] if changed else [("and then", after)]
-    if groups.among is not None:
-        lines.append(("among", plural(len(groups.among), "row")))
-    return "\n".join(f"{what:<9}{text}" for what, text in lines)
-
-
-def _told(case: dict[Any, Any]) -> str:
-    shown = [f"{name}={_value(value)}" for name, value in list(case.items())[:MOST_FEATURES]]
-    more = len(case) - MOST_FEATURES
-    return ", ".join(shown) + (f" and {plural(more, 'more feature')}" if more > 0 else "")
-
-
-def _value(value: Any) -> str:
-    plain = value.item() if isinstance(value, np.generic) else value
-    text = repr(plain)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _same(one: Any, two: Any) -> bool:
-    same = one == two or (one != one and two != two)
-    return bool(same) and isinstance(one, str) == isinstance(two, str)
-
-
-def _answer(outputs: Outputs) -> str:
-    return _value(outputs.values[0])
-
-
-def _scores(outputs: Outputs) -> str:
-    if outputs.scores is None:
-        return ""
-    return f" (scores {', '.join(f'{score:.6g}' for score in outputs.scores[0])})"

@@ -9,11 +9,13 @@ from typing import Any
 
 from .._checks import did_you_mean, reject
 from ..errors import ArgumentError, DatamorphicError, MissingExtra
-from ..relations.learners import LEARNER_RELATIONS, LearnerRelation
+from ..relations.further import LEARNER_RELATIONS
+from ..relations.learners import LearnerRelation
 from ..relations.necessity import Stance, stance
+from ..sut.learner import learner_text
 from ..verbs.keeping import Keep, named
 from .asserting import note, told_again, verdict
-from .learning import held_by_learner, learner_text
+from .learning import held_by_learner
 from .profiles import settings
 from .replaying import Memory
 

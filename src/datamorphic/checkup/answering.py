@@ -13,7 +13,7 @@ from ..runs.drive import Tally, drive
 from ..space.features import Codes
 from ..space.points import Points
 from ..strategies.flow import Flow, Question
-from .asking import checked
+from ..verdicts.asking import checked
 from .checks import Check, Found, Turn
 from .finding import Example, Finding
 from .given import MOST_AT_ONCE, Given

@@ -18,7 +18,7 @@ from ..relations.sweeps import Invariant, Monotone
 from ..reports.summary import Line, Section, Table
 from ..runs.drive import Tally, drive
 from ..space.points import Points
-from .asking import Checked, checked
+from ..verdicts.asking import Checked, checked
 from .checks import Check, Found, Turn
 from .finding import Example, Finding
 from .given import Given

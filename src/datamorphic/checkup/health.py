@@ -9,7 +9,7 @@ import numpy as np
 from .._checks import plural
 from ..relations.base import UNDEFINED, VIOLATED, Relation
 from ..relations.predicting import ALONE, ORDERS, PREDICTING, Batches
-from .asking import checked
+from ..verdicts.asking import checked
 from .checks import Check, Found, Turn
 from .finding import Finding, Level
 from .given import Given

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
-from typing import Any
 
 import numpy as np
 
 from .._checks import plural
 from ..relations.base import HOLDS, UNDEFINED, VIOLATED
-from ..relations.learners import LEARNER_RELATIONS, Learned, Training, check_learner
-from ..relations.necessity import Stance, learnt, stance
+from ..relations.further import LEARNER_RELATIONS
+from ..relations.learned import Learned, Manner, Subject
+from ..relations.learning import answered, check
+from ..relations.necessity import Stance, stance
 from ..reports.summary import Section, Table
 from ..sut.isolated import one_blas_thread
+from ..sut.learner import Learner
+from ..sut.training import Training, Trainings
 from .checks import Check, Found, Turn
 from .finding import Example, Finding
 from .given import Given
@@ -40,7 +42,8 @@ def learning(given: Given, turn: Turn) -> Found:
 
 def _tried(given: Given, turn: Turn, data: Training) -> Found:
     """Put every relation to the learner that there is time for."""
-    one = _seconds_to_learn(given.learner, data)
+    system, subject, source = Learner(given.learner, seed=given.seed), Subject(given.learner), Trainings([data])
+    one = _seconds_to_learn(system, source)
     findings, body, late = [], [], 0
     for name, relation in LEARNER_RELATIONS.items():
         left = turn.left().seconds
@@ -48,11 +51,12 @@ def _tried(given: Given, turn: Turn, data: Training) -> Found:
             late += 1
             continue
         view = stance(name, given.learner, data)
-        why = relation.why_not(given.learner, data)
+        why = subject.why_not(relation, data)
         if why:
             body.append([name, relation.says, _told(view), "–", "–", why])
             continue
-        found = check_learner(given.learner, relation, data, np.random.default_rng(given.seed), **_how(view))
+        manner = Manner(_how(view), seed=given.seed)
+        found = answered(check(relation, subject, source, [0], manner, view=view), system)
         violated, judged = found.count(VIOLATED), found.count(VIOLATED) + found.count(HOLDS)
         note = found.message if found.count(UNDEFINED) else view.reason
         body.append([name, relation.says, _told(view), f"{judged:,}", f"{violated:,}", note])
@@ -72,15 +76,14 @@ def _tried(given: Given, turn: Turn, data: Training) -> Found:
     return Found(rests + (f"; {late} more had no time" if late else ""), findings, [section])
 
 
-def _seconds_to_learn(learner: Any, data: Training) -> float:
+def _seconds_to_learn(system: Learner, data: Trainings) -> float:
     began = time.monotonic()
-    with suppress(Exception):  # whatever it raises is told where relations are put to it
-        learnt(learner, data, 0)
+    system.execute(data)  # whatever it raises is told where relations are put to it
     return time.monotonic() - began
 
 
-def _how(view: Stance) -> dict[str, Any]:
-    return {"strictness": view.strictness} if view.strictness in ("class_exact", "score_exact") else {}
+def _how(view: Stance) -> str:
+    return view.strictness if view.strictness in ("class_exact", "score_exact") else "class_exact"
 
 
 def _told(view: Stance) -> str:
@@ -89,7 +92,7 @@ def _told(view: Stance) -> str:
 
 def _finding(name: str, says: str, reason: str, found: Learned, violated: int, judged: int) -> Finding:
     row = int(np.flatnonzero(found.verdicts == VIOLATED)[0])
-    case = {str(column): plain(value) for column, value in found.data.t.iloc[row].items()}
+    case = {str(column): plain(value) for column, value in found.data.each[0].t.iloc[row].items()}
     before, after, expected = (plain(values[row]) for values in (found.before, found.after, found.expected))
     words = f"{told_case(case)}: {before} before, {after} after, {expected} expected"
     return Finding(

@@ -17,6 +17,7 @@ import typer
 
 from .. import __version__
 from ..errors import UsageError
+from .check import check
 from .checkup import print_result, test
 from .completing import mend_words
 from .console import (
@@ -36,6 +37,7 @@ from .explore import explore
 from .init import init
 from .keeping import Numbered, StoreUrl, hint, open_store
 from .manners import Group, ended_by, hush, open_missing, teach
+from .mutate import mutate
 from .resolve import lasting
 from .runs import app as runs
 from .runs import worker_check
@@ -72,6 +74,8 @@ def _root(
 app.command(rich_help_panel=START)(test)
 app.command(rich_help_panel=START)(init)
 app.command(rich_help_panel=TESTS)(explore)
+app.command(rich_help_panel=TESTS)(check)
+app.command(rich_help_panel=TESTS)(mutate)
 app.command(rich_help_panel=MORE)(study)
 app.command("worker-check", rich_help_panel=MORE)(worker_check)
 app.add_typer(

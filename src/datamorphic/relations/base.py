@@ -115,6 +115,7 @@ class Relation:
     name: str = ""
     says: str = ""
     necessary: bool = True
+    needs: tuple[str, ...] = ()  # what is assumed, in words
     whole: bool = False  # about batches as a whole, not about cases
     about: tuple[str, ...] = ()  # the features that an example must show
 
@@ -197,6 +198,21 @@ class Relation:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
+
+    def __str__(self) -> str:
+        given = "the input is a case, the output what the system answers to it"
+        return template("systems that answer cases", (given, *self.needs), self.name, self.says)
+
+
+def template(domain: str, given: Sequence[str], name: str, says: str) -> str:
+    """Return a relation in the words of the usual template; a promise "change: what follows" as if and then."""
+    change, colon, follows = says.partition(": ")
+    promise = [f"  if {change},", f"  then {follows}."] if colon else [f"  {says}."]
+    assumed = [f"- {each}" for each in given]
+    return "\n".join(
+        [f"In the domain of {domain}", "assuming that", *assumed,
+         "the following metamorphic relation should hold", f"- {name}:", *promise]
+    )  # fmt: skip
 
 
 def by_name(relations: Sequence[Relation]) -> dict[str, Relation]:

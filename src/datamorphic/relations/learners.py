@@ -6,27 +6,18 @@ violation is a fault depends on the learner: `datamorphic.relations.necessity` k
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from numbers import Integral
+from dataclasses import replace
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from .._checks import one_of, plural, reject
-from ..errors import TestSystemError, told
-from .base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask, Verdicts
-from .necessity import FAILURES, STRICTNESS, Training, is_regressor, learnt, parameters
+from ..sut.learner import parameters
+from ..sut.training import Array, Floats, Places, Training
+from .base import template
 
-Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float64]
-Places = npt.NDArray[np.intp]
-
-__all__ = ["LEARNER_RELATIONS", "Learned", "LearnerRelation", "Training", "check_learner"]
-
-SUMS = 1e-6  # scores and real answers may differ by so much of their range: sums are taken in another order
-HAIR = 1e-3  # of a column's middle half; much less makes new ties in single precision, which trees use
-COPIES = 3  # with all numbers moved by a hair; most must show a violation again
+Rng = np.random.Generator
+NUMBERS = "iuf"  # kinds of labels that get a new number where others get a star
 
 
 class LearnerRelation:
@@ -37,7 +28,7 @@ class LearnerRelation:
     Attributes
     ----------
     name, says : str
-        What it is called in reports and in the table of necessity; the promise in a sentence.
+        What it is called in reports and in the table of necessity; the promise in a sentence, "change: what follows".
     shares : {"all", "label", "case"}
         Which test cases share one follow-up: all, those with one predicted label, or each has its own.
     regressors, scores : bool
@@ -53,33 +44,37 @@ class LearnerRelation:
     ...     says = "training rows in reverse order: the same labels"
     ...
     ...     def follow_up(self, data, labels, rng):
-    ...         return Training(data.x[::-1], data.y[::-1], data.t)
+    ...         return data.rows(slice(None, None, -1))
+    >>> print(Backwards())
+    In the domain of learners
+    assuming that
+    - the input is training data and test cases, the output a label of each case
+    the following metamorphic relation should hold
+    - backwards:
+      if training rows in reverse order,
+      then the same labels.
     """
 
     name: str = ""
     says: str = ""
+    needs: tuple[str, ...] = ()
     shares: ClassVar[Literal["all", "label", "case"]] = "all"
     regressors: ClassVar[bool] = False
     scores: ClassVar[bool] = True
     firm: ClassVar[bool] = True
 
     def why_not(self, learner: Any, data: Training) -> str:
-        """Return why the relation says nothing about a learner and data; an empty text where it does."""
-        import pandas as pd
+        """Return why the relation says nothing about a learner and data; an empty text where it does.
 
-        if pd.isna(data.y).any():
-            return "some training rows have no label"
-        if is_regressor(learner, data.y):
-            if not self.regressors:
-                return "it is about labels, and the learner is given numbers"
-        elif len(data.classes) < 2:
-            return "the training rows are all of one class"
-        for k in parameters(learner, "n_neighbors"):
-            if isinstance(k, Integral) and int(k) > len(data.x):
-                return f"the learner looks for {k} neighbours, and there are {plural(len(data.x), 'training row')}"
-        return "" if (data.x.nunique(dropna=False) > 1).any() else "no attribute of the training rows varies"
+        What every relation needs is looked at before: two classes, enough rows, an attribute that varies.
+        """
+        return ""
 
-    def follow_up(self, data: Training, labels: Array, rng: np.random.Generator) -> Training:
+    def source(self, data: Training, rng: Rng) -> Training:
+        """Return the source data, made of those that were drawn; by default these themselves."""
+        return data
+
+    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         """Return the follow-up data; `labels` are those that the source fit gave ``data.t``.
 
         Test cases must be as many and in the same order. Where they share by label, the labels are all the same.
@@ -90,305 +85,129 @@ class LearnerRelation:
         """Return the label expected of the follow-up fit in place of each source label; by default the same."""
         return labels
 
+    def expected_scores(self, scores: Floats, classes: list[Any], labels: Array) -> Floats:
+        """Return the scores expected in place of those of the source fit, a column a class; by default the same."""
+        return scores
+
+    def change(self, data: Training, made: Training) -> str:
+        """Return in a line how the follow-up data came from the source data, for an example; empty by default."""
+        return ""
+
     def groups(self, labels: Array) -> list[Places]:
         """Return, for each follow-up, the places of the test cases that share it."""
-        if self.shares == "case":
+        if len(labels) == 1 or self.shares == "case":
             return [np.array([i]) for i in range(len(labels))]
-        import pandas as pd
-
-        codes = (
-            pd.factorize(labels.astype(object))[0] if self.shares == "label" else np.zeros(len(labels), np.intp)
-        )
-        return [np.flatnonzero(codes == code) for code in range(codes.max(initial=-1) + 1)]
+        if self.shares == "all":
+            return [np.arange(len(labels))]
+        shared: dict[Any, list[int]] = {}
+        for place, label in enumerate(labels.tolist()):
+            shared.setdefault(label, []).append(place)
+        return [np.array(places) for places in shared.values()]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
 
-
-# -- the catalogue -------------------------------------------------------------------------------------------
-
-
-class _SameMap(LearnerRelation):
-    name = "MR-0"
-    says = "all numbers, of training rows and test cases, mapped by one k*x + b with k > 0: the same labels"
-
-    def why_not(self, learner: Any, data: Training) -> str:
-        return super().why_not(learner, data) or ("" if _widths(data).any() else "no numeric attribute varies")
-
-    def follow_up(self, data: Training, labels: Array, rng: np.random.Generator) -> Training:
-        # a shift wider than the narrowest column would cost it digits, and labels differ with nobody to blame
-        widths = _widths(data)
-        b = widths[widths > 0].min() * rng.uniform(0.25, 1) * rng.choice([-1, 1])
-        return data.with_numbers(rng.uniform(1.25, 2) ** rng.choice([-1, 1]) * data.numbers + b)
+    def __str__(self) -> str:
+        given = "the input is training data and test cases, the output a label of each case"
+        return template("learners", (given, *self.needs), self.name, self.says)
 
 
-class _PermutedLabels(LearnerRelation):
-    name = "MR-1.1"
-    says = "the classes exchange their labels: predicted labels are exchanged alike"
-
-    def follow_up(self, data: Training, labels: Array, rng: np.random.Generator) -> Training:
-        return _relabelled(data, data.classes[_shuffled(len(data.classes), rng)])
-
-    def expected(self, labels: Array, data: Training, made: Training) -> Array:
-        import pandas as pd
-
-        places, known = pd.factorize(data.y.astype(object))
-        new = made.y[np.unique(places, return_index=True)[1]].astype(object)
-        found = pd.Index(known, dtype=object).get_indexer(pd.Index(labels, dtype=object))
-        return np.where(found < 0, labels.astype(object), new[found])
+def widths(data: Training, low: float = 0.0, high: float = 1.0) -> Floats:
+    """Return how far two quantiles of each numeric attribute are apart; 0 where it has no finite number."""
+    numbers = data.numbers
+    if (low, high) == (0.0, 1.0) and np.isfinite(numbers).all():
+        return np.asarray(np.ptp(numbers, axis=0))
+    wide = np.zeros(numbers.shape[1])
+    for column, values in enumerate(numbers.T):
+        known = values[np.isfinite(values)]
+        if known.size:
+            wide[column] = np.subtract(*np.quantile(known, [high, low]))
+    return wide
 
 
-class _RenamedLabels(_PermutedLabels):
-    name = "label renaming"
-    says = "the classes get other names, which sort alike: predicted labels are renamed alike"
-    firm = False  # the computation is the same to the last digit
-
-    def why_not(self, learner: Any, data: Training) -> str:
-        if any(isinstance(each, dict | list) for each in parameters(learner, "class_weight")):
-            return "the learner's class_weight calls the classes by name"
-        mixed = len({isinstance(label, str) for label in data.classes}) > 1
-        return super().why_not(learner, data) or ("labels of several types have no order" if mixed else "")
-
-    def follow_up(self, data: Training, labels: Array, rng: np.random.Generator) -> Training:
-        width = len(str(len(data.classes)))
-        return _relabelled(data, np.array([f"class {i:0{width}d}" for i in range(len(data.classes))]))
+def usual_range(data: Training) -> tuple[float, float]:
+    """Return between which numbers those of the data lie; 0 and 1 where there are none, or only one."""
+    known = data.numbers[np.isfinite(data.numbers)]
+    if known.size and known.min() < known.max():
+        return float(known.min()), float(known.max())
+    return 0.0, 1.0
 
 
-class _PermutedAttributes(LearnerRelation):
-    name = "MR-1.2"
-    says = "the attributes in another order: the same labels"
-    regressors = True
-
-    def why_not(self, learner: Any, data: Training) -> str:
-        return super().why_not(learner, data) or ("" if data.x.shape[1] > 1 else "there is one attribute only")
-
-    def follow_up(self, data: Training, labels: Array, rng: np.random.Generator) -> Training:
-        order = _shuffled(data.x.shape[1], rng)
-        return replace(data, x=data.x.iloc[:, order], t=data.t.iloc[:, order])
-
-
-class _ConstantAttribute(LearnerRelation):
-    name = "MR-2.1"
-    says = "one attribute more, the last, with one value everywhere: the same labels"
-    regressors = True
-
-    def follow_up(self, data: Training, labels: Array, rng: np.random.Generator) -> Training:
-        name: Any = "constant"
-        while name in data.x.columns:
-            name += "_"
-        if all(isinstance(each, Integral) for each in data.x.columns):
-            name = max(data.x.columns) + 1  # scikit-learn refuses names of several types
-        known = data.numbers.to_numpy()  # a number of the data's, lest it be of another magnitude
-        known = known[np.isfinite(known)]
-        x, t = data.x.copy(), data.t.copy()
-        x[name] = t[name] = rng.choice(known) if len(known) else 1.0
-        return replace(data, x=x, t=t)
-
-
-class _DuplicatedClass(LearnerRelation):
-    name = "MR-3.2"
-    says = "each training row of the predicted class twice: the same label"
-    shares = "label"  # one follow-up serves all test cases that got the label
-    scores = False
-
-    def follow_up(self, data: Training, labels: Array, rng: np.random.Generator) -> Training:
-        again = np.flatnonzero(data.y.astype(object) == labels[0])
-        return _rows(data, np.concatenate([np.arange(len(data.x)), again]))
-
-
-class _Refit(LearnerRelation):
-    name = "refit"
-    says = "fitted again on the same data, with the same random_state: the same labels"
-    regressors = True
-    firm = False  # what cannot be repeated cannot be judged by any relation
-
-    def follow_up(self, data: Training, labels: Array, rng: np.random.Generator) -> Training:
-        return data
-
-
-class _SampleOrder(LearnerRelation):
-    name = "sample order"
-    says = "the training rows in another order: the same labels"
-    regressors = True
-
-    def follow_up(self, data: Training, labels: Array, rng: np.random.Generator) -> Training:
-        return _rows(data, _shuffled(len(data.x), rng))
-
-
-LEARNER_RELATIONS: dict[str, LearnerRelation] = {
-    relation.name: relation
-    for relation in (_SameMap(), _PermutedLabels(), _PermutedAttributes(), _ConstantAttribute(), _DuplicatedClass(),
-                     _Refit(), _SampleOrder(), _RenamedLabels())
-}  # fmt: skip
-
-
-def _widths(data: Training, low: float = 0.0, high: float = 1.0) -> Floats:
-    """Return how far two quantiles of each numeric attribute are apart."""
-    numbers = data.numbers.replace([np.inf, -np.inf], np.nan)
-    return np.asarray((numbers.quantile(high) - numbers.quantile(low)).fillna(0))
-
-
-def _shuffled(n: int, rng: np.random.Generator) -> Places:
+def shuffled(n: int, rng: Rng) -> Places:
     """Return 0 to n - 1 in another order than that."""
     order = rng.permutation(n)
     return np.roll(order, 1) if (order == np.arange(n)).all() else order
 
 
-def _relabelled(data: Training, names: Array) -> Training:
-    """Return data whose classes, as they sort, have other names."""
-    import pandas as pd
-
-    return replace(data, y=names[pd.Index(data.classes, dtype=object).get_indexer(pd.Index(data.y, dtype=object))])
-
-
-def _rows(data: Training, rows: Places) -> Training:
-    return Training(data.x.iloc[rows].reset_index(drop=True), data.y[rows], data.t)
+def objects(values: Any) -> Array:
+    """Return values as an array of objects, whatever NumPy would make of them."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = list(values)
+    return array
 
 
-# -- the check -----------------------------------------------------------------------------------------------
+def renamed(data: Training, names: Array) -> Training:
+    """Return data whose declared labels, as they stand, have other names."""
+    made = replace(data, y=exchanged(data.y, data.declared, names))
+    return made if data.labels is None else replace(made, labels=tuple(names.tolist()))
 
 
-@dataclass(frozen=True, eq=False)
-class Learned:
-    """What became of a relation on one training set, test case by test case.
-
-    `before` and `after` are the labels of the two fits, `expected` what the second should have given; scores have a
-    column a class, the same one in both. Test case i was asked with the follow-up ``made[follow_up[i]]``. Where
-    `tied`, a violation was set aside; `message` says why there is nothing to judge, or why answers are missing.
-    """
-
-    relation: str
-    data: Training
-    made: tuple[Training, ...]
-    follow_up: Places
-    verdicts: Verdicts
-    before: Array
-    after: Array
-    expected: Array
-    scores_before: Floats | None
-    scores_after: Floats | None
-    tied: Mask
-    message: str = ""
-
-    def count(self, verdict: int) -> int:
-        """Return how many test cases have a verdict."""
-        return int((self.verdicts == verdict).sum())
+def exchanged(y: Array, old: Any, new: Array) -> Array:
+    """Return labels with a new name for each old one."""
+    names = dict(zip(list(old), new.tolist(), strict=True))
+    return _plain([names[label] for label in y.tolist()])
 
 
-def check_learner(
-    learner: Any,
-    relation: LearnerRelation,
-    data: Training,
-    rng: np.random.Generator,
-    *,
-    strictness: str = "class_exact",
-    ties: str = "aside",
-) -> Learned:
-    """Fit copies of a learner on data and on their follow-ups, and judge its labels; where it raises: UNDEFINED.
-
-    Parameters named ``random_state`` that are None get one number for all fits. With the strictness "score_exact"
-    scores count as well as labels, where there are any. Violations that are gone in most copies of the data with
-    all numbers moved by a hair hang on a tie: they are set aside as INAPPLICABLE, unless ``ties="count"``.
-
-    Examples
-    --------
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> import pandas as pd
-    >>> x = pd.DataFrame({"a": [1.0, 2.0, 8.0], "b": [3.0, 1.0, 7.0]})
-    >>> data, rng = Training(x, np.array(["low", "low", "high"]), x + 0.4), np.random.default_rng(0)
-    >>> check_learner(KNeighborsClassifier(1), LEARNER_RELATIONS["MR-1.2"], data, rng).after
-    array(['low', 'low', 'high'], dtype=object)
-    """
-    if isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "predict")):
-        reject("learner", "check_learner", "an object with fit and predict", learner)
-    one_of("strictness", "check_learner", strictness, STRICTNESS)
-    one_of("ties", "check_learner", ties, ("aside", "count"))
-    reason = relation.why_not(learner, data)
-    if reason:
-        return _blank(relation, data, INAPPLICABLE, reason)
-    seed, replay, moving = (int(each) for each in rng.integers(2**31, size=3))
-    found = _judged(learner, relation, data, seed, replay, strictness)
-    hair = np.random.default_rng(moving)
-    doubted = np.flatnonzero(found.verdicts == VIOLATED) if relation.firm and ties == "aside" else np.arange(0)
-    shown = np.zeros(len(doubted), dtype=np.intp)
-    for _ in range(COPIES if len(doubted) else 0):
-        again = _judged(learner, relation, _moved(data, hair), seed, replay, strictness)
-        shown += again.verdicts[doubted] != HOLDS
-    found.tied[doubted[2 * shown < COPIES]] = True
-    found.verdicts[found.tied] = INAPPLICABLE
-    return found
+def no_star(data: Training) -> str:
+    """Return why no new label can be made of an old one; empty where it can."""
+    kinds = {"number" if isinstance(label, Real) and not isinstance(label, bool) else type(label).__name__
+             for label in data.classes.tolist()}  # fmt: skip
+    if kinds in ({"str"}, {"number"}):
+        return ""
+    return f"new labels are made of texts and numbers, and these are {' and '.join(sorted(kinds))}"
 
 
-def _judged(
-    learner: Any, relation: LearnerRelation, data: Training, seed: int, replay: int, strictness: str
-) -> Learned:
-    found, rng = _blank(relation, data, UNDEFINED), np.random.default_rng(replay)
-    try:
-        source, classes = learnt(learner, data, seed)
-    except FAILURES as error:
-        return replace(found, message=f"fitted on the source data: {told(error)}")
-    made: list[Training] = []
-    messages = list(source.messages.values())
-    before, scores = source.values, source.scores
-    scores_after = None if scores is None else np.full(scores.shape, np.nan)
-    answered = np.flatnonzero(source.ok)
-    for places in relation.groups(before[answered]):
-        rows = answered[places]
-        part = replace(data, t=data.t.iloc[rows])
-        follow = relation.follow_up(part, before[rows], rng)
-        expected = np.asarray(relation.expected(before[rows], part, follow))
-        if (len(follow.t), expected.shape) != (len(rows), rows.shape):
-            raise TestSystemError(
-                f"The relation {relation.name!r} gave {plural(len(follow.t), 'test case')} and labels of shape "
-                f"{expected.shape} for {plural(len(rows), 'test case')}. It must give one for each, in the same order."
-            )
-        found.follow_up[rows], found.expected[rows] = len(made), expected
-        made.append(follow)
-        try:
-            after, names = learnt(learner, follow, seed)
-        except FAILURES as error:
-            messages.append(f"fitted on the follow-up data: {told(error)}")
-            continue
-        messages += after.messages.values()
-        found.after[rows] = after.values
-        kept = _same(found.after[rows], found.expected[rows], data.y if is_regressor(learner, data.y) else None)
-        if scores is not None and scores_after is not None and after.scores is not None:
-            scores_after[rows] = _aligned(after.scores, names, relation.expected(classes, part, follow))
-            if strictness == "score_exact" and relation.scores:
-                close = np.isclose(scores[rows], scores_after[rows], rtol=SUMS, atol=SUMS, equal_nan=True)
-                kept &= close.all(axis=1)
-        found.verdicts[rows] = np.where(after.ok, np.where(kept, HOLDS, VIOLATED), UNDEFINED)
-    found = replace(found, made=tuple(made), before=before, message=messages[0] if messages else "")
-    return replace(found, scores_before=scores, scores_after=scores_after)
+def starred(data: Training, rows: Places) -> Training:
+    """Return data in which some rows have a new label of their class's own: "B*" for "B", a new number for a number."""
+    taken = {*data.declared, *data.classes.tolist()}
+    old = data.y.tolist()
+    new: dict[Any, Any] = {}
+    for label in sorted({old[row] for row in rows}):
+        if isinstance(label, str):
+            star = label + "*"
+            while star in taken:
+                star += "*"
+        else:
+            star = type(label)(max(taken) + 1)
+        taken.add(star)
+        new[label] = star
+    chosen = set(rows.tolist())
+    return data.labelled(_plain([new[label] if row in chosen else label for row, label in enumerate(old)]))
 
 
-def _blank(relation: LearnerRelation, data: Training, verdict: int, message: str = "") -> Learned:
-    n = len(data.t)
-    labels, after, expected = np.full((3, n), None, dtype=object)
-    verdicts, nowhere, tied = np.full(n, verdict, np.int8), np.full(n, -1, np.intp), np.zeros(n, bool)
-    return Learned(relation.name, data, (), nowhere, verdicts, labels, after, expected, None, None, tied, message)
+def named_by_weight(learner: Any) -> bool:
+    """Tell whether a learner's weights call the classes by name."""
+    return any(isinstance(each, dict | list) for each in parameters(learner, "class_weight"))
 
 
-def _moved(data: Training, rng: np.random.Generator) -> Training:
-    """Return data without ties: every number is moved by a hair."""
-    half, whole = _widths(data, 0.25, 0.75), _widths(data)
-    shape = data.numbers.shape
-    return data.with_numbers(data.numbers + HAIR * np.where(half > 0, half, whole) * rng.uniform(-1, 1, shape))
+def labels_of(data: Training) -> Array:
+    """Return the labels of the rows so that each equals what was predicted."""
+    return data.y if data.y.dtype.kind in NUMBERS else data.y.astype(object)
 
 
-def _same(after: Array, expected: Array, numbers: Array | None) -> Mask:
-    """Tell which answers are as expected; those of regressors may differ by rounding."""
-    if numbers is None:
-        return np.asarray(after == expected, dtype=bool)
-    import pandas as pd
-
-    answered, wanted, y = (pd.to_numeric(pd.Series(each), errors="coerce") for each in (after, expected, numbers))
-    return np.asarray((answered - wanted).abs() <= SUMS * (y.max() - y.min() + SUMS * y.abs().max()))
+def _plain(labels: list[Any]) -> Array:
+    kinds = {type(label) for label in labels}
+    return np.array(labels) if len(kinds) == 1 and kinds <= {str, int, float, bool} else objects(labels)
 
 
-def _aligned(scores: Floats, classes: Array, wanted: Array) -> Floats:
-    """Return scores with a column for each class that is wanted; NaN where it has none."""
-    import pandas as pd
+def some(places: Places, rng: Rng) -> Places:
+    """Return at least one of the places and, where there are several, not all of them."""
+    most = max(2, len(places))
+    return np.sort(rng.permutation(places)[: rng.integers(1, most)])
 
-    places = pd.Index(classes, dtype=object).get_indexer(pd.Index(wanted, dtype=object))
-    return np.where(places < 0, np.nan, scores[:, places])
+
+def moved(n: int, rows: Places, new: Places) -> Places:
+    """Return 0 to n - 1 with others in some places."""
+    places = np.arange(n)
+    places[rows] = new
+    return places

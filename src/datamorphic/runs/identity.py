@@ -60,9 +60,23 @@ def _of_file(path: str | os.PathLike[str]) -> str | None:
         return None
 
 
-def data_hash(points: Points) -> str:
-    """Return a hash of the cases a run starts from, and of their space."""
+def data_hash(points: Any) -> str:
+    """Return a hash of the data a run starts from: cases and their space, a frame, or the name of random ones."""
+    if not isinstance(points, Points):
+        return _table_hash(points)
     digest = hashlib.sha256(points.codes.tobytes(order="F"))
     with suppress(Exception):  # constraints that are functions have no description
         digest.update(json.dumps(space_to_dict(points.space), sort_keys=True).encode())
     return f"sha256:{digest.hexdigest()}"
+
+
+def _table_hash(data: Any) -> str:
+    """Return a hash of whatever else data may be; empty where it has none."""
+    import pandas as pd
+
+    with suppress(Exception):  # lists in cells, and the like
+        if isinstance(data, pd.DataFrame):
+            content = pd.util.hash_pandas_object(data, index=False).to_numpy().tobytes()
+            return f"sha256:{hashlib.sha256(repr(list(data.columns)).encode() + content).hexdigest()}"
+        return f"sha256:{hashlib.sha256(repr(data).encode()).hexdigest()}"
+    return ""

@@ -11,6 +11,7 @@ from ..outputs import Outputs
 from ..space.infer import check_frame
 from ..space.points import Batch, Points, Rows
 from .answers import Labels, as_outputs
+from .training import Trainings
 
 if TYPE_CHECKING:
     from ..space.space import Space
@@ -78,7 +79,7 @@ class Executor:
 
     def batch(self, data: Any) -> Batch:
         """Return user data as a batch of this system's inputs."""
-        if isinstance(data, Points | Rows):
+        if isinstance(data, Points | Rows | Trainings):
             return data
         return Rows(check_frame(data)) if self.space is None else self.space.points(data)
 

@@ -270,7 +270,7 @@ class Guarded(Wrapper):
     def _cuts(self, rows: int) -> list[tuple[int, int]]:
         """Return where pieces begin and end: of one size, and an even number, so that two lanes get as much each."""
         pieces = -(-rows // self.rows)
-        pieces += pieces % 2 if pieces > 1 else 0
+        pieces += pieces % 2 if 1 < pieces < rows else 0
         return _cut(0, rows, pieces)
 
     def _piece(self, batch: Batch, cuts: list[tuple[int, int]], number: int) -> Batch:

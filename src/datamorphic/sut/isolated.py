@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-import threading
-import time
 from collections.abc import Sequence
 from concurrent.futures import TimeoutError as NoAnswer
 from contextlib import suppress
@@ -18,21 +14,18 @@ from ..errors import DatamorphicError, ModelError, SystemDied, SystemHung, Syste
 from ..outputs import Outputs
 from ..space.points import Batch
 from .base import Answer, Distant, Executor, Known, Wanted
-
-TRIES = 3  # to start a child
-START_UP = 120.0  # seconds a new process may take to import its libraries and receive the model
+from .child import START_UP, TRIES, Child
 
 
 class Isolated(Distant):
     """Runs the system in a child process; with a `timeout` in seconds it gives up on a batch that takes longer.
 
     The child gets the system once and then only batches. A child that hangs is killed; a new one takes its
-    place at the next batch. joblib's processes are used since they neither fork (libraries with threads of
-    their own hang after a fork) nor import the caller's script a second time.
+    place at the next batch.
     """
 
     def __init__(self, inner: Executor, timeout: float | None = None) -> None:
-        self._child: Any = None
+        self._child: Child | None = None
         self._ended = False
         self._starting: Any = None  # tells when the child is ready, until it is
         super().__init__(inner)
@@ -88,37 +81,14 @@ class Isolated(Distant):
 
     def _start(self) -> Any:
         """Start a child; return what tells when it is ready."""
-        from joblib.externals.loky.backend import get_context
-        from joblib.externals.loky.process_executor import ProcessPoolExecutor
-
-        self._child = ProcessPoolExecutor(
-            max_workers=1,
-            context=get_context("loky"),
-            initializer=_prepare,
-            initargs=(os.getpid(),),
-        )
-        # Ctrl-C reaches the whole terminal; a child must not die of it while it imports its libraries
-        blocked = (
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            if hasattr(signal, "pthread_sigmask")
-            else None
-        )
-        try:
-            # a task and no argument of the initializer: starting would wait until the child has imported all it needs
-            return self._child.submit(_receive, self.inner)
-        finally:
-            if blocked is not None:
-                signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        self._child = child = Child()
+        return child.start(_receive, self.inner)
 
     def close(self) -> None:
         """End the child process."""
         child, self._child, self._starting = self._child, None, None
         if child is not None:
-            from joblib.externals.loky.backend.utils import kill_process_tree
-
-            for process in list((child._processes or {}).values()):
-                kill_process_tree(process)  # and what it started; the pool notices and ends in good order
-            child.shutdown(wait=True)
+            child.close()
 
     def end(self) -> None:
         """End the child process and start no other: a thread may still want one."""
@@ -141,21 +111,6 @@ def _receive(system: Executor) -> None:
     global _system
     _system = system
     one_blas_thread()
-
-
-def _prepare(parent: int) -> None:
-    sys.stdout = sys.stderr  # what a system prints must not get between a command and whoever reads its output
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C reaches the whole terminal; the parent decides what it means
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-
-
-def _end_with(parent: int) -> None:
-    """Leave nothing behind when the parent is killed."""
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)
 
 
 def one_blas_thread() -> Any:

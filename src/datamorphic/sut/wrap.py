@@ -35,7 +35,8 @@ def wrap(
     model : object
         A fitted estimator or pipeline (anything with ``predict``), a function of a frame, a function of one
         case (``scalar=True``), the path of a model file (.skops, .onnx; .joblib and .pkl with ``trust=True``),
-        a test system with an executor, or an executor, which is returned as it is.
+        a test system with an executor, or an executor, which is returned as it is. ``"weka:IBk -K 3"`` gives a learner:
+        its ``fit`` returns the system that predicts.
     space : Space, optional
         The space of its inputs; without one it takes frames as they are.
     scalar : bool
@@ -79,6 +80,11 @@ def _plain(
         return model
     if isinstance(getattr(model, "sut", None), Executor):
         return model.sut
+    if isinstance(model, str) and model.startswith("weka:"):
+        from .learner import Learner
+        from .weka import weka_learner
+
+        return Learner(weka_learner(model), name=name or model)
     if isinstance(model, str | os.PathLike):
         loaded = load_model(model, trust=trust)
         name = name or os.path.basename(os.fspath(model))

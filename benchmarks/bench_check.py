@@ -1,0 +1,61 @@
+"""Relations x inputs per second: learners trained on the random data of the study, one case each, one core."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from benchmarks.timing import line, seconds
+from datamorphic.data.knn import KNN
+from datamorphic.relations.drawing import random_training
+from datamorphic.relations.examining import Inputs
+from datamorphic.relations.further import LEARNER_RELATIONS
+from datamorphic.relations.necessity import stance
+from datamorphic.sut.learner import Learner
+from datamorphic.sut.weka import Weka, why_no_weka
+from datamorphic.verdicts.examination import Examination, to_test
+
+INPUTS = 300
+NAMES = (
+    "MR-0",
+    "MR-1.1",
+    "MR-1.2",
+    "MR-2.1",
+    "MR-2.2",
+    "MR-3.1",
+    "MR-3.2",
+    "MR-4.1",
+    "MR-4.2",
+    "MR-5.1",
+    "MR-5.2",
+)
+
+
+def main():
+    learners = {"our kNN in plain Python": KNN(3), "scikit-learn KNN(3)": KNeighborsClassifier(3)}
+    learners["scikit-learn GaussianNB"] = GaussianNB()
+    missing = why_no_weka()
+    if not missing:
+        learners |= {"Weka IBk -K 3": Weka("IBk -K 3"), "Weka NaiveBayes": Weka("NaiveBayes")}
+    paces = {}
+    for name, learner in learners.items():
+        views = {each: stance(each, learner) for each in NAMES}
+        found = []
+
+        def run(learner=learner, views=views, found=found):
+            tested = to_test([LEARNER_RELATIONS[each] for each in NAMES], views, 0, "count")
+            exam = Examination(learner, tested, Inputs(random_training, INPUTS), {"progress": False})
+            exam.run()
+            found.append(exam.tally.calls)
+
+        Learner(learner).execute(random_training(np.random.default_rng(0)))  # a JVM takes its time
+        took = seconds(run)
+        paces[name] = found[-1] / took
+        groups = len(NAMES) * INPUTS / took
+        line(name, f"{groups:,.0f} relations x inputs/s", f"{paces[name]:,.0f} trained and asked/s")
+    if missing:
+        line("Weka", "not here", missing)
+    else:
+        ratio = paces["Weka IBk -K 3"] / paces["scikit-learn KNN(3)"]
+        line("Weka IBk through the bridge against scikit-learn KNN", f"{ratio:.2f} x", "")

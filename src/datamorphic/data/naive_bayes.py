@@ -1,0 +1,142 @@
+"""Naive Bayes for normally distributed attributes, as a textbook has it: a subject of mutation analysis."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+
+class NaiveBayes:
+    """Labels a case with the class that is most likely if attributes are normal and, within a class, independent.
+
+    To every variance is added `smoothing` times the largest variance of an attribute over all samples. Attributes are
+    numbers, labels anything that can be sorted; of labels that are equally likely the one that sorts first wins.
+
+    Examples
+    --------
+    >>> model = NaiveBayes().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"])
+    >>> model.predict([[2.5]])
+    array(['low'], dtype='<U4')
+    """
+
+    def __init__(self, smoothing: float = 1e-9) -> None:
+        self.smoothing = smoothing
+
+    @property
+    def like(self) -> Any:
+        """The estimator of scikit-learn that gives the same answers."""
+        from sklearn.naive_bayes import GaussianNB
+
+        return GaussianNB(var_smoothing=self.smoothing)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn how often each class is, and how the attributes are distributed in it."""
+        self.classes_, labels = np.unique(np.asarray(y), return_inverse=True)
+        codes = labels.tolist()
+        samples = rows_of(X)
+        least = self.smoothing * largest_variance(samples)
+        self._priors: list[float] = []
+        self._means: list[list[float]] = []
+        self._variances: list[list[float]] = []
+        for code in range(len(self.classes_)):
+            own = [samples[place] for place in range(len(samples)) if codes[place] == code]
+            self._priors.append(len(own) / len(samples))
+            means, variances = [], []
+            for attribute in range(len(samples[0])):
+                values = [sample[attribute] for sample in own]
+                means.append(mean(values))
+                variances.append(variance(values) + least)
+            self._means.append(means)
+            self._variances.append(variances)
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the most likely label, case by case."""
+        winners = []
+        for case in rows_of(X):
+            joint = self._joint(case)
+            winner = 0
+            for code in range(len(joint)):
+                if joint[code] > joint[winner]:
+                    winner = code
+            winners.append(winner)
+        return np.asarray(self.classes_[winners])
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return how likely each class is, in the order of `classes_`, case by case."""
+        chances = []
+        for case in rows_of(X):
+            joint = self._joint(case)
+            highest = max(joint)
+            total = 0.0
+            for each in joint:
+                total += math.exp(each - highest)
+            chances.append([math.exp(each - highest) / total for each in joint])
+        return np.array(chances).reshape(len(chances), len(self.classes_))
+
+    def predict_joint_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the logarithm of prior times likelihood of each class, case by case."""
+        joint = [self._joint(case) for case in rows_of(X)]
+        return np.array(joint).reshape(len(joint), len(self.classes_))
+
+    def _joint(self, case: list[float]) -> list[float]:
+        joint = []
+        for code in range(len(self.classes_)):
+            total = math.log(self._priors[code])
+            for attribute in range(len(case)):
+                total += log_density(
+                    case[attribute], self._means[code][attribute], self._variances[code][attribute]
+                )
+            joint.append(total)
+        return joint
+
+
+def largest_variance(samples: list[list[float]]) -> float:
+    """Return the variance of the attribute that varies most."""
+    largest = 0.0
+    for attribute in range(len(samples[0])):
+        spread = variance([sample[attribute] for sample in samples])
+        if spread > largest:
+            largest = spread
+    if largest == 0:
+        raise ValueError("No attribute of the training samples varies, so there is nothing to learn from.")
+    return largest
+
+
+def mean(values: list[float]) -> float:
+    """Return the mean of some numbers."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total / len(values)
+
+
+def variance(values: list[float]) -> float:
+    """Return the mean of the squared differences from the mean."""
+    centre = mean(values)
+    total = 0.0
+    for value in values:
+        difference = value - centre
+        total += difference * difference
+    return total / len(values)
+
+
+def log_density(value: float, centre: float, spread: float) -> float:
+    """Return the logarithm of the density of a normal distribution with a mean and a variance."""
+    difference = value - centre
+    return -0.5 * math.log(2 * math.pi * spread) - difference * difference / (2 * spread)
+
+
+def rows_of(X: Any) -> list[list[float]]:
+    """Return the rows of a table, an array or a frame, as lists of numbers."""
+    table = X.to_numpy() if hasattr(X, "to_numpy") else X
+    rows: list[list[float]] = np.asarray(table, dtype=float).tolist()
+    return rows
+
+
+def learners() -> dict[str, Any]:
+    """Return the learners that are to be tested, by name."""
+    return {"NBC": NaiveBayes()}

@@ -1,0 +1,285 @@
+"""Mutation operators: every way in which one place of a syntax tree can be changed.
+
+The names are those of the literature: AOR, ROR, COR, SOR, LOR and ASR replace arithmetic, relational, conditional,
+shift, logical and short-cut assignment operators; CRP replaces constants, RSR what is returned.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+OPERATORS = {
+    "AOR": "arithmetic operator replaced, or a minus dropped",
+    "ROR": "relational operator replaced",
+    "COR": "and, or, not: replaced, dropped or added",
+    "SOR": "shift operator replaced",
+    "LOR": "bitwise logical operator replaced or dropped",
+    "ASR": "short-cut assignment replaced, also by a plain one",
+    "CRP": "constant replaced",
+    "RSR": "returned value replaced",
+}
+
+#: what each operator of an expression becomes; those of C and Java by all others, Python's own as well by their kin
+_ARITHMETIC: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
+    ast.Add: (ast.Sub, ast.Mult, ast.Div, ast.Mod),
+    ast.Sub: (ast.Add, ast.Mult, ast.Div, ast.Mod),
+    ast.Mult: (ast.Add, ast.Sub, ast.Div, ast.Mod, ast.Pow),
+    ast.Div: (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod),
+    ast.FloorDiv: (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Mod),
+    ast.Mod: (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv),
+    ast.Pow: (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Mod),
+    ast.MatMult: (ast.Mult,),
+}
+_SHIFTS: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
+    ast.LShift: (ast.RShift,),
+    ast.RShift: (ast.LShift,),
+}
+_LOGICAL: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
+    ast.BitAnd: (ast.BitOr, ast.BitXor),
+    ast.BitOr: (ast.BitAnd, ast.BitXor),
+    ast.BitXor: (ast.BitAnd, ast.BitOr),
+}
+_BINARY = {"AOR": _ARITHMETIC, "SOR": _SHIFTS, "LOR": _LOGICAL}
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+_DROPPED: dict[type[ast.unaryop], str] = {ast.USub: "AOR", ast.Invert: "LOR", ast.Not: "COR"}
+#: what may be a number
+_NUMBERS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Await)
+#: fields that are no part of the program: annotations, decorators, what a class derives from, patterns of a match
+_LEFT_ALONE = {"annotation", "returns", "decorator_list", "bases", "type_params", "pattern"}
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """One place of a tree, and what stands there in the mutant.
+
+    `parent` is the node above it, `function` the qualified name of the function it is in, `lines` the first and last
+    line of the statement (of a compound one: of its head). It is `deferred` if it is not run when the module is imported.
+    """
+
+    operator: str
+    before: ast.expr | ast.AugAssign
+    after: ast.expr | ast.AugAssign | ast.Assign
+    parent: ast.AST
+    function: str
+    lines: tuple[int, int]
+    deferred: bool
+
+
+@dataclass(frozen=True)
+class _Context:
+    parent: ast.AST
+    function: str = ""
+    lines: tuple[int, int] = (1, 1)
+    local: tuple[str, ...] = ()
+    deferred: bool = False
+
+
+def changes(tree: ast.Module) -> list[Change]:
+    """Return every change of a module there is, by line, column and operator.
+
+    Left alone are annotations, decorators, docstrings, f-strings, ``__all__``, what only runs for a type checker or as
+    a script, the function ``learners`` and properties ``like``, which say what is to be tested.
+
+    Examples
+    --------
+    >>> [f"{each.operator}: {ast.unparse(each.after)}" for each in changes(ast.parse("total += x"))]
+    ['ASR: total -= x', 'ASR: total *= x', 'ASR: total /= x', 'ASR: total %= x', 'ASR: total = x']
+    """
+    found = list(_walk(tree, _Context(tree)))
+    order = list(OPERATORS)
+    return sorted(found, key=lambda each: (each.before.lineno, each.before.col_offset, order.index(each.operator)))
+
+
+def _walk(node: ast.AST, here: _Context) -> Iterator[Change]:
+    if _no_program(node, here):
+        return
+    if isinstance(node, ast.stmt | ast.ExceptHandler):
+        here = replace(here, lines=_head(node))
+    inside = replace(here, parent=node)
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        inside = replace(inside, function=f"{here.function}.{node.name}".lstrip("."), local=())
+    body = inside
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        body = replace(inside, local=_local_names(node), deferred=True)
+    for operator, before, after in _replacements(node, here):
+        if not hasattr(after, "lineno"):
+            ast.fix_missing_locations(ast.copy_location(after, before))
+        parent = here.parent if before is node else node
+        yield Change(operator, before, after, parent, here.function, here.lines, here.deferred)
+    if _as_number(node) is not None:
+        return  # the number in a negative one is no place of its own
+    for field, value in ast.iter_fields(node):
+        if field in _LEFT_ALONE or (field == "keywords" and isinstance(node, ast.ClassDef)):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield from _walk(child, body if field == "body" else inside)
+
+
+def _no_program(node: ast.AST, here: _Context) -> bool:
+    """Tell whether a node says nothing about what is computed."""
+    if isinstance(node, ast.FunctionDef):  # these say what is to be tested
+        marks = [ast.unparse(each) for each in node.decorator_list]
+        return (node.name == "learners" and isinstance(here.parent, ast.Module)) or (
+            node.name == "like" and "property" in marks
+        )
+    if isinstance(node, ast.If):
+        test = node.test.left if isinstance(node.test, ast.Compare) else node.test
+        return ast.unparse(test).rpartition(".")[2] == "TYPE_CHECKING" or ast.unparse(test) == "__name__"
+    if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        return any(isinstance(each, ast.Name) and each.id == "__all__" for each in targets)
+    # f-strings, template strings and type aliases; some of them only newer versions of Python have
+    return type(node).__name__ in ("JoinedStr", "TemplateStr", "TypeAlias")
+
+
+def _head(node: ast.stmt | ast.ExceptHandler) -> tuple[int, int]:
+    body = getattr(node, "body", None) or getattr(node, "cases", None)
+    if not body:
+        return node.lineno, node.end_lineno or node.lineno
+    first = body[0].pattern if isinstance(node, ast.Match) else body[0]
+    return node.lineno, max(node.lineno, first.lineno - 1)
+
+
+def _local_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+    """Return the names of arguments and variables of a function, sorted."""
+    arguments = function.args
+    plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    names = {each.arg for each in plain} - {"self", "cls"}
+    inner: list[ast.AST] = list(function.body)
+    while inner:
+        node = inner.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        own = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+        comprehension = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+        if not isinstance(node, (*own, *comprehension)):
+            inner += ast.iter_child_nodes(node)
+    return tuple(sorted(names))
+
+
+# -- the operators ---------------------------------------------------------------------------------------------
+
+Replacement = tuple[str, ast.expr | ast.AugAssign, ast.expr | ast.AugAssign | ast.Assign]
+
+
+def _replacements(node: ast.AST, here: _Context) -> Iterator[Replacement]:
+    """Yield what a node may become, each with the name of the operator."""
+    number = _as_number(node)
+    if isinstance(node, ast.expr) and number is not None:
+        for other in _others(number):
+            yield "CRP", node, _constant(other)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield "CRP", node, ast.Constant(not node.value)
+    elif isinstance(node, ast.BinOp):
+        yield from _calculated(node)
+    elif isinstance(node, ast.UnaryOp) and type(node.op) in _DROPPED:
+        yield _DROPPED[type(node.op)], node, node.operand
+    elif isinstance(node, ast.Compare):
+        yield from _compared(node)
+    elif isinstance(node, ast.BoolOp):
+        yield "COR", node, ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
+    elif isinstance(node, ast.AugAssign):
+        yield from _assigned(node)
+    elif isinstance(node, ast.Return) and node.value is not None:
+        yield from _returned(node.value, here)
+    for condition in _conditions(node):
+        yield from _negated(condition)
+
+
+def _conditions(node: ast.AST) -> list[ast.expr]:
+    """Return the conditions that stand directly in a node."""
+    if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert):
+        return [node.test]
+    return node.values if isinstance(node, ast.BoolOp) else node.ifs if isinstance(node, ast.comprehension) else []
+
+
+def _as_number(node: ast.AST | None) -> int | float | None:
+    """Return the number a node stands for, also a negative one; None if it is none."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _as_number(node.operand) if isinstance(node.operand, ast.Constant) else None
+        return None if inner is None else -inner
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return None if isinstance(node.value, bool) else node.value
+    return None
+
+
+def _others(number: int | float) -> list[int | float]:
+    """Return one more, one less, 0, 1 and the negative of a number, each once, of its type.
+
+    Examples
+    --------
+    >>> _others(3), _others(0), _others(0.5)
+    ([4, 2, 0, 1, -3], [1, -1], [1.5, -0.5, 0.0, 1.0])
+    """
+    kind = type(number)
+    wanted = [number + 1, number - 1, kind(0), kind(1), -number]
+    return [each for each in dict.fromkeys(wanted) if each != number]
+
+
+def _constant(number: int | float) -> ast.expr:
+    """Return a number as Python parses it: a negative one is a minus and a number."""
+    return ast.Constant(number) if number >= 0 else ast.UnaryOp(ast.USub(), ast.Constant(-number))
+
+
+def _calculated(node: ast.BinOp) -> Iterator[Replacement]:
+    if _is_sequence(node.left) or _is_sequence(node.right):
+        return  # these know + and * only, and every other operator makes them raise
+    for name, table in _BINARY.items():
+        for other in table.get(type(node.op), ()):
+            yield name, node, ast.BinOp(node.left, other(), node.right)
+
+
+def _is_sequence(node: ast.expr) -> bool:
+    text = isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+    return text or isinstance(node, ast.List | ast.Tuple | ast.ListComp | ast.JoinedStr)
+
+
+def _compared(node: ast.Compare) -> Iterator[Replacement]:
+    for place, comparison in enumerate(node.ops):
+        kind = type(comparison)
+        others = [_OPPOSITE[kind]] if kind in _OPPOSITE else [each for each in _ORDERS if each is not kind]
+        for other in others:
+            operators = [*node.ops[:place], other(), *node.ops[place + 1 :]]
+            yield "ROR", node, ast.Compare(node.left, operators, node.comparators)
+
+
+def _negated(condition: ast.expr) -> Iterator[Replacement]:
+    """Yield a condition negated, unless another operator does that."""
+    done = isinstance(condition, ast.Constant) or (isinstance(condition, ast.Compare) and len(condition.ops) == 1)
+    if not done and not (isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not)):
+        yield "COR", condition, ast.UnaryOp(ast.Not(), condition)
+
+
+def _assigned(node: ast.AugAssign) -> Iterator[Replacement]:
+    for table in _BINARY.values():
+        if type(node.op) in table:
+            for other in table[type(node.op)]:
+                yield "ASR", node, ast.AugAssign(node.target, other(), node.value)
+    yield "ASR", node, ast.Assign([node.target], node.value)
+
+
+def _returned(value: ast.expr, here: _Context) -> Iterator[Replacement]:
+    if isinstance(value, ast.Constant) and (value.value is None or isinstance(value.value, bool)):
+        return
+    yield "RSR", value, ast.Constant(None)
+    # other operators change constants and conditions; what surely is no number has no negative
+    if isinstance(value, _NUMBERS) and _as_number(value) is None and not _is_self(value):
+        yield "RSR", value, ast.Constant(0)
+        yield "RSR", value, ast.UnaryOp(ast.USub(), value)
+    if isinstance(value, ast.Name) and value.id in here.local:
+        for name in here.local:
+            if name != value.id:
+                yield "RSR", value, ast.Name(name, ast.Load())
+
+
+def _is_self(value: ast.expr) -> bool:
+    return isinstance(value, ast.Name) and value.id in ("self", "cls")

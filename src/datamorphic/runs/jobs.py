@@ -1,0 +1,331 @@
+"""Jobs in child processes with limits: one that hangs, dies or takes all memory does no harm, and is reported."""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import pickle
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from .._checks import one_of, positive, reject, whole_number
+from ..errors import ArgumentError, SystemDied, told
+from ..sut.child import START_UP, TRIES, Child
+from ..sut.isolated import one_blas_thread
+
+
+@dataclass(frozen=True)
+class Done:
+    """It returned a value."""
+
+    value: Any
+    state: ClassVar[str] = "done"
+
+
+@dataclass(frozen=True)
+class Raised:
+    """It raised; also SystemExit and KeyboardInterrupt."""
+
+    message: str
+    state: ClassVar[str] = "raised"
+
+
+@dataclass(frozen=True)
+class Hung:
+    """It took longer than it may."""
+
+    seconds: float
+    state: ClassVar[str] = "timed out"
+
+
+@dataclass(frozen=True)
+class OutOfMemory:
+    """It wanted more memory than there is, or than it may have."""
+
+    state: ClassVar[str] = "out of memory"
+
+
+@dataclass(frozen=True)
+class Died:
+    """Its process ended, with a code (negative: by that signal), or None where nobody knows it."""
+
+    code: int | None
+    state: ClassVar[str] = "died"
+
+
+Outcome = Done | Raised | Hung | OutOfMemory | Died
+
+
+def run_jobs(
+    function: Callable[[Any], Any],
+    jobs: Iterable[Any],
+    *,
+    workers: int = 1,
+    seconds: float | None = None,
+    memory: int | None = None,
+    output: str = "stderr",
+    progress: Callable[[int, Outcome], None] | None = None,
+) -> list[Outcome]:
+    """Call a function with each job, in child processes, and return what became of each, in the order of the jobs.
+
+    Children go from job to job; one that hung, died or ran out of memory is replaced, and so is one that a job has left
+    with threads or with a heap of memory. When this function ends, whatever the reason, all of them have ended, with
+    what they started.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a job; must, as jobs and values, be one that cloudpickle can pickle.
+    jobs : iterable
+        What to call it with.
+    workers : int
+        How many children.
+    seconds : float, optional
+        How long a job may take; the start of a child does not count.
+    memory : int, optional
+        How many bytes a job may add to the address space of its process, where the platform can tell (Linux).
+        Address space is more than what is used: leave room.
+    output : {"stderr", "nothing"}
+        Where that goes which jobs print.
+    progress : callable, optional
+        Called with the number of a job and what became of it, as soon as that is known.
+
+    Examples
+    --------
+    >>> run_jobs(lambda n: 10 // n, [5, 0], seconds=60)
+    [Done(value=2), Raised(message='ZeroDivisionError: integer division or modulo by zero')]
+    """
+    workers = whole_number("workers", "run_jobs", workers, 1)
+    seconds = None if seconds is None else positive("seconds", "run_jobs", seconds)
+    memory = None if memory is None else whole_number("memory", "run_jobs", memory, 1)
+    one_of("output", "run_jobs", output, ("stderr", "nothing"))
+    if not callable(function):
+        reject("function", "run_jobs", "callable", function)
+    setup = _pickled(function, "The function"), memory, output
+    outcomes: dict[int, Outcome] = {}
+    waiting = enumerate(jobs)
+    lanes = [_Lane(setup, seconds) for _ in range(workers)]
+    try:
+        while True:
+            for lane in lanes:
+                job = None if lane.job else next(waiting, None)
+                if job:
+                    lane.take(job)
+            busy = {lane: lane.job[0] for lane in lanes if lane.job}
+            if not busy:
+                return [outcomes[number] for number in sorted(outcomes)]
+            left = min(lane.deadline for lane in busy) - time.monotonic()
+            patience = None if left == math.inf else max(0.0, left)
+            wait([lane.awaited for lane in busy], timeout=patience, return_when=FIRST_COMPLETED)
+            for lane, number in busy.items():
+                outcome = lane.look()
+                if outcome is not None:
+                    outcomes[number] = outcome
+                    if progress is not None:
+                        progress(number, outcome)
+    finally:  # kill all before waiting for any
+        for lane in lanes:
+            lane.kill()
+        for lane in lanes:
+            lane.close()
+
+
+class _Lane:
+    """One child after the other, and the job it is at."""
+
+    def __init__(self, setup: tuple[Any, ...], seconds: float | None) -> None:
+        self._setup, self._seconds = setup, seconds
+        self._child: Child | None = None
+        self._starting, self._failed, self._used = False, 0, False
+        self.job: tuple[int, Any] | None = None
+        self.awaited: Future[Any] = Future()
+        self.deadline = math.inf
+
+    def take(self, job: tuple[int, Any]) -> None:
+        """Begin a job, in a new child if there is none."""
+        self.job = job
+        if self._child is None:
+            self._start()
+        else:
+            self._submit()
+
+    def _start(self) -> None:
+        self._child = Child()
+        self._starting, self._used = True, False
+        self.deadline = time.monotonic() + START_UP
+        self.awaited = self._child.start(_receive, *self._setup)
+
+    def _submit(self) -> None:
+        assert self._child is not None
+        assert self.job is not None
+        number, job = self.job
+        self._starting = False
+        self.awaited = self._child.submit(_run, _pickled(job, f"Job {number}"))
+        self.deadline = math.inf if self._seconds is None else time.monotonic() + self._seconds
+
+    def look(self) -> Outcome | None:
+        """Return what became of the job, if that is known by now."""
+        late = not self.awaited.done()
+        if late and time.monotonic() < self.deadline:
+            return None
+        if self._starting:
+            self._started(late)
+            return None
+        if late:
+            return self._over(Hung(self._seconds or 0.0), close=True)
+        if self.awaited.exception() is not None:  # the process has ended
+            child, used = self._child, self._used
+            self.close()
+            if used:  # an earlier job may have left something behind that did it
+                self._start()
+                return None
+            return self._over(Died(child.code if child else None), close=True)
+        outcome, spent = self.awaited.result()
+        self._used = True
+        if outcome is None:  # joblib has replaced the process, which leaked memory
+            self.close()
+            self._start()
+            return None
+        return self._over(_read(outcome), close=spent)
+
+    def _started(self, late: bool) -> None:
+        if late or self.awaited.exception() is not None:
+            self.close()
+            self._failed += 1  # it may have been killed from outside
+            if self._failed == TRIES:
+                raise SystemDied(f"No process for jobs could be started, {TRIES} times in a row.")
+            self._start()
+        elif trouble := self.awaited.result():
+            raise ArgumentError(f"The function cannot be loaded in another process: {trouble}.")
+        else:
+            self._failed = 0
+            self._submit()
+
+    def _over(self, outcome: Outcome, close: bool) -> Outcome:
+        self.job = None
+        if close:
+            self.close()
+        return outcome
+
+    def kill(self) -> None:
+        """Kill the child, and what it started."""
+        if self._child is not None:
+            pid = self._child.pid
+            self._child.kill()
+            if pid is not None and hasattr(os, "killpg"):
+                with suppress(OSError):  # the group has nobody left
+                    os.killpg(pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End the child."""
+        self.kill()
+        child, self._child = self._child, None
+        if child is not None:
+            child.close()
+
+
+def _pickled(value: Any, what: str) -> bytes:
+    # cloudpickle as joblib has it, which is a package of its own in some versions only
+    from joblib.externals.loky.cloudpickle_wrapper import dumps
+
+    try:
+        return dumps(value)
+    except Exception as error:
+        raise ArgumentError(
+            f"{what} cannot be sent to another process: it cannot be pickled ({told(error)})."
+        ) from None
+
+
+def _read(outcome: Outcome) -> Outcome:
+    """Return an outcome with its value unpickled."""
+    if not isinstance(outcome, Done):
+        return outcome
+    try:
+        return Done(pickle.loads(outcome.value))
+    except Exception as error:
+        return Raised(f"its value cannot be read in another process: {told(error)}")
+
+
+# -- in the child ----------------------------------------------------------------------------------------------
+
+_function: Callable[[Any], Any] | None = None
+_memory: int | None = None
+_usual: int | None = None  # bytes of address space after the first job
+
+
+def _receive(function: bytes, memory: int | None, output: str) -> str:
+    """Take the function; return what is wrong with it."""
+    global _function, _memory
+    _memory = memory
+    if hasattr(os, "setsid"):
+        os.setsid()  # a group of its own, so that all that it starts can be found
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    if output == "nothing":
+        os.dup2(nothing, 2)
+    os.dup2(2, 1)
+    try:
+        _function = pickle.loads(function)
+    except Exception as error:
+        return told(error)
+    one_blas_thread()
+    return ""
+
+
+def _run(job: bytes) -> tuple[Outcome | None, bool]:
+    """Do a job; return what became of it, and whether the process had better be replaced."""
+    global _usual
+    if _function is None:
+        return None, True
+    try:
+        with _limited():
+            value = _pickled(_function(pickle.loads(job)), "The value")
+    except BaseException as error:
+        if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+            return OutOfMemory(), True
+        outcome: Outcome = Raised(_told(error))
+    else:
+        outcome = Done(value)
+    size = _size()
+    _usual = _usual or size
+    return outcome, bool(size and _usual and _memory and size > _usual + _memory)
+
+
+def _told(error: BaseException) -> str:
+    try:
+        return told(error)
+    except BaseException:  # its text is made by code of the job
+        return type(error).__name__
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Let the process grow by so many bytes, where the platform can tell how large it is."""
+    size = _size()
+    if _memory is None or size is None:
+        yield
+        return
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    most = [limit for limit in (*before, size + _memory) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min(most), before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def _size() -> int | None:
+    """Return the address space of this process in bytes; None where nobody knows."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as pages:
+            return int(pages.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return None

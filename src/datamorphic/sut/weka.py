@@ -1,0 +1,316 @@
+"""Weka's classifiers as learners: `Weka("IBk -K 3")` is fitted and asked like an estimator of scikit-learn's."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, distribution
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._checks import did_you_mean, plural, reject, short
+from ..errors import ArgumentError, BadAnswer, DataError, DatamorphicError, ModelError
+from .attributes import Columns, as_labels, declared, label_array, places
+from .jvm import Attribute, Bridge, Floats, bridge, java_path
+
+Array = npt.NDArray[Any]
+Jar = str | os.PathLike[str]
+
+JAR_VARIABLE = "DATAMORPHIC_WEKA_JAR"
+DEBIAN_JAR = "/usr/share/java/weka.jar"
+PACKAGE = "weka.classifiers."
+
+__all__ = ["Weka", "find_jar", "weka_learner", "why_no_weka"]
+
+# -- the jar ---------------------------------------------------------------------------------------------------
+
+
+def find_jar(jar: Jar | None = None) -> str:
+    """Return where Weka's jar is: as given, in ``$DATAMORPHIC_WEKA_JAR``, of Debian, or in python-weka-wrapper3."""
+    if jar is not None and not isinstance(jar, str | os.PathLike):
+        reject("jar", "Weka", "the path of weka.jar, or None", jar)
+    return _found(os.fspath(jar) if jar is not None else os.environ.get(JAR_VARIABLE, ""))
+
+
+@lru_cache(maxsize=16)
+def _found(given: str) -> str:
+    for place in [given] if given else [DEBIAN_JAR, _of_wrapper()]:
+        if os.path.isfile(place):
+            return os.path.realpath(place)
+    if given:
+        raise ModelError(
+            f"There is no file {given!r}, where weka.jar should be. See the parameter jar, or ${JAR_VARIABLE}."
+        )
+    raise ModelError(
+        "Weka is not found. Install it (Debian, Ubuntu: apt install weka), or python-weka-wrapper3, which brings it "
+        f"(pip install python-weka-wrapper3), or say where it is: {JAR_VARIABLE}=/path/to/weka.jar."
+    )
+
+
+def _of_wrapper() -> str:
+    try:
+        return str(distribution("python-weka-wrapper3").locate_file("weka/lib/weka.jar"))
+    except PackageNotFoundError:
+        return ""
+
+
+@lru_cache(maxsize=16)
+def class_names(jar: str) -> tuple[str, ...]:
+    """Return the names of the classes that a jar has under weka.classifiers."""
+    try:
+        with zipfile.ZipFile(jar) as archive:
+            entries = archive.namelist()
+    except (zipfile.BadZipFile, OSError) as error:
+        raise ModelError(f"{jar!r} cannot be read as a jar: {error}. It should be Weka's weka.jar.") from None
+    folder = PACKAGE.replace(".", "/")
+    names = sorted(
+        entry.removesuffix(".class").replace("/", ".")
+        for entry in entries
+        if entry.startswith(folder) and entry.endswith(".class") and "$" not in entry
+    )
+    if f"{PACKAGE}Classifier" not in names:
+        raise ModelError(f"{jar!r} is a jar without Weka's classifiers. It should be Weka's weka.jar.")
+    return tuple(names)
+
+
+@lru_cache(maxsize=256)
+def class_name(name: str, jar: str) -> str:
+    """Return the whole name of a class under weka.classifiers, from its last parts."""
+    names = class_names(jar)
+    # parts of classifiers, which may share a name with one, are in packages further down
+    upper = [each for each in names if each.count(".") == 3]
+    found = [name] if name in names else [each for each in names if each.endswith(f".{name}")]
+    found = [each for each in found if each in upper] or found
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise ModelError(
+            f"{name!r} may be any of these classes of Weka: {', '.join(found)}. Write more of its name."
+        )
+    brief = [each.rpartition(".")[2] for each in upper]
+    alike = [each for each in brief if each.lower() == name.lower().rpartition(".")[2]]
+    raise ModelError(
+        f"Weka has no classifier {name!r}. "
+        + (f"Did you mean {alike[0]!r}?" if alike else did_you_mean(name.rpartition(".")[2], brief))
+    )
+
+
+def why_no_weka(jar: Jar | None = None) -> str:
+    """Return why Weka cannot run here and what to do about it; an empty text where it can. It starts no Java."""
+    try:
+        class_names(find_jar(jar))
+        java_path()
+    except DatamorphicError as error:
+        return str(error)
+    return ""
+
+
+# -- the learner -----------------------------------------------------------------------------------------------
+
+
+class Weka:
+    """A classifier of Weka's, by its name and options as on Weka's command line.
+
+    Numbers are numeric attributes. Columns of text are nominal ones with the values that occur in training, those of
+    categories and truth values with all values they may have; any other value is missing for Weka, as NaN is. The
+    class is nominal, with its labels declared in order, or numeric where `y` has numbers that are not whole.
+
+    A fitted model is Weka's own, with its habits: IBk, for one, widens its ranges with every case it is asked, so
+    that answers may depend on what was asked before.
+
+    Parameters
+    ----------
+    options : str
+        The class, by the last part of its name at least, and its options. They are Weka's own, and some of them name
+        files that Weka then reads.
+    jar : path, optional
+        Where weka.jar is. By default the one in ``$DATAMORPHIC_WEKA_JAR``, of Debian's package, or in
+        python-weka-wrapper3. A process can run only one.
+
+    Examples
+    --------
+    >>> learner = Weka("IBk -K 3")
+    >>> learner, learner.like
+    (Weka('IBk -K 3'), KNeighborsClassifier(n_neighbors=3))
+    """
+
+    _estimator_type = "classifier"  # for scikit-learn before 1.6
+
+    def __init__(self, options: str, *, jar: Jar | None = None) -> None:
+        self.options, self.jar = options, jar
+        self._fitted: _Fitted | None = None
+
+    def fit(self, X: Any, y: Any, classes: Sequence[Any] | None = None) -> Weka:
+        """Build the classifier.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (rows, attributes)
+            The training rows.
+        y : sequence
+            Their labels; None and NaN are missing. Numbers that are not whole make it a regressor.
+        classes : sequence, optional
+            The labels there are, in order; some may occur in no row. By default those that occur, sorted.
+        """
+        self._fitted = None
+        weka, model = self._new()
+        given, columns = as_labels(y), Columns.of(X)
+        labels, rows = declared(given, classes), columns.codes(X)
+        if len(given) != len(rows):
+            raise DataError(f"{plural(len(rows), 'training row')} need a label each. Got {len(given)}.")
+        rows[:, -1] = given if labels is None else places(given, labels)
+        attributes = columns.attributes(labels)
+        weka.fit(model, weka.header(attributes), rows)
+        known = None if labels is None else label_array(labels, given)
+        self._fitted = _Fitted(weka.jar, columns, attributes, known, model)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the labels that Weka's ``classifyInstance`` gives; None where it says that they are missing."""
+        fitted = self._known()
+        found, labels = fitted.asked(Bridge.classify, X, self.jar), fitted.labels
+        if labels is None:
+            return found
+        if len(found) and found.min() >= 0 and found.max() < len(labels):
+            return labels[found.astype(np.intp)]
+        missing = np.isnan(found)
+        if ((found < 0) | (found >= len(labels))).any():
+            raise BadAnswer(f"Weka answered with label number {short(found[~missing].max())} of {len(labels)}")
+        answers = np.full(len(found), None, dtype=object)
+        answers[~missing] = labels[found[~missing].astype(np.intp)]
+        return answers if missing.any() else answers.astype(labels.dtype)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return what Weka's ``distributionForInstance`` gives, a column a declared label."""
+        fitted = self._known()
+        if fitted.labels is None:
+            raise ModelError(
+                f"{self!r} was fitted on numbers: there are no labels whose probability it could tell."
+            )
+        return fitted.asked(Bridge.distribute, X, self.jar)
+
+    @property
+    def classes_(self) -> Array:
+        """The labels in the order they were declared."""
+        if self._fitted is None or self._fitted.labels is None:
+            raise AttributeError("Only a learner that was fitted on labels has classes_.")
+        return self._fitted.labels
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many attributes it was fitted on."""
+        if self._fitted is None:
+            raise AttributeError("Only a fitted learner has n_features_in_.")
+        return len(self._fitted.columns.names)
+
+    @property
+    def feature_names_in_(self) -> Array:
+        """The columns of the frame it was fitted on."""
+        if self._fitted is None or not self._fitted.columns.framed:
+            raise AttributeError("Only a learner that was fitted on a frame has feature_names_in_.")
+        return np.array(self._fitted.columns.names, dtype=object)
+
+    def check(self) -> Weka:
+        """Make the classifier once, and return the learner: what is wrong with its name, options or jar is raised."""
+        self._new()
+        return self
+
+    @property
+    def like(self) -> Any:
+        """The estimator of scikit-learn's with the same algorithm, where there is one; else None."""
+        text = str(self.options)
+        if found := re.fullmatch(r"\s*(?:weka\.classifiers\.)?(?:lazy\.)?IBk(?:\s+-K\s+([1-9]\d*))?\s*", text):
+            from sklearn.neighbors import KNeighborsClassifier
+
+            return KNeighborsClassifier(int(found[1] or 1))
+        if re.fullmatch(r"\s*(?:weka\.classifiers\.)?(?:bayes\.)?NaiveBayes\s*", text):
+            from sklearn.naive_bayes import GaussianNB
+
+            return GaussianNB(var_smoothing=0.0)
+        return None
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, as scikit-learn wants to know them."""
+        return {"options": self.options, "jar": self.jar}
+
+    def set_params(self, **parameters: Any) -> Weka:
+        """Set parameters by name."""
+        for name, value in parameters.items():
+            if name not in self.get_params():
+                raise ArgumentError(f"Weka has no parameter {name!r}. {did_you_mean(name, self.get_params())}")
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        kind = {"estimator_type": "classifier", "classifier_tags": ClassifierTags()}
+        inputs = InputTags(allow_nan=True, categorical=True, string=True)
+        return Tags(target_tags=TargetTags(required=True), input_tags=inputs, **kind)
+
+    def __repr__(self) -> str:
+        return f"Weka({self.options!r}{f', jar={os.fspath(self.jar)!r}' if self.jar is not None else ''})"
+
+    def _new(self) -> tuple[Bridge, Any]:
+        if not isinstance(self.options, str) or not self.options.strip():
+            reject("options", "Weka", "the name of a classifier with its options, as in 'IBk -K 3'", self.options)
+        name, *rest = self.options.split(maxsplit=1)
+        jar = find_jar(self.jar)
+        whole = class_name(name, jar)
+        weka = bridge(jar)
+        return weka, weka.classifier(whole, "".join(rest))
+
+    def _known(self) -> _Fitted:
+        if self._fitted is None:
+            raise ModelError(f"{self!r} is not fitted. Fit it first: model.fit(X, y).")
+        return self._fitted
+
+
+def weka_learner(text: str) -> Weka:
+    """Return the learner that ``weka:`` with a name and options stands for.
+
+    Examples
+    --------
+    >>> weka_learner("weka:trees.J48 -C 0.25")
+    Weka('trees.J48 -C 0.25')
+    """
+    if not isinstance(text, str) or not text.startswith("weka:"):
+        reject("text", "weka_learner", "a text like 'weka:IBk -K 3'", text)
+    return Weka(text.removeprefix("weka:").strip())
+
+
+@dataclass
+class _Fitted:
+    """A classifier of Java's, or its bytes until it is needed, and how its rows and labels are written."""
+
+    jar: str
+    columns: Columns
+    attributes: tuple[Attribute, ...]
+    labels: Array | None
+    model: Any
+    lock: Any = field(default_factory=threading.Lock)
+
+    def asked(self, question: Callable[[Bridge, Any, Any, Floats], Floats], table: Any, jar: Jar | None) -> Floats:
+        """Return what the classifier answers for the rows of a table."""
+        rows = self.columns.codes(table)
+        with self.lock:  # some classifiers change while they are asked
+            if isinstance(self.model, bytes):
+                self.jar = find_jar(jar)  # on another machine it may be elsewhere
+                self.model = bridge(self.jar).load(self.model)
+            weka = bridge(self.jar)
+            return question(weka, self.model, weka.header(self.attributes), rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            saved = self.model if isinstance(self.model, bytes) else bridge(self.jar).dump(self.model)
+        return self.__dict__ | {"model": saved, "lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ = state | {"lock": threading.Lock()}

@@ -1,0 +1,215 @@
+"""`Violation`: training data on which a learner breaks a promise, in words and as a store keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._checks import plural, short
+from ..errors import DataError
+from ..relations.examining import Tested
+from ..relations.learned import Learned
+from ..space.describe import value_from_json, value_to_json
+from ..sut.training import Floats, Training
+
+SHOWN = 12  # training rows of an example that are shown
+WIDEST = 8  # attributes of a row
+
+
+@dataclass(frozen=True, eq=False)
+class Violation:
+    """Training data and a case on which a learner breaks a promise.
+
+    Attributes
+    ----------
+    relation, says : str
+        The promise.
+    necessary : bool
+        Whether every right implementation of the learner keeps it; `reason` says why, or why not.
+    source, follow_up : Training
+        What the learner was trained on, with the one test case, before and after the change.
+    before, expected, after
+        The label of the case, the one the promise expects after the change, and the one it got.
+    scores_before, scores_after : ndarray or None
+        Its scores, a value for each of ``source.declared``.
+    change : str
+        What was changed, where the relation can tell it in a line.
+    shrunk : bool
+        Whether it is the smallest that was found, or as it came.
+    number : int
+        Which of the inputs it comes from: what is random about the change starts there.
+    """
+
+    relation: str
+    says: str
+    necessary: bool
+    reason: str
+    source: Training
+    follow_up: Training
+    before: Any
+    expected: Any
+    after: Any
+    scores_before: Floats | None = None
+    scores_after: Floats | None = None
+    change: str = ""
+    shrunk: bool = False
+    number: int = 0
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """How many training rows and attributes the source data have."""
+        return int(self.source.x.shape[0]), int(self.source.x.shape[1])
+
+    def describe(self) -> str:
+        """Return it in lines: what the learner was trained on, the case, its two labels."""
+        return "\n".join(
+            [
+                f"trained on {_size(self.source)}",
+                *_rows(self.source),
+                f"case     {_case(self.source)}",
+                f"answer   {_plain(self.before)!r}{_scores(self.source, self.scores_before)}",
+                f"then     {self.change or self.says.partition(': ')[0]}: trained on {_size(self.follow_up)}",
+                *_rows(self.follow_up),
+                f"case     {_case(self.follow_up)}",
+                f"expected {_plain(self.expected)!r}",
+                f"becomes  {_plain(self.after)!r}{_scores(self.source, self.scores_after)}",
+            ]
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {
+            "relation": self.relation,
+            "says": self.says,
+            "necessary": self.necessary,
+            "reason": self.reason,
+            "change": self.change,
+            "source": training_to_json(self.source),
+            "follow_up": training_to_json(self.follow_up),
+            "before": _plain(self.before),
+            "expected": _plain(self.expected),
+            "after": _plain(self.after),
+            "scores_before": None if self.scores_before is None else self.scores_before.tolist(),
+            "scores_after": None if self.scores_after is None else self.scores_after.tolist(),
+            "shrunk": self.shrunk,
+        }
+
+    def __repr__(self) -> str:
+        rows, attributes = self.size
+        return f"Violation({self.relation}, {plural(rows, 'row')} of {plural(attributes, 'attribute')})"
+
+
+def violation_of(each: Tested, found: Learned, number: int, shrunk: bool, row: int | None = None) -> Violation:
+    """Return one violation of what was found: the first, or that of a row."""
+    row = int(found.violations[0]) if row is None else row
+    data = found.data.each[found.data.which[row]]
+    made = found.made[found.follow_up[row]]
+    place = int(np.flatnonzero(np.flatnonzero(found.follow_up == found.follow_up[row]) == row)[0])
+    scores = [
+        None if table is None or np.isnan(table[row]).all() else table[row, : len(data.declared)]
+        for table in (found.scores_before, found.scores_after)
+    ]
+    return Violation(
+        each.relation.name, each.relation.says, each.view.necessary, each.view.reason,
+        data.cases([int(found.data.case[row])]), made.cases([place]),
+        found.before[row], found.expected[row], found.after[row], scores[0], scores[1],
+        each.relation.change(data, made), shrunk, number,
+    )  # fmt: skip
+
+
+def _size(data: Training) -> str:
+    return f"{plural(int(data.x.shape[0]), 'row')} of {plural(int(data.x.shape[1]), 'attribute')}"
+
+
+def _rows(data: Training) -> list[str]:
+    dense = data.x.toarray() if hasattr(data.x, "toarray") else data.x
+    if len(data.y) > SHOWN:
+        return []
+    weights = [""] * len(data.y) if data.weights is None else [f", weight {weight:g}" for weight in data.weights]
+    return [
+        f"  {_told(dense, row)}: {_label(label)}{weight}"
+        for row, (label, weight) in enumerate(zip(data.y.tolist(), weights, strict=True))
+    ]
+
+
+def _case(data: Training) -> str:
+    return _told(data.t.toarray() if hasattr(data.t, "toarray") else data.t, 0)
+
+
+def _told(table: Any, row: int) -> str:
+    if hasattr(table, "columns"):
+        values = list(table.iloc[row].items())
+    else:
+        values = [(f"a{place}", value) for place, value in enumerate(table[row].tolist())]
+    told = ", ".join(f"{name}={short(value)}" for name, value in values[:WIDEST])
+    return told + (", ..." if len(values) > WIDEST else "")
+
+
+def told_rows(data: Training) -> tuple[list[str], list[tuple[dict[str, str], str]]]:
+    """Return the names of the attributes, and the training rows with their labels, the case last, as texts."""
+    tables = [each.toarray() if hasattr(each, "toarray") else each for each in (data.x, data.t)]
+    names = [str(name) for name in data.x.columns] if data.framed else [f"a{i}" for i in range(data.x.shape[1])]
+    rows = [table.iloc[: 10 * SHOWN].to_numpy(object) if data.framed else table[: 10 * SHOWN] for table in tables]
+    labels = [*(_label(label) for label in data.y[: len(rows[0])].tolist()), *["the case"] * len(rows[1])]
+    cells = [
+        {name: short(value) for name, value in zip(names, row, strict=True)}
+        for table in rows
+        for row in table.tolist()
+    ]
+    return names, list(zip(cells, labels, strict=True))
+
+
+def _label(label: Any) -> str:
+    return short(_plain(label))
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _scores(data: Training, scores: Floats | None) -> str:
+    if scores is None:
+        return ""
+    told = ", ".join(f"{_plain(name)}: {score:.6g}" for name, score in zip(data.declared, scores, strict=False))
+    return f"   scores {told}"
+
+
+# -- as the store has them -------------------------------------------------------------------------------------
+
+
+def training_to_json(data: Training) -> dict[str, Any]:
+    """Return training data as JSON has them; DataError where no file can hold their values."""
+    tables = {}
+    for part in ("x", "t"):
+        table = getattr(data, part)
+        dense = table.toarray() if hasattr(table, "toarray") else table
+        rows = dense.astype(object).itertuples(index=False) if data.framed else dense.tolist()
+        tables[part] = [[value_to_json(value) for value in row] for row in rows]
+    return {
+        "columns": [str(name) for name in data.x.columns] if data.framed else None,
+        **tables,
+        "y": [value_to_json(label) for label in data.y.tolist()],
+        "labels": None if data.labels is None else [value_to_json(label) for label in data.labels],
+        "weights": None if data.weights is None else data.weights.tolist(),
+    }
+
+
+def training_from_json(case: Any) -> Training:
+    """Return training data from what `training_to_json` made of them; DataError from anything else."""
+    try:
+        x, t = ([[value_from_json(value) for value in row] for row in case[part]] for part in ("x", "t"))
+        columns, labels, weights = case.get("columns"), case.get("labels"), case.get("weights")
+        y = np.array([value_from_json(label) for label in case["y"]])
+        tables: Any = (np.array(x, dtype=np.float64), np.array(t, dtype=np.float64))
+        if columns is not None:
+            import pandas as pd
+
+            tables = (pd.DataFrame(x, columns=columns), pd.DataFrame(t, columns=columns))
+        declared = None if labels is None else tuple(value_from_json(label) for label in labels)
+        return Training(tables[0], y, tables[1], declared, None if weights is None else np.array(weights, float))
+    except DataError:
+        raise
+    except Exception as error:  # whatever values that were meant for something else may raise
+        raise DataError(f"This is no training data as they are kept: {type(error).__name__}.") from None
