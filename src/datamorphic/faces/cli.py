@@ -118,6 +118,7 @@ def demo(
                 "headline": found.result.headline,
                 "findings": [{"level": each.level, "title": each.title} for each in found.result.findings],
                 "laws": _laws_json(found.laws),
+                "planted": {"change": str(found.planted.mutant), "found_by": found.planted.found},
                 "seed": seed,
             }
         )

@@ -21,8 +21,8 @@ app = typer.Typer(help="Runs that were kept: see them, go on with them, compare 
 RunId = Annotated[int, typer.Argument(metavar="ID", help="The number of the run.", show_default=False)]
 WIDEST = 120  # characters of a cell
 #: what is not gone on with but made again, in words, and the options it was made with
-AGAIN = {"laws": "a check of laws", "test": "a test"}
-OPTIONS = ("target", "examples", "protected", "monotone", "invariant", "towards", "expect", "baseline", "budget")
+AGAIN = {"check": "a check of promises", "laws": "a check of laws", "test": "a test"}
+OPTIONS = ("target", "param", "examples", "protected", "monotone", "invariant", "towards", "expect", "baseline", "budget")  # fmt: skip
 STYLES = {"finished": "green", "running": "cyan", "interrupted": "yellow", "killed": "yellow", "failed": "red"}
 
 
@@ -369,7 +369,7 @@ def _again(run: Any) -> str:
     given = [
         str(words[name])
         for name in ("model", "data")
-        if words.get(name) and (run.verb == "test" or name == "model")
+        if words.get(name) and (run.verb != "laws" or name == "model")
     ]
     options: list[str] = []
     for name in ("subject", *(["data"] if run.verb == "laws" else []), *OPTIONS):

@@ -15,7 +15,7 @@ Draw = Callable[[np.random.Generator, int], Training]  # with so many test cases
 LABELS = ("L0", "L1", "L2")
 ATTRIBUTES = 4
 LOW, HIGH = 1.0, 20.0
-ROWS = 50  # of a training set: as in the study of the relations, and quick
+FEWEST, ROWS = 20, 50  # of a training set at most: as in the study of the relations, and quick
 
 
 def random_training(
@@ -38,7 +38,8 @@ def random_training(
     >>> data.x.shape[1], data.t.shape, data.labels
     (4, (1, 4), ('L0', 'L1', 'L2'))
     """
-    rows = int(rng.integers(least, most + 1))
+    limit = int(rng.integers(min(FEWEST, most), most + 1))  # the study had several
+    rows = int(rng.integers(least, max(least, limit) + 1))
     numbers = rng.uniform(LOW, HIGH, (rows + cases, ATTRIBUTES))
     y = np.array(labels)[rng.integers(len(labels), size=rows)]
     if not framed:

@@ -64,7 +64,7 @@ class Tested:
     @property
     def statistical(self) -> bool:
         """Whether distributions are compared, and not case by case."""
-        return self.manner.strictness.endswith("_stat")
+        return self.manner.statistical
 
     @property
     def changed(self) -> int:

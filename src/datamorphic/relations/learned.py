@@ -57,6 +57,8 @@ class Subject:
                 return "it is about labels, and the learner is given numbers"
         elif len(data.classes) < 2:
             return "the training rows are all of one class"
+        elif isinstance(data.classes[0], tuple):
+            return "the labels are tuples, and relations are about texts, numbers and flags"
         if self.neighbours > len(data.y):
             rows = plural(len(data.y), "training row")
             return f"the learner looks for {self.neighbours} neighbours, and there are {rows}"
@@ -127,6 +129,11 @@ class Manner:
     def __post_init__(self) -> None:
         one_of("strictness", "check", self.strictness, STRICTNESS)
         one_of("ties", "check", self.ties, ("aside", "count"))
+
+    @property
+    def statistical(self) -> bool:
+        """Whether distributions are compared, and not case by case."""
+        return self.strictness.endswith("_stat")
 
     @property
     def scored(self) -> bool:

@@ -89,6 +89,11 @@ class LearnerRelation:
         """Return the scores expected in place of those of the source fit, a column a class; by default the same."""
         return scores
 
+    @property
+    def about_scores(self) -> bool:
+        """Whether it promises other scores, so that labels alone tell little."""
+        return type(self).expected_scores is not LearnerRelation.expected_scores
+
     def change(self, data: Training, made: Training) -> str:
         """Return in a line how the follow-up data came from the source data, for an example; empty by default."""
         return ""

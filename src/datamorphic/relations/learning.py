@@ -59,7 +59,8 @@ def check(
     aside as INAPPLICABLE, unless ``manner.ties`` is "count".
     """
     found = yield from _judged(relation, subject, data, numbers, manner, known, done)
-    if relation.firm and manner.ties == "aside" and len(found.violations):
+    # cases that are compared as many are all needed: those that differ may not be left out
+    if relation.firm and manner.ties == "aside" and not manner.statistical and len(found.violations):
         yield from _without_ties(relation, subject, found, numbers, manner)
     if view is not None and view.necessary and stance(relation.name, subject.known).necessary:
         for row in found.violations:
@@ -107,7 +108,10 @@ def _judged(
     own = type(relation).source is not LearnerRelation.source
     messages: dict[int, str] = {}
     verdicts = np.full(len(drawn), UNDEFINED, dtype=np.int8)
-    silent = [subject.why_not(relation, each) for each in drawn.each]
+    silent = [
+        subject.too_little(relation, each) or _called(relation, "why_not", subject.learner, each)
+        for each in drawn.each
+    ]
     for row in np.flatnonzero(np.array([bool(why) for why in silent])[drawn.which]):
         verdicts[row], messages[int(row)] = INAPPLICABLE, silent[drawn.which[row]]
     data = drawn
@@ -167,6 +171,11 @@ def _follow_ups(
             part = data.each[k] if len(own) == len(data.each[k]) else data.each[k].cases(data.case[own])
             labels = found.before[own]
             made = _called(relation, "follow_up", part, labels, rng)
+            if not isinstance(made, Training):
+                raise TestSystemError(
+                    f"follow_up() of the relation {relation.name!r} must return training data, as data.rows() and the like "
+                    f"give them. Got {type(made).__name__}."
+                )
             expected = np.asarray(_called(relation, "expected", labels, part, made))
             if (len(made), expected.shape) != (len(own), own.shape):
                 raise TestSystemError(

@@ -19,30 +19,46 @@ from .learned import Learned, Subject
 
 MOST_ROUNDS = 60  # in which candidates are asked
 MOST_AT_ONCE = 40  # candidates of a round
+TURNS, SALT = 4, 1_000_003  # other random numbers that are tried, and what lies between them
 
 
 @dataclass
 class _Best:
     data: Training
+    number: int
     found: Learned | None = None
     rounds: int = 0
 
 
-def smallest(each: Tested, subject: Subject, data: Training, number: int, case: int = 0) -> Flow[Learned | None]:
-    """Return a violation by one test case of data, as small as it gets; None if it cannot be shown again.
+def smallest(
+    each: Tested, subject: Subject, data: Training, number: int, case: int = 0
+) -> Flow[tuple[Learned, int] | None]:
+    """Return a violation by one test case of data, as small as it gets, and the number it starts from.
+
+    None if it cannot be shown again.
 
     `number` is that of the training set among the inputs: what is random about its follow-up starts there.
     """
-    best = _Best(data)
+    best = _Best(data, number)
 
     def better(candidates: list[Training]) -> Flow[list[int]]:
-        """Ask candidates; the first that violates becomes the best. Return the places of all that do."""
-        best.rounds += 1
-        found = yield from again(each, subject, candidates, [number] * len(candidates))
-        bad = np.unique(found.data.which[found.violations]).tolist()
-        if bad:
-            best.data, best.found = candidates[bad[0]], found.only(bad[0])
-        return bad
+        """Ask candidates; the first that violates becomes the best. Return the places of all that do.
+
+        Where none does, they are asked with other random numbers: smaller data get another follow-up anyway.
+        """
+        for salts in ([best.number], [best.number + SALT * (1 + turn) for turn in range(TURNS)]):
+            best.rounds += 1
+            found = yield from again(
+                each, subject, candidates * len(salts), [salt for salt in salts for _ in candidates]
+            )
+            bad = np.unique(found.data.which[found.violations])
+            if len(bad):
+                turn = int(bad[0]) // len(candidates)
+                best.number, best.found = salts[turn], found.only(int(bad[0]))
+                places = [int(k) % len(candidates) for k in bad if k // len(candidates) == turn]
+                best.data = candidates[places[0]]
+                return places
+        return []
 
     try:
         alone = [data.cases([case])] if len(data) > 1 else [data]
@@ -51,10 +67,11 @@ def smallest(each: Tested, subject: Subject, data: Training, number: int, case: 
         for axis in (0, 1, 0):  # with fewer attributes fewer rows may do
             yield from _fewer(best, better, axis)
         yield from _plainer(best, better)
-        found = yield from again(each, subject, [best.data], [number], scores=True)
-        return found if found.count(VIOLATED) else best.found
+        found = yield from again(each, subject, [best.data], [best.number], scores=True)
+        best.found = found if found.count(VIOLATED) else best.found
     except OutOfBudget:
-        return best.found
+        pass
+    return None if best.found is None else (best.found, best.number)
 
 
 Better = Callable[[list[Training]], Flow[list[int]]]

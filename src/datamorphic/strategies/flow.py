@@ -80,6 +80,19 @@ class Budget:
     runs: int | None = None
     seconds: float | None = None
 
+    def less(self, runs: int, seconds: float) -> Budget:
+        """Return what is left when so much has been spent.
+
+        Examples
+        --------
+        >>> Budget(runs=500).less(200, 1.5)
+        Budget(runs=300, seconds=None)
+        """
+        return Budget(
+            None if self.runs is None else max(self.runs - runs, 0),
+            None if self.seconds is None else max(self.seconds - seconds, 1e-9),
+        )
+
     @classmethod
     def parse(cls, given: Budget | str | float | None) -> Budget:
         """Return a budget from "90s", "1m", "2h", "10000 runs", a number of runs, or None."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -89,10 +90,9 @@ class Training:
         if self.y.dtype.kind in "iub":
             return np.unique(self.y)
         found = list(dict.fromkeys(self.y.tolist()))
-        try:
-            return np.array(sorted(found), dtype=self.y.dtype)
-        except TypeError:
-            return np.fromiter(found, dtype=object, count=len(found))
+        with suppress(TypeError):
+            found = sorted(found)
+        return np.fromiter(found, dtype=self.y.dtype, count=len(found))
 
     @property
     def declared(self) -> list[Any]:

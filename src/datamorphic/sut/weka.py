@@ -233,7 +233,7 @@ class Weka:
         if re.fullmatch(r"\s*(?:weka\.classifiers\.)?(?:bayes\.)?NaiveBayes\s*", text):
             from sklearn.naive_bayes import GaussianNB
 
-            return GaussianNB(var_smoothing=0.0)
+            return GaussianNB()
         return None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

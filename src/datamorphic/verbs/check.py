@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -20,10 +21,12 @@ from ..relations.further import LEARNER_RELATIONS
 from ..relations.learners import LearnerRelation
 from ..relations.necessity import STRICTNESS, Stance, known, stance
 from ..relations.predicting import PREDICTING
+from ..runs.engine import Staying, engine_of
+from ..runs.interrupts import Interrupts
 from ..strategies.flow import Budget
 from ..sut.base import Executor
 from ..sut.files import load_model
-from ..sut.learner import Learner, learner_text
+from ..sut.learner import Learner, is_regressor, learner_text
 from ..verdicts.asked import Asked
 from ..verdicts.examination import Examination, random_draw, to_test
 from ..verdicts.report import Report
@@ -31,7 +34,9 @@ from .checks import kept_check
 from .keeping import Keep, lasting_seed
 
 CASES = 20  # test cases of one training set, where parts of real data are learnt
-MOST_SHRUNK = 8  # relations whose smallest violation is looked for at once; others when they are asked for
+MOST_SHRUNK = (
+    6  # relations whose smallest violation is looked for at once, hypotheses half as many; others when asked for
+)
 RANDOM = "random"
 
 
@@ -119,12 +124,14 @@ def check(
     >>> report.table[["relation", "purpose", "violated"]].values.tolist()
     [['MR-0', 'verification', 0], ['MR-1.1', 'validation', 10]]
     """
-    began = time.monotonic()
+    began, limit = time.monotonic(), Budget.parse(budget)
     whole_number("inputs", "check", inputs, 1)
     whole_number("rows", "check", rows, 1)
     one_of("ties", "check", ties, ("aside", "count"))
     if timeout is not None:
         positive("timeout", "check", timeout)
+    if seed is not None:
+        whole_number("seed", "check", seed)
     keep = store if isinstance(store, Keep) or store is None else Keep(store)
     seed = lasting_seed(seed, keep or Keep("none"))
     model, called = _loaded(learner, trust, name)
@@ -136,7 +143,8 @@ def check(
     random = isinstance(data, str) and data == RANDOM
     draw: Any = None
     if chosen:
-        draw = random_draw(model, most=rows) if random else parts_of(data, target, rows)
+        careful = {"engine": engine, "timeout": timeout}
+        draw = random_draw(model, most=rows, **careful) if random else parts_of(data, target, rows)
     source = Inputs(draw, inputs, 1 if random else CASES, seed)
     learning = Examination(model, to_test(chosen, views, seed, ties), source, driving, like=like)
     models = None
@@ -148,21 +156,25 @@ def check(
         models = Asked(subject, asked, seed, driving)
     about = called or (learner_text(model) if chosen or models is None else models.subject.name)
     notes: list[str] = []
-    with kept_check(keep, about, seed, learner, data, name) as kept:
-        if chosen and not learning.repeats():
+
+    def left() -> Budget:
+        spent = learning.tally.runs + (0 if models is None else models.tally.runs)
+        return limit.less(spent, time.monotonic() - began)
+
+    with Interrupts(), _kept_up(driving), kept_check(keep, about, seed, learner, data, name) as kept:
+        if chosen and not learning.repeats(left()):
             notes.append(_by_distribution(learning))
         replayed = {} if kept is None else kept.tried_again(learning)
-        left = _left(budget, began)
         if chosen:
-            learning.run(left)
+            learning.run(left())
         if models is not None:
-            models.run(_left(budget, began))
+            models.run(left)
         report = Report.of(
             about, _told_data(data, random, rows, chosen, target), learning, models, replayed, seed,
             bool(not chosen or like is not None or known(model)),
         )  # fmt: skip
         if shrink:
-            report = replace(report, examples=report.smallest(MOST_SHRUNK, _left(budget, began)))
+            report = replace(report, examples=report.smallest(MOST_SHRUNK, left))
         report = _priced(report, learning, models, notes, time.monotonic() - began)
         if kept is not None:
             kept.finish(report, learning)
@@ -192,6 +204,10 @@ def _chosen(
         raise ArgumentError(
             f"The data are a frame, or 'random'. Got {data!r}: load it first, with dm.data.load or pandas."
         )
+    if learns and random and is_regressor(model):
+        raise ArgumentError(
+            f"Random data have labels, and {type(model).__name__} learns numbers. Give data, and target= to name the column."
+        )
     trains = learns and (random or target is not None)
     answers = not random and (not learns or _fitted(model))
     if isinstance(given, str) and given in ("auto", "necessary"):
@@ -220,7 +236,11 @@ def _chosen(
             reject(
                 "relations", "check", "'auto', 'necessary', a relation, the name of one, or several of these", each
             )
-        chosen[each.name or type(each).__name__] = each
+        if not each.name:
+            raise ArgumentError(f"The relation {type(each).__name__} has no name. Give it one: name = '...'.")
+        if chosen.get(each.name, each) is not each:
+            raise ArgumentError(f"Two relations are called {each.name!r}. Give each a name of its own.")
+        chosen[each.name] = each
     if not chosen:
         reject("relations", "check", "at least one relation", given)
     of_learners = [each for each in chosen.values() if isinstance(each, LearnerRelation)]
@@ -246,7 +266,7 @@ def _fitted(model: Any) -> bool:
         return False
     try:
         check_is_fitted(model)
-    except (NotFittedError, TypeError):
+    except (NotFittedError, TypeError, AttributeError):  # the last where a step is not of its kin
         return False
     return True
 
@@ -260,7 +280,12 @@ def _views(
 ) -> dict[str, Stance]:
     """Return what each relation is for the learner: by the table, unless the user says otherwise."""
     views = {each.name: stance(each.name, model) for each in chosen}
+    for each in chosen:
+        if each.about_scores and views[each.name].strictness == "class_exact":
+            views[each.name] = replace(views[each.name], strictness="score_exact")
     for given, what in ((strictness, "strictness"), (expected_failures, "expected_failures")):
+        if not isinstance(given, Mapping | None):
+            reject(what, "check", "a mapping from names of relations", given)
         for name in given or {}:
             if name not in views:
                 raise ArgumentError(
@@ -288,11 +313,16 @@ def _by_distribution(learning: Examination) -> str:
     )
 
 
-def _left(budget: Any, began: float) -> Budget:
-    limit = Budget.parse(budget)
-    if limit.seconds is None:
-        return limit
-    return Budget(limit.runs, max(limit.seconds - (time.monotonic() - began), 1e-9))
+@contextmanager
+def _kept_up(driving: dict[str, Any]) -> Iterator[None]:
+    """Keep the processes of an engine up from question to question; those of later ones are their own."""
+    engine = driving["engine"]
+    driving["engine"] = up = Staying(engine_of(engine))
+    try:
+        yield
+    finally:
+        up.end()
+        driving["engine"] = engine
 
 
 def _told_data(data: Any, random: bool, rows: int, chosen: Any, target: str | None) -> str:
@@ -313,7 +343,10 @@ def _priced(
     tallies = [learning.tally, *([] if models is None else [models.tally])]
     exhausted = any(each.exhausted for each in tallies)
     if exhausted:
-        notes.append("The budget was spent before everything was tried.")
+        stopped = any(each.interrupted for each in tallies)
+        notes.append(f"{'It was stopped' if stopped else 'The budget was spent'} before everything was tried.")
+    if again := sum(entry.replayed for entry in report.entries):
+        notes.append(f"{plural(again, 'violation')} of earlier checks went first, and can still be seen.")
     return replace(
         report, notes=tuple(notes), seconds=seconds, complete=not exhausted,
         runs=sum(each.runs for each in tallies), calls=sum(each.calls for each in tallies),

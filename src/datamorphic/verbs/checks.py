@@ -82,7 +82,7 @@ def _key(relation: str) -> str:
 def _verdict(entry: Any) -> dict[str, Any]:
     verdict = (
         "VIOLATED"
-        if entry.violated
+        if entry.violated or entry.fault
         else "HOLDS"
         if entry.judged
         else "UNDEFINED"
@@ -108,4 +108,5 @@ def kept_check(
         words = keep.words.get("words", {})
         with session:
             # by its parameters, too: what one k violates, another need not
-            yield KeptCheck(session, str(words.get("model") or name or subject))
+            asked = " ".join([words["model"], *words.get("param", ())]) if words.get("model") else ""
+            yield KeptCheck(session, asked or name or subject)

@@ -25,6 +25,7 @@ from ..strategies.flow import ask
 from ..sut.base import Executor
 from ..sut.wrap import wrap
 from .cutting import Resumed, cut_and_resumed
+from .planting import Planted, planted_and_found
 from .testing import test
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Demo:
     cost: Tally
     resumed: Resumed
     flip: pd.DataFrame
+    planted: Planted
 
     @property
     def front(self) -> Front:
@@ -102,6 +104,7 @@ class Demo:
                 self._flip_section(),
                 self._walk_section(),
                 self._laws_section(),
+                self._planted_section(),
                 self._resumed_section(),
                 Section(
                     f"The space of inputs: {kinds} features",
@@ -152,6 +155,21 @@ class Demo:
             "against each law.",
             "good" if self.laws.holds else "bad",
             Table(columns, rows),
+        )
+
+    def _planted_section(self) -> Section:
+        mutant, report = self.planted.mutant, self.planted.report
+        found = self.planted.found
+        example = next(iter(report.examples.values()), None)
+        lines = (
+            "" if example is None else "\n".join(f"• {line.strip()}" for line in example.describe().split("\n"))
+        )
+        return Section(
+            f"A bug planted in a learner is found: it breaks {len(found)} of {len(report.entries)} promises",
+            f"In a nearest-neighbour learner one sign was changed: {mutant.before} became {mutant.after}. Trained on random "
+            "data and on the same data changed in a known way, nobody knowing a right answer, it contradicts itself: "
+            f"{', '.join(found)}. The smallest training data that show it:\n{lines}",
+            "good" if found else "bad",
         )
 
     def _resumed_section(self) -> Section:
@@ -218,4 +236,5 @@ def run_demo(seed: int = 0) -> Demo:
         cost,
         cut_and_resumed(prepared, seed, {"strategy": "random_walk", "walks": 200, "seed": seed}),
         front.nearest(unseen.iloc[[unsure]]),
+        planted_and_found(seed),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,8 +72,8 @@ class Asked:
     tally: Tally = field(default_factory=Tally)
     kept: list[Kept] = field(default_factory=list)
 
-    def run(self, budget: Any = None) -> None:
-        """Put all relations to the model."""
+    def run(self, left: Callable[[], Any] = lambda: None) -> None:
+        """Put all relations to the model; `left` tells what is left of the budget."""
         sut, inputs = self.subject.sut, self.subject.seeds
         for relation in self.relations:
             found = Kept(relation)
@@ -84,12 +84,11 @@ class Asked:
                 continue
             try:
                 result = checked(
-                    relation, sut, inputs, seed=self.seed, tally=self.tally, budget=budget, **self.driving
+                    relation, sut, inputs, seed=self.seed, tally=self.tally, budget=left(), **self.driving
                 )
-            except OutOfBudget as error:
-                if isinstance(error, Interrupted):
-                    raise
+            except OutOfBudget as error:  # what was found until then counts
                 self.tally.exhausted = True
+                self.tally.interrupted = isinstance(error, Interrupted)
                 break
             found.groups, found.smallest = result.groups, result.smallest
             found.counts, found.violations = counted(result.groups, len(inputs)), _broken(result.groups)

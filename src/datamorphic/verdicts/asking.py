@@ -12,7 +12,7 @@ from ..relations.shrinking import shrunk
 from ..runs.drive import Tally, drive
 from ..space.features import Codes
 from ..space.points import Points
-from ..strategies.flow import Flow
+from ..strategies.flow import Budget, Flow
 from ..sut.base import Executor
 
 Result = TypeVar("Result")
@@ -57,13 +57,16 @@ def checked(
     """
     fitted, system = relation.fitted_to(sut, inputs), relation.system(sut)
     driving = {"progress": False, "recheck": 0, "alive": True, **driving}
+    left = Budget.parse(driving.pop("budget", None))
     total = tally if tally is not None else Tally()
 
     def asked(flow: Flow[Result]) -> Result:
+        nonlocal left
         cost = Tally()  # one tally a drive: it sets what it counts
         try:
-            return drive(flow, system, tally=cost, **driving)
+            return drive(flow, system, tally=cost, budget=left, **driving)
         finally:
+            left = left.less(cost.runs, cost.seconds)
             total.runs += cost.runs
             total.calls += cost.calls + cost.health.asked_again
 

@@ -19,8 +19,9 @@ from ..relations.learners import LearnerRelation
 from ..relations.necessity import Stance
 from ..relations.smaller import smallest
 from ..runs.drive import Tally, drive
-from ..strategies.flow import Flow
+from ..strategies.flow import Flow, ask
 from ..sut.learner import Learner
+from ..sut.training import Trainings
 from .violation import Violation, training_from_json, training_to_json, violation_of
 
 Result = TypeVar("Result")
@@ -57,6 +58,7 @@ class Examination:
 
     def __post_init__(self) -> None:
         self.subject = Subject(self.learner, self.like)
+        self._systems: dict[int, Learner] = {}  # by seed; the same ones all the time, or processes would start anew
 
     def run(self, budget: Any = None) -> None:
         """Put all relations to the learner, on all inputs the budget allows."""
@@ -66,12 +68,12 @@ class Examination:
         """Return the smallest violation that one of them leads to; None if it cannot be shown again."""
         data = self.inputs.training(broken.input)
         found = self._drive(smallest(each, self.subject, data, broken.input, broken.case), budget)
-        return None if found is None else violation_of(each, found, broken.input, shrunk=True)
+        return None if found is None else violation_of(each, found[0], found[1], shrunk=True)
 
-    def whole(self, each: Tested, broken: Broken) -> Violation:
+    def whole(self, each: Tested, broken: Broken, budget: Any = None) -> Violation:
         """Return a violation as it came."""
         data = self.inputs.training(broken.input)
-        found = self._drive(again(each, self.subject, [data], [broken.input], scores=True))
+        found = self._drive(again(each, self.subject, [data], [broken.input], scores=True), budget)
         return violation_of(each, found, broken.input, shrunk=False, row=broken.case)
 
     def still(self, each: Tested, case: Any) -> Violation | None:
@@ -88,16 +90,17 @@ class Examination:
         except DataError:
             return None
 
-    def repeats(self) -> bool:
+    def repeats(self, budget: Any = None) -> bool:
         """Tell whether the learner, fitted again on the same data, gives the same labels."""
         relation = LEARNER_RELATIONS["refit"]
         refit = Tested(relation, Stance(True, "class_exact", ""), Manner(seed=self.inputs.seed))
         few = replace(self.inputs, count=min(LOOKS, self.inputs.count))
-        self._drive(examine([refit], self.subject, few))
+        self._drive(examine([refit], self.subject, few), budget)
         return not refit.changed
 
     def _drive(self, flow: Flow[Result], budget: Any = None, seed: int | None = None) -> Result:
-        system = Learner(self.learner, seed=self.inputs.seed if seed is None else seed)
+        seed = self.inputs.seed if seed is None else seed
+        system = self._systems.setdefault(seed, Learner(self.learner, seed=seed))
         cost = Tally()  # one tally a drive: it sets what it counts
         quiet: dict[str, Any] = {
             "recheck": 0,
@@ -114,9 +117,13 @@ class Examination:
             self.tally.interrupted |= cost.interrupted
 
 
-def random_draw(learner: Any, *, least: int = 1, most: int = ROWS) -> Draw:
-    """Return what draws random training sets: arrays, or frames for a learner that cannot do without."""
-    plain = Learner(learner).execute(random_training(np.random.default_rng(0), least=ROWS))
+def random_draw(learner: Any, *, least: int = 1, most: int = ROWS, **driving: Any) -> Draw:
+    """Return what draws random training sets: arrays, or frames for a learner that cannot do without.
+
+    `driving` are options of `drive`: a learner may hang, or die, the first time already.
+    """
+    first = Trainings([random_training(np.random.default_rng(0), least=ROWS)])
+    plain = drive(ask(first), Learner(learner), progress=False, recheck=0, alive=True, cache=None, **driving)
     return partial(random_training, least=least, most=most, framed=not plain.ok.all())
 
 
@@ -126,10 +133,11 @@ def to_test(
     seed: int,
     ties: str = "aside",
 ) -> list[Tested]:
-    """Return relations as they are to be tested; what is expected to fail is judged by its labels."""
+    """Return relations as they are to be tested; what is expected to fail is judged by what it is about."""
     found = []
     for relation in relations:
         view = views[relation.name]
-        strictness = "class_exact" if view.strictness == "expected_failure" else view.strictness
+        plain = "score_exact" if relation.about_scores else "class_exact"
+        strictness = plain if view.strictness == "expected_failure" else view.strictness
         found.append(Tested(relation, view, Manner(strictness, ties, seed)))
     return found

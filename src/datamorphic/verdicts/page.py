@@ -63,7 +63,7 @@ def _relations(report: Report, purpose: str) -> Section | None:
         "why it must hold, or need not",
         "not judged",
     ]
-    bad = [entry for entry in entries if entry.violated]
+    bad = [entry for entry in entries if entry.violated or entry.fault]
     state: State = "plain" if purpose == "validation" else "bad" if bad else "good"
     meaning = PURPOSES[purpose]
     said = f"{meaning[:1].upper()}{meaning[1:]}. {plural(len(bad), 'relation')} of {len(entries)} violated."
@@ -109,7 +109,7 @@ def _example(report: Report, name: str) -> Section:
     state: State = "bad" if entry.necessary else "note"
     badge = "fault" if entry.necessary else "hypothesis"
     if not isinstance(violation, Violation):
-        return Section(f"{name}: {entry.says}", str(violation), state, badge=badge)
+        return Section(f"{name}: {entry.says}", violation.describe(), state, badge=badge)
     source, follow_up = (told_rows(each) for each in (violation.source, violation.follow_up))
     columns = list(dict.fromkeys([*source[0], *follow_up[0]]))
     rows = [
@@ -159,8 +159,8 @@ def junit(report: Report) -> str:
             f"{entry.says}. {entry.reason}"
         )
         example = report.examples.get(entry.relation)
-        detail = example.describe() if isinstance(example, Violation) else str(example or "")
-        if entry.necessary and entry.violated:
+        detail = "" if example is None else example.describe()
+        if entry.fault:
             counts["failures"] += 1
             SubElement(case, "failure", {"type": "violated", "message": cut(told, 500)}).text = cut(
                 detail, LONGEST

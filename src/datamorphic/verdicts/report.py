@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._checks import jsonable, plural
 from .._intervals import wilson
-from ..errors import ArgumentError
+from ..errors import ArgumentError, OutOfBudget
 from ..relations.examining import Broken, Tested
 from .asked import REASON, Asked, Kept
 from .examination import Examination
@@ -102,6 +102,11 @@ class Entry:
         return wilson(self.violated, self.judged)
 
     @property
+    def fault(self) -> bool:
+        """Whether it must hold and does not, on new inputs or on a case of an earlier run."""
+        return self.necessary and bool(self.violated or self.replayed)
+
+    @property
     def expected(self) -> bool:
         """Whether violations are expected, by the table or by the user."""
         return self.strictness == "expected_failure"
@@ -124,7 +129,8 @@ def entry_of(each: Tested) -> Entry:
     """Return what became of a relation of learners."""
     holds, changed, inapplicable, undefined = (int(count) for count in each.counts)
     return Entry(
-        each.relation.name, each.relation.says, each.view.necessary, each.view.strictness, each.view.reason, "learner",
+        each.relation.name, each.relation.says, each.view.necessary,
+        each.manner.strictness if each.statistical else each.view.strictness, each.view.reason, "learner",
         holds, changed, each.violated, inapplicable, undefined, each.tied,
         each.chance() if each.statistical else None, dict(each.messages), tuple(each.violations),
     )  # fmt: skip
@@ -195,20 +201,28 @@ class Report:
             subject, data, entries, seed, known=known, examples=examples, _learning=learning, _models=models
         )
 
-    def smallest(self, most: int, budget: Any = None) -> dict[str, Any]:
-        """Return the smallest violations of relations that are violated, by name; those that must hold go first."""
+    def smallest(self, most: int, left: Callable[[], Any] = lambda: None) -> dict[str, Any]:
+        """Return the smallest violations of relations that are violated, by name; those that must hold go first.
+
+        `left` tells what is left of the budget.
+        """
         found = dict(self.examples)
         for entry in sorted(self.entries, key=lambda entry: not entry.necessary):
             exact = entry.chance is None  # by distribution no single case is to blame
-            if entry.violated and exact and entry.relation not in found and len(found) < most:
-                example = self._smaller(entry, entry.violations[0], budget)
+            room = len(found) < (most if entry.necessary else most // 2)
+            if entry.violated and exact and room and entry.relation not in found:
+                example = self._smaller(entry, entry.violations[0], left)
                 found |= {} if example is None else {entry.relation: example}
         return found
 
-    def _smaller(self, entry: Entry, broken: Broken, budget: Any = None) -> Any:
+    def _smaller(self, entry: Entry, broken: Broken, left: Callable[[], Any] = lambda: None) -> Any:
         if entry.about == "learner" and self._learning is not None:
             each = next(each for each in self._learning.tested if each.relation.name == entry.relation)
-            return self._learning.smallest(each, broken, budget) or self._learning.whole(each, broken)
+            try:
+                small = self._learning.smallest(each, broken, left())
+                return small or self._learning.whole(each, broken, left())
+            except OutOfBudget:
+                return None
         if self._models is not None:
             kept = next(each for each in self._models.kept if entry_of_model(each).relation == entry.relation)
             return self._models.shrink(kept, broken)
@@ -248,7 +262,7 @@ class Report:
     @property
     def faults(self) -> list[Entry]:
         """The necessary relations that are violated."""
-        return [entry for entry in self.entries if entry.necessary and (entry.violated or entry.replayed)]
+        return [entry for entry in self.entries if entry.fault]
 
     @property
     def surprises(self) -> list[Entry]:

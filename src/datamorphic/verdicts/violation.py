@@ -172,7 +172,8 @@ def _plain(label: Any) -> Any:
 def _scores(data: Training, scores: Floats | None) -> str:
     if scores is None:
         return ""
-    told = ", ".join(f"{_plain(name)}: {score:.6g}" for name, score in zip(data.declared, scores, strict=False))
+    both = zip(data.declared, scores, strict=False)
+    told = ", ".join(f"{_plain(name)}: {score:.6g}" for name, score in both if not np.isnan(score))
     return f"   scores {told}"
 
 
