@@ -7,9 +7,13 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 
 from datamorphic.errors import UsageError
+from datamorphic.relations.necessity import stance
 from datamorphic.studies.published import ERRATA, erratum, misprints, published, tables
+from datamorphic.verdicts.rival import passes
 
 #: a row of figures is spread over these tables
 STUDIES = [
@@ -102,6 +106,11 @@ def test_totals_and_means_follow_from_the_rows(number):
         ("000-15", {"subject": "NB", "strategy": "random_walk", "walks": 100}, 181.0),
         ("000-20", {"subject": "NB", "strategy": "random_target", "measure": "cost mean"}, math.inf),
         ("000-25", {"subject": "SV", "strategy": "directed_walk", "walks": 19000}, 43.03),
+        ("003-1", {"subject": "kNN", "measure": "MR-4.1"}, 25.3),
+        ("003-6", {"subject": "v9", "measure": "MR-4.1"}, 41.7),
+        ("003-7", {"subject": "v20", "measure": "MR-NBC"}, 0.3),
+        ("003-8", {"subject": "v1", "measure": "Rule-1.5"}, 10.6),
+        ("003-9", {"subject": "v21", "measure": "Rule-2"}, 5.4),
     ],
 )
 def test_spot_values(table, where, value):
@@ -109,6 +118,50 @@ def test_spot_values(table, where, value):
     for column, wanted in where.items():
         frame = frame[frame[column] == wanted]
     assert frame["published"].tolist() == [value]
+
+
+def by_subject(table):
+    frame = published(table)
+    return frame.pivot(index="subject", columns="measure", values="published")
+
+
+@pytest.mark.parametrize(("table", "killed", "mutants", "mean"), [("003-6", 19, 21, 4.2), ("003-7", 20, 22, 13.2)])
+def test_kills_and_the_mean_violation_rate_follow_from_the_mutants(table, killed, mutants, mean):
+    frame = by_subject(table)
+    assert (frame.loc["original"] == 0).all()
+    each = frame.drop(["original", "all"])
+    assert len(each) == killed
+    assert (each.max(axis=1) > 0).all()
+    assert each.to_numpy().sum() / (mutants * len(each.columns)) == pytest.approx(mean, abs=0.05)
+    counted = (each > 0).sum()
+    wrong = counted[counted != frame.loc["all"]]
+    known = misprints()
+    known = known[known["table"] == table]
+    assert dict(wrong) == {row.measure: int(row.fits) for row in known.itertuples()}
+
+
+@pytest.mark.parametrize(("table", "killing", "survivors"), [("003-8", "003-6", 6), ("003-9", "003-7", 8)])
+def test_one_rule_gives_every_verdict_of_cross_validation(table, killing, survivors):
+    frame = by_subject(table)
+    rates = frame[["Rule-1", "Rule-1.5", "Rule-2"]] / 100
+    passed = rates.apply(lambda row: passes(tuple(row)), axis=1)
+    assert passed["original"]
+    mutants = frame.drop("original")
+    assert set(mutants.index) == set(by_subject(killing).index) - {"original", "all"}
+    assert (passed[mutants.index] == (mutants["killed"] == 0)).all()
+    assert passed[mutants.index].sum() == survivors
+
+
+@pytest.mark.parametrize(("subject", "learner"), [("kNN", KNeighborsClassifier(3)), ("NBC", GaussianNB())])
+def test_what_the_document_calls_necessary_is_necessary_here(subject, learner):
+    figures = by_subject("003-1").loc[subject]
+    relations = [name for name in figures.index if not name.endswith("necessary")]
+    theirs = {name for name in relations if figures[f"{name} necessary"]}
+    ours = {name for name in relations if stance(name, learner).necessary}
+    assert len(relations) == 11
+    # the document could neither prove nor disprove it
+    assert ours - theirs == ({"MR-3.1"} if subject == "NBC" else set())
+    assert theirs <= ours
 
 
 @pytest.mark.parametrize("table", tables())
@@ -148,6 +201,9 @@ def test_errata():
     assert "233500" in erratum("000-14", "directed_walk", "NB", "runs", walks=600)
     assert "at 600 walks" in erratum("000-14", "directed_walk", "NB", "runs")
     assert "contradict" in erratum("000-20", "random_walk", "DT", "cost", walks=400)
+    assert "first class" in erratum("003-8", subject="original", measure="Rule-2")
+    assert erratum("003-8", subject="original", measure="Rule-1") == ""
+    assert "give 12" in erratum("003-6", subject="all", measure="MR-5.2")
 
 
 @pytest.mark.parametrize("ask", [published, erratum])

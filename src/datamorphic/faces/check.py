@@ -139,7 +139,11 @@ def check(
 
 def learner_named(text: str | None, parameters: list[str] | None, trust: bool) -> tuple[Any, dict[str, Any]]:
     """Return the learner or model that words stand for, a class made into a learner, and the options to load it with."""
-    if text is not None and text.startswith("weka:"):
+    if text is None:
+        raise UsageError(
+            "Say what to check: a learner or a class of learners (module:object), a model file, or 'weka:IBk -K 3'."
+        )
+    if text.startswith("weka:"):
         given: tuple[Any, dict[str, Any]] = text, {}
     else:
         given = load_system(text, None, trust)

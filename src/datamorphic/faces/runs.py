@@ -22,7 +22,9 @@ RunId = Annotated[int, typer.Argument(metavar="ID", help="The number of the run.
 WIDEST = 120  # characters of a cell
 #: what is not gone on with but made again, in words, and the options it was made with
 AGAIN = {"check": "a check of promises", "laws": "a check of laws", "test": "a test"}
-OPTIONS = ("target", "param", "examples", "protected", "monotone", "invariant", "towards", "expect", "baseline", "budget")  # fmt: skip
+OPTIONS = (
+    "target", "param", "examples", "protected", "monotone", "invariant", "towards", "expect", "baseline", "budget"
+)  # fmt: skip
 STYLES = {"finished": "green", "running": "cyan", "interrupted": "yellow", "killed": "yellow", "failed": "red"}
 
 

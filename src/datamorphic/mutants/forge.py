@@ -131,7 +131,8 @@ def _parsed(text: str, name: str) -> ast.Module:
             compile(tree, name, "exec", dont_inherit=True)
             return tree
     except SyntaxError as error:
-        raise DataError(f"{name} is no Python, line {error.lineno}: {error.msg}.") from None
+        where = f", line {error.lineno}" if error.lineno else ""
+        raise DataError(f"{name} is no Python{where}: {error.msg}.") from None
     except ValueError as error:  # null bytes, in some versions
         raise DataError(f"{name} is no Python: {error}.") from None
     except (RecursionError, MemoryError):

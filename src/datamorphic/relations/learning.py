@@ -64,7 +64,8 @@ def check(
         yield from _without_ties(relation, subject, found, numbers, manner)
     if view is not None and view.necessary and stance(relation.name, subject.known).necessary:
         for row in found.violations:
-            on_these = stance(relation.name, subject.known, found.data.each[found.data.which[row]])
+            case = found.data.each[found.data.which[row]].cases(found.data.case[row : row + 1])
+            on_these = stance(relation.name, subject.known, case)
             if not on_these.necessary:
                 found.verdicts[row] = INAPPLICABLE
                 found.messages[int(row)] = on_these.reason
@@ -90,7 +91,7 @@ def _without_ties(
     position = {int(k): i for i, k in enumerate(sets)}
     for row in doubted:
         k, case = position[int(found.data.which[row])], int(found.data.case[row])
-        shown = sum(again.verdicts[place[copy * len(sets) + k, case]] != HOLDS for copy in range(COPIES))
+        shown = sum(again.verdicts[place[copy * len(sets) + k, case]] == VIOLATED for copy in range(COPIES))
         if 2 * shown < COPIES:
             found.tied[row], found.verdicts[row] = True, INAPPLICABLE
             found.messages[int(row)] = "it hangs on a tie: numbers moved by a hair do not show it"

@@ -6,6 +6,8 @@ hypothesis, and a violation tells how the algorithm behaves. When in doubt, a re
 
 from __future__ import annotations
 
+import warnings
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
@@ -129,11 +131,14 @@ def _left(step: Any, relation: str) -> str:
     return relation if blind and relation in _OF_LABELS else ""
 
 
-def _scaled(step: Any, data: Training) -> Training:
-    """Return data as a scaler hands them on."""
+def _scaled(step: Any, data: Training) -> Training | None:
+    """Return data as a scaler hands them on; none where it refuses them, and there is nothing to be learnt."""
     from sklearn.base import clone
 
-    return data.with_numbers(clone(step).fit(data.numbers[: len(data.y)]).transform(data.numbers))
+    with suppress(ValueError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return data.with_numbers(clone(step).fit(data.numbers[: len(data.y)]).transform(data.numbers))
+    return None
 
 
 def _steps(learner: Any) -> list[Any]:
@@ -141,7 +146,9 @@ def _steps(learner: Any) -> list[Any]:
     if _name(learner) == "Pipeline":
         steps = [step for _, step in learner.steps if step is not None and not isinstance(step, str)]
         return [each for step in steps for each in _steps(step)] or [learner]
-    like = getattr(learner, "like", None)
+    like = None
+    with suppress(Exception):  # whatever else it may mean to others
+        like = getattr(learner, "like", None)
     return _steps(like) if not _name(learner) and _name(like) else [learner]
 
 

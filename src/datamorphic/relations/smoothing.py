@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..sut.training import Floats, Training
-from .learners import labels_of, usual_range
+from .learners import labels_of, usual_range, widths
 
 # By relation: how many times the smoothing of the source data that of the follow-up data is, at least and at most.
 # Rows that count twice, or half, change a variance by a factor of 2 at most; k*x + b with k from 1/2 to 2 by one of 4.
@@ -46,12 +46,14 @@ def smoothing_tells(relation: str, model: Any, data: Training) -> bool:
     """
     if len(data.numeric) < data.x.shape[1]:
         return True  # flags and categories may be numbers to the learner, and are none here
+    if model.priors is not None and len(model.priors) != len(data.classes):
+        return True  # it refuses to learn
     rows, share = len(data.y), model.var_smoothing
     numbers, cases, labels = data.numbers[:rows], data.numbers[rows:], labels_of(data)
     if data.weights is not None:
         often = data.weights.astype(np.intp)
         numbers, labels = np.repeat(numbers, often, axis=0), np.repeat(labels, often)
-    low, high = usual_range(data) if relation.startswith("MR-2.2") else (0.0, np.ptp(data.numbers, axis=0).max())
+    low, high = usual_range(data) if relation.startswith("MR-2.2") else (0.0, widths(data).max())
     with np.errstate(all="ignore"):
         classes = [numbers[labels == label] for label in data.classes.tolist()]
         variances = np.array([each.var(axis=0) for each in classes])

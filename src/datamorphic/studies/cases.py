@@ -7,8 +7,9 @@ import statistics
 from typing import Any
 
 from ..data.learners import REFERENCE_MODELS
-from .bench import Bench, Exploration, Training
+from .bench import Bench
 from .coded import MACHINE
+from .explorations import Exploration, Training
 from .published import published
 from .rows import WORDS, Row, figures, finite, mean, part_of, row_of
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .bench import Bench, Exploration
+from .bench import Bench
+from .explorations import Exploration
 from .published import published
 from .rows import WORDS, Row, figures, mean, part_of, row_of
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .._checks import did_you_mean, one_of, plural, whole_number
 from ..errors import UsageError
-from . import cases, coded
-from .bench import SCALES, Bench
+from . import cases, coded, mutants, promises
+from .bench import SCALES, Bench, Scale
 from .published import tables
 from .rows import Row
 
@@ -36,6 +36,11 @@ TITLES = {
     "000-11": "Random walk on coded classifiers, by seeds",
     "000-12": "Random target on coded classifiers",
     "000-13": "Accuracy of the models",
+    "003-1": "How often learners violate relations",
+    "003-6": "Which relations kill mutants of kNN",
+    "003-7": "Which relations kill mutants of naive Bayes",
+    "003-8": "What cross-validation makes of kNN and its mutants",
+    "003-9": "What cross-validation makes of naive Bayes and its mutants",
 }
 for _first, _data in ((14, "red wine"), (18, "mushrooms"), (22, "bank churners")):
     for _k, _measure in enumerate(("Runs", "Mutants", "Cost", "Capability")):
@@ -51,23 +56,36 @@ def _maker(table: str) -> Maker:
         "000-6": cases.speed,
         "000-7": cases.speed,
         "000-13": cases.accuracy,
+        "003-1": promises.rates,
+        "003-6": mutants.kills,
+        "003-7": mutants.kills,
+        "003-8": mutants.rivals,
+        "003-9": mutants.rivals,
     }
     usual = cases.by_model if int(table.partition("-")[2]) >= 14 else coded.by_walks
     return partial(special.get(table, usual), table)
 
 
+def _explorations(scale: Scale) -> str:
+    usual, slow = plural(scale.repetitions, "time"), plural(scale.slow, "time")
+    return f"each exploration {usual}" + ("" if usual == slow else f" (data sets, growing pools: {slow})")
+
+
 class Entry(NamedTuple):
-    """What a study is made of: parts by their headings, usually tables."""
+    """What a study is made of: parts by their headings, usually tables; and how much is done, in words."""
 
     title: str
     compares: str
     parts: dict[str, Maker]
+    amount: Callable[[Scale], str] = _explorations
 
 
 def _group(title: str, *names: str) -> Entry:
-    return Entry(
-        title, f"Table{'s' * (len(names) > 1)} {', '.join(names)}", {name: _maker(name) for name in names}
-    )
+    amount = _explorations
+    if names[0].startswith("003-"):
+        amount = promises.amount if names[0] == "003-1" else mutants.amount
+    tables = f"Table{'s' * (len(names) > 1)} {', '.join(names)}"
+    return Entry(title, tables, {name: _maker(name) for name in names}, amount)
 
 
 def _case(title: str, data: str) -> Entry:
@@ -95,6 +113,10 @@ STUDIES: dict[str, Entry] = {
     "models": _group("Accuracy of the sixteen models of each data set", "000-13"),
     "speed": _group("Pairs per second", "000-5", "000-6", "000-7"),
     "summary": _group("The strategies on coded classifiers, on average", "000-1", "001-5"),
+    "promises": _group("Learners of scikit-learn and Weka, and what they promise", "003-1"),
+    "mutants": _group(
+        "Mutants of learners: killed by relations, by cross-validation", "003-6", "003-7", "003-8", "003-9"
+    ),
     **{name: _group(TITLES[name], name) for name in tables()},
 }
 
@@ -111,8 +133,8 @@ class Study:
         Where randomness started.
     seconds : float
         How long it took.
-    repetitions : tuple of int
-        How often each exploration was made, and each slow one; ours are the means.
+    amount : str
+        How much was done, in words; ours are means where something was done more than once.
     rows : DataFrame
         Columns ``row``, ``column``, ``published``, ``ours``, ``note``.
     """
@@ -122,7 +144,7 @@ class Study:
     scale: str
     seed: int
     seconds: float
-    repetitions: tuple[int, int]
+    amount: str
     rows: pd.DataFrame
 
     def __repr__(self) -> str:
@@ -131,11 +153,7 @@ class Study:
     @property
     def heading(self) -> str:
         """What was done, in one line."""
-        usual, slow = (plural(each, "time") for each in self.repetitions)
-        often = usual if usual == slow else f"{usual} (data sets, growing pools: {slow})"
-        return (
-            f"{self.title}: scale {self.scale}, seed {self.seed}, each exploration {often}, {self.seconds:.0f} s"
-        )
+        return f"{self.title}: scale {self.scale}, seed {self.seed}, {self.amount}, {self.seconds:.0f} s"
 
     def describe(self) -> str:
         """Return the figures as text: published / ours, with notes at the foot."""
@@ -171,7 +189,7 @@ def study(name: str, scale: str = "small", seed: int = 0, progress: bool | None 
     name : str
         A table such as ``"000-12"``, or one of the groups: see `listing`.
     scale : {"small", "full"}
-        Under a minute, or everything as published, which may take hours; ``"tiny"`` shows that it works.
+        A minute or two, or everything as published, which may take hours; ``"tiny"`` shows that it works.
     seed : int
         Where randomness starts; the same seed gives the same figures, apart from times.
     progress : bool, optional
@@ -194,8 +212,8 @@ def study(name: str, scale: str = "small", seed: int = 0, progress: bool | None 
     bench.work(name, progress, tell=scale == "full" and progress is not False)
     rows = _rows(entry, bench)
     frame = pd.DataFrame(rows, columns=list(Row._fields))
-    often = bench.scale.repetitions, bench.scale.slow
-    return Study(name, entry.title, scale, bench.seed, time.perf_counter() - began, often, frame)
+    amount = entry.amount(bench.scale)
+    return Study(name, entry.title, scale, bench.seed, time.perf_counter() - began, amount, frame)
 
 
 def _rows(entry: Entry, bench: Bench) -> list[Row]:

@@ -84,7 +84,7 @@ def _plain(
         from .learner import Learner
         from .weka import weka_learner
 
-        return Learner(weka_learner(model), name=name or model)
+        return Learner(weka_learner(model).check(), name=name or model)
     if isinstance(model, str | os.PathLike):
         loaded = load_model(model, trust=trust)
         name = name or os.path.basename(os.fspath(model))

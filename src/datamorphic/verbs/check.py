@@ -15,11 +15,11 @@ from .._checks import did_you_mean, one_of, plural, positive, reject, whole_numb
 from ..errors import ArgumentError, ModelError
 from ..morphisms.subject import subject_of
 from ..relations.base import Relation
-from ..relations.drawing import HIGH, LABELS, LOW, ROWS, parts_of
+from ..relations.drawing import HIGH, LABELS, LOW, ROWS, parts_of, random_training
 from ..relations.examining import Inputs
 from ..relations.further import LEARNER_RELATIONS
 from ..relations.learners import LearnerRelation
-from ..relations.necessity import STRICTNESS, Stance, known, stance
+from ..relations.necessity import STRICTNESS, Stance, known, overridden, stance
 from ..relations.predicting import PREDICTING
 from ..runs.engine import Staying, engine_of
 from ..runs.interrupts import Interrupts
@@ -28,7 +28,7 @@ from ..sut.base import Executor
 from ..sut.files import load_model
 from ..sut.learner import Learner, is_regressor, learner_text
 from ..verdicts.asked import Asked
-from ..verdicts.examination import Examination, random_draw, to_test
+from ..verdicts.examination import Examination, to_test
 from ..verdicts.report import Report
 from .checks import kept_check
 from .keeping import Keep, lasting_seed
@@ -135,16 +135,15 @@ def check(
     keep = store if isinstance(store, Keep) or store is None else Keep(store)
     seed = lasting_seed(seed, keep or Keep("none"))
     model, called = _loaded(learner, trust, name)
+    if data is None and target is None and space is None and hasattr(model, "fit"):
+        data = RANDOM
     chosen, asked, must = _chosen(relations, model, data, target)
     views = _views(chosen, model if like is None else like, relations, strictness, expected_failures)
     if must:
         chosen = [each for each in chosen if views[each.name].necessary]
     driving = {"engine": engine, "timeout": timeout, "batch": batch, "progress": progress}
     random = isinstance(data, str) and data == RANDOM
-    draw: Any = None
-    if chosen:
-        careful = {"engine": engine, "timeout": timeout}
-        draw = random_draw(model, most=rows, **careful) if random else parts_of(data, target, rows)
+    draw: Any = parts_of(data, target, rows) if chosen and not random else random_training
     source = Inputs(draw, inputs, 1 if random else CASES, seed)
     learning = Examination(model, to_test(chosen, views, seed, ties), source, driving, like=like)
     models = None
@@ -162,6 +161,8 @@ def check(
         return limit.less(spent, time.monotonic() - began)
 
     with Interrupts(), _kept_up(driving), kept_check(keep, about, seed, learner, data, name) as kept:
+        if chosen and random:
+            learning.draw_random(rows)
         if chosen and not learning.repeats(left()):
             notes.append(_by_distribution(learning))
         replayed = {} if kept is None else kept.tried_again(learning)
@@ -186,7 +187,7 @@ def _loaded(model: Any, trust: bool, name: str | None) -> tuple[Any, str | None]
     if isinstance(model, str) and model.startswith("weka:"):
         from ..sut.weka import weka_learner
 
-        return weka_learner(model), name or model
+        return weka_learner(model).check(), name or model
     if isinstance(model, str | os.PathLike):
         return load_model(model, trust=trust), name or os.path.basename(os.fspath(model))
     return (model.learner, name or model.name) if isinstance(model, Learner) else (model, name)
@@ -293,9 +294,9 @@ def _views(
                 )
     for name, how in (strictness or {}).items():
         one_of("strictness", "check", how, STRICTNESS)
-        views[name] = replace(views[name], strictness=how)  # type: ignore[arg-type]
+        views[name] = overridden(views[name], how)
     for name, reason in (expected_failures or {}).items():
-        views[name] = Stance(False, "expected_failure", reason)
+        views[name] = overridden(views[name], expected_failure=reason)
     own = {each.name for each in chosen if each.name not in LEARNER_RELATIONS}
     for name in own - set(expected_failures or {}):
         views[name] = replace(views[name], reason="a relation of your own")

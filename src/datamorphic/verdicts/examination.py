@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -10,12 +10,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import DataError
+from ..outputs import Outputs
 from ..relations.base import VIOLATED
 from ..relations.drawing import ROWS, Draw, random_training
 from ..relations.examining import Broken, Inputs, Tested, again, examine
 from ..relations.further import LEARNER_RELATIONS
 from ..relations.learned import Manner, Subject
 from ..relations.learners import LearnerRelation
+from ..relations.learning import answered
 from ..relations.necessity import Stance
 from ..relations.smaller import smallest
 from ..runs.drive import Tally, drive
@@ -58,7 +60,13 @@ class Examination:
 
     def __post_init__(self) -> None:
         self.subject = Subject(self.learner, self.like)
-        self._systems: dict[int, Learner] = {}  # by seed; the same ones all the time, or processes would start anew
+        self._systems: dict[
+            int, Learner
+        ] = {}  # by seed; the same ones all the time, or processes would start anew
+
+    def draw_random(self, most: int) -> None:
+        """Have random training sets drawn, of so many rows at most, in the form that the learner takes."""
+        self.inputs = replace(self.inputs, draw=random_draw(self.learner, most=most, asked=self._drive))
 
     def run(self, budget: Any = None) -> None:
         """Put all relations to the learner, on all inputs the budget allows."""
@@ -117,13 +125,15 @@ class Examination:
             self.tally.interrupted |= cost.interrupted
 
 
-def random_draw(learner: Any, *, least: int = 1, most: int = ROWS, **driving: Any) -> Draw:
+def random_draw(
+    learner: Any, *, least: int = 1, most: int = ROWS, asked: Callable[[Flow[Outputs]], Outputs] | None = None
+) -> Draw:
     """Return what draws random training sets: arrays, or frames for a learner that cannot do without.
 
-    `driving` are options of `drive`: a learner may hang, or die, the first time already.
+    `asked` answers a flow with care: a learner may hang, or die, the first time already.
     """
-    first = Trainings([random_training(np.random.default_rng(0), least=ROWS)])
-    plain = drive(ask(first), Learner(learner), progress=False, recheck=0, alive=True, cache=None, **driving)
+    first = ask(Trainings([random_training(np.random.default_rng(0), least=ROWS)]))
+    plain = answered(first, Learner(learner)) if asked is None else asked(first)
     return partial(random_training, least=least, most=most, framed=not plain.ok.all())
 
 

@@ -16,7 +16,8 @@ MOST_SURVIVORS = 40  # told in words
 
 def text(mutation: Mutation) -> str:
     """Return everything in words: the score, the relations, the survivors."""
-    lines = [f"{mutation.program}: {mutation.headline}", *_facts(mutation), ""]
+    facts = [f"{term}: {said}" for term, said in _facts(mutation)]
+    lines = [f"{mutation.program}: {mutation.headline}", *facts, ""]
     table = mutation.relations
     width = max([len("relation"), *map(len, table["relation"])])
     lines.append(f"  {'relation':<{width}}  kills  alone  mean rate  traces differ  needed")
@@ -39,24 +40,22 @@ def text(mutation: Mutation) -> str:
     return "\n".join(lines)
 
 
-def _facts(mutation: Mutation) -> list[str]:
+def _facts(mutation: Mutation) -> list[tuple[str, str]]:
     others = [
         f"{mutation.kills.count(state)} {state}"
         for state in STATES
         if state not in (KILLED, SURVIVED) and mutation.kills.count(state)
     ]
-    facts = [f"left out of the score: {', '.join(others)}"] if others else []
+    facts = [("left out of the score", ", ".join(others))] if others else []
     differ = len(mutation.different)
+    killed = f"{_share(mutation.killed_of_different)} of them are killed by relations"
+    rival = "" if mutation.rules is None else f", {_share(mutation.rival_of_different)} by cross-validation"
     facts.append(
-        f"of {plural(differ, 'mutant')} whose labels differ on {mutation.compared:,} inputs, "
-        f"{_share(mutation.killed_of_different)} are killed by relations"
-        + ("" if mutation.rules is None else f", {_share(mutation.rival_of_different)} by cross-validation")
+        (f"labels differ on {mutation.compared:,} inputs", f"{plural(differ, 'mutant')}; {killed}{rival}")
     )
     own = mutation.violations
-    facts.append(
-        f"the program itself violates {'none of the relations' if not own else plural(own, 'case')} on "
-        f"{mutation.inputs:,} inputs" + (", which are left out" if own else "")
-    )
+    told = f"violates a relation in {plural(own, 'case')}, which are left out" if own else "violates no relation"
+    facts.append(("the program itself", f"{told}, on {mutation.inputs:,} inputs"))
     return facts
 
 
@@ -82,7 +81,7 @@ def page_of(mutation: Mutation) -> Page:
         state,
         [
             ("Program", mutation.program),
-            *((f"Fact {number}", fact) for number, fact in enumerate(_facts(mutation), 1)),
+            *((term.capitalize(), said) for term, said in _facts(mutation)),
             ("Seed", str(mutation.seed)),
             ("Took", f"{mutation.seconds:.1f} s"),
         ],
@@ -107,7 +106,7 @@ def _relations(mutation: Mutation) -> Section:
         "Which relations kill",
         f"The fewest that kill all that any kills: {needed}. Traces: how much the lines that are run for the source and for "
         "the follow-up differ; relations whose runs differ more are said to find more.",
-        table=Table(["relation", "kills", "alone", "mean violation rate", "traces differ", "needed"], rows),
+        table=Table(["relation", "kills", "alone", "violated, %", "traces differ, %", "needed"], rows),
         anchor="relations",
     )
 

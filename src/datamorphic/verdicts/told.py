@@ -22,7 +22,8 @@ def text(report: Report) -> str:
         entries = [entry for entry in report.entries if entry.purpose == purpose]
         if entries:
             lines += ["", f"{purpose.capitalize()}: {meaning}.", *_table(entries)]
-    lines += ["", *_probe(report)] if not report.known else []
+    judged = any(entry.judged for entry in report.entries)
+    lines += ["", *_probe(report)] if judged and not report.known else []
     for name, example in list(report.examples.items())[:MOST_EXAMPLES]:
         entry = next(each for each in report.entries if each.relation == name)
         fault = f"necessary because {entry.reason}" if entry.necessary else f"a hypothesis: {entry.reason}"

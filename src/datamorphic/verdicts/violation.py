@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,12 @@ from .._checks import plural, short
 from ..errors import DataError
 from ..relations.examining import Tested
 from ..relations.learned import Learned
+from ..relations.learners import objects
 from ..space.describe import value_from_json, value_to_json
 from ..sut.training import Floats, Training
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHOWN = 12  # training rows of an example that are shown
 WIDEST = 8  # attributes of a row
@@ -56,6 +60,11 @@ class Violation:
     change: str = ""
     shrunk: bool = False
     number: int = 0
+
+    @property
+    def samples(self) -> pd.DataFrame:
+        """The training rows of the source data, with their labels last."""
+        return self.source.frame
 
     @property
     def size(self) -> tuple[int, int]:
@@ -202,9 +211,11 @@ def training_from_json(case: Any) -> Training:
     try:
         x, t = ([[value_from_json(value) for value in row] for row in case[part]] for part in ("x", "t"))
         columns, labels, weights = case.get("columns"), case.get("labels"), case.get("weights")
-        y = np.array([value_from_json(label) for label in case["y"]])
-        tables: Any = (np.array(x, dtype=np.float64), np.array(t, dtype=np.float64))
-        if columns is not None:
+        known = [value_from_json(label) for label in case["y"]]
+        y = np.array(known) if len({type(label) for label in known}) == 1 else objects(known)
+        if columns is None:
+            tables: Any = (np.array(x, dtype=np.float64), np.array(t, dtype=np.float64))
+        else:
             import pandas as pd
 
             tables = (pd.DataFrame(x, columns=columns), pd.DataFrame(t, columns=columns))

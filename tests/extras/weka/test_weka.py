@@ -449,7 +449,7 @@ def test_java_prints_nothing(capfd):
 @pytest.mark.parametrize(
     ("options", "like"),
     [("IBk", KNeighborsClassifier(1)), ("lazy.IBk -K 5", KNeighborsClassifier(5)), ("IBk -K 3 -I", None),
-     ("weka.classifiers.bayes.NaiveBayes", GaussianNB(var_smoothing=0.0)), ("NaiveBayes -D", None), ("J48", None)],
+     ("weka.classifiers.bayes.NaiveBayes", GaussianNB()), ("NaiveBayes -D", None), ("J48", None)],
 )  # fmt: skip
 def test_what_it_is_like(options, like):
     assert repr(Weka(options).like) == repr(like)

@@ -1,0 +1,258 @@
+"""Relations are examined in batches and waves as a plain loop does it: fit, change the data, fit again, compare."""
+
+from __future__ import annotations
+
+import copy
+import zlib
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from datamorphic.data.knn import KNN
+from datamorphic.data.naive_bayes import NaiveBayes
+from datamorphic.relations import examining
+from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
+from datamorphic.relations.drawing import random_training
+from datamorphic.relations.examining import Inputs
+from datamorphic.relations.further import LEARNER_RELATIONS
+from datamorphic.relations.necessity import stance
+from datamorphic.sut.training import Training
+from datamorphic.verdicts.examination import Examination, to_test
+
+SEED = 3
+EVERY = tuple(LEARNER_RELATIONS)
+
+
+class Moody(KNN):
+    """Refuses some training sets."""
+
+    def fit(self, X, y):
+        if len(y) % 5 == 0:
+            raise RuntimeError("not today")
+        return super().fit(X, y)
+
+
+def whole_numbers(rng, cases):
+    """Few different values: distances, and splits of votes, tie all the time."""
+    rows = int(rng.integers(3, 12))
+    values = rng.integers(0, 3, (rows + cases, 3)).astype(float)
+    return Training(values[:rows], np.array(["a", "b", "c"])[rng.integers(3, size=rows)], values[rows:])
+
+
+def framed(rng, cases):
+    return random_training(rng, cases, most=20, framed=True)
+
+
+def arrays(rng, cases):
+    return random_training(rng, cases, most=20)
+
+
+# -- the plain way ---------------------------------------------------------------------------------------------
+
+
+def random(use, number):
+    return np.random.default_rng([SEED, zlib.crc32(use.encode()), number])
+
+
+def fitted(learner, data):
+    weights = {} if data.weights is None else {"sample_weight": data.weights}
+    return copy.deepcopy(learner).fit(data.x, data.y, **weights)
+
+
+def scores(model, data):
+    """The scores of each case, by label."""
+    rows = model.predict_proba(data.t).tolist()
+    return [dict(zip(model.classes_.tolist(), row, strict=True)) for row in rows]
+
+
+def too_little(learner, data):
+    k = getattr(learner, "k", getattr(learner, "n_neighbors", 0))
+    rows = data.x.toarray() if hasattr(data.x, "toarray") else np.asarray(data.x)
+    return len(set(data.y.tolist())) < 2 or k > len(data.y) or len({tuple(row) for row in rows}) < 2
+
+
+def shared(relation, labels):
+    """The cases of each follow-up."""
+    keys = {"all": lambda i: 0, "label": lambda i: labels[i], "case": lambda i: i}[relation.shares]
+    groups = {}
+    for i in range(len(labels)):
+        groups.setdefault(keys(i), []).append(i)
+    return list(groups.values())
+
+
+def compared(learner, relation, data, number, strictness):
+    """The verdict on each case, and its labels: before, expected, after."""
+    nothing = (None, None, None)
+    if too_little(learner, data) or relation.why_not(learner, data):
+        return [(INAPPLICABLE, *nothing)] * len(data)
+    data = relation.source(data, random(relation.name + " source", number))
+    try:
+        model = fitted(learner, data)
+        before = model.predict(data.t).astype(object)
+    except RuntimeError:
+        return [(UNDEFINED, *nothing)] * len(data)
+    found, rng = {}, random(relation.name, number)
+    for cases in shared(relation, before.tolist()):
+        part = data.cases(cases)
+        made = relation.follow_up(part, before[cases], rng)
+        expected = relation.expected(before[cases], part, made)
+        if too_little(learner, made):
+            found |= {i: (INAPPLICABLE, before[i], expected[k], None) for k, i in enumerate(cases)}
+            continue
+        try:
+            again = fitted(learner, made)
+            after = again.predict(made.t)
+        except RuntimeError:
+            found |= {i: (UNDEFINED, before[i], expected[k], None) for k, i in enumerate(cases)}
+            continue
+        for k, i in enumerate(cases):
+            kept = after[k] == expected[k]
+            if kept and relation.scores and strictness == "score_exact":
+                kept = same_scores(relation, model, again, part, made, before[i], k)
+            found[i] = (HOLDS if kept else VIOLATED, before[i], expected[k], after[k])
+    return [found[i] for i in range(len(data))]
+
+
+def same_scores(relation, model, again, part, made, label, k):
+    classes, old, new = part.declared, scores(model, part)[k], scores(again, made)[k]
+    row = np.array([[old.get(each, np.nan) for each in classes]])
+    wanted = relation.expected_scores(row, classes, np.array([label], dtype=object))[0]
+    names = relation.expected(np.array(classes, dtype=object), part, made)
+    for want, name in zip(wanted, names, strict=True):
+        got = new.get(name, np.nan)
+        if np.isnan(want) != np.isnan(got) or abs(want - got) > 1e-6 + 1e-6 * abs(got):
+            return False
+    return True
+
+
+def moved(data, rng):
+    """All numbers moved by a thousandth of the middle half of their column."""
+    numbers = np.concatenate([np.asarray(data.x), np.asarray(data.t)])
+    low, high = np.quantile(numbers, [0.25, 0.75], axis=0)
+    width = np.where(high > low, high - low, np.ptp(numbers, axis=0))
+    return data.with_numbers(numbers + 1e-3 * width * rng.uniform(-1, 1, numbers.shape))
+
+
+def plainly(learner, relation, view, data, number, ties):
+    """What `compared` says, without violations that hang on ties and those on data where nobody promises anything."""
+    strictness = to_test([relation], {relation.name: view}, SEED)[0].manner.strictness
+    found = compared(learner, relation, data, number, strictness)
+    for i, (verdict, *labels) in enumerate(found):
+        if verdict == VIOLATED and relation.firm and ties == "aside":
+            copies = [moved(data, random(f"{relation.name} moved {copy}", number)) for copy in range(3)]
+            shown = [compared(learner, relation, each, number, strictness)[i][0] != HOLDS for each in copies]
+            verdict = VIOLATED if sum(shown) >= 2 else INAPPLICABLE
+        if verdict == VIOLATED and view.necessary and not stance(relation.name, learner, data).necessary:
+            verdict = INAPPLICABLE
+        found[i] = (verdict, *labels)
+    return found
+
+
+# -- the same --------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Recorded(examining.Tested):
+    """Keeps every verdict, by number of the training set and of the case."""
+
+    seen: dict = field(default_factory=dict)
+
+    def enter(self, found, numbers):
+        super().enter(found, numbers)
+        for row, verdict in enumerate(found.verdicts.tolist()):
+            key = numbers[found.data.which[row]], int(found.data.case[row])
+            self.seen[key] = judged(verdict, found.before[row], found.expected[row], found.after[row])
+
+
+def judged(verdict, *labels):
+    """Labels count where there is something to judge."""
+    return (verdict, *labels) if verdict in (HOLDS, VIOLATED) else (verdict,)
+
+
+def examined(learner, names, draw, count, cases, ties="aside", **driving):
+    """Verdicts by relation, training set and case; and what they cost."""
+    relations = [LEARNER_RELATIONS[name] for name in names]
+    views = {name: stance(name, learner) for name in names}
+    tested = [Recorded(each.relation, each.view, each.manner) for each in to_test(relations, views, SEED, ties)]
+    exam = Examination(learner, tested, Inputs(draw, count, cases, SEED), {"progress": False, **driving})
+    exam.run()
+    return {each.relation.name: each.seen for each in tested}, tested, exam.tally.runs
+
+
+@pytest.mark.parametrize(
+    ("learner", "names", "draw", "count", "cases", "ties"),
+    [
+        (KNN(1), EVERY, arrays, 12, 1, "aside"),
+        (KNN(3), EVERY, whole_numbers, 22, 4, "aside"),
+        (KNN(3), EVERY, whole_numbers, 10, 1, "count"),
+        (NaiveBayes(), EVERY, arrays, 10, 4, "aside"),
+        (NaiveBayes(), EVERY, framed, 5, 1, "aside"),
+        (Moody(1), ("MR-1.2", "MR-2.2", "MR-3.1", "MR-5.1", "refit"), framed, 20, 3, "aside"),
+        (GaussianNB(), ("weights", "MR-3.2 odds"), arrays, 8, 4, "aside"),
+        (KNeighborsClassifier(3), ("sparse", "MR-1.1"), framed, 8, 4, "count"),
+    ],
+    ids=lambda value: (
+        getattr(value, "__name__", None) or (str(value) if isinstance(value, str | int) else type(value).__name__)
+    ),
+)
+def test_verdict_by_verdict(learner, names, draw, count, cases, ties):
+    seen, tested, _ = examined(learner, names, draw, count, cases, ties)
+    assert [len(each) for each in seen.values()] == [count] * len(names)
+    for each in tested:
+        number, left = 0, count
+        while left > 0:
+            data = draw(np.random.default_rng([SEED, number]), cases).cases(slice(0, left))
+            plain = plainly(learner, each.relation, each.view, data, number, ties)
+            for case, expected in enumerate(plain):
+                assert seen[each.relation.name][number, case] == judged(*expected), (
+                    each.relation.name,
+                    number,
+                    case,
+                )
+            number, left = number + 1, left - len(data)
+
+
+def test_all_verdicts_were_among_them():
+    """Or the comparison above would prove little."""
+    seen, tested, _ = examined(KNN(3), EVERY, whole_numbers, 30, 4)
+    counts = sum(each.counts for each in tested)
+    assert (counts[[HOLDS, VIOLATED, INAPPLICABLE]] > 20).all()
+    assert sum(each.tied for each in tested) > 5
+    assert {verdict for each in seen.values() for verdict, *_ in each.values()} == {HOLDS, VIOLATED, INAPPLICABLE}
+    _, (refused,), _ = examined(Moody(1), ["MR-3.1"], framed, 30, 1)
+    fitted_on = {text.split(":")[0] for text in refused.messages if "not today" in text}
+    assert fitted_on == {"fitted on the source data", "fitted on the follow-up data"}
+
+
+def test_whoever_computes_and_in_whatever_portions(monkeypatch):
+    how = (NaiveBayes(), ("MR-1.1", "MR-3.2 odds", "MR-4.2", "MR-NBC", "label renaming"), arrays, 31, 3)
+    plain, tested, runs = examined(*how)
+    assert sum(each.changed for each in tested)
+    for driving in ({"batch": 1}, {"batch": 50}, {"engine": "processes:2", "batch": 4}):
+        seen, _, cost = examined(*how, **driving)
+        assert (seen, cost) == (plain, runs), driving
+    for wave in (1, 7, 1000):
+        monkeypatch.setattr(examining, "WAVE", wave)
+        seen, again, cost = examined(*how)
+        assert (seen, cost) == (plain, runs), wave
+        assert [each.violations for each in again] == [each.violations for each in tested]
+
+
+def test_fewer_inputs_are_the_first_of_more():
+    names = ("MR-1.1", "MR-4.1", "MR-5.2")
+    few, more = (examined(KNN(3), names, arrays, count, 1)[0] for count in (12, 30))
+    for name in names:
+        assert few[name] == {key: verdict for key, verdict in more[name].items() if key[0] < 12}
+
+
+def test_frames_and_arrays_of_the_same_numbers():
+    names = [name for name in EVERY if name != "sparse"]
+    as_arrays, as_frames = (examined(KNN(3), names, draw, 8, 2)[0] for draw in (arrays, framed))
+    assert as_arrays == as_frames
+    one = framed(np.random.default_rng(0), 2)
+    assert isinstance(one.x, pd.DataFrame)
+    np.testing.assert_array_equal(one.x, arrays(np.random.default_rng(0), 2).x)

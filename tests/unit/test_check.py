@@ -1,0 +1,806 @@
+"""``dm.check``: what it says of right, wrong, odd and hostile learners and models, and what it costs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+import datamorphic as dm
+from datamorphic._intervals import wilson
+from datamorphic.data.knn import KNN
+from datamorphic.data.naive_bayes import NaiveBayes
+from datamorphic.errors import ArgumentError, DataError, ModelError, TestSystemError
+from datamorphic.relations.further import LEARNER_RELATIONS
+from datamorphic.relations.predicting import PREDICTING
+from datamorphic.runs import failures
+from datamorphic.runs.engine import Engine
+from datamorphic.runs.store import Store
+from datamorphic.sut.learner import Learner
+
+COLUMNS = [
+    "relation", "purpose", "necessary", "strictness", "inputs", "violated", "inapplicable", "undefined", "rate", "low", "high",
+]  # fmt: skip
+EVIL = "<script>alert(1)</script>"
+
+
+class First(KNN):
+    """Claims to be a kNN, and answers the label of the first training row."""
+
+    def predict(self, X):
+        return np.repeat(self.classes_[self._codes[0]], len(X))
+
+
+class Stranger:
+    """A right nearest neighbour of which nobody knows that it is one."""
+
+    def __init__(self, k=1):
+        self.inner = KNN(k)
+
+    def fit(self, X, y):
+        self.inner.fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.inner.predict(X)
+
+
+class Backwards(dm.LearnerRelation):
+    name = "backwards"
+    says = "training rows in reverse order: the same labels"
+
+    def follow_up(self, data, labels, rng):
+        return data.rows(slice(None, None, -1))
+
+
+def table(n=40, labels=("a", "b", "c"), seed=0):
+    """Rows with numbers, a text, and labels by chance."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {"x": rng.normal(size=n), "z": rng.integers(0, 50, n), "colour": rng.choice(["red", "blue"], n)}
+    )
+    frame["y"] = [labels[k] for k in rng.integers(len(labels), size=n)]
+    return frame
+
+
+NUMBERS = table()[["x", "z", "y"]]
+
+
+def check(learner, *given, **options):
+    """Check with few inputs; the smallest violations are looked for where a test wants them."""
+    return dm.check(learner, *given, **{"inputs": 20, "progress": False, "shrink": False, **options})
+
+
+def entry(report, name):
+    return next(each for each in report.entries if each.relation == name)
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """A right learner, everything that applies, random data."""
+    return check(KNN(3), inputs=40, shrink=True)
+
+
+# -- the report ------------------------------------------------------------------------------------------------
+
+
+def test_the_table(whole):
+    found = whole.table
+    assert found.columns[: len(COLUMNS)].tolist() == COLUMNS
+    assert found["relation"].tolist() == list(LEARNER_RELATIONS)
+    assert (found["inputs"] == 40).all()
+    assert (found["holds"] + found["violated"] + found["inapplicable"] + found["undefined"] == 40).all()
+    for row in found.itertuples():
+        judged = row.holds + row.violated
+        assert (row.low, row.high) == wilson(row.violated, judged)
+        assert row.rate == row.violated / judged if judged else np.isnan(row.rate)
+        assert row.low <= row.rate <= row.high or not judged
+        assert row.reason
+
+
+def test_verification_is_told_apart_from_validation(whole):
+    assert (whole.table["purpose"] == np.where(whole.table["necessary"], "verification", "validation")).all()
+    assert whole.passed
+    assert not whole.faults
+    assert (whole.table.query("necessary")["violated"] == 0).all()
+    taught = whole.table.query("not necessary")
+    assert taught.set_index("relation")["violated"]["MR-1.1"] > 0  # a tied vote goes to the label that sorts first
+    assert not any(each.expected for each in whole.surprises)
+    text = whole.describe()
+    assert (
+        text.index("Verification:") < text.index("  MR-0 ") < text.index("Validation:") < text.index("  MR-1.1 ")
+    )
+    assert whole.headline.startswith("all 12 necessary relations kept, ")
+
+
+def test_hypotheses_that_fail_are_no_fault_and_promises_are():
+    report = check(First(1), relations=["sample order", "MR-0 subset", "MR-NBC", "MR-1.2"], shrink=True)
+    assert [each.relation for each in report.faults] == ["sample order"]
+    assert not report.passed
+    assert report.headline.startswith("1 of 2 necessary relations violated")
+    assert set(report.examples) == {"sample order"}
+
+
+def test_violations_are_numbered_those_that_must_not_be_first(whole):
+    both = check(First(1), relations=[Backwards, "sample order"])
+    found = both.violations
+    assert found.columns.tolist() == ["relation", "necessary", "input", "case", "before", "expected", "after"]
+    assert found["relation"].iloc[0] == "sample order"
+    assert found["necessary"].is_monotonic_decreasing
+    assert len(found) == both.table["violated"].sum()
+    assert (found["after"] != found["expected"]).all()
+    assert len(whole.violations) == whole.table["violated"].sum()
+
+
+def test_a_violation_made_small_is_one():
+    report = check(First(1), relations=["sample order"], shrink=True)
+    smallest, last = report.shrunk(0), report.shrunk(len(report.violations) - 1)
+    assert smallest is report.shrunk(0) is report.examples["sample order"]
+    for each in (smallest, last):
+        assert each.shrunk
+        assert each.size == (2, 1)  # two rows can be exchanged, and one attribute is the least there can be
+        assert sorted(each.source.numbers.ravel().tolist()) == [1, 2, 3]  # plain numbers
+        before, after = (First(1).fit(data.x, data.y).predict(data.t)[0] for data in (each.source, each.follow_up))
+        assert (before, after) == (each.before, each.after)
+        assert after != each.expected == before
+    assert last.number == report.violations["input"].iloc[-1]
+    told = smallest.describe()
+    assert "trained on 2 rows of 1 attribute" in told
+    assert f"becomes  {smallest.after!r}" in told.replace("np.str_(", "").replace(")", "")
+    for number in (-1, len(report.violations)):
+        with pytest.raises(ArgumentError, match="numbered from 0"):
+            report.shrunk(number)
+
+
+def test_small_violations_are_looked_for_when_they_are_wanted():
+    report = check(First(1), relations=["sample order"])
+    assert not report.examples
+    assert report.shrunk(0).size == (2, 1)
+
+
+def test_one_test_case_of_many_is_enough_for_an_example():
+    report = check(First(1), NUMBERS, ["sample order"], "y", inputs=60, rows=20)
+    row = int(np.flatnonzero(report.violations["case"])[0])
+    smallest = report.shrunk(row)
+    assert len(smallest.source) == len(smallest.follow_up) == 1
+    assert smallest.size == (2, 1)
+
+
+# -- which relations, and what they are to whom ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("relations", "names"),
+    [
+        ("MR-1.2", ["MR-1.2"]),
+        (["MR-1.2", "refit", "MR-1.2"], ["MR-1.2", "refit"]),
+        (("MR-0", Backwards), ["MR-0", "backwards"]),
+        (Backwards(), ["backwards"]),
+        (LEARNER_RELATIONS["MR-2.1"], ["MR-2.1"]),
+    ],
+)
+def test_relations_by_name_and_as_objects(relations, names):
+    assert check(KNN(1), relations=relations, inputs=3).table["relation"].tolist() == names
+
+
+def test_only_what_must_hold():
+    report = check(KNN(3), relations="necessary", inputs=3)
+    assert report.table["necessary"].all()
+    assert "MR-1.1" not in report.table["relation"].tolist()
+    assert len(report.table) < len(check(KNN(1), relations="necessary", inputs=3).table)
+
+
+def test_a_learner_says_or_is_told_whose_algorithm_it_is():
+    names = ["MR-1.1", "sample order"]
+    nobody = check(Stranger(), relations=names)
+    assert not nobody.known
+    assert not nobody.table["necessary"].any()
+    nearest, voters = (check(Stranger(k), relations=names, like=KNeighborsClassifier(k)) for k in (1, 3))
+    assert nearest.known
+    assert nearest.table["necessary"].tolist() == [True, True]
+    assert voters.table["necessary"].tolist() == [False, True]
+    assert check(KNN(3), relations=names).table["necessary"].tolist() == [False, True]
+
+
+def test_of_a_learner_nobody_knows_experience_tells():
+    report = check(Stranger(), relations=["MR-1.2", "MR-NBC", "MR-3.2 odds", "weights"], inputs=60)
+    assert [each.relation for each in report.never_violated] == ["MR-1.2"]
+    high = entry(report, "MR-1.2").interval[1]
+    assert 0 < high < 0.1
+    text = report.describe()
+    assert "Nobody has said what this learner must keep" in text
+    assert f"MR-1.2 (at most {100 * high:.2g} %)" in text
+    assert "no promises of it: MR-NBC" in text
+    assert report.passed  # nothing that must hold is violated
+    assert "the learner gives no probabilities" in entry(report, "MR-3.2 odds").messages
+    assert "What experience says" in report.to_html()
+
+
+def test_odds_are_judged_by_scores_whether_or_not_they_must_double():
+    hoped = check(KNN(3), relations="MR-3.2 odds")
+    assert entry(hoped, "MR-3.2 odds").expected
+    assert entry(hoped, "MR-3.2 odds").changed
+    unknown = type("Probable", (Stranger,), {"predict_proba": lambda self, X: self.inner.predict_proba(X), "classes_": property(lambda self: self.inner.classes_)})  # fmt: skip
+    assert entry(check(unknown(3), relations="MR-3.2 odds"), "MR-3.2 odds").changed
+    labels = check(KNN(3), relations="MR-3.2 odds", strictness={"MR-3.2 odds": "class_exact"})
+    assert not entry(labels, "MR-3.2 odds").changed
+
+
+def test_the_user_decides_how_strictly():
+    report = check(First(1), relations=["sample order", "MR-1.2"], expected_failures={"sample order": "we know"})
+    known = entry(report, "sample order")
+    assert (known.necessary, known.strictness, known.reason) == (False, "expected_failure", "we know")
+    assert known.violated
+    assert report.passed
+    assert not report.surprises
+    assert "we know" in report.to_html()
+    as_strictness = check(First(1), relations="sample order", strictness={"sample order": "expected_failure"})
+    assert as_strictness.passed
+    by_counts = check(First(1), relations="sample order", inputs=60, strictness={"sample order": "class_stat"})
+    assert entry(by_counts, "sample order").changed > 10
+    assert entry(by_counts, "sample order").violated == 0  # each label is the first as often as before
+    scores = check(KNN(3), relations="MR-1.2", strictness={"MR-1.2": "score_exact"})
+    assert entry(scores, "MR-1.2").strictness == "score_exact"
+    assert scores.passed
+
+
+def test_scores_tell_what_labels_do_not():
+    class Vague(NaiveBayes):
+        """Its labels are right, its probabilities hang on the place of the columns."""
+
+        def predict_proba(self, X):
+            shift = 0.1 * (np.asarray(self._means)[:, 0] > np.asarray(self._means)[:, -1])
+            return super().predict_proba(X) + shift
+
+    labels, scores = (
+        check(Vague(), relations="MR-1.2", strictness={"MR-1.2": how}) for how in ("class_exact", "score_exact")
+    )
+    assert labels.passed
+    assert not scores.passed
+    smallest = scores.shrunk(0)
+    assert smallest.before == smallest.after
+    assert (smallest.scores_before != smallest.scores_after).any()
+    assert "scores L" in smallest.describe()
+
+
+def test_a_relation_of_ones_own_is_a_hypothesis():
+    report = check(First(1), relations=[Backwards])
+    own = entry(report, "backwards")
+    assert own.violated
+    assert (own.necessary, own.reason) == (False, "a relation of your own")
+    assert report.passed
+    assert check(KNN(1), relations=[Backwards]).violations.empty
+    assert "if training rows in reverse order,\n  then the same labels." in str(Backwards())
+
+
+def relation(name, **methods):
+    return type("Own", (dm.LearnerRelation,), {"name": name, "says": "a: b", **methods})()
+
+
+@pytest.mark.parametrize(
+    ("methods", "says"),
+    [
+        ({"follow_up": lambda self, data, labels, rng: 1 / 0}, r"follow_up\(\) of the relation 'own' failed: ZeroDivision"),
+        ({"follow_up": lambda self, data, labels, rng: None}, "must return training data.* Got NoneType"),
+        ({"follow_up": lambda self, data, labels, rng: data.x}, "must return training data.* Got ndarray"),
+        ({"follow_up": lambda self, data, labels, rng: data.cases([0, 0])}, "gave 2 test cases .* for 1 test case"),
+        ({"follow_up": lambda self, data, labels, rng: data, "expected": lambda self, *given: "a"}, r"labels of shape \(\)"),
+        ({"follow_up": lambda self, data, labels, rng: data, "why_not": lambda self, *given: {}["k"]}, r"why_not\(\) of the relation 'own'"),
+        ({"follow_up": lambda self, data, labels, rng: data, "source": lambda self, *given: {}["k"]}, r"source\(\) of the relation 'own'"),
+    ],
+)  # fmt: skip
+def test_a_relation_that_is_wrong_is_named(methods, says):
+    with pytest.raises(TestSystemError, match=says):
+        check(KNN(1), relations=[relation("own", **methods)], inputs=3)
+
+
+# -- learners and data of all kinds ----------------------------------------------------------------------------
+
+
+def test_a_fitted_model_is_also_asked_as_it_is():
+    x, y = NUMBERS[["x", "z"]], NUMBERS["y"]
+    model = KNeighborsClassifier(1).fit(x, y)
+    asked = check(model, x)
+    assert asked.table["relation"].tolist() == list(PREDICTING)
+    assert (asked.table["about"] == "model").all()
+    assert asked.passed
+    both = check(model, NUMBERS, ["row order", "batches", "MR-1.2"], "y", rows=20)
+    assert both.table.set_index("relation")["about"].to_dict() == {
+        "MR-1.2": "learner", "row order": "model", "batches": "model",
+    }  # fmt: skip
+
+
+def test_a_model_that_breaks_what_every_model_keeps():
+    def centred(frame):
+        return np.where(frame["x"] > frame["x"].mean(), "high", "low")
+
+    report = check(centred, NUMBERS[["x"]], ["batches", "row order"], shrink=True)
+    assert [each.relation for each in report.faults] == ["batches"]
+    smallest = report.shrunk(0)
+    assert smallest.describe().startswith("case     x=")
+    assert report.violations["necessary"].all()
+    page = report.to_html()
+    assert "answer" in page
+    assert "object at 0x" not in page
+    (failure,) = ET.fromstring(report.to_junit()).iter("failure")
+    assert failure.text.startswith("case     x=")
+    assert json.loads(report.to_json())["examples"]["batches"]["source"].keys() == {"x"}
+
+
+class Voter(ClassifierMixin, BaseEstimator):
+    """One of our own learners, as scikit-learn wants them."""
+
+    def fit(self, X, y):
+        self.fitted_ = KNN(1).fit(X, y)
+        self.classes_ = self.fitted_.classes_
+        return self
+
+    def predict(self, X):
+        return self.fitted_.predict(X)
+
+
+def test_texts_go_through_a_pipeline():
+    before = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["colour"]), remainder="passthrough")
+    names = ["MR-0", "MR-1.1", "MR-2.1", "MR-4.1", "sparse"]
+    report = check(make_pipeline(before, Voter()), table(), names, "y", rows=20)
+    judged = report.table.set_index("relation")["holds"] + report.table.set_index("relation")["violated"]
+    assert judged.to_dict() == {name: 20 * (name != "sparse") for name in names}
+    assert entry(report, "sparse").messages == {
+        "a sparse matrix holds numbers only, and some attributes are none": 20
+    }
+    # scikit-learn's pipelines want learners of its kin, and say so
+    stranger = check(make_pipeline(before, KNN(1)), table(), "refit", "y", inputs=3, rows=20)
+    assert "__sklearn_tags__" in next(iter(entry(stranger, "refit").messages))
+
+
+@pytest.mark.parametrize("learner", [KNeighborsRegressor(2), LinearRegression()], ids=["neighbours", "linear"])
+def test_regressors(learner):
+    data = NUMBERS.assign(y=2 * NUMBERS["x"] + NUMBERS["z"])
+    report = check(learner, data, ["MR-1.1", "MR-1.2", "sample order", "refit"], "y", rows=20)
+    assert entry(report, "MR-1.1").messages == {"it is about labels, and the learner is given numbers": 20}
+    for name in ("MR-1.2", "sample order", "refit"):
+        assert (entry(report, name).holds, entry(report, name).violated) == (20, 0)
+
+
+def test_a_regressor_that_minds_the_order_of_rows():
+    class Start:
+        def fit(self, X, y):
+            self.mean = np.mean(y[:3])
+            return self
+
+        def predict(self, X):
+            return np.repeat(self.mean, len(X))
+
+    report = check(Start(), NUMBERS.assign(y=NUMBERS["x"]), "sample order", "y", rows=20)
+    assert entry(report, "sample order").violated == 20
+    assert report.shrunk(0).size == (4, 1)
+
+
+def test_missing_values_and_labels():
+    data = NUMBERS.copy()
+    data.loc[::4, "x"] = np.nan
+    refused = check(KNeighborsClassifier(1), data, ["MR-1.2"], "y", rows=20)
+    assert entry(refused, "MR-1.2").undefined == 20
+    assert not refused.passed
+    assert refused.headline == "nothing could be judged: 20 cases without an answer"
+    (message,) = entry(refused, "MR-1.2").messages
+    assert message.startswith("fitted on the source data: ValueError: Input X contains NaN")
+    data = NUMBERS.assign(y=NUMBERS["y"].where(NUMBERS["x"] > 0))
+    assert check(KNN(1), data, ["MR-1.2"], "y", rows=10).passed  # rows without a label are left out
+
+
+def test_one_class_only():
+    report = check(KNN(1), NUMBERS.assign(y="a"), ["MR-1.2", "MR-3.1"], "y", rows=20)
+    assert not report.passed
+    assert report.headline == "nothing could be judged"
+    for each in report.entries:
+        assert each.messages == {"the training rows are all of one class": 20}
+
+
+@pytest.mark.parametrize(
+    ("labels", "silent", "says"),
+    [
+        ((True, False), {"MR-4.1", "MR-4.2"}, "new labels are made of texts and numbers, and these are bool"),
+        (((0, 1), (1, 0)), {"MR-1.1", "MR-4.1", "MR-4.2", "label renaming"}, "the labels are tuples"),
+        ((3, 1, 2), set(), ""),
+        (("b", "a*", "a"), set(), ""),
+    ],
+    ids=["flags", "tuples", "numbers", "texts"],
+)
+def test_labels_that_can_take_no_suffix(labels, silent, says):
+    names = ["MR-1.1", "MR-4.1", "MR-4.2", "label renaming"]
+    report = check(KNN(1), table(labels=labels)[["x", "z", "y"]], names, "y", rows=20)
+    assert {each.relation for each in report.entries if each.inapplicable == 20} == silent
+    for name in silent:
+        assert [says in text for text in entry(report, name).messages] == [True]
+    assert not report.violations["necessary"].any()
+
+
+def test_frames_for_learners_that_cannot_do_without():
+    class ByName(KNN):
+        def fit(self, X, y):
+            return super().fit(X[sorted(X.columns)], y)
+
+        def predict(self, X):
+            return super().predict(X[sorted(X.columns)])
+
+    report = check(ByName(1), relations=["MR-1.2", "refit"])
+    assert report.passed
+    assert not report.table["undefined"].any()
+
+
+# -- learners that fail ----------------------------------------------------------------------------------------
+
+
+class Moody(KNN):
+    """Refuses some training sets."""
+
+    def fit(self, X, y):
+        if len(y) % 3 == 0:
+            raise RuntimeError("no threes")
+        return super().fit(X, y)
+
+
+def test_what_a_learner_raises_is_counted():
+    report = check(Moody(1), relations=["MR-1.2", "MR-3.1"], inputs=60)
+    assert report.passed
+    order, added = report.entries
+    assert 10 < order.undefined < added.undefined  # with one row more, others are refused
+    assert order.messages["fitted on the source data: RuntimeError: no threes"] == order.undefined
+    assert "fitted on the follow-up data: RuntimeError: no threes" in added.messages
+    assert (report.table["holds"] + report.table["undefined"] + report.table["inapplicable"] == 60).all()
+    cases = {
+        case.get("name"): [part.tag for part in case] for case in ET.fromstring(report.to_junit()).iter("testcase")
+    }
+    assert cases == {"MR-1.2": [], "MR-3.1": []}
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no weights"), SystemExit(3), MemoryError()], ids=repr)
+def test_a_learner_that_always_fails_is_told_and_ends_nothing(error):
+    class Broken(KNN):
+        def fit(self, X, y):
+            raise error
+
+    report = check(Broken(1), relations=["MR-1.2", "refit"])
+    assert not report.passed
+    assert "cases without an answer" in report.headline
+    (suite,) = ET.fromstring(report.to_junit())
+    assert (suite.get("errors"), suite.get("failures")) == ("2", "0")
+
+
+def test_a_learner_that_hangs_or_dies_does_no_harm():
+    class Dangerous(KNN):  # here, so that it travels as it is: a process would import this whole file
+        def fit(self, X, y):
+            if len(X) > 20:  # rows that are there twice
+                time.sleep(3600)
+            if len(np.asarray(X)[0]) > 2:  # an attribute more
+                os._exit(3)
+            return super().fit(X, y)
+
+    names = ["refit", "MR-1.2", "MR-3.2", "MR-2.1"]
+    report = check(Dangerous(1), NUMBERS, names, "y", inputs=1, rows=20, timeout=3, batch=1, engine="processes:1")
+    assert report.table["holds"].tolist() == [1, 1, 0, 0]
+    assert report.table["undefined"].tolist() == [0, 0, 1, 1]
+    (hung,), (died,) = (entry(report, name).messages for name in ("MR-3.2", "MR-2.1"))
+    assert hung == "fitted on the follow-up data: it gave no answer to 1 row in 3 s"
+    assert died == "fitted on the follow-up data: its process ended while it was asked 1 row"
+
+
+def test_a_learner_is_not_asked_here_when_it_is_to_be_asked_elsewhere():
+    """It may hang, or die, the first time already."""
+    asked = []
+
+    class Elsewhere(Engine):
+        def lanes(self, system, timeout):
+            asked.append(timeout)
+            return [Learner(KNN(1))]
+
+    class Deadly(KNN):
+        def fit(self, X, y):
+            raise AssertionError("here")
+
+    report = check(Deadly(1), relations="MR-1.2", engine=Elsewhere(), timeout=7)
+    assert report.passed
+    assert asked == [7]
+
+
+def test_a_learner_that_changes_what_it_is_given_does_no_harm():
+    class Scribbles(KNN):
+        def fit(self, X, y):
+            super().fit(X.copy(), y.copy())
+            X[:] = 0
+            y[:] = y[0]
+            return self
+
+        def predict(self, X):
+            answers = super().predict(X.copy())
+            X[:] = 0
+            return answers
+
+    names = ["MR-0", "MR-1.1", "MR-3.2", "sample order"]
+    pd.testing.assert_frame_equal(check(Scribbles(1), relations=names).table, check(KNN(1), relations=names).table)
+
+
+class Chance(Stranger):
+    """Answers by chance, each time anew; never the first label when there are many attributes."""
+
+    chance = np.random.default_rng(0)  # no copy of the learner has one of its own
+
+    def predict(self, X):
+        classes = self.inner.classes_
+        return self.chance.choice(classes[1:] if np.shape(X)[1] > 4 else classes, len(X))
+
+
+def test_what_cannot_be_repeated_is_judged_by_its_distribution():
+    report = check(Chance(), relations=["refit", "MR-1.2", "MR-2.1"], inputs=200, shrink=True)
+    assert set(report.examples) <= {"refit"}  # where distributions differ no single case is to blame
+    refit, order, constant = report.entries
+    assert "judged by their distribution" in report.notes[0]
+    assert refit.violated > 50
+    assert refit.chance is None
+    assert (order.strictness, order.violated) == ("class_stat", 0)
+    assert order.changed > 50
+    assert order.chance > 0.001 > constant.chance
+    assert constant.violated == constant.changed > 50
+    assert order.tied == 0  # cases are compared as many: none may be set aside since it differs
+    assert "by distribution" in report.describe()
+    seeded = check(GaussianNB(), relations=["refit"], inputs=5)
+    assert not seeded.notes
+
+
+# -- what it costs ---------------------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_report():
+    reports = [check(KNN(3), relations=["MR-1.1", "MR-0 subset"], seed=seed, shrink=True) for seed in (5, 5, 6)]
+    one, two, other = ({**json.loads(each.to_json()), "seconds": 0} for each in reports)
+    assert one == two
+    assert one["violations"] != other["violations"]
+    assert check(KNN(1), relations="MR-0", inputs=2, seed=None).seed > 0
+
+
+@pytest.mark.parametrize("learner", [KNN(3), First(3)], ids=["right", "wrong"])
+@pytest.mark.parametrize("most", [30, 400])
+def test_a_budget_of_runs_is_never_exceeded(learner, most):
+    report = check(learner, inputs=300, budget=f"{most} runs", shrink=True)
+    assert report.runs <= most
+    assert not report.complete
+    assert "The budget was spent before everything was tried." in report.notes
+    assert (report.table["holds"].sum() > 0) == (most == 400)
+
+
+def test_a_budget_of_time_keeps_what_was_found():
+    report = check(KNN(3), inputs=10_000_000, budget="0.5s")
+    assert not report.complete
+    assert 0 < report.table["holds"].sum() < 10_000_000
+    assert report.passed
+    enough = check(KNN(3), relations="MR-0", budget="1h")
+    assert enough.complete
+    assert not enough.notes
+
+
+def test_ctrl_c_tells_what_was_found():
+    class Interrupted(First):
+        fits = 0
+
+        def fit(self, X, y):
+            Interrupted.fits += 1
+            if Interrupted.fits == 300:
+                signal.raise_signal(signal.SIGINT)
+            return super().fit(X, y)
+
+    report = check(Interrupted(1), inputs=100_000, shrink=True)
+    assert not report.complete
+    assert "It was stopped before everything was tried." in report.notes
+    assert Interrupted.fits < 600  # no violation is made small any more
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    asked = dm.check(lambda frame: [signal.raise_signal(signal.SIGINT)] * len(frame), NUMBERS[["x"]], inputs=5)
+    assert asked.notes == ("It was stopped before everything was tried.",)
+
+
+def test_processes_stay_up_from_question_to_question():
+    class Counting(Engine):
+        begun = ended = 0
+
+        def lanes(self, system, timeout):
+            Counting.begun += 1
+            return super().lanes(system, timeout)
+
+        def close(self):
+            Counting.ended += 1
+            super().close()
+
+    report = check(First(1), relations=["sample order", Backwards], engine=Counting(), shrink=True)
+    assert len(report.examples) == 2
+    assert (Counting.begun, Counting.ended) == (1, 1)
+    report.shrunk(len(report.violations) - 1)  # later ones are on their own
+    assert (Counting.begun, Counting.ended) == (2, 2)
+
+
+# -- kept, and tried first -------------------------------------------------------------------------------------
+
+
+class Mendable(First):
+    broken = True
+
+    def predict(self, X):
+        return super().predict(X) if self.broken else KNN.predict(self, X)
+
+
+@pytest.fixture
+def url(tmp_path):
+    return str(tmp_path / "runs.sqlite")
+
+
+def known(url):
+    with Store.open(url) as store:
+        return failures.known(store)
+
+
+@pytest.mark.parametrize("data", ["random", "frame"])
+def test_violations_are_kept_tried_first_and_forgotten_when_they_are_mended(url, data, monkeypatch):
+    given = () if data == "random" else (table(),)
+    learner = Mendable(1) if data == "random" else Worded(1)
+    options = {"relations": ["sample order", "MR-1.2"], "target": None if data == "random" else "y", "rows": 20}
+    first = check(learner, *given, **options, inputs=60, store=url, shrink=True)
+    (kept,) = known(url)
+    assert (kept.relation, kept.verdict) == ("check: sample order", "VIOLATED")
+    assert kept.case["y"] == first.examples["sample order"].source.y.tolist()
+    assert "expected" in kept.message
+
+    again = check(learner, *given, **options, inputs=1, seed=2, store=url)
+    (fault,) = again.faults
+    assert (fault.relation, fault.replayed) == ("sample order", 1)
+    assert "1 violation of earlier checks went first" in again.describe()
+    assert again.examples["sample order"].size == first.examples["sample order"].size
+    (failure,) = ET.fromstring(again.to_junit()).iter("failure")
+    assert failure.text == again.examples["sample order"].describe()
+    monkeypatch.setattr(Mendable, "broken", False)
+    mended = check(learner, *given, **options, store=url, seed=3)
+    assert mended.passed
+    assert not known(url)
+    assert not mended.examples
+    with Store.open(url) as store:
+        runs = store.runs()
+    assert [(run.verb, run.state, run.summary["passed"]) for run in runs] == [
+        ("check", "finished", False), ("check", "finished", False), ("check", "finished", True),
+    ]  # fmt: skip
+    assert {each["relation"]: each["verdict"] for each in runs[1].verdicts} == {"sample order": "VIOLATED", "MR-1.2": "HOLDS"}  # fmt: skip
+
+
+class Worded(Mendable):
+    """Takes texts as numbers."""
+
+    def fit(self, X, y):
+        return super().fit(X.replace({"red": 0.0, "blue": 1.0}), y)
+
+    def predict(self, X):
+        return super().predict(X.replace({"red": 0.0, "blue": 1.0}))
+
+
+def test_what_one_learner_violates_is_not_held_against_another(url):
+    check(First(1), relations="sample order", store=url, shrink=True)
+    other = check(Mendable(1), relations="MR-1.2", inputs=3, store=url)
+    assert other.passed
+    assert len(known(url)) == 1
+    with Store.open(url) as store:
+        (kept,) = failures.known(store)
+        failures.remember(store, kept.system, kept.relation, [{"case": {"x": "odd"}}])
+    still = check(First(1), relations="sample order", inputs=1, store=url)
+    assert entry(still, "sample order").replayed == 1  # what cannot be read is passed over
+
+
+# -- for others ------------------------------------------------------------------------------------------------
+
+
+def test_hostile_names_are_harmless():
+    data = table(labels=(EVIL, "[red]b\x1b[31m", "c"))[["x", "z", "y"]]
+    data = data.rename(columns={"x": EVIL, "z": "[red]z\x1b[31m"})
+    evil = type(
+        "Evil", (Backwards,), {"name": EVIL, "says": f"{EVIL} \x1b[31m\x00: {EVIL}", "change": lambda self, *given: EVIL}
+    )  # fmt: skip
+    report = check(First(1), data, [evil, "sample order"], "y", rows=20, inputs=60, name=EVIL, shrink=True)
+    assert {EVIL, "sample order"} == set(report.examples)
+    page = report.to_html()
+    body = page[page.index("<body") :]
+    assert EVIL not in body
+    assert "&lt;script&gt;alert(1)" in body
+    for text in (page, report.describe(), report.to_junit()):
+        assert "\x1b" not in text
+        assert "\x00" not in text
+    suite = ET.fromstring(report.to_junit())[0]
+    assert suite.get("name") == EVIL
+    assert [case.get("name") for case in suite] == [EVIL, "sample order"]
+    document = json.loads(report.to_json())
+    assert document["examples"][EVIL]["source"]["columns"] is not None
+    assert document["subject"] == EVIL
+
+
+def test_json_and_junit_say_what_the_report_says(whole, tmp_path):
+    document = json.loads(whole.to_json(tmp_path / "report.json"))
+    assert json.loads((tmp_path / "report.json").read_text()) == document
+    assert [row["relation"] for row in document["relations"]] == whole.table["relation"].tolist()
+    assert set(COLUMNS) <= set(document["relations"][0])
+    assert document["passed"] is True
+    assert len(document["violations"]) == len(whole.violations)
+    assert document["examples"].keys() == whole.examples.keys()
+    whole.to_junit(tmp_path / "junit.xml")
+    root = ET.parse(tmp_path / "junit.xml").getroot()
+    suite = root[0]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == (str(len(whole.table)), "0", "0")
+    skipped = [case.get("name") for case in suite if case.find("skipped") is not None]
+    assert skipped == whole.table.query("holds + violated == 0")["relation"].tolist()
+    told = {case.get("name") for case in suite if case.find("system-out") is not None}
+    assert told == set(whole.table.query("violated > 0")["relation"])
+    assert "KNN" in whole.to_html(tmp_path / "page.html")
+    assert "<table" in whole._repr_html_()
+    assert repr(whole).startswith("Report(KNN: all 12 necessary relations kept")
+
+
+# -- wrong use -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "error", "says"),
+    [
+        ((KNN,), {}, ModelError, "KNN is a class. Make a learner of it first"),
+        ((KNN(1), "random", "MR-9"), {}, ArgumentError, "no relation 'MR-9'. Did you mean"),
+        ((KNN(1), "random", []), {}, ArgumentError, "at least one relation"),
+        ((KNN(1), "random", [3]), {}, ArgumentError, "the name of one"),
+        ((KNN(1), "random", relation("")), {}, ArgumentError, "The relation Own has no name"),
+        ((KNN(1), "random", [relation("own"), relation("own")]), {}, ArgumentError, "Two relations are called 'own'"),
+        ((KNN(1), "iris"), {}, ArgumentError, "a frame, or 'random'"),
+        ((KNN(1), NUMBERS), {}, ArgumentError, "give target= to name their column"),
+        ((KNN(1), NUMBERS, "MR-0"), {}, ArgumentError, "target="),
+        ((KNN(1), NUMBERS), {"target": "yy"}, DataError, "'yy' is not in the data"),
+        ((KNN(1), NUMBERS[:1]), {"target": "y"}, DataError, "The data have 1 row with a label"),
+        ((KNN(1), NUMBERS[["y"]]), {"target": "y"}, DataError, "need columns"),
+        ((KNN(1), NUMBERS.to_numpy()), {"target": "y"}, ArgumentError, "needs labelled data"),
+        ((KNN(1), "random", "row order"), {}, ArgumentError, "give inputs, a frame"),
+        ((print,), {}, ArgumentError, "Random data are for learners"),
+        ((print, NUMBERS, "MR-0"), {"target": "y"}, ModelError, "'MR-0' is about learners"),
+        ((object(), NUMBERS), {}, ModelError, "cannot be tested"),
+        ((LinearRegression(),), {}, ArgumentError, "LinearRegression learns numbers"),
+        ((KNN(1),), {"inputs": 0}, ArgumentError, "'inputs' parameter of check"),
+        ((KNN(1),), {"rows": 0}, ArgumentError, "'rows' parameter of check"),
+        ((KNN(1),), {"seed": -1}, ArgumentError, "'seed' parameter of check"),
+        ((KNN(1),), {"seed": "x"}, ArgumentError, "'seed' parameter of check"),
+        ((KNN(1),), {"ties": "x"}, ArgumentError, "'ties' parameter of check"),
+        ((KNN(1),), {"timeout": 0}, ArgumentError, "'timeout' parameter of check"),
+        ((KNN(1),), {"budget": "soon"}, ArgumentError, "not understood"),
+        ((KNN(1),), {"engine": "x"}, ArgumentError, "engine"),
+        ((KNN(1),), {"strictness": "class_exact"}, ArgumentError, "a mapping"),
+        ((KNN(1),), {"strictness": {"MR-0": "exact"}}, ArgumentError, "class_exact"),
+        ((KNN(1),), {"strictness": {"MR-00": "class_exact"}}, ArgumentError, "'MR-00', which is not checked"),
+        ((KNN(1),), {"expected_failures": ["MR-0"]}, ArgumentError, "a mapping"),
+        ((KNN(1),), {"expected_failures": {"MR-00": "x"}}, ArgumentError, "Did you mean 'MR-0'"),
+        (("nowhere.skops",), {}, ModelError, "nowhere.skops"),
+    ],
+)  # fmt: skip
+def test_wrong_use_is_told(given, options, error, says):
+    with pytest.raises(error, match=says):
+        check(*given, **options)
+
+
+def test_a_learner_that_cannot_be_copied():
+    class Socket(KNN):
+        def __deepcopy__(self, memory):
+            raise TypeError("cannot pickle a socket")
+
+    with pytest.raises(
+        ModelError, match="each training needs a copy of its own: TypeError: cannot pickle a socket"
+    ):
+        check(Socket(1))

@@ -1,0 +1,182 @@
+"""Jobs in child processes: whatever they do, it is reported and does no harm."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from datamorphic.errors import ArgumentError
+from datamorphic.runs.jobs import Died, Done, Hung, OutOfMemory, Raised, run_jobs
+
+LIMITABLE = Path("/proc/self/statm").exists()
+
+
+def alive(pid):
+    """Whether a process is there and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def gone(pid):
+    for _ in range(100):
+        if not alive(pid):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_whatever_a_job_does_is_reported_and_does_no_harm(tmp_path, capfd):
+    note = tmp_path / "pid"
+
+    def wild(kind):
+        import os
+        import signal
+        import subprocess
+        import sys
+        import threading
+
+        if kind == "hangs":
+            signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+            while True:
+                try:
+                    while True:
+                        pass
+                except:  # noqa: E722
+                    pass
+        if kind == "grows":
+            heap = []
+            while True:
+                heap.append(bytes(1_000_000))
+        if kind == "wants terabytes":
+            import numpy as np
+
+            return np.zeros(10**13)
+        if kind == "leaves":
+            note.write_text(str(subprocess.Popen(["sleep", "600"]).pid))
+            os._exit(0)
+        if kind == "exits":
+            sys.exit("it had enough")
+        if kind == "interrupts":
+            raise KeyboardInterrupt
+        if kind == "prints":
+            print("printed " * 100_000)
+            os.write(1, b"written " * 100_000)
+        if kind == "locks":
+            return threading.Lock()
+        if kind == "reads":
+            return input()
+        return kind
+
+    expected = {
+        "works": Done("works"),
+        "hangs": Hung(3.0),
+        "exits": Raised("SystemExit: it had enough"),
+        "interrupts": Raised("KeyboardInterrupt"),
+        "prints": Done("prints"),
+        "locks": Raised(
+            "The value cannot be sent to another process: it cannot be pickled (TypeError: cannot pickle '_thread.lock' object)."
+        ),
+        "reads": Raised("EOFError: EOF when reading a line"),
+        "leaves": Died(0),
+        "still works": Done("still works"),
+    }
+    if LIMITABLE:
+        expected |= {"grows": OutOfMemory(), "wants terabytes": OutOfMemory(), "works again": Done("works again")}
+    seen = {}
+    found = run_jobs(wild, expected, workers=2, seconds=3.0, memory=400_000_000, progress=seen.__setitem__)
+    assert dict(zip(expected, found, strict=True)) == expected
+    assert [seen[number] for number in range(len(expected))] == found
+    assert gone(int(note.read_text()))
+    printed = capfd.readouterr()
+    assert "written" in printed.err
+    assert not printed.out
+
+
+def test_children_go_from_job_to_job():
+    def who(number):
+        import os
+
+        return os.getpid()
+
+    assert len({done.value for done in run_jobs(who, range(5), seconds=60)} - {os.getpid()}) == 1
+
+
+def test_a_death_is_held_against_the_job_that_died():
+    """Not against one that a leftover of an earlier job took down."""
+
+    def bomb(kind):
+        import os
+        import threading
+        import time
+
+        if kind == "fuse":
+            threading.Thread(target=lambda: (time.sleep(0.2), os._exit(9)), daemon=True).start()
+        else:
+            time.sleep(0.6)
+        return kind
+
+    assert run_jobs(bomb, ["fuse", "waits"], seconds=60, output="nothing") == [Done("fuse"), Done("waits")]
+
+
+def test_an_interrupt_leaves_no_child_behind(tmp_path):
+    script = f"""
+        from pathlib import Path
+        from datamorphic.runs.jobs import run_jobs
+        def endless(number):
+            import os
+            Path({str(tmp_path)!r}, f"pid{{number}}").write_text(str(os.getpid()))
+            while True:
+                pass
+        run_jobs(endless, range(2), workers=2)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    parent = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
+    notes = [tmp_path / "pid0", tmp_path / "pid1"]
+    while not all(note.exists() and note.read_text() for note in notes):
+        assert parent.poll() is None, parent.stderr.read()
+        time.sleep(0.05)
+    os.killpg(parent.pid, signal.SIGINT)  # as a terminal does
+    assert "KeyboardInterrupt" in parent.communicate(timeout=60)[1]
+    assert all(gone(int(note.read_text())) for note in notes)
+
+
+class Unreadable:
+    def __reduce__(self):
+        return int, ("no number",)
+
+    def __call__(self, job):
+        return job
+
+
+LOCK = threading.Lock()
+BAD = {
+    "no function": (lambda: run_jobs(3, [1]), "'function' parameter of run_jobs must be callable"),
+    "a lock in it": (lambda: run_jobs(lambda job, lock=LOCK: lock, [1]), "The function cannot be sent to another process"),
+    "a lock as a job": (lambda: run_jobs(abs, [LOCK]), "Job 0 cannot be sent to another process"),
+    "not to be loaded": (lambda: run_jobs(Unreadable(), [1]), "The function cannot be loaded in another process: ValueError"),
+    "no time": (lambda: run_jobs(abs, [1], seconds=0), "'seconds' parameter of run_jobs must be a finite number above 0"),
+    "no memory": (lambda: run_jobs(abs, [1], memory=0), "'memory' parameter of run_jobs must be an int"),
+    "no workers": (lambda: run_jobs(abs, [1], workers=0), "'workers' parameter of run_jobs must be an int"),
+    "output": (lambda: run_jobs(abs, [1], output="file"), "'output' parameter of run_jobs must be one of 'stderr', 'nothing'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD)
+def test_bad_input(call, message):
+    with pytest.raises(ArgumentError) as caught:
+        call()
+    assert message in str(caught.value)
+
+
+def test_no_jobs():
+    assert run_jobs(abs, []) == []
