@@ -193,13 +193,13 @@ def made_mutation(subject, fates):
     tried = []
     for number, (operator, state, violated, different, error) in enumerate(fates, 1):
         counts = {key: violated.get(key[1], 0) for key in relations}
-        errors = {name: (0.8, error, 0.0) for name in mutants.LEARNERS[subject]}
+        errors = dict.fromkeys(mutants.LEARNERS[subject], (0.8, error, 0.0))
         fate = Fate(counts, dict.fromkeys(relations, 10), 0, 10, different, errors=errors)
         tried.append(Tried(Mutant(f"v{number}", operator, 1, 0, "a", "b", "", (1, 1)), state, fate))
     learners = {
         name: [relation for own, relation in relations if own == name] for name in mutants.LEARNERS[subject]
     }
-    errors = {name: (0.8, 0.05, 0.01) for name in learners}
+    errors = dict.fromkeys(learners, (0.8, 0.05, 0.01))
     own = Original(
         learners, dict.fromkeys(relations, frozenset()), dict.fromkeys(relations, 10), {}, frozenset(), {}, errors
     )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import time
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -804,3 +806,23 @@ def test_a_learner_that_cannot_be_copied():
         ModelError, match="each training needs a copy of its own: TypeError: cannot pickle a socket"
     ):
         check(Socket(1))
+
+
+# -- as the guide has it ---------------------------------------------------------------------------------------
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "promises-of-learners.md"
+
+
+def test_the_guide_names_all_relations():
+    text = GUIDE.read_text(encoding="utf-8").partition("## The relations")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `([^`]+)` \|", text, flags=re.MULTILINE) == list(LEARNER_RELATIONS)
+
+
+def test_the_guide_shows_what_is_printed(capsys):
+    code, shown = re.search(
+        r"```python\n(import numpy as np\n.*?)```.*?```text\n(.*?)```",
+        GUIDE.read_text(encoding="utf-8"),
+        re.DOTALL,
+    ).groups()
+    exec(code, {"dm": dm, "KNeighborsClassifier": KNeighborsClassifier})
+    assert capsys.readouterr().out == shown

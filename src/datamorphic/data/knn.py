@@ -1,4 +1,7 @@
-"""The nearest neighbours as a textbook has them: a subject of mutation analysis, and no match for much data."""
+"""The nearest neighbours as a textbook has them: a subject of mutation analysis, and no match for much data.
+
+Bounds of loops are written out, as they are where such faults are made.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ class KNN:
         for case in rows_of(X):
             votes = self._votes(case)
             winner = 0
-            for code in range(len(votes)):
+            for code in range(0, len(votes)):
                 if votes[code] > votes[winner]:
                     winner = code
             winners.append(winner)
@@ -72,7 +75,7 @@ class KNN:
             )
         distances = [squared_distance(sample, case) for sample in self._samples]
         nearest: list[int] = []
-        for place in range(len(distances)):
+        for place in range(0, len(distances)):
             rank = len(nearest)
             while rank > 0 and distances[place] < distances[nearest[rank - 1]]:
                 rank -= 1
@@ -85,7 +88,7 @@ class KNN:
 def squared_distance(sample: list[float], case: list[float]) -> float:
     """Return the square of the distance of two points: roots would be in the same order."""
     total = 0.0
-    for attribute in range(len(case)):
+    for attribute in range(0, len(case)):
         difference = sample[attribute] - case[attribute]
         total += difference * difference
     return total

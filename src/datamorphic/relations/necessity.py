@@ -7,6 +7,7 @@ hypothesis, and a violation tells how the algorithm behaves. When in doubt, a re
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
@@ -60,6 +61,9 @@ def stance(relation: str, learner: Any, data: Training | None = None) -> Stance:
     name = _name(last)
     scaler = next((_name(step) for step in reversed(steps) if _name(step) in _SCALERS), "")
     rows: Rows = PROMISES[name](last, scaler) if name in PROMISES else {}
+    unlike = getattr(learner, "unlike", None)
+    if isinstance(unlike, Mapping) and relation in unlike:
+        return may(str(unlike[relation]))
     left = relation
     for step in steps:
         left = _left(step, left)

@@ -47,7 +47,6 @@ NORMALISED = (
     "rows; inputs on which it does are left out."
 )
 MISSED = "Theirs counts the mutants that no relation kills as missed, too: the table leaves them out."
-STRATIFIED = "Without signal, folds that are not stratified err a little more than 80 %."
 
 
 @dataclass(frozen=True)
@@ -220,7 +219,6 @@ def rivals(table: str, bench: Bench) -> list[Row]:
         row_of(
             figure, table, "original", figure.measure, ours=bench.figure(job, f"{figure.measure} {name}"),
             column="error, %" if subject == "NBC" else f"error, %, {name}",
-            notes=[STRATIFIED if figure.measure == "Rule-1" else ""],
         )
         for name in LEARNERS[subject]
         for figure in printed

@@ -67,7 +67,7 @@ class Learner(Executor):
             for training, rows in batch.parts():
                 try:
                     model = fitted(self._settled, training)
-                    outputs = as_outputs(model.predict(copied(training.t)), len(rows))
+                    outputs = _outputs(model.predict(copied(training.t)), len(rows))
                 except FAILURES as error:
                     status[rows] = Status.ERROR
                     messages |= dict.fromkeys(rows.tolist(), redacted(told(error)))
@@ -92,6 +92,13 @@ class Learner(Executor):
     def fit(self, x: Any, y: Any) -> Executor:
         """Return the learner, fitted, as a system that predicts."""
         return Estimator(self._copied().fit(x, y), name=self.name)
+
+
+def _outputs(answer: Any, rows: int) -> Outputs:
+    """Return answers as outputs; in texts and whole numbers there is nothing to look for."""
+    if isinstance(answer, np.ndarray) and answer.shape == (rows,) and answer.dtype.kind in "Uiu":
+        return Outputs.of(answer)
+    return as_outputs(answer, rows)
 
 
 def fitted(learner: Any, data: Training) -> Any:

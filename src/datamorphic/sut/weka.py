@@ -223,6 +223,14 @@ class Weka:
         return self
 
     @property
+    def unlike(self) -> dict[str, str]:
+        """Relations that need not hold though they do for what it is `like`, each with the reason."""
+        if "IBk" not in str(self.options):
+            return {}
+        reason = "attributes are scaled to their ranges, which the removed rows may have made"
+        return dict.fromkeys(("MR-5.1", "MR-5.2"), reason)
+
+    @property
     def like(self) -> Any:
         """The estimator of scikit-learn's with the same algorithm, where there is one; else None."""
         text = str(self.options)

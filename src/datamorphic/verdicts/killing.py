@@ -171,7 +171,7 @@ def study_mutant(job: tuple[Plan, Original, str]) -> Fate:
             alive = not any(violated.values())
             different += _differences(learner, plan, original.labels[name], whole=alive)
             if plan.rules is not None:
-                errors[name] = errors_of(learner, plan.rules)
+                errors[name] = errors_of(learner, plan.rules, telling=True)
     return Fate(violated, judged, undefined, answers, different, message, errors)
 
 
