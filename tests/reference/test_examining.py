@@ -51,6 +51,11 @@ def arrays(rng, cases):
     return random_training(rng, cases, most=20)
 
 
+def tiny(rng, cases):
+    """So few rows that smoothing tells: not even a necessary relation need hold on all of them."""
+    return random_training(rng, cases, most=5)
+
+
 # -- the plain way ---------------------------------------------------------------------------------------------
 
 
@@ -191,6 +196,7 @@ def examined(learner, names, draw, count, cases, ties="aside", **driving):
         (KNN(3), EVERY, whole_numbers, 10, 1, "count"),
         (NaiveBayes(), EVERY, arrays, 10, 4, "aside"),
         (NaiveBayes(), EVERY, framed, 5, 1, "aside"),
+        (NaiveBayes(), ("MR-0 subset",), tiny, 40, 1, "aside"),
         (Moody(1), ("MR-1.2", "MR-2.2", "MR-3.1", "MR-5.1", "refit"), framed, 20, 3, "aside"),
         (GaussianNB(), ("weights", "MR-3.2 odds"), arrays, 8, 4, "aside"),
         (KNeighborsClassifier(3), ("sparse", "MR-1.1"), framed, 8, 4, "count"),
@@ -226,6 +232,8 @@ def test_all_verdicts_were_among_them():
     _, (refused,), _ = examined(Moody(1), ["MR-3.1"], framed, 30, 1)
     fitted_on = {text.split(":")[0] for text in refused.messages if "not today" in text}
     assert fitted_on == {"fitted on the source data", "fitted on the follow-up data"}
+    _, (scaled,), _ = examined(NaiveBayes(), ["MR-0 subset"], tiny, 40, 1)
+    assert any("smoothing" in text for text in scaled.messages)
 
 
 def test_whoever_computes_and_in_whatever_portions(monkeypatch):

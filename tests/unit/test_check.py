@@ -584,6 +584,20 @@ def test_a_budget_of_runs_is_never_exceeded(learner, most):
     assert (report.table["holds"].sum() > 0) == (most == 400)
 
 
+def test_a_budget_of_runs_is_never_exceeded_by_models_either():
+    def centred(frame):
+        return np.where(frame["x"] > frame["x"].mean(), "high", "low")
+
+    free, bound = (
+        check(centred, NUMBERS[["x"]], ["batches", "row order"], shrink=True, budget=budget)
+        for budget in (None, "60 runs")
+    )
+    assert bound.runs <= 60 < free.runs
+    assert free.complete
+    assert not bound.complete
+    assert [each.relation for each in bound.faults] == ["batches"]
+
+
 def test_a_budget_of_time_keeps_what_was_found():
     report = check(KNN(3), inputs=10_000_000, budget="0.5s")
     assert not report.complete
@@ -604,7 +618,7 @@ def test_ctrl_c_tells_what_was_found():
                 signal.raise_signal(signal.SIGINT)
             return super().fit(X, y)
 
-    report = check(Interrupted(1), inputs=100_000, shrink=True)
+    report = check(Interrupted(1), inputs=100_000, budget="20000 runs", shrink=True)
     assert not report.complete
     assert "It was stopped before everything was tried." in report.notes
     assert Interrupted.fits < 600  # no violation is made small any more

@@ -15,14 +15,13 @@ from datamorphic.data.naive_bayes import NaiveBayes
 from datamorphic.mutants.forge import module_of
 
 DISTANCE = "total += difference * difference"
-VOTE = "winner = 0\n            for code in range(len(votes)):"
 FAULTS = {  # the module, a place in its text, what is planted there, and the learner it is planted in
     "+= turned = in the distance": (knn, DISTANCE, DISTANCE.replace("+=", "="), lambda module: module.KNN(1)),
     "k = 1 turned 2": (knn, "self.k = k\n", "self.k = k + 1\n", lambda module: module.KNN(1)),
     "ties of the vote broken by sample order": (
         knn,
-        VOTE,
-        "winner = self._codes[0]\n            for code in dict.fromkeys(self._codes):",
+        "            votes = self._votes(case)\n            winner = 0\n",
+        "            votes = self._votes(case)\n            winner = max(self._codes, key=votes.__getitem__)\n",
         lambda module: module.KNN(3),
     ),
     "attribute off by one in the distance": (

@@ -26,7 +26,7 @@ def study(
         typer.Argument(help="A table such as 000-12, or a group such as random_target.", show_default=False),
     ] = None,
     scale: Annotated[
-        Scale, typer.Option(help="Under a minute, or as published, which may take hours.")
+        Scale, typer.Option(help="A minute or two at most, or as published, which may take hours.")
     ] = Scale.small,
     seed: Seed = 0,
     listed: Annotated[bool, typer.Option("--list", help="List the studies.")] = False,

@@ -122,7 +122,7 @@ def check(
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> report = dm.check(KNeighborsClassifier(3), "random", ["MR-0", "MR-1.1"], inputs=40)
     >>> report.table[["relation", "purpose", "violated"]].values.tolist()
-    [['MR-0', 'verification', 0], ['MR-1.1', 'validation', 10]]
+    [['MR-0', 'verification', 0], ['MR-1.1', 'validation', 8]]
     """
     began, limit = time.monotonic(), Budget.parse(budget)
     whole_number("inputs", "check", inputs, 1)

@@ -19,7 +19,7 @@ from ..verdicts.killing import Plan, study_mutant, study_original
 from ..verdicts.mutation import Mutation, tried_of
 from ..verdicts.rival import Rules
 
-LONGER = 20.0  # a mutant may take so much longer than the original ...
+LONGER = 4.0  # a mutant may take so much longer than the original ...
 LEAST = 10.0  # ... and so many seconds at least
 PATIENCE = 600.0  # seconds for the original
 MEMORY = 1 << 30  # bytes that a mutant may add
@@ -81,7 +81,7 @@ def mutate(
     workers : int
         How many child processes.
     timeout : float, optional
-        Seconds a mutant may take; by default 20 times what the original takes, 10 at least.
+        Seconds a mutant may take; by default 4 times what the original takes, 10 at least.
     memory : int
         Bytes a mutant may add to its process.
     progress : bool, optional
