@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from threading import Thread
+from typing import ClassVar
 
 import _pytest.stepwise  # noqa: F401
 import hypothesis  # noqa: F401
@@ -733,7 +734,7 @@ def test_what_changes_by_chance_is_judged_by_its_distribution():
             return self.rng.choice(["L0", "L1"], len(x))
 
     class Drifting(Chance):
-        seen = set()
+        seen: ClassVar = set()
 
         def fit(self, x, y):
             self.share = 0.2 if x.tobytes() in Drifting.seen else 0.8

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.verdicts.asking import checked
 from datamorphic.errors import ArgumentError, TestSystemError
 from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Relation
 from datamorphic.relations.predicting import PREDICTING
 from datamorphic.relations.shrinking import usual
+from datamorphic.verdicts.asking import checked
 
 SPACE = dm.Space([dm.Continuous("x", 0, 10), dm.Integer("n", 0, 9), dm.Categorical("c", ["a", "b"])])
 POINTS = SPACE.sample(60, seed=1, points=True)

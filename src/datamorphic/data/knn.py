@@ -27,6 +27,9 @@ class KNN:
     def __init__(self, k: int = 3) -> None:
         self.k = k
 
+    def __repr__(self) -> str:
+        return f"KNN(k={self.k!r})"
+
     @property
     def like(self) -> Any:
         """The estimator of scikit-learn that gives the same answers."""

@@ -25,6 +25,9 @@ class NaiveBayes:
     def __init__(self, smoothing: float = 1e-9) -> None:
         self.smoothing = smoothing
 
+    def __repr__(self) -> str:
+        return f"NaiveBayes(smoothing={self.smoothing!r})"
+
     @property
     def like(self) -> Any:
         """The estimator of scikit-learn that gives the same answers."""

@@ -42,6 +42,7 @@ def random_training(
     rows = int(rng.integers(least, max(least, limit) + 1))
     numbers = rng.uniform(LOW, HIGH, (rows + cases, ATTRIBUTES))
     y = np.array(labels)[rng.integers(len(labels), size=rows)]
+    numbers.flags.writeable = False  # a relation that writes on its data would spoil them for others
     if not framed:
         return Training(numbers[:rows], y, numbers[rows:], labels)
     import pandas as pd

@@ -18,7 +18,8 @@ from .learners import LearnerRelation
 from .learning import check
 from .necessity import Stance
 
-WAVE = 50  # inputs that are asked together
+# inputs that are asked together, at first and later: a small budget should reach every relation
+FIRST, WAVE = 10, 50
 CHANCE = 0.001  # how likely chance alone may make two distributions look different
 MOST_MESSAGES = 20  # different ones that are kept, each with how often
 
@@ -153,11 +154,11 @@ class Inputs:
 
     def waves(self) -> Iterator[tuple[list[int], Trainings]]:
         """Yield the numbers of training sets, and these, a wave at a time."""
-        number, left = 0, self.count
+        number, left, size = 0, self.count, min(FIRST, WAVE)
         while left > 0:
             numbers: list[int] = []
             sets: list[Training] = []
-            while left > 0 and sum(len(each) for each in sets) < WAVE:
+            while left > 0 and sum(len(each) for each in sets) < size:
                 training = self.training(number)
                 if len(training) > left:
                     training = training.cases(slice(0, left))
@@ -165,6 +166,7 @@ class Inputs:
                 sets.append(training)
                 number, left = number + 1, left - len(training)
             yield numbers, Trainings(sets)
+            size = min(2 * size, WAVE)
 
 
 def examine(
