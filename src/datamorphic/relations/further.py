@@ -53,6 +53,25 @@ class _RenamedLabels(LearnerRelation):
         return objects([new.get(label, label) for label in labels.tolist()])
 
 
+class _Overruled(LearnerRelation):
+    name = "overruled"
+    says = "the case itself among the training rows, as often as there are rows, with another label: that label"
+    shares = "case"
+    scores = False
+
+    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+        others = [label for label in data.classes.tolist() if label != labels[0]]
+        many = len(data.y)
+        again = data.cases(np.zeros(many, dtype=np.intp)).t
+        return data.appended(again, objects([others[rng.integers(len(others))]] * many))
+
+    def expected(self, labels: Array, data: Training, made: Training) -> Array:
+        return objects(made.y[-1:].tolist())
+
+    def renamed(self, classes: Array, data: Training, made: Training) -> Array:
+        return classes
+
+
 class _Weights(LearnerRelation):
     name = "weights"
     says = "some training rows twice instead of with a weight of 2: the same labels"
@@ -109,6 +128,6 @@ class _ConstantFirst(ConstantAttribute):
 LEARNER_RELATIONS: dict[str, LearnerRelation] = {
     relation.name: relation
     for relation in (
-        *PUBLISHED, _Refit(), _SampleOrder(), _RenamedLabels(), _Weights(), _Sparse(), _ConstantFirst()
+        *PUBLISHED, _Refit(), _SampleOrder(), _RenamedLabels(), _Overruled(), _Weights(), _Sparse(), _ConstantFirst()
     )
 }  # fmt: skip

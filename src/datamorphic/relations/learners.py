@@ -85,6 +85,10 @@ class LearnerRelation:
         """Return the label expected of the follow-up fit in place of each source label; by default the same."""
         return labels
 
+    def renamed(self, classes: Array, data: Training, made: Training) -> Array:
+        """Return what the classes are called in the follow-up data; by default as `expected` has it."""
+        return self.expected(classes, data, made)
+
     def expected_scores(self, scores: Floats, classes: list[Any], labels: Array) -> Floats:
         """Return the scores expected in place of those of the source fit, a column a class; by default the same."""
         return scores

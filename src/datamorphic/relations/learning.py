@@ -222,7 +222,7 @@ def _compare(
     for g, own in groups:
         data, made = found.data.each[found.data.which[own[0]]], found.made[g]
         classes = data.declared
-        names = _called(relation, "expected", objects(classes), data, made).tolist()
+        names = _called(relation, "renamed", objects(classes), data, made).tolist()
         new = aligned(after.scores[starts[g] + np.arange(len(own))], made.declared, names)
         found.scores_after[own, : len(classes)] = new
         if manner.strictness == "score_exact" and relation.scores:

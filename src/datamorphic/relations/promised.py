@@ -51,6 +51,7 @@ def _neighbours(model: Any, scaler: str) -> Rows:
         "MR-3.1": must(f"the predicted class gets the nearest place of all, and no other class gains; {_TIES}"),
         "MR-3.2": must(f"the doubled class takes more of the k places and no other does; {_TIES}"),
         "MR-4.2": must(f"no class has more of the k places than before; {_TIES}"),
+        "overruled": must(f"the k nearest are then all of that label; {_TIES}"),
         "MR-NBC": fails("rows with an exchanged value lie elsewhere"),
         "sample order": must(f"neighbours are found by distance, not by place; {_TIES}"),
         "weights": NO_WEIGHTS,
