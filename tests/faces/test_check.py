@@ -90,7 +90,7 @@ def names(told):
 def test_exit_codes(folder):
     kept = run(KNN_HERE, "--param", "k=1", "--inputs", "5", "--relation", "necessary")
     assert kept.exit_code == 0, kept.output
-    assert kept.stdout.startswith("KNN: all 19 necessary relations kept")
+    assert kept.stdout.startswith("KNN(k=1): all 20 necessary relations kept")
     words = ("own:First", "--param", "k=1", "--inputs", "20", "--relation", "sample order")
     wrong = run(*words)
     assert wrong.exit_code == 1

@@ -43,7 +43,7 @@ def store(request, tmp_path):
 
 def test_killed_at_random_moments_it_ends_as_if_nothing_had_happened(store, tmp_path):
     program = Path(__file__).with_name("killing.py")
-    often = {True: (25, 25), False: (12, 8)}["DATAMORPHIC_LONG" in os.environ]
+    often = {True: (25, 25), False: (8, 8)}["DATAMORPHIC_LONG" in os.environ]
     kills = often["://" in store]  # a server takes twice the time
     done = subprocess.run(
         [sys.executable, program, store, tmp_path, str(kills), "1"],

@@ -125,7 +125,7 @@ def test_verification_is_told_apart_from_validation(whole):
     assert (
         text.index("Verification:") < text.index("  MR-0 ") < text.index("Validation:") < text.index("  MR-1.1 ")
     )
-    assert whole.headline.startswith("all 12 necessary relations kept, ")
+    assert whole.headline.startswith("all 13 necessary relations kept, ")
 
 
 def test_hypotheses_that_fail_are_no_fault_and_promises_are():
@@ -763,7 +763,7 @@ def test_json_and_junit_say_what_the_report_says(whole, tmp_path):
     assert told == set(whole.table.query("violated > 0")["relation"])
     assert "KNN" in whole.to_html(tmp_path / "page.html")
     assert "<table" in whole._repr_html_()
-    assert repr(whole).startswith("Report(KNN: all 12 necessary relations kept")
+    assert repr(whole).startswith("Report(KNN(k=3): all 13 necessary relations kept")
 
 
 # -- wrong use -------------------------------------------------------------------------------------------------

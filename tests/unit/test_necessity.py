@@ -239,7 +239,17 @@ def test_what_is_expected_to_fail_fails(learner):
 def test_pipelines_are_looked_through():
     scaled = make_pipeline(StandardScaler(), "passthrough", make_pipeline(KNeighborsClassifier(1)))
     # with other rows a standard deviation is another; scaled, an attribute's own scale makes no difference
-    other_rows = {"MR-3.1", "MR-3.2", "MR-3.2 odds", "MR-4.1", "MR-4.1 subset", "MR-5.1", "MR-5.2", "sparse"}
+    other_rows = {
+        "MR-3.1",
+        "MR-3.2",
+        "MR-3.2 odds",
+        "MR-4.1",
+        "MR-4.1 subset",
+        "MR-5.1",
+        "MR-5.2",
+        "sparse",
+        "overruled",
+    }
     assert necessary(scaled) == (necessary(KNeighborsClassifier(1)) - other_rows) | {"MR-0 subset"}
     assert "learns from the changed rows" in stance("MR-3.2", scaled).reason
     assert "StandardScaler undoes" in stance("MR-0", make_pipeline(StandardScaler(), LogisticRegression())).reason

@@ -333,7 +333,7 @@ def test_what_is_no_learner(given):
 
 def test_names_are_the_same_in_every_process():
     assert learner_text(KNeighborsClassifier(3)) == "KNeighborsClassifier(n_neighbors=3)"
-    assert learner_text(KNN(3)) == "KNN"
+    assert learner_text(KNN(3)) == "KNN(k=3)"
     many = KNeighborsClassifier(3, algorithm="ball_tree", metric="chebyshev", weights="distance", leaf_size=7, p=3)
     assert learner_text(many) == "KNeighborsClassifier"
     assert Learner(KNN(1), name="ours").name == "ours"

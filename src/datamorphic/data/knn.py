@@ -28,7 +28,7 @@ class KNN:
         self.k = k
 
     def __repr__(self) -> str:
-        return f"KNN(k={self.k!r})"
+        return f"{type(self).__name__}(k={self.k!r})"
 
     @property
     def like(self) -> Any:

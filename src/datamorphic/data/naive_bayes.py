@@ -26,7 +26,7 @@ class NaiveBayes:
         self.smoothing = smoothing
 
     def __repr__(self) -> str:
-        return f"NaiveBayes(smoothing={self.smoothing!r})"
+        return f"{type(self).__name__}(smoothing={self.smoothing!r})"
 
     @property
     def like(self) -> Any:

@@ -91,8 +91,8 @@ def _without_ties(
     position = {int(k): i for i, k in enumerate(sets)}
     for row in doubted:
         k, case = position[int(found.data.which[row])], int(found.data.case[row])
-        shown = sum(again.verdicts[place[copy * len(sets) + k, case]] == VIOLATED for copy in range(COPIES))
-        if 2 * shown < COPIES:
+        held = sum(again.verdicts[place[copy * len(sets) + k, case]] == HOLDS for copy in range(COPIES))
+        if 2 * held > COPIES:
             found.tied[row], found.verdicts[row] = True, INAPPLICABLE
             found.messages[int(row)] = "it hangs on a tie: numbers moved by a hair do not show it"
 
@@ -228,7 +228,10 @@ def _compare(
         if manner.strictness == "score_exact" and relation.scores:
             old = relation.expected_scores(found.scores_before[own, : len(classes)], classes, found.before[own])
             if np.isnan(old).all() or np.isnan(new).all():
-                continue  # labels are answers without scores, too
+                if relation.about_scores:  # labels are answers without scores, but here scores are all
+                    found.verdicts[own] = UNDEFINED
+                    found.messages.update(dict.fromkeys(own.tolist(), "the learner gave no scores to compare"))
+                continue
             close = np.isclose(old, new, rtol=SUMS, atol=SUMS, equal_nan=True).all(axis=1)
             found.verdicts[own[(found.verdicts[own] == HOLDS) & ~close]] = VIOLATED
 

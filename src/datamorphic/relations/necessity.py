@@ -20,6 +20,7 @@ from .stances import (
     COPIES,
     FLIPPED,
     INFORMED,
+    OVERRULED,
     REMOVALS,
     SAME,
     STRICTNESS,
@@ -73,6 +74,8 @@ def stance(relation: str, learner: Any, data: Training | None = None) -> Stance:
             return may(f"{relation} with a step {type(step).__name__} is not in the table")
         if data is not None:
             data = _scaled(step, data) if _name(step) in _SCALERS else None
+    if left == "overruled" and rows:
+        rows = {left: OVERRULED, **rows}
     if left not in rows:
         return may(f"{relation} of {type(last).__name__} is not in the table")
     row = rows[left]

@@ -44,6 +44,7 @@ class _SameMap(LearnerRelation):
     def change(self, data: Training, made: Training) -> str:
         old, new = data.numbers, made.numbers
         mapped = (old != new).any(axis=0)
+        mapped &= np.isfinite(old).all(axis=0) & (np.ptp(old, axis=0) > 0)
         if not mapped.any():
             return ""
         k, b = np.polyfit(old[:, mapped].ravel(), new[:, mapped].ravel(), 1)

@@ -47,7 +47,7 @@ COPIES, REMOVALS = ("MR-4.1", "MR-4.1 subset"), ("MR-5.1", "MR-5.2")
 SAME: Rows = {
     "refit": must("nothing is left to chance", "score_exact"),
     "label renaming": must("labels count by their order alone, so nothing else is computed", "score_exact"),
-    "overruled": may("how much rows like the case count is the learner's own business"),
 }
+OVERRULED = may("how much rows like the case count is the learner's own business")
 NO_WEIGHTS = may("the learner takes no weights of rows")
 NO_SPARSE = may("the learner takes no sparse matrices")

@@ -28,7 +28,7 @@ class Learner(Executor):
 
     For each training set of a batch a copy of the learner is fitted, and labels its cases. Parameters named
     ``random_state`` that are None get one number, the same for all fits. What it raises becomes the status of the cases
-    it was to label.
+    it was to label; in a process whose memory is `limited`, running out of it ends the run.
 
     Scores have a column for each declared label of the training data, NaN where the learner has none for it.
 
@@ -43,10 +43,10 @@ class Learner(Executor):
     score_kind = "probability"
     batch_rows = 50  # each may take a fit
 
-    def __init__(self, learner: Any, *, seed: int = 0, name: str | None = None) -> None:
+    def __init__(self, learner: Any, *, seed: int = 0, name: str | None = None, limited: bool = False) -> None:
         if isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "predict")):
             reject("learner", "Learner", "an object with fit and predict", learner)
-        self.learner, self.seed = learner, seed
+        self.learner, self.seed, self.limited = learner, seed, limited
         self.name = name or learner_text(learner)
         self._settled: Any = None  # a copy in which nothing is left to chance, of which copies are fitted
 
@@ -69,6 +69,8 @@ class Learner(Executor):
                     model = fitted(self._settled, training)
                     outputs = _outputs(model.predict(copied(training.t)), len(rows))
                 except FAILURES as error:
+                    if self.limited and isinstance(error, MemoryError):
+                        raise
                     status[rows] = Status.ERROR
                     messages |= dict.fromkeys(rows.tolist(), redacted(told(error)))
                     continue

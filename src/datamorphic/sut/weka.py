@@ -228,7 +228,8 @@ class Weka:
         if "IBk" not in str(self.options):
             return {}
         reason = "attributes are scaled to their ranges, which the removed rows may have made"
-        return dict.fromkeys(("MR-5.1", "MR-5.2"), reason)
+        shares = "every declared label gets a share of the probability"
+        return {**dict.fromkeys(("MR-5.1", "MR-5.2"), reason), "MR-3.2 odds": shares}
 
     @property
     def like(self) -> Any:

@@ -125,6 +125,11 @@ def mutate(
         if not isinstance(own, Done):
             raise SystemFailed(f"{text.name} itself cannot be tested: {getattr(own, 'message', own.state)}.")
         original = own.value
+        if not any(original.relations.values()):
+            raise ArgumentError(
+                f"Nobody has said what the learners of {text.name} must keep. Say whose algorithm they implement "
+                "(like=, or an attribute `like`), or name the relations that must hold."
+            )
         longest = timeout or max(LEAST, LONGER * (time.monotonic() - start))
         to_try = [mutant for mutant in made if not mutant.same_as]
         done = 0

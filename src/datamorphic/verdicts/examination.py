@@ -78,10 +78,12 @@ class Examination:
         found = self._drive(smallest(each, self.subject, data, broken.input, broken.case), budget)
         return None if found is None else violation_of(each, found[0], found[1], shrunk=True)
 
-    def whole(self, each: Tested, broken: Broken, budget: Any = None) -> Violation:
-        """Return a violation as it came."""
+    def whole(self, each: Tested, broken: Broken, budget: Any = None) -> Violation | None:
+        """Return a violation as it came; None if it does not come again."""
         data = self.inputs.training(broken.input)
         found = self._drive(again(each, self.subject, [data], [broken.input], scores=True), budget)
+        if broken.case not in found.violations:
+            return None
         return violation_of(each, found, broken.input, shrunk=False, row=broken.case)
 
     def still(self, each: Tested, case: Any) -> Violation | None:

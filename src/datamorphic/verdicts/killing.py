@@ -74,6 +74,7 @@ class Original:
     lines: frozenset[int]
     traces: Mapping[tuple[str, str], float]  # how much source and follow-up runs differ
     errors: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    undefined: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -125,21 +126,25 @@ def _catalogue(plan: Plan) -> dict[str, LearnerRelation]:
 def study_original(plan: Plan) -> Original:
     """Try the program itself: what it violates is not held against its mutants."""
     program, catalogue = plan.program, _catalogue(plan)
-    violated, judged, labels, errors, chosen = {}, {}, {}, {}, {}
+    violated, judged, undefined, labels, errors, chosen = {}, {}, {}, {}, {}, {}
     with module_of(program.text, program.name, program.package) as module:
         for name, learner in learners_of(module, plan.learners).items():
             views = _views(learner, plan)
             chosen[name] = list(views)
             tested = to_test([catalogue[each] for each in views], views, plan.inputs.seed, "count")
-            answered(examine(tested, Subject(learner), plan.inputs), Learner(learner, seed=plan.inputs.seed))
+            answered(
+                examine(tested, Subject(learner, plan.like), plan.inputs),
+                _system(learner, plan),
+            )
             for each in tested:
                 violated[name, each.relation.name] = frozenset((b.input, b.case) for b in each.violations)
                 judged[name, each.relation.name] = each.judged
+                undefined[name, each.relation.name] = int(each.counts[UNDEFINED])
             labels[name] = [label for part in _labels(learner, plan) for label in part]
             if plan.rules is not None:
                 errors[name] = errors_of(learner, plan.rules)
     lines, traces = _traced(plan, chosen)
-    return Original(chosen, violated, judged, labels, lines, traces, errors)
+    return Original(chosen, violated, judged, labels, lines, traces, errors, undefined)
 
 
 def study_mutant(job: tuple[Plan, Original, str]) -> Fate:
@@ -159,13 +164,16 @@ def study_mutant(job: tuple[Plan, Original, str]) -> Fate:
                 known = _views(learner if plan.like is None else plan.like, plan)
                 views |= {each: view for each, view in known.items() if each in views}
             tested = to_test([catalogue[each] for each in views], views, plan.inputs.seed, "count")
-            answered(examine(tested, Subject(learner), plan.inputs), Learner(learner, seed=plan.inputs.seed))
+            answered(
+                examine(tested, Subject(learner, plan.like), plan.inputs),
+                _system(learner, plan),
+            )
             for each in tested:
                 key = name, each.relation.name
                 own = original.violated[key]
                 violated[key] = sum((broken.input, broken.case) not in own for broken in each.violations)
                 judged[key] = each.judged
-                undefined += int(each.counts[UNDEFINED])
+                undefined += max(0, int(each.counts[UNDEFINED]) - original.undefined.get(key, 0))
                 answers += each.judged
                 message = message or next((text for text in each.messages if text.startswith("fitted on")), "")
             alive = not any(violated.values())
@@ -175,9 +183,13 @@ def study_mutant(job: tuple[Plan, Original, str]) -> Fate:
     return Fate(violated, judged, undefined, answers, different, message, errors)
 
 
+def _system(learner: Any, plan: Plan) -> Learner:
+    return Learner(learner, seed=plan.inputs.seed, limited=True)
+
+
 def _labels(learner: Any, plan: Plan) -> Any:
     """Yield the labels of inputs, some at a time."""
-    system = Learner(learner, seed=plan.inputs.seed)
+    system = _system(learner, plan)
     for start in range(0, plan.differ, STRIDE):
         sets = [
             plan.inputs.training(number).cases([0]) for number in range(start, min(start + STRIDE, plan.differ))
@@ -207,12 +219,14 @@ def _traced(plan: Plan, chosen: Mapping[str, list[str]]) -> tuple[frozenset[int]
     sets = [plan.inputs.training(number).cases([0]) for number in range(min(TRACED, plan.inputs.count))]
     with module_of(program.text, program.name, program.package) as module:
         for name, learner in learners_of(module, plan.learners).items():
-            system = Learner(learner, seed=plan.inputs.seed)
+            system = _system(learner, plan)
             for each in chosen[name]:
                 tested = to_test([catalogue[each]], _views(learner, plan), plan.inputs.seed, "count")[0]
                 apart = []
                 for number, data in enumerate(sets):
-                    flow = check(tested.relation, Subject(learner), Trainings([data]), [number], tested.manner)
+                    flow = check(
+                        tested.relation, Subject(learner, plan.like), Trainings([data]), [number], tested.manner
+                    )
                     runs: list[Mapping[int, int]] = []
                     _counted(flow, system, module, runs)
                     reached.update(*runs)

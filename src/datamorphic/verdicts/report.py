@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._checks import jsonable, plural
 from .._intervals import wilson
-from ..errors import ArgumentError, OutOfBudget
+from ..errors import ArgumentError, DataError, OutOfBudget
 from ..relations.examining import Broken, Tested
 from .asked import REASON, Asked, Kept
 from .examination import Examination
@@ -271,8 +271,12 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether no necessary relation is violated, and something could be judged."""
-        return not self.faults and any(entry.judged for entry in self.entries)
+        """Whether no necessary relation is violated or left without an answer, and something could be judged."""
+        return not self.faults and not self._mute and any(entry.judged for entry in self.entries)
+
+    @property
+    def _mute(self) -> list[Entry]:
+        return [entry for entry in self.entries if entry.necessary and entry.undefined and not entry.judged]
 
     @property
     def never_violated(self) -> list[Entry]:
@@ -296,6 +300,8 @@ class Report:
             said.append(
                 f"all {len(must)} necessary relations kept" if len(must) > 1 else "the necessary relation kept"
             )
+        if self._mute:
+            said.append(f"{len(self._mute)} without any answer")
         if taught:
             broken = sum(bool(entry.violated) for entry in taught)
             said.append(f"{broken} of {plural(len(taught), 'hypothesis', 'hypotheses')} violated")
@@ -309,9 +315,7 @@ class Report:
 
     def document(self) -> dict[str, Any]:
         """Return everything as JSON has it."""
-        examples = {
-            name: each.to_json() if hasattr(each, "to_json") else str(each) for name, each in self.examples.items()
-        }
+        examples = {name: _as_json(each) for name, each in self.examples.items()}
         rows = [{**entry.row(), "messages": dict(entry.messages)} for entry in self.entries]
         told: dict[str, Any] = jsonable(
             {
@@ -367,3 +371,11 @@ class Report:
 
     def _repr_html_(self) -> str:
         return str(self.table.iloc[:, :11].to_html())
+
+
+def _as_json(example: Any) -> Any:
+    """Return an example as JSON has it; in words where no file can hold its values."""
+    try:
+        return example.to_json()
+    except DataError:
+        return {"words": example.describe()}

@@ -22,6 +22,7 @@ def text(report: Report) -> str:
         entries = [entry for entry in report.entries if entry.purpose == purpose]
         if entries:
             lines += ["", f"{purpose.capitalize()}: {meaning}.", *_table(entries)]
+    lines += _unjudged(report)
     judged = any(entry.judged for entry in report.entries)
     lines += ["", *_probe(report)] if judged and not report.known else []
     for name, example in list(report.examples.items())[:MOST_EXAMPLES]:
@@ -44,6 +45,22 @@ def _table(entries: list[Entry]) -> list[str]:
         f"  {row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:<{widths[3]}}  {row[4]}"
         for row in rows
     ]
+
+
+def _unjudged(report: Report) -> list[str]:
+    """Return what was said where there was no answer, and how many violations hang on ties."""
+    lines = []
+    mute = [entry for entry in report.entries if entry.undefined]
+    if mute:
+        said = why(max(mute, key=lambda entry: entry.undefined))
+        lines = ["", f"Without an answer: {', '.join(entry.relation for entry in mute)}. {one_line(said)}"]
+    tied = [f"{entry.relation} ({entry.tied})" for entry in report.entries if entry.tied]
+    if tied:
+        lines += [
+            "",
+            f"Violations that hang on a tie, set aside (count them with ties='count'): {', '.join(tied)}",
+        ]
+    return lines
 
 
 def result(entry: Entry) -> tuple[str, str]:

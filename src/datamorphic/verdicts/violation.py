@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -124,8 +125,14 @@ def violation_of(each: Tested, found: Learned, number: int, shrunk: bool, row: i
         each.relation.name, each.relation.says, each.view.necessary, each.view.reason,
         data.cases([int(found.data.case[row])]), made.cases([place]),
         found.before[row], found.expected[row], found.after[row], scores[0], scores[1],
-        each.relation.change(data, made), shrunk, number,
+        _change(each, data, made), shrunk, number,
     )  # fmt: skip
+
+
+def _change(each: Tested, data: Training, made: Training) -> str:
+    with suppress(Exception):  # words are a help, no more
+        return each.relation.change(data, made)
+    return ""
 
 
 def _size(data: Training) -> str:
