@@ -840,3 +840,55 @@ def test_the_guide_shows_what_is_printed(capsys):
     ).groups()
     exec(code, {"dm": dm, "KNeighborsClassifier": KNeighborsClassifier})
     assert capsys.readouterr().out == shown
+
+
+# -- what a review found ---------------------------------------------------------------------------------------
+
+
+class WithoutClasses:
+    """Naive Bayes whose scores nobody can read: it does not say of which classes they are."""
+
+    def fit(self, x, y):
+        self.inner = NaiveBayes().fit(x, y)
+        return self
+
+    def predict(self, x):
+        return self.inner.predict(x)
+
+    def predict_proba(self, x):
+        return self.inner.predict_proba(x)
+
+
+def test_a_relation_of_scores_needs_scores():
+    report = dm.check(WithoutClasses(), "random", ["MR-3.2 odds"], inputs=20, like=GaussianNB())
+    entry = report.entries[0]
+    assert entry.judged == 0 < entry.undefined
+    assert not report.passed
+    assert "no scores" in report.describe()
+
+
+@pytest.mark.parametrize("like", [KNeighborsClassifier, "KNeighborsClassifier", np])
+def test_what_a_learner_is_like_must_be_known(like):
+    with pytest.raises(dm.errors.ArgumentError, match="like"):
+        dm.check(KNN(3), "random", ["MR-0"], inputs=5, like=like)
+
+
+def test_dates_in_an_example_do_not_lose_the_report():
+    class LastColumn:
+        def fit(self, x, y):
+            self.low = (
+                x.iloc[:, -1].astype("int64").mean() if x.dtypes.iloc[-1].kind == "M" else x.iloc[:, -1].mean()
+            )
+            self.labels = sorted(set(y))
+            return self
+
+        def predict(self, x):
+            last = x.iloc[:, -1]
+            values = last.astype("int64") if last.dtype.kind == "M" else last
+            return np.where(values > self.low, self.labels[0], self.labels[-1])
+
+    frame = pd.DataFrame({"number": np.arange(40.0), "day": pd.date_range("2026-01-01", periods=40)[::-1]})
+    frame["target"] = ["a", "b"] * 20
+    report = dm.check(LastColumn(), frame, ["MR-1.2"], target="target", inputs=20)
+    assert report.entries[0].violated
+    assert report.document()["examples"]["MR-1.2"]

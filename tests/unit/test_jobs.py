@@ -180,3 +180,20 @@ def test_bad_input(call, message):
 
 def test_no_jobs():
     assert run_jobs(abs, []) == []
+
+
+def _patch_and_tell(job):
+    import math
+
+    before = math.tau
+    math.tau = job
+    return before
+
+
+def test_a_fresh_child_knows_nothing_of_the_job_before():
+    import math
+
+    shared = run_jobs(_patch_and_tell, [1.0, 2.0])
+    alone = run_jobs(_patch_and_tell, [1.0, 2.0], fresh=True)
+    assert [each.value for each in shared] == [math.tau, 1.0]
+    assert [each.value for each in alone] == [math.tau, math.tau]

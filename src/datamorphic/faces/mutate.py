@@ -48,6 +48,9 @@ def mutate(
         typer.Option(help="Exit with 1 if a smaller share than this is killed, e.g. 0.9.", min=0, max=1),
     ] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds a mutant may take.")] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="A process of its own for each mutant: slower, and safer.")
+    ] = False,
     workers: Workers = None,
     html: Annotated[Path | None, typer.Option(help="Write the page to this file.")] = None,
     seed: Seed = 0,
@@ -73,7 +76,7 @@ def mutate(
             learners=None if learner is None else Named(learner, parameters_of(param)),
             like=None if like is None else learner_named(like, None, False)[0],
             data="random" if where is None else load_data(where), target=target, inputs=cases, compared=compared,
-            rival=rival, workers=workers or 1, timeout=timeout,
+            rival=rival, workers=workers or 1, timeout=timeout, fresh=fresh,
         )  # fmt: skip
         if html is not None:
             mutation.to_html(html)

@@ -112,7 +112,7 @@ class Tested:
         from scipy import stats
 
         if self.manner.strictness == "score_stat" and self._scores:
-            first, second = (np.concatenate(each) for each in zip(*self._scores, strict=True))
+            first, second = (_stacked(each) for each in zip(*self._scores, strict=True))
             tests = [
                 stats.ks_2samp(a[~np.isnan(a)], b[~np.isnan(b)]).pvalue
                 for a, b in zip(first.T, second.T, strict=True)
@@ -125,6 +125,13 @@ class Tested:
         labels = sorted({*before.tolist(), *after.tolist()}, key=str)
         counts = np.array([[np.sum(each == label) for label in labels] for each in (before, after)])
         return float(stats.chi2_contingency(counts).pvalue) if len(labels) > 1 else 1.0
+
+
+def _stacked(tables: Sequence[Array]) -> Array:
+    """Stack tables of scores; waves may know different numbers of classes."""
+    width = max(table.shape[1] for table in tables)
+    filled = [np.pad(table, ((0, 0), (0, width - table.shape[1])), constant_values=np.nan) for table in tables]
+    return np.concatenate(filled)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import math
 import os
 import pickle
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -70,6 +71,7 @@ def run_jobs(
     seconds: float | None = None,
     memory: int | None = None,
     output: str = "stderr",
+    fresh: bool = False,
     progress: Callable[[int, Outcome], None] | None = None,
 ) -> list[Outcome]:
     """Call a function with each job, in child processes, and return what became of each, in the order of the jobs.
@@ -93,6 +95,8 @@ def run_jobs(
         Address space is more than what is used: leave room.
     output : {"stderr", "nothing"}
         Where that goes which jobs print.
+    fresh : bool
+        Whether each job gets a child of its own: slower, but nothing that one does to a library reaches the next.
     progress : callable, optional
         Called with the number of a job and what became of it, as soon as that is known.
 
@@ -110,7 +114,7 @@ def run_jobs(
     setup = _pickled(function, "The function"), memory, output
     outcomes: dict[int, Outcome] = {}
     waiting = enumerate(jobs)
-    lanes = [_Lane(setup, seconds) for _ in range(workers)]
+    lanes = [_Lane(setup, seconds, fresh) for _ in range(workers)]
     try:
         while True:
             for lane in lanes:
@@ -139,8 +143,8 @@ def run_jobs(
 class _Lane:
     """One child after the other, and the job it is at."""
 
-    def __init__(self, setup: tuple[Any, ...], seconds: float | None) -> None:
-        self._setup, self._seconds = setup, seconds
+    def __init__(self, setup: tuple[Any, ...], seconds: float | None, fresh: bool) -> None:
+        self._setup, self._seconds, self._fresh = setup, seconds, fresh
         self._child: Child | None = None
         self._starting, self._failed, self._used = False, 0, False
         self.job: tuple[int, Any] | None = None
@@ -192,7 +196,7 @@ class _Lane:
             self.close()
             self._start()
             return None
-        return self._over(_read(outcome), close=spent)
+        return self._over(_read(outcome), close=spent or self._fresh)
 
     def _started(self, late: bool) -> None:
         if late or self.awaited.exception() is not None:
@@ -283,6 +287,7 @@ def _run(job: bytes) -> tuple[Outcome | None, bool]:
     global _usual
     if _function is None:
         return None, True
+    threads = threading.active_count()
     try:
         with _limited():
             value = _pickled(_function(pickle.loads(job)), "The value")
@@ -294,7 +299,8 @@ def _run(job: bytes) -> tuple[Outcome | None, bool]:
         outcome = Done(value)
     size = _size()
     _usual = _usual or size
-    return outcome, bool(size and _usual and _memory and size > _usual + _memory)
+    grown = bool(size and _usual and _memory and size > _usual + _memory)
+    return outcome, grown or threading.active_count() > threads
 
 
 def _told(error: BaseException) -> str:

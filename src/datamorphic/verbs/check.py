@@ -137,6 +137,8 @@ def check(
     model, called = _loaded(learner, trust, name)
     if data is None and target is None and space is None and hasattr(model, "fit"):
         data = RANDOM
+    if like is not None:
+        known_like("check", like)
     chosen, asked, must = _chosen(relations, model, data, target)
     views = _views(chosen, model if like is None else like, relations, strictness, expected_failures)
     if must:
@@ -180,6 +182,12 @@ def check(
         if kept is not None:
             kept.finish(report, learning)
     return report
+
+
+def known_like(verb: str, like: Any) -> None:
+    """Raise ArgumentError unless it is known what an estimator must keep."""
+    if not known(like):
+        reject("like", verb, "an estimator of scikit-learn that the table has, e.g. KNeighborsClassifier(3)", like)
 
 
 def _loaded(model: Any, trust: bool, name: str | None) -> tuple[Any, str | None]:

@@ -18,6 +18,7 @@ from ..runs.progress import Progress
 from ..verdicts.killing import Plan, study_mutant, study_original
 from ..verdicts.mutation import Mutation, tried_of
 from ..verdicts.rival import Rules
+from .check import known_like
 
 LONGER = 4.0  # a mutant may take so much longer than the original ...
 LEAST = 10.0  # ... and so many seconds at least
@@ -44,6 +45,7 @@ def mutate(
     workers: int = 1,
     timeout: float | None = None,
     memory: int = MEMORY,
+    fresh: bool = False,
     progress: bool | None = None,
 ) -> Mutation:
     """Make mutants of a program, put relations to each, and tell which are killed, which live, and why.
@@ -84,6 +86,8 @@ def mutate(
         Seconds a mutant may take; by default 4 times what the original takes, 10 at least.
     memory : int
         Bytes a mutant may add to its process.
+    fresh : bool
+        Whether each mutant gets a process of its own: slower, but what one does to a library it shares reaches no other.
     progress : bool, optional
         Whether to show progress on stderr; by default if that is a terminal.
 
@@ -106,6 +110,8 @@ def mutate(
     whole_number("memory", "mutate", memory, 1)
     if timeout is not None:
         positive("timeout", "mutate", timeout)
+    if like is not None:
+        known_like("mutate", like)
     text = read_program(program)
     made = mutants_of(text.text, operators, limit=limit, seed=seed, name=text.name)
     if not made:
@@ -141,7 +147,7 @@ def mutate(
 
         outcomes = run_jobs(
             study_mutant, ((plan, original, mutant.source) for mutant in to_try), workers=workers, seconds=longest,
-            memory=memory, output="nothing", progress=note,
+            memory=memory, output="nothing", fresh=fresh, progress=note,
         )  # fmt: skip
     by_id = dict(zip((mutant.id for mutant in to_try), outcomes, strict=True))
     tried = [tried_of(mutant, by_id.get(mutant.id), original) for mutant in made]

@@ -28,7 +28,7 @@ from .examination import to_test
 from .rival import Rules, errors_of
 
 Learners = Callable[[ModuleType], Mapping[str, Any]]
-TRACED = 10  # inputs on which lines are counted: that takes its time
+TRACED = 30  # inputs on which lines are counted: that takes its time
 STRIDE = 200  # inputs on which labels are compared at once; one difference is enough
 
 
@@ -113,7 +113,10 @@ def learners_of(module: ModuleType, make: Learners | None) -> dict[str, Any]:
 
 def _views(learner: Any, plan: Plan) -> dict[str, Stance]:
     if plan.relations is not None:
-        return {each.name: Stance(True, "class_exact", "it was asked for") for each in plan.relations}
+        return {
+            each.name: Stance(True, "score_exact" if each.about_scores else "class_exact", "it was asked for")
+            for each in plan.relations
+        }
     like = plan.like if plan.like is not None else learner
     views = {name: stance(name, like) for name in LEARNER_RELATIONS}
     return {name: view for name, view in views.items() if view.necessary}
@@ -160,9 +163,8 @@ def study_mutant(job: tuple[Plan, Original, str]) -> Fate:
             if name not in original.relations:
                 continue
             views = {each: Stance(True, "class_exact", "") for each in original.relations[name]}
-            if plan.relations is None:
-                known = _views(learner if plan.like is None else plan.like, plan)
-                views |= {each: view for each, view in known.items() if each in views}
+            known = _views(learner if plan.like is None else plan.like, plan)
+            views |= {each: view for each, view in known.items() if each in views}
             tested = to_test([catalogue[each] for each in views], views, plan.inputs.seed, "count")
             answered(
                 examine(tested, Subject(learner, plan.like), plan.inputs),
@@ -172,7 +174,7 @@ def study_mutant(job: tuple[Plan, Original, str]) -> Fate:
                 key = name, each.relation.name
                 own = original.violated[key]
                 violated[key] = sum((broken.input, broken.case) not in own for broken in each.violations)
-                judged[key] = each.judged
+                judged[key] = max(0, each.judged - len(own))  # what the original violates does not count
                 undefined += max(0, int(each.counts[UNDEFINED]) - original.undefined.get(key, 0))
                 answers += each.judged
                 message = message or next((text for text in each.messages if text.startswith("fitted on")), "")

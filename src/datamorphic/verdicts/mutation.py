@@ -54,7 +54,7 @@ class Tried:
             twin = self.mutant.same_as
             return f"it compiles to the bytecode of {'the original' if twin == 'original' else twin}"
         if self.state == UNREACHED:
-            return "no input reaches the changed line"
+            return "no input that was traced reaches the changed line"
         if self.state != SURVIVED or self.fate is None:
             return self.message
         if not self.fate.different:

@@ -151,7 +151,9 @@ def junit(report: Report) -> str:
     counts = {"tests": len(report.entries), "failures": 0, "errors": 0, "skipped": 0}
     for entry in report.entries:
         case = SubElement(
-            suite, "testcase", {"classname": f"datamorphic.{cut(report.subject, 200)}", "name": entry.relation}
+            suite,
+            "testcase",
+            {"classname": f"datamorphic.{cut(report.subject, 200)}", "name": cut(entry.relation, 200)},
         )
         low, high = entry.interval
         told = (
