@@ -78,7 +78,7 @@ def run_jobs(
 
     Children go from job to job; one that hung, died or ran out of memory is replaced, and so is one that a job has left
     with threads or with a heap of memory. When this function ends, whatever the reason, all of them have ended, with
-    what they started.
+    what they started, unless that has left their session (setsid).
 
     Parameters
     ----------
