@@ -65,8 +65,8 @@ def run(store, log, way, resume=None):
     )  # fmt: skip
 
 
-def in_a_process(store, log, way, resume=None, seconds=None):
-    """Run in a forked process, and kill it after some seconds; tell whether it came to its end."""
+def in_a_process(store, log, way, resume=None, rows=None):
+    """Run in a forked process, and kill it once so many rows were answered; tell whether it came to its end."""
     child = os.fork()
     if child == 0:
         try:
@@ -80,10 +80,16 @@ def in_a_process(store, log, way, resume=None, seconds=None):
 
             traceback.print_exc()
             os._exit(5)
-    if seconds is not None:
-        time.sleep(seconds)
-        os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
+    over = 0
+    while rows is not None and not over:
+        if answered(log) >= rows:
+            time.sleep(PAUSE * random.random())  # anywhere between two batches
+            os.kill(child, signal.SIGKILL)
+            break
+        time.sleep(PAUSE / 10)
+        over, status = os.waitpid(child, os.WNOHANG)
+    if not over:
+        _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
         return False
     assert os.WEXITSTATUS(status) == 0, f"the run ended with {os.WEXITSTATUS(status)}"
@@ -114,23 +120,28 @@ def asked(log):
     return Counter(Path(log).read_text().split()) if Path(log).exists() else Counter()
 
 
+def answered(log):
+    return log.stat().st_size // 13 if log.exists() else 0  # a line a row
+
+
 def main(url, folder, kills, seed):
-    chance, folder = random.Random(seed), Path(folder)
+    random.seed(seed)
+    folder = Path(folder)
     run(None, folder / "warm", WAYS[0])  # what is imported now need not be after every fork
     whole = []
     for number, way in enumerate(WAYS):
         log = folder / f"whole-{number}"
-        began = time.monotonic()
         in_a_process(url, log, way)
-        whole.append((outcome(url, newest(url).id), asked(log), time.monotonic() - began))
-    told = {"kills": 0, "not begun": 0, "finished before": 0, "times": [], "asked twice": [], "different": []}
+        whole.append((outcome(url, newest(url).id), asked(log)))
+    told = {"kills": 0, "not begun": 0, "finished before": 0, "shares": [], "asked twice": [], "different": []}
     for trial in count():
         if told["kills"] >= kills:
             break
         number = trial % len(WAYS)
-        way, (expected, rows, seconds) = WAYS[number], whole[number]
+        way, (expected, rows) = WAYS[number], whole[number]
+        share = (trial + random.random()) / kills % 1  # early, late and in between, whatever the machine does
         log, before = folder / f"cut-{trial}", newest(url).id
-        done = in_a_process(url, log, way, seconds=chance.uniform(0, seconds))
+        done = in_a_process(url, log, way, rows=share * rows.total())
         this = newest(url)
         if this.id == before:
             told["not begun"] += 1
@@ -138,8 +149,10 @@ def main(url, folder, kills, seed):
         cuts = 0
         while not done and newest(url).state != "finished":  # every second one is killed again while it goes on
             cuts += 1
-            again = chance.uniform(0, seconds) if cuts == 1 and trial // len(WAYS) % 2 else None
-            told["times"].append(round(newest(url).done or 0, 2))
+            already = answered(log)
+            told["shares"].append(round(already / rows.total(), 2))
+            left = max(0, rows.total() - already)
+            again = already + left * random.random() if cuts == 1 and trial // len(WAYS) % 2 else None
             done = in_a_process(url, log, way, this.id, again)
         if not cuts:
             told["finished before"] += 1
