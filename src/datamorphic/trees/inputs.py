@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +15,15 @@ from ..space.columns import as_numbers
 from ..space.infer import check_frame
 from ..space.points import Points
 from ..space.space import Space
-from .steps import Before, columns_of, taken_apart
+from .forest import Forest
+from .steps import Before
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Singles = npt.NDArray[np.float32]
+Seen = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+NEARLY_ZERO = float(np.float32(1e-35))  # LightGBM, the one in double precision, takes it for the 0 that is missing
 LARGEST_CODE = 1e30  # beyond it scikit-learn's sums of single precision overflow
 
 
@@ -37,6 +41,12 @@ class Inputs:
         What is done to the rows before.
     takes_missing : bool
         Whether the trees take missing values.
+    single : bool
+        Whether they compare in single precision.
+    categories : mapping
+        For columns of categories, by their place: the values that the codes 0, 1, ... stand for.
+    gone : mapping
+        For columns where a number stands for a missing value, by their place: that number.
     space : Space or None
         What values a column may have, where that is known.
     coded : bool
@@ -47,11 +57,14 @@ class Inputs:
     names: tuple[str, ...]
     before: Before | None = None
     takes_missing: bool = True
+    single: bool = True
+    categories: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
+    gone: Mapping[int, float] = field(default_factory=dict)
     space: Space | None = None
     coded: bool = False
 
-    def seen(self, frame: pd.DataFrame) -> Singles:
-        """Return the rows as the trees see them, in single precision; missing values are NaN."""
+    def seen(self, frame: pd.DataFrame) -> Seen:
+        """Return the rows as the trees see them, in the precision they compare in; missing values are NaN."""
         values: Any
         if self.before is not None:
             try:
@@ -60,13 +73,17 @@ class Inputs:
                 raise DataError(
                     f"The steps before the trees do not take these data: {type(error).__name__}: {error}"
                 ) from error
-            seen = _singles(values)
+            seen = self._rounded(values)
         elif self.coded:
             assert self.space is not None
             seen = singles(self.space.points(frame).codes)
         else:
-            plain = frame.to_numpy() if all(dtype.kind in "fiub" for dtype in frame.dtypes) else numbers(frame)
-            seen = _singles(plain if plain.dtype.kind in "fiub" else numbers(frame))
+            seen = self._rounded(self.plain(frame))
+        if self.gone and not self.coded:
+            seen = seen.copy()  # it may be the user's own
+            for column, number in self.gone.items():
+                near = np.abs(seen[:, column] - number) <= (0 if self.single else NEARLY_ZERO)
+                seen[near, column] = np.nan
         if np.isfinite(seen).all():
             return seen
         _refuse(frame, np.isinf(seen), "is infinite, or too large for single precision", "Replace or rescale it.")
@@ -74,6 +91,32 @@ class Inputs:
             why = f"is missing, and {self.owner} takes no missing values"
             _refuse(frame, np.isnan(seen), why, "Fill it, or leave the row out.")
         return seen
+
+    def plain(self, frame: pd.DataFrame) -> npt.NDArray[Any]:
+        """Return the rows as numbers: categories as their codes, all else as it is."""
+        if not self.categories:
+            plain = frame.to_numpy() if all(dtype.kind in "fiub" for dtype in frame.dtypes) else numbers(frame)
+            return plain if plain.dtype.kind in "fiub" else numbers(frame)
+        matrix = np.empty((len(frame), len(frame.columns)))
+        others = [j for j in range(len(frame.columns)) if j not in self.categories]
+        matrix[:, others] = numbers(frame.iloc[:, others])
+        for column, values in self.categories.items():
+            matrix[:, column] = codes_among(frame.iloc[:, column], values)
+        return matrix
+
+    def _rounded(self, values: Any) -> Seen:
+        with np.errstate(over="ignore"):
+            if self.single:
+                return np.ascontiguousarray(values, dtype=np.float32)
+            return np.ascontiguousarray(values, dtype=np.float64)
+
+
+def codes_among(column: pd.Series[Any], values: Sequence[Any]) -> npt.NDArray[np.float64]:
+    """Return the places of a column's values among some, NaN where they are none of them."""
+    import pandas as pd
+
+    places = pd.Index(pd.Series(list(values), dtype=object)).get_indexer(column.astype(object))
+    return np.where(places < 0, np.nan, places)
 
 
 def numbers(frame: pd.DataFrame) -> npt.NDArray[np.float64]:
@@ -93,11 +136,6 @@ def singles(codes: npt.NDArray[np.float64]) -> Singles:
     return np.clip(codes, -LARGEST_CODE, LARGEST_CODE).astype(np.float32, order="C")
 
 
-def _singles(values: Any) -> Singles:
-    with np.errstate(over="ignore"):
-        return np.ascontiguousarray(values, dtype=np.float32)
-
-
 def _refuse(frame: pd.DataFrame, bad: npt.NDArray[np.bool_], what: str, remedy: str) -> None:
     """Raise an error about the first bad value, if there is one."""
     if not bad.any():
@@ -112,14 +150,14 @@ def _refuse(frame: pd.DataFrame, bad: npt.NDArray[np.bool_], what: str, remedy: 
 
 
 def read(
-    model: Any, data: Any, *, target: str | None = None, space: Space | None = None
+    forest: Forest, data: Any, *, target: str | None = None, space: Space | None = None
 ) -> tuple[Inputs, pd.DataFrame, list[str]]:
-    """Return how a model's trees are given inputs, the rows of the data with their columns, and what was left out.
+    """Return how trees are given inputs, the rows of the data with their columns, and what was left out.
 
     Parameters
     ----------
-    model : estimator
-        A fitted model of scikit-learn with trees.
+    forest : Forest
+        The trees of a model.
     data : DataFrame, array or Points
         The rows.
     target : str, optional
@@ -127,10 +165,9 @@ def read(
     space : Space, optional
         What values the columns may have.
     """
-    last, before = taken_apart(model)
-    owner = type(last).__name__
-    # the steps before keep the columns: as many come in as the last gets
-    frame, notes = table(owner, data, columns_of(model), last.n_features_in_, target)
+    owner, known = forest.owner, forest.columns
+    # the steps before keep the columns: as many come in as the trees get
+    frame, notes = table(owner, data, None if known is None else list(known), forest.width, target)
     if space is not None:
         absent = [name for name in frame.columns if name not in space.names]
         if absent:
@@ -138,7 +175,10 @@ def read(
                 f"The space has no feature {absent[0]!r}, which {owner} looks at. {did_you_mean(absent[0], space.names)}"
             )
     names = tuple(str(name) for name in frame.columns)
-    return Inputs(owner, names, before, _takes_missing(last), space), frame, notes
+    inputs = Inputs(
+        owner, names, forest.before, forest.takes_missing, forest.single, forest.categories, forest.gone, space
+    )
+    return inputs, frame, notes
 
 
 def table(
@@ -207,11 +247,3 @@ def _as_frame(data: Any, known: list[str] | None, width: int, owner: str, target
     names = known if known is not None else [f"x{j}" for j in range(array.shape[1])]
     frame = pd.DataFrame(array, columns=names)
     return frame.infer_objects() if array.dtype == object else frame
-
-
-def _takes_missing(model: Any) -> bool:
-    try:
-        from sklearn.utils import get_tags
-    except ImportError:  # before 1.6
-        return bool(model._get_tags()["allow_nan"])
-    return bool(get_tags(model).input_tags.allow_nan)

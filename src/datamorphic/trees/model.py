@@ -1,20 +1,20 @@
-"""One neutral tree, as arrays, how rows fall through it, and the trees of scikit-learn's models as such."""
+"""One neutral tree, as arrays, and how rows fall through it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .._checks import reject
-from ..errors import ModelError
-from .steps import Before, columns_of, taken_apart
 
 LEAF = -1
+OPERATORS = ("<=", "<", ">", ">=", "==", "in", "not in")
+UP_TO, BELOW, ABOVE, FROM, EQUAL, WITHIN, WITHOUT = range(len(OPERATORS))
 ROWS_AT_ONCE = 16_384  # few enough to stay in the processor's cache from level to level
 LEVELS_AT_ONCE = 4  # between two looks at who has arrived: looking costs as much as a level
 
@@ -24,20 +24,24 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A binary tree of nodes numbered from the root, 0; a row goes left where its value is at most the threshold.
+    """A binary tree of nodes numbered from the root, 0; a row goes left where the comparison of a node holds.
 
     Attributes
     ----------
     feature : array of int
         The column a node looks at; -1 at a leaf.
+    operator : array of int
+        How its value is compared, as a place in `OPERATORS`.
     threshold : array of float
-        What the value is compared with.
+        What it is compared with; for "in" and "not in" the place of a set of codes in `sets`.
     left, right : array of int
         The children; -1 at a leaf.
     missing_left : array of bool
         Whether a missing value goes left.
     answer : array
         What a row is told at each node if it were a leaf: a number, or the place of a label in `labels`.
+    value : array of float
+        What each node adds to the scores of a forest, a column for each score.
     weight : array of float
         The share of the training rows that came by.
     names : tuple of str
@@ -50,11 +54,14 @@ class Tree:
         The thresholds in the user's units, where the tree gets its columns in others.
     single : bool
         Whether values are rounded to single precision before they are compared.
+    sets : tuple of frozenset of int
+        The codes that "in" and "not in" ask for.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from datamorphic.trees.reading import trees_of
     >>> from datamorphic.trees.rules import rule
     >>> X, y = load_iris(return_X_y=True)
     >>> [tree] = trees_of(DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y))
@@ -65,17 +72,20 @@ class Tree:
     """
 
     feature: npt.NDArray[np.int32]
+    operator: npt.NDArray[np.int8]
     threshold: Floats
     left: npt.NDArray[np.int32]
     right: npt.NDArray[np.int32]
     missing_left: npt.NDArray[np.bool_]
     answer: npt.NDArray[Any]
+    value: Floats
     weight: Floats
     names: tuple[str, ...]
     labels: tuple[Any, ...] | None = None
     meaning: str = ""
     told: Floats | None = None
     single: bool = True
+    sets: tuple[frozenset[int], ...] = ()
 
     def __len__(self) -> int:
         return len(self.feature)
@@ -87,6 +97,18 @@ class Tree:
     def leaves(self) -> Nodes:
         """The numbers of the leaves, ascending."""
         return np.flatnonzero(self.left == LEAF)
+
+    @cached_property
+    def inner(self) -> Nodes:
+        """The numbers of the nodes that decide, in pre-order: the root first, all on the left before the right."""
+        order, waiting = [], [0]
+        left, right = self.left.tolist(), self.right.tolist()
+        while waiting:
+            node = waiting.pop()
+            if left[node] != LEAF:
+                order.append(node)
+                waiting += [right[node], left[node]]
+        return np.array(order, dtype=np.intp)
 
     @cached_property
     def parent(self) -> npt.NDArray[np.int32]:
@@ -140,168 +162,125 @@ class Tree:
             node = above
         return steps[::-1]
 
+    @cached_property
+    def routing(self) -> Routing:
+        """The same decisions in the form in which they are fastest to take."""
+        arrived, own = self.left == LEAF, np.arange(len(self))
+        left, right = np.where(arrived, own, self.left), np.where(arrived, own, self.right)
+        swapped = (self.operator == ABOVE) | (self.operator == FROM)
+        strict = (self.operator == BELOW) | (self.operator == FROM)
+        return Routing(
+            feature=np.where(arrived, 0, self.feature).astype(np.intp),
+            limit=np.where(strict, np.nextafter(self.threshold, -np.inf), self.threshold),
+            children=np.stack([np.where(swapped, right, left), np.where(swapped, left, right)], axis=1).ravel(),
+            missing_second=self.missing_left == swapped,
+            arrived=arrived,
+            special=(self.operator >= EQUAL) & ~arrived if (self.operator[~arrived] >= EQUAL).any() else None,
+        )
 
-def leaf_of(tree: Tree, matrix: Any) -> Nodes:
-    """Return the leaf each row of a matrix comes to; missing values are NaN.
+    @cached_property
+    def members(self) -> npt.NDArray[np.bool_]:
+        """Which codes each of `sets` holds, a row for each; the last column stands for all larger codes."""
+        table = np.zeros(
+            (len(self.sets), max((max(each, default=0) for each in self.sets), default=0) + 2), dtype=bool
+        )
+        for row, codes in zip(table, self.sets, strict=True):
+            row[list(codes)] = True
+        return table
 
-    All rows of a block go down together, a level at a time; who has arrived waits in a leaf that leads to itself.
+
+class Routing(NamedTuple):
+    """Decisions of the form "at most": the first child where the value is at most the limit, else the second.
+
+    Children of node n are at 2 n and 2 n + 1; a leaf leads to itself. `special` tells the nodes that compare otherwise,
+    if there are any: they lead to the first child where their comparison holds.
     """
-    wanted = np.float32 if tree.single else np.float64
+
+    feature: Nodes
+    limit: Floats
+    children: Nodes
+    missing_second: npt.NDArray[np.bool_]
+    arrived: npt.NDArray[np.bool_]
+    special: npt.NDArray[np.bool_] | None
+
+
+def compared(
+    values: npt.NDArray[Any],
+    operator: npt.NDArray[np.int8],
+    threshold: Floats,
+    members: npt.NDArray[np.bool_] | None = None,
+) -> npt.NDArray[np.bool_]:
+    """Return where comparisons hold, element by element; missing values compare as nothing does.
+
+    `members` is what "in" needs, see `Tree.members`.
+    """
+    holds = values <= threshold
+    for place, compare in ((BELOW, np.less), (ABOVE, np.greater), (FROM, np.greater_equal), (EQUAL, np.equal)):
+        at = np.flatnonzero(operator == place)
+        if at.size:
+            holds[at] = compare(values[at], threshold[at])
+    at = np.flatnonzero(operator >= WITHIN)
+    if at.size:
+        assert members is not None
+        with np.errstate(invalid="ignore"):
+            codes = np.clip(values[at], -1, members.shape[1] - 1)
+            whole = np.isfinite(codes) & (codes >= 0) & (codes == np.floor(codes))
+            inside = whole & members[threshold[at].astype(np.intp), np.where(whole, codes, 0).astype(np.intp)]
+        holds[at] = inside == (operator[at] == WITHIN)
+    return holds
+
+
+def as_seen(tree: Tree, matrix: Any) -> npt.NDArray[Any]:
+    """Return rows in the precision in which a tree compares them."""
     with np.errstate(over="ignore"):
-        values = np.ascontiguousarray(matrix, dtype=wanted)
+        values = np.ascontiguousarray(matrix, dtype=np.float32 if tree.single else np.float64)
     if values.ndim != 2 or values.shape[1] != len(tree.names):
         reject("matrix", "leaf_of", f"a matrix of {len(tree.names)} columns", np.shape(matrix))
-    arrived = tree.left == LEAF
-    own = np.arange(len(tree))
-    feature = np.where(arrived, 0, tree.feature).astype(np.intp)
-    children = np.stack([np.where(arrived, own, tree.left), np.where(arrived, own, tree.right)], axis=1).ravel()
+    return values
+
+
+def leaf_of(tree: Tree, matrix: Any, *, compiled: bool = False) -> Nodes:
+    """Return the leaf each row of a matrix comes to; missing values are NaN. Compiled code needs the extra "fast"."""
+    values = as_seen(tree, matrix)
+    if compiled:
+        from .kernels import compiled_leaves
+
+        return compiled_leaves(tree, values)
     found = np.zeros(len(values), dtype=np.intp)
-    if arrived[0]:
-        return found
     for start in range(0, len(values), ROWS_AT_ONCE):
         block = values[start : start + ROWS_AT_ONCE]
-        missing_right = ~tree.missing_left if np.isnan(block).any() else None
-        flat = block.ravel()
         rows = np.arange(len(block))
-        origin = rows * block.shape[1]
-        out = found[start : start + ROWS_AT_ONCE]
-        node = np.zeros(len(block), dtype=np.intp)
-        while node.size:
-            for _ in range(LEVELS_AT_ONCE):
-                # "clip" spares the check of indices that are right
-                seen = flat.take(origin + feature.take(node, mode="clip"), mode="clip")
-                right = ~(seen <= tree.threshold.take(node, mode="clip"))
-                if missing_right is not None:
-                    right = np.where(np.isnan(seen), missing_right.take(node, mode="clip"), right)
-                node = children.take(2 * node + right, mode="clip")
-            out[rows] = node
-            left = np.flatnonzero(~arrived.take(node, mode="clip"))
-            if left.size < 0.8 * node.size:  # fewer rows to carry along pay for copying them
-                node, origin, rows = node.take(left), origin.take(left), rows.take(left)
+        found[start : start + ROWS_AT_ONCE] = descend(tree, block, rows, np.zeros(len(block), dtype=np.intp))
     return found
 
 
-def trees_of(model: Any) -> list[Tree]:
-    """Return the trees of a fitted model of scikit-learn; where it knows no names of columns they are x0, x1, ...
+def descend(tree: Tree, values: npt.NDArray[Any], rows: Nodes, node: Nodes) -> Nodes:
+    """Return the leaves that rows, given by their places in a block of values, come to from a node each.
 
-    Parameters
-    ----------
-    model : estimator
-        A decision tree, or an ensemble of them: random forests, extra trees, gradient boosting, AdaBoost, bagging; or
-        a pipeline that ends in one and keeps the columns until then (scalers and imputers do).
-
-    Raises
-    ------
-    ModelError
-        If it is not fitted, or has no trees.
+    All go down together, a level at a time; who has arrived waits in a leaf that leads to itself.
     """
-    from sklearn.tree import BaseDecisionTree
-
-    last, before = taken_apart(model)
-    names = columns_of(model)
-    columns = tuple(names if names is not None else (f"x{j}" for j in range(getattr(last, "n_features_in_", 0))))
-    if isinstance(last, BaseDecisionTree):
-        return [_read(last, columns, _classes(last), before)]
-    members = _members(last)
-    subsets = getattr(last, "estimators_features_", [None] * len(members))
-    return [
-        _read(member, columns, _classes_within(last, member), before, subset, meaning)
-        for (member, meaning), subset in zip(members, subsets, strict=True)
-    ]
-
-
-def _members(model: Any) -> list[tuple[Any, str]]:
-    """Return the trees of an ensemble, with what their answers mean."""
-    from sklearn.base import is_classifier, is_regressor
-    from sklearn.ensemble import BaseEnsemble, GradientBoostingClassifier, GradientBoostingRegressor
-    from sklearn.tree import BaseDecisionTree
-
-    kind = type(model).__name__
-    members = getattr(model, "estimators_", None) if isinstance(model, BaseEnsemble) else None
-    if members is None or not (is_classifier(model) or is_regressor(model)):
-        raise ModelError(
-            f"{kind} is no decision tree and no ensemble of them that can be read. Decision trees, random forests, "
-            "extra trees, gradient boosting (not its histogram kind), AdaBoost and bagging of scikit-learn can. For "
-            "any other model dm.test fits a surrogate tree to its answers and looks at the coverage of that."
-        )
-    flat = members.ravel().tolist() if isinstance(members, np.ndarray) else list(members)
-    other = next((each for each in flat if not isinstance(each, BaseDecisionTree)), None)
-    if other is not None:
-        raise ModelError(
-            f"This {kind} is an ensemble of {type(other).__name__}, which is no decision tree: there are no leaves to "
-            "cover. dm.test fits a surrogate tree to the answers of any model."
-        )
-    meanings = [""]
-    if isinstance(model, GradientBoostingRegressor):
-        meanings = ["added to the answer"]
-    elif isinstance(model, GradientBoostingClassifier):
-        classes = model.classes_[1:] if len(model.classes_) == 2 else model.classes_
-        meanings = [f"added to the score of {label!r}" for label in classes.tolist()]
-    return [(member, meanings[i % len(meanings)]) for i, member in enumerate(flat)]
-
-
-def _classes(tree: Any) -> list[npt.NDArray[Any]] | None:
-    """Return the labels of a tree, a list of them for each of its outputs; None where it answers numbers."""
-    classes = getattr(tree, "classes_", None)
-    if classes is None:
-        return None
-    return list(classes) if isinstance(classes, list) else [classes]
-
-
-def _classes_within(ensemble: Any, member: Any) -> list[npt.NDArray[Any]] | None:
-    """Return the labels of a tree of an ensemble: most ensembles number their labels and show trees the numbers."""
-    from sklearn.ensemble import AdaBoostClassifier
-
-    own = _classes(member)
-    if own is None or isinstance(ensemble, AdaBoostClassifier):
-        return own
-    outer = _classes(ensemble)
-    assert outer is not None
-    return [labels[numbers.astype(np.intp)] for labels, numbers in zip(outer, own, strict=True)]
-
-
-def _read(
-    source: Any,
-    names: tuple[str, ...],
-    classes: list[npt.NDArray[Any]] | None,
-    before: Before | None = None,
-    subset: npt.NDArray[Any] | None = None,
-    meaning: str = "",
-) -> Tree:
-    """Return one tree of scikit-learn as ours; `subset` are the columns it gets to see."""
-    tree = source.tree_
-    feature = np.where(tree.children_left == LEAF, LEAF, tree.feature)
-    if subset is not None:
-        feature = np.where(feature >= 0, np.asarray(subset)[feature], LEAF)
-    threshold = np.where(feature >= 0, tree.threshold, np.nan)
-    answer, labels = _answers(tree.value, classes)
-    return Tree(
-        feature=feature.astype(np.int32),
-        threshold=threshold,
-        left=tree.children_left.astype(np.int32),
-        right=tree.children_right.astype(np.int32),
-        missing_left=tree.missing_go_to_left.astype(bool),
-        answer=answer,
-        weight=tree.weighted_n_node_samples / tree.weighted_n_node_samples[0],
-        names=names,
-        labels=labels,
-        meaning=meaning,
-        told=None if before is None or not before.scalers else before.told(feature, threshold),
-    )
-
-
-def _answers(
-    value: Floats, classes: list[npt.NDArray[Any]] | None
-) -> tuple[npt.NDArray[Any], tuple[Any, ...] | None]:
-    """Return the answer of each node and the labels it may point to, from values by node, output and class."""
-    if classes is None:
-        if value.shape[1] == 1:
-            return value[:, 0, 0].copy(), None
-        kinds, places = np.unique(value[:, :, 0], axis=0, return_inverse=True)
-        return places.ravel().astype(np.int32), tuple(map(tuple, kinds.tolist()))
-    best = value.argmax(axis=2).astype(np.int32)
-    if len(classes) == 1:
-        return best[:, 0], tuple(classes[0].tolist())
-    kinds, places = np.unique(best, axis=0, return_inverse=True)
-    parts = [labels[kinds[:, output]].tolist() for output, labels in enumerate(classes)]
-    return places.ravel().astype(np.int32), tuple(zip(*parts, strict=True))
+    feature, limit, children, missing_second, arrived, special = tree.routing
+    found = node.copy()
+    if arrived[0]:
+        return found
+    gone = missing_second if np.isnan(values).any() else None
+    flat = values.ravel()
+    origin = rows * values.shape[1]
+    places = np.arange(len(node))
+    while node.size:
+        for _ in range(LEVELS_AT_ONCE):
+            # "clip" spares the check of indices that are right
+            seen = flat.take(origin + feature.take(node, mode="clip"), mode="clip")
+            second = ~(seen <= limit.take(node, mode="clip"))
+            if special is not None:
+                at = np.flatnonzero(special.take(node, mode="clip"))
+                here = node[at]
+                second[at] = ~compared(seen[at], tree.operator[here], tree.threshold[here], tree.members)
+            if gone is not None:
+                second = np.where(np.isnan(seen), gone.take(node, mode="clip"), second)
+            node = children.take(2 * node + second, mode="clip")
+        found[places] = node
+        left = np.flatnonzero(~arrived.take(node, mode="clip"))
+        if left.size < 0.8 * node.size:  # fewer rows to carry along pay for copying them
+            node, origin, places = node.take(left), origin.take(left), places.take(left)
+    return found

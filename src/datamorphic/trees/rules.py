@@ -4,30 +4,74 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .._checks import short
-from .model import Tree
+from .model import BELOW, EQUAL, FROM, UP_TO, WITHOUT, Tree
 
 
 @dataclass(frozen=True)
 class Range:
     """The values of one column that a path lets through: numbers above `low` and up to `high`.
 
-    `missing` tells whether a missing value comes through too.
+    `missing` tells whether a missing value comes through too. Where categories were asked for, `only` has those that
+    come through, and `never` those that do not.
     """
 
     low: float = -math.inf
     high: float = math.inf
     missing: bool = True
+    only: frozenset[float] | None = None
+    never: frozenset[float] = frozenset()
 
     @property
     def empty(self) -> bool:
         """Whether no number comes through."""
+        if self.only is not None:
+            return not any(map(self.lets, self.only))
         return self.low >= self.high
+
+    def lets(self, value: float) -> bool:
+        """Tell whether a number comes through."""
+        among = self.only is None or value in self.only
+        return among and value not in self.never and self.low < value <= self.high
+
+    def met(self, other: Range) -> Range:
+        """Return what comes through both this and another range."""
+        only = self.only if other.only is None else other.only if self.only is None else self.only & other.only
+        return Range(
+            max(self.low, other.low),
+            min(self.high, other.high),
+            self.missing and other.missing,
+            only,
+            self.never | other.never,
+        )
+
+
+def side(tree: Tree, node: int, goes_left: bool, *, told: bool = False) -> Range:
+    """Return the values of the column a node looks at that go left there, or right."""
+    thresholds = tree.told if told and tree.told is not None else tree.threshold
+    operator, limit = int(tree.operator[node]), float(thresholds[node])
+    return passing(operator, limit, goes_left, bool(tree.missing_left[node]) == goes_left, tree.sets)
+
+
+def passing(operator: int, limit: float, holds: bool, missing: bool, sets: Sequence[frozenset[int]] = ()) -> Range:
+    """Return the values for which a comparison holds, or those for which it does not."""
+    if operator >= EQUAL:
+        codes = frozenset([limit] if operator == EQUAL else sets[int(limit)])
+        return (
+            Range(missing=missing, only=codes)
+            if holds != (operator == WITHOUT)
+            else Range(missing=missing, never=codes)
+        )
+    if operator in (BELOW, FROM):  # the largest number below the limit is as far as the lower side goes
+        limit = math.nextafter(limit, -math.inf)
+    if holds == (operator in (UP_TO, BELOW)):
+        return Range(high=limit, missing=missing)
+    return Range(low=limit, missing=missing)
 
 
 def box(tree: Tree, node: int, *, told: bool = False) -> dict[int, Range]:
@@ -35,16 +79,10 @@ def box(tree: Tree, node: int, *, told: bool = False) -> dict[int, Range]:
 
     With `told` in the units of the user's data, where the tree has others.
     """
-    thresholds = tree.told if told and tree.told is not None else tree.threshold
     ranges: dict[int, Range] = {}
     for above, goes_left in tree.path(int(node)):
         column = int(tree.feature[above])
-        range_, limit = ranges.get(column, Range()), float(thresholds[above])
-        missing = range_.missing and bool(tree.missing_left[above]) == goes_left
-        if goes_left:
-            ranges[column] = Range(range_.low, min(range_.high, limit), missing)
-        else:
-            ranges[column] = Range(max(range_.low, limit), range_.high, missing)
+        ranges[column] = ranges.get(column, Range()).met(side(tree, above, goes_left, told=told))
     return ranges
 
 
@@ -78,6 +116,8 @@ def rule(
         name = tree.names[column]
         if categories is not None and name in categories:
             text = _among(name, range_, categories[name])
+        elif range_.only is not None:
+            text = f"{name} is " + " or ".join(short(each) for each in sorted(range_.only) if range_.lets(each))
         else:
             text = _between(name, range_, tree.single and tree.told is None)
         if range_.missing and range_.empty:
@@ -93,6 +133,10 @@ def rule(
 
 def _between(name: str, range_: Range, single: bool) -> str:
     """Return which numbers a range lets through in words; nothing if it lets all."""
+    if range_.never:
+        others = " or ".join(short(each) for each in sorted(range_.never))
+        within = _between(name, replace(range_, never=frozenset()), single)
+        return " and ".join(filter(None, (within, f"{name} is not {others}")))
     (low, above), (high, up_to) = (told_limit(limit, single) for limit in (range_.low, range_.high))
     if range_.empty or (math.isfinite(range_.low) and math.isfinite(range_.high)):
         return f"{low} {'<' if above else '<='} {name} {'<=' if up_to else '<'} {high}"
@@ -103,7 +147,7 @@ def _between(name: str, range_: Range, single: bool) -> str:
 
 def _among(name: str, range_: Range, values: Sequence[Any]) -> str:
     """Return which categories a range of codes lets through in words; nothing if it lets all."""
-    inside = [range_.low < code <= range_.high for code in range(len(values))]
+    inside = [range_.lets(code) for code in range(len(values))]
     some = [short(value) for value, fits in zip(values, inside, strict=True) if fits]
     others = [short(value) for value, fits in zip(values, inside, strict=True) if not fits]
     if not others:

@@ -13,6 +13,12 @@ import numpy.typing as npt
 from ..errors import ModelError
 
 Floats = npt.NDArray[np.float64]
+# where the models of other libraries have the names of their columns, by library
+NAMES_OF_COLUMNS = {
+    "xgboost": ["feature_names_in_", "feature_names"],
+    "lightgbm": ["feature_name_", "feature_name"],
+    "catboost": ["feature_names_"],
+}
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,7 @@ class Before:
             here = sought & (np.abs(rounded - centre) <= blur)
             found[here] = rounded[here]
             sought &= ~here
-        above = self._forth(column, found).astype(np.float32) > limit
+        above = self.forth(column, found).astype(np.float32) > limit
         told = thresholds.copy()
         told[finite] = np.where(above, np.nextafter(found, -np.inf), found)
         return told
@@ -69,7 +75,8 @@ class Before:
             table = np.asarray(scaler.inverse_transform(table), dtype=np.float64)
         return table[np.arange(len(table)), columns]
 
-    def _forth(self, columns: npt.NDArray[Any], values: Floats) -> Floats:
+    def forth(self, columns: npt.NDArray[Any], values: Floats) -> Floats:
+        """Return values, a column for each, in the units in which the last step gets them."""
         table = self._table(columns, values)
         for scaler in self.scalers:
             table = np.asarray(_nameless(scaler).transform(table), dtype=np.float64)
@@ -117,8 +124,19 @@ def taken_apart(model: Any) -> tuple[Any, Before | None]:
 
 def columns_of(model: Any) -> list[str] | None:
     """Return the names of the columns a model was fitted on; None where it was fitted on an array."""
-    names = getattr(getattr(model, "best_estimator_", model), "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
+    model = getattr(model, "best_estimator_", model)
+    places = NAMES_OF_COLUMNS.get(type(model).__module__.partition(".")[0])
+    for place in places or ["feature_names_in_"]:
+        names = getattr(model, place, None)
+        if names is not None:
+            listed = [str(name) for name in (names() if callable(names) else names)]
+            return None if places and _invented(listed) else listed
+    return None
+
+
+def _invented(names: list[str]) -> bool:
+    """Tell whether a library made up the names of columns because it got none."""
+    return any(names == [form.format(place) for place in range(len(names))] for form in ("Column_{}", "{}"))
 
 
 def check_fitted(model: Any) -> None:
@@ -131,13 +149,17 @@ def check_fitted(model: Any) -> None:
         raise ModelError(
             f"{model.__name__} is a class, no fitted model. Make one and fit it: {model.__name__}().fit(X, y)."
         )
+    unfitted = ModelError(f"This {type(model).__name__} is not fitted. Fit it first: model.fit(X, y).")
+    if type(model).__module__.startswith("catboost.") and hasattr(model, "is_fitted"):  # none of scikit-learn's
+        if not model.is_fitted():
+            raise unfitted
+        return
     if not isinstance(model, BaseEstimator) or not hasattr(model, "fit"):
         return  # whatever it is, it will be looked at for trees
     try:
         check_is_fitted(model)
     except NotFittedError:
-        kind = type(model).__name__
-        raise ModelError(f"This {kind} is not fitted. Fit it first: model.fit(X, y).") from None
+        raise unfitted from None
 
 
 def _nameless(step: Any) -> Any:

@@ -1,0 +1,154 @@
+"""How the trees of a PMML file make one answer: votes, means, sums, and chains that end in a regression."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element
+
+from ..errors import ModelError
+from .forest import Joining
+from .pmml_document import as_number, everywhere, kind, within
+from .pmml_writing import NORMALIZATIONS, NOTE
+
+LINKS = {name: link for link, name in NORMALIZATIONS.items()}
+VOTES = ("majorityVote", "weightedMajorityVote")
+
+
+class Member(NamedTuple):
+    """A tree of a document: its element, how much it counts, and the score it adds to."""
+
+    element: Element
+    weight: float = 1.0
+    score: int = 0
+
+
+def joined(model: Element, *, part: bool = False) -> tuple[list[Member], Joining, bool]:
+    """Return the trees of a model, how they are joined, and whether they tell how likely labels are."""
+    classifies = model.get("functionName") == "classification"
+    decides = "most" if classifies else "number"
+    if kind(model) == "TreeModel":
+        added = 0.0 if classifies else _constant(model)
+        return (
+            [Member(model)],
+            Joining("sum", (added,), (0,), decides) if added else Joining(decides=decides),
+            False,
+        )
+    method, segments = _segments(model)
+    if method == "modelChain" and not part:
+        return *_chain(model, segments), False
+    members = [Member(_only_tree(each), as_number(each.get("weight", "1"))) for each in segments]
+    weights = [each.weight if method.startswith("weighted") else 1.0 for each in members]
+    members = [each._replace(weight=weight) for each, weight in zip(members, weights, strict=True)]
+    added = 0.0 if classifies else _constant(model)
+    if classifies and method in VOTES:
+        return members, Joining("sum"), False
+    if method == "average" and not added:
+        return members, Joining("mean", decides=decides), classifies
+    if method == "weightedAverage" and not added:
+        members = [each._replace(weight=each.weight / sum(weights)) for each in members]
+        return members, Joining("sum", decides=decides), classifies
+    if not classifies and method == "sum":
+        single = bool(_note(model).get("single"))
+        return members, Joining("sum", (added,), (0,) * len(members), decides, single=single), False
+    if not classifies and method == "weightedSum" and not added:
+        return members, Joining("sum", decides=decides), False
+    if not classifies and not added and (method == "weightedMedian" or (method == "median" and len(members) % 2)):
+        return members, Joining("median", decides=decides, weights=tuple(weights)), False
+    raise ModelError(
+        f"A MiningModel for {model.get('functionName')} that joins {len(members)} trees by {method!r} is not read. Votes, "
+        "means and sums are, and the median of an odd number of trees."
+    )
+
+
+def _segments(model: Element) -> tuple[str, list[Element]]:
+    """Return how a MiningModel joins its segments, and these."""
+    parts = within(model, "Segmentation")
+    segments = within(parts[0], "Segment") if parts else []
+    if not segments:
+        raise ModelError("A MiningModel of the PMML file has no segments: there is no tree in it.")
+    for each in segments:
+        if not within(each, "True"):
+            raise ModelError(
+                "A segment of a MiningModel in the PMML file is used for some rows only, which is not read."
+            )
+    return parts[0].get("multipleModelMethod", ""), segments
+
+
+def _only_tree(segment: Element) -> Element:
+    models = [each for each in segment if kind(each).endswith("Model")]
+    if len(models) != 1 or kind(models[0]) != "TreeModel":
+        found = kind(models[0]) if models else "no model"
+        raise ModelError(
+            f"A segment of a MiningModel in the PMML file holds {found}, where a TreeModel was expected."
+        )
+    return models[0]
+
+
+def _constant(model: Element) -> float:
+    """Return what is added to the answer of a model for numbers."""
+    for each in (each for part in within(model, "Targets") for each in within(part, "Target")):
+        if each.get("rescaleFactor", "1") not in ("1", "1.0") or each.get("castInteger"):
+            raise ModelError("A Target of the PMML file rescales or rounds the answer, which is not read.")
+        return as_number(each.get("rescaleConstant", "0"))
+    return 0.0
+
+
+def _note(model: Element) -> dict[str, Any]:
+    """Return what was noted on writing that PMML has no words for."""
+    for each in within(model, "Extension"):
+        if each.get("name") == NOTE:
+            words = (each.get("value") or "").split(",")
+            decides = next((word for word in words if word in ("at least", "above")), "half")
+            return {"single": "single" in words, "decides": decides}
+    return {}
+
+
+def _chain(model: Element, segments: list[Element]) -> tuple[list[Member], Joining]:
+    """Return the trees of sums that a regression makes an answer of, and how."""
+    *sums, last = segments
+    regression = within(last, "RegressionModel")
+    if not sums or not regression:
+        raise ModelError(
+            "A chain of models in the PMML file is read if it ends in a RegressionModel. This one does not."
+        )
+    method = regression[0].get("normalizationMethod", "none")
+    if method not in LINKS:
+        raise ModelError(f"A RegressionModel in the PMML file normalizes by {method!r}, which is not read.")
+    members: list[Member] = []
+    starts: list[float] = []
+    names: list[str] = []
+    for each in sums:
+        inner = [part for part in each if kind(part) in ("MiningModel", "TreeModel")]
+        if not inner:
+            raise ModelError(
+                "A chain of models in the PMML file has a part that is no sum of trees, which is not read."
+            )
+        own, joining, _ = joined(inner[0], part=True)
+        if joining.decides != "number" or (joining.how != "sum" and kind(inner[0]) != "TreeModel"):
+            raise ModelError(
+                "A chain of models in the PMML file has a part that is no sum of trees, which is not read."
+            )
+        members += [part._replace(score=len(starts)) for part in own]
+        starts.append(joining.start[0] if joining.start else 0.0)
+        names += [part.get("name", "") for part in everywhere(inner[0], "OutputField")][:1]
+    tables = within(regression[0], "RegressionTable")
+    used = [(each, within(each, "NumericPredictor")) for each in tables]
+    if len(names) == 1:  # the second of two labels needs no score
+        used = used[:1] if len(used) < 2 or not used[1][1] else []
+    scales = {as_number(parts[0].get("coefficient")) for _, parts in used if parts}
+    plain = all(len(parts) == 1 for _, parts in used) and not any(
+        as_number(each.get("intercept", "0")) for each in tables
+    )
+    fits = len(tables) == max(len(names), 2) if model.get("functionName") == "classification" else len(tables) == 1
+    if [parts[0].get("name") for _, parts in used if parts] != names or len(scales) != 1 or not (plain and fits):
+        raise ModelError(
+            "A RegressionModel in the PMML file does not take each sum of trees once, which is not read."
+        )
+    note = _note(model)
+    if model.get("functionName") != "classification":
+        decides = "number"
+    else:
+        decides = note.get("decides", "half") if len(starts) == 1 else "most"
+    column = tuple(each.score for each in members)
+    single = bool(note.get("single"))
+    return members, Joining("sum", tuple(starts), column, decides, LINKS[method], scales.pop(), single)

@@ -1,0 +1,63 @@
+"""The trees of any model that has some, whatever library it comes from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ModelError
+from .forest import Forest
+from .model import Tree
+from .steps import columns_of, taken_apart
+
+# by the library a model's class comes from, the module here that reads it
+READERS = {
+    "xgboost": "xgboost_trees",
+    "lightgbm": "lightgbm_trees",
+    "catboost": "catboost_trees",
+}
+
+
+def forest_of(model: Any, data: Any = None) -> Forest:
+    """Return the trees of a fitted model as ours; where it knows no names of columns they are x0, x1, ...
+
+    Parameters
+    ----------
+    model : estimator or Forest
+        A decision tree of scikit-learn, or an ensemble of them: random forests, extra trees, gradient boosting and its
+        histogram kind, AdaBoost, bagging; a model of XGBoost, LightGBM or CatBoost; or a pipeline that ends in one of
+        these and keeps the columns until then (scalers and imputers do).
+    data : DataFrame, optional
+        Rows for the model. They tell what some models do not keep: the categories that CatBoost asks for, and names of
+        columns with spaces, which LightGBM writes without.
+
+    Raises
+    ------
+    ModelError
+        If it is not fitted, or has no trees.
+    """
+    from importlib import import_module
+
+    if isinstance(model, Forest):
+        return model
+    last, before = taken_apart(model)
+    reader = READERS.get(type(last).__module__.partition(".")[0])
+    if reader is None:
+        from .sklearn_trees import read_forest
+
+        return read_forest(last, columns_of(model), before)
+    return import_module(f".{reader}", __package__).read_forest(last, columns_of(model), before, data)
+
+
+def trees_of(model: Any, data: Any = None) -> list[Tree]:
+    """Return the trees of a fitted model as ours, without what joins them; see `forest_of`."""
+    return list(forest_of(model, data).trees)
+
+
+def no_trees(kind: str) -> ModelError:
+    """Return the error about a model without trees that can be read."""
+    return ModelError(
+        f"{kind} is no decision tree and no ensemble of them that can be read. Decision trees, random forests, extra "
+        "trees, gradient boosting (its histogram kind too), AdaBoost and bagging of scikit-learn can, and models of "
+        "XGBoost, LightGBM and CatBoost. For any other model have a tree fitted to its answers, and take that: "
+        "surrogate=True (--surrogate on the command line)."
+    )

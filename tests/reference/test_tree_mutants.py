@@ -1,0 +1,417 @@
+"""Kills of tree mutants are what asking each mutant says; what lives is proved by trying every input there is."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BaggingClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+)
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import datamorphic as dm
+from datamorphic.adequacy.mutation import kills_by_tree
+from datamorphic.trees.covering import greedy, smallest
+from datamorphic.trees.kills import kills_of
+from datamorphic.trees.model import OPERATORS, Tree, leaf_of
+from datamorphic.trees.mutants import CCCR, ORRN, mutants_of, mutated, told_change
+from datamorphic.trees.reading import forest_of, trees_of
+
+PLAIN = {"<=": operator.le, "<": operator.lt, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
+
+
+def plain_leaf(tree, row):
+    """One row, one node at a time."""
+    node = 0
+    while tree.left[node] >= 0:
+        value = float(np.float32(row[tree.feature[node]])) if tree.single else float(row[tree.feature[node]])
+        how = OPERATORS[tree.operator[node]]
+        if np.isnan(value):
+            left = tree.missing_left[node]
+        elif how in PLAIN:
+            left = PLAIN[how](value, tree.threshold[node])
+        else:
+            left = (value in tree.sets[int(tree.threshold[node])]) == (how == "in")
+        node = tree.left[node] if left else tree.right[node]
+    return int(node)
+
+
+def asked_one_by_one(tree, matrix, mutants, tolerance=0.0):
+    """Each mutant made, and asked every row."""
+    own = np.array([tree.answer[plain_leaf(tree, row)] for row in matrix], dtype=float)
+    found = []
+    for number in range(len(mutants)):
+        mutant = mutated(tree, mutants, number)
+        told = np.array([tree.answer[plain_leaf(mutant, row)] for row in matrix], dtype=float)
+        found.append(np.flatnonzero(np.abs(told - own) > tolerance).tolist())
+    return found
+
+
+def rows(n, seed, holes=0.0):
+    rng = np.random.default_rng(seed)
+    matrix = np.column_stack([rng.integers(0, 9, n), np.round(rng.normal(0, 2, n), 1), rng.normal(size=n)])
+    matrix[rng.random(matrix.shape) < holes] = np.nan
+    return matrix
+
+
+def answers(matrix):
+    filled = np.nan_to_num(matrix, nan=1.0)
+    return (filled[:, 0] > 4) * 1 + (np.sin(filled[:, 1] * 2) + filled[:, 2] > 0.3) * 1
+
+
+def with_other_comparisons(tree, seed):
+    """The same shape, with every kind of comparison: as other libraries, PMML files and mutants have them."""
+    rng = np.random.default_rng(seed)
+    operators = np.where(tree.left >= 0, rng.integers(0, len(OPERATORS), len(tree)), 0).astype(np.int8)
+    sets = tuple(frozenset(rng.choice(9, 4, replace=False).tolist()) for _ in range(3))
+    first = (operators >= 5) & (tree.feature == 0)
+    operators[(operators >= 5) & ~first] = 4
+    threshold = np.where(first, rng.integers(0, 3, len(tree)), np.round(tree.threshold, 1))
+    return replace(tree, operator=operators, threshold=threshold, sets=sets)
+
+
+def trees():
+    for holes in (0.0, 0.2):
+        X = rows(150, 1, holes)
+        [tree] = trees_of(DecisionTreeClassifier(random_state=0).fit(X, answers(X)))
+        yield pytest.param(tree, holes, 0.0, id=f"tree, holes {holes}")
+        yield pytest.param(with_other_comparisons(tree, 3), holes, 0.0, id=f"all comparisons, holes {holes}")
+        yield pytest.param(
+            replace(with_other_comparisons(tree, 4), single=False),
+            holes,
+            0.0,
+            id=f"double precision, holes {holes}",
+        )
+    X = rows(150, 2)
+    [tree] = trees_of(DecisionTreeRegressor(max_leaf_nodes=15, random_state=0).fit(X, answers(X) + X[:, 2] / 3))
+    yield pytest.param(tree, 0.0, 0.4, id="numbers")
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["NumPy", "numba"])
+@pytest.mark.parametrize(("tree", "holes", "tolerance"), list(trees()))
+def test_the_kill_matrix_is_what_each_mutant_says(tree, holes, tolerance, compiled):
+    if compiled:
+        pytest.importorskip("numba", reason='needs the extra "fast"')
+    X = np.vstack([rows(80, 5, holes), rows(20, 6)])
+    X[-20:, 1] = np.resize(tree.threshold[(tree.feature == 1) & (tree.operator < 5)], 20)
+    mutants = mutants_of(tree)
+    expected = asked_one_by_one(tree, X, mutants, tolerance)
+    found = kills_of(tree, X, mutants, tolerance=tolerance, compiled=compiled)
+    assert [found.of(number).tolist() for number in range(len(mutants))] == expected
+    assert found.counts.tolist() == [len(each) for each in expected]
+    dense = found.matrix().toarray()
+    assert dense.shape == (len(mutants), 100)
+    assert [np.flatnonzero(line).tolist() for line in dense] == expected
+    assert 0.3 < found.killed.mean() < 1
+    leaves = [plain_leaf(tree, row) for row in X]
+    assert leaf_of(tree, X, compiled=compiled).tolist() == leaves
+
+
+def test_no_rows_and_one_row():
+    X = rows(150, 1)
+    [tree] = trees_of(DecisionTreeClassifier(random_state=0).fit(X, answers(X)))
+    mutants = mutants_of(tree)
+    for compiled in (False, True):
+        assert not kills_of(tree, X[:0], mutants, compiled=compiled).killed.any()
+        one = kills_of(tree, X[:1], mutants, compiled=compiled)
+        assert [one.of(i).tolist() for i in range(len(mutants))] == asked_one_by_one(tree, X[:1], mutants)
+
+
+# -- which mutants there are ----------------------------------------------------------------------------
+
+
+def test_mutants_are_counted_as_published():
+    X, y = load_iris(return_X_y=True)
+    [tree] = trees_of(DecisionTreeClassifier(random_state=0).fit(X, y))
+    mutants = mutants_of(tree)
+    found = kills_of(tree, X, mutants)
+    assert [(mutants.kind == kind).sum() for kind in (ORRN, CCCR)] == [32, 10]
+    live = np.flatnonzero(~found.killed)
+    assert len(live) == 8
+    assert {OPERATORS[each] for each in mutants.operator[live]} == {"<"}
+    assert round(100 * found.killed.mean(), 2) == 80.95
+
+
+def test_banknote_as_published(real_data):
+    data = real_data("banknote")
+    tree = DecisionTreeClassifier(random_state=0).fit(data.drop(columns="target"), data.target)
+    chosen = dm.select(tree, data, criterion="DTMT", target="target")
+    kinds = chosen.mutants.kind.value_counts()
+    assert (kinds["ORRN"], kinds["Cccr"], (~chosen.mutants.killed).sum()) == (104, 44, 29)
+    assert round(100 * chosen.score, 2) == 80.41
+    assert chosen.decision_nodes == 26
+    assert chosen.nodes == 53
+
+
+@pytest.mark.parametrize("per_node", ["neighbours", 0, 1, 2, None])
+def test_constants_come_from_nodes_that_look_at_the_same_column(per_node):
+    X = rows(300, 1)
+    [tree] = trees_of(DecisionTreeClassifier(random_state=0).fit(X, answers(X)))
+    mutants = mutants_of(tree, per_node)
+    order = []
+
+    def walk(node):
+        if tree.left[node] >= 0:
+            order.append(node)
+            walk(tree.left[node])
+            walk(tree.right[node])
+
+    walk(0)
+    assert tree.inner.tolist() == order
+    expected = []
+    for place, node in enumerate(order):
+        same = [each for each in order if tree.feature[each] == tree.feature[node]]
+        if per_node == "neighbours":
+            before = [each for each in order[:place] if each in same][-1:]
+            after = [each for each in order[place + 1 :] if each in same][:1]
+            others = [tree.threshold[each] for each in before + after]
+        else:
+            different = dict.fromkeys(tree.threshold[each] for each in same)
+            others = [each for each in different if each != tree.threshold[node]][:per_node]
+        expected += [(node, other) for other in others]
+    constants = mutants.kind == CCCR
+    assert list(zip(mutants.node[constants], mutants.threshold[constants], strict=True)) == expected
+    relational = mutants.node[mutants.kind == ORRN]
+    assert np.bincount(relational, minlength=len(tree))[order].tolist() == [4] * len(order)
+    if per_node == "neighbours":
+        sizes = np.bincount(tree.feature[order])
+        assert constants.sum() == (2 * (sizes[sizes > 0] - 1)).sum()
+
+
+def test_a_tree_that_is_not_numbered_in_pre_order():
+    """scikit-learn numbers nodes as it grows them: best first with max_leaf_nodes."""
+    X = rows(300, 1)
+    [tree] = trees_of(DecisionTreeClassifier(max_leaf_nodes=12, random_state=0).fit(X, answers(X)))
+    assert tree.inner.tolist() != sorted(tree.inner.tolist())
+    mutants = mutants_of(tree)
+    for compiled in (False, True):
+        found = kills_of(tree, X[:60], mutants, compiled=compiled)
+        assert [found.of(i).tolist() for i in range(len(mutants))] == asked_one_by_one(tree, X[:60], mutants)
+
+
+def test_changes_are_told_in_words():
+    [tree] = trees_of(DecisionTreeClassifier(random_state=0).fit(*load_iris(return_X_y=True)))
+    tree = tree.named(["sl", "sw", "pl", "pw"])
+    told = [told_change(tree, mutants_of(tree), number) for number in range(6)]
+    assert told == [
+        "pw <= 0.8 becomes pw < 0.8",
+        "pw <= 0.8 becomes pw > 0.8",
+        "pw <= 0.8 becomes pw >= 0.8",
+        "pw <= 0.8 becomes pw == 0.8",
+        "pw <= 0.8 becomes pw <= 1.75",
+        "pw <= 1.75 becomes pw < 1.75",
+    ]
+
+
+# -- forests --------------------------------------------------------------------------------------------
+
+FORESTS = {
+    "random forest": (RandomForestClassifier(6, max_depth=4, random_state=0), 0.0),
+    "few rows, many ties": (RandomForestClassifier(4, max_depth=2, bootstrap=False, max_features=1, random_state=0), 0.0),
+    "boosting": (GradientBoostingClassifier(n_estimators=3, learning_rate=1.0, random_state=0), 0.0),
+    "AdaBoost": (AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=4, random_state=0), 0.0),
+    "bagging": (BaggingClassifier(DecisionTreeClassifier(max_depth=3), 4, max_features=0.7, random_state=0), 0.0),
+    "regression boosting": (GradientBoostingRegressor(n_estimators=4, max_depth=2, random_state=0), 0.05),
+    "regression forest": (ExtraTreesRegressor(4, max_depth=3, random_state=0), 0.2),
+    "weighted median": (AdaBoostRegressor(DecisionTreeRegressor(max_depth=2), n_estimators=4, random_state=0), 0.1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORESTS)
+def test_joint_kills_are_what_the_changed_forest_says(name):
+    model, tolerance = FORESTS[name]
+    X = np.round(rows(120, 1), 0 if "ties" in name else 3)
+    forest = forest_of(model.fit(X, answers(X)))
+    tried = np.round(rows(40, 2), 0)
+    of = tuple(mutants_of(tree) for tree in forest.trees)
+    before = forest.decide(forest.scores(tried))
+    killed = 0
+    for number, found in enumerate(kills_by_tree(forest, tried, of, True, tolerance)):
+        for mutant in range(len(of[number])):
+            trees = list(forest.trees)
+            trees[number] = mutated(trees[number], of[number], mutant)
+            changed = replace(forest, trees=tuple(trees))
+            after = changed.decide(changed.scores(tried))
+            expected = np.flatnonzero(np.abs(after - before) > tolerance).tolist()
+            assert found.of(mutant).tolist() == expected, (number, mutant)
+            killed += bool(expected)
+    assert 0 < killed < sum(map(len, of))
+
+
+def test_a_forest_by_tree_and_as_a_whole():
+    X = rows(150, 1)
+    model = RandomForestClassifier(5, random_state=0).fit(X, answers(X))
+    alone = dm.cover(model, X[:60], criterion="DTMT")
+    whole = dm.cover(model, X[:60], criterion="DTMT", joint=True)
+    assert len(alone.shares) == 5
+    sizes = [len(each) for each in alone.of]
+    assert alone.score == pytest.approx(np.average(alone.shares, weights=sizes))
+    assert (whole.killed <= alone.killed).all()  # what turns the vote turned the tree
+    assert whole.score < alone.score
+    assert "the whole forest's answer" in whole.describe()
+
+
+# -- those that live ------------------------------------------------------------------------------------
+
+
+def every_input(tree, facts):
+    """Rows with every combination of values that a tree, or a mutant of it, could tell apart."""
+    return np.array(list(itertools.product(*facts)), dtype=float)
+
+
+def critical(tree, column):
+    """All thresholds of a column, and the single-precision numbers next to them."""
+    limits = np.unique(tree.threshold[(tree.feature == column) & (tree.left >= 0)]).astype(np.float32)
+    near = [limits, np.nextafter(limits, np.float32(np.inf)), np.nextafter(limits, np.float32(-np.inf))]
+    return np.unique(np.concatenate([*near, [np.float32(0)]])).astype(float)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_proved_to_live_lives_whatever_comes(seed):
+    X = rows(80, seed)
+    X[:, 1] = np.round(X[:, 1] * 4) / 4  # many of the midpoints are numbers of single precision
+    model = DecisionTreeClassifier(max_leaf_nodes=9, random_state=seed).fit(X, answers(X))
+    found = dm.cover(model, X[:12], criterion="DTMT")
+    [tree] = trees_of(model)
+    inputs = every_input(tree, [critical(tree, column) for column in range(3)])
+    possible = kills_of(tree, inputs, mutants_of(tree)).killed
+    verdicts = {number: found.why(number) for number in found.live}
+    assert {number: each.killable for number, each in verdicts.items()} == {
+        number: bool(possible[number]) for number in found.live
+    }
+    assert {True, False} <= {each.killable for each in verdicts.values()}
+    assert found.proved == sum(not possible[number] for number in found.live)
+    for number, why in verdicts.items():
+        if why.killable:
+            made = found.example(number)
+            assert kills_of(tree, made.to_numpy(), mutants_of(tree)).killed[number]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_proofs_know_whole_numbers_bounds_and_categories(seed):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {"n": rng.integers(0, 7, 120), "flag": rng.random(120) < 0.5, "grade": rng.choice([1, 2, 5], 120)}
+    )
+    y = (frame.n > 3) ^ frame.flag & (frame.grade > 1) ^ (rng.random(120) < 0.15)
+    model = DecisionTreeClassifier(random_state=0).fit(frame, y)
+    space = dm.Space(
+        [dm.Integer("n", 0, 5), dm.Categorical("flag", [False, True]), dm.Categorical("grade", [1, 2, 5])]
+    )
+    inside = frame[frame.n <= 5]
+    found = dm.cover(model, inside[:4], space=space, criterion="DTMT")
+    [tree] = trees_of(model)
+    inputs = every_input(tree, [range(6), (0, 1), (1, 2, 5)])
+    possible = kills_of(tree, inputs, mutants_of(tree)).killed
+    assert {n: found.why(n).killable for n in found.live} == {n: bool(possible[n]) for n in found.live}
+    extra = found.fix()
+    assert space.valid(extra).all()
+    again = dm.cover(model, pd.concat([inside[:4], extra]), space=space, criterion="DTMT")
+    assert again.killed.tolist() == possible.tolist()
+
+
+def test_rows_that_fix_lift_the_score_as_far_as_can_be():
+    iris = dm.data.load("iris")
+    inputs = iris.drop(columns="target")
+    tree = DecisionTreeClassifier(random_state=0).fit(inputs, iris.target)
+    found = dm.cover(tree, inputs[:70], criterion="DTMT")
+    extra = found.fix()
+    assert list(extra.columns) == list(inputs.columns)
+    again = dm.cover(tree, pd.concat([inputs[:70], extra]), criterion="DTMT")
+    assert (~again.killed).sum() == found.proved < len(found.live)
+    assert len(found.fix(2)) == 2
+    told = found.describe()
+    assert f"{found.proved} answer as the tree does to every possible input" in told
+    assert "petal width (cm) > 1.75 and petal length (cm) > 4.85" in told
+    assert found.leaves.share == 2 / 9
+
+
+def test_categories_and_sets_are_solved_too():
+    X = rows(150, 1)
+    [plain] = trees_of(DecisionTreeClassifier(max_leaf_nodes=8, random_state=1).fit(X, answers(X)))
+    for seed in range(3):
+        tree = with_other_comparisons(plain, seed)
+        model = forest_of(DecisionTreeClassifier(random_state=0).fit(X, answers(X)))
+        forest = replace(model, trees=(tree,))
+        space = dm.Space([dm.Integer("x0", 0, 9), dm.Continuous("x1", -8, 8), dm.Continuous("x2", -8, 8)])
+        frame = pd.DataFrame(X[:5], columns=["x0", "x1", "x2"])
+        found = dm.cover(forest, frame, criterion="DTMT", space=space)
+        inputs = every_input(tree, [range(10), critical(tree, 1), critical(tree, 2)])
+        possible = kills_of(tree, inputs, mutants_of(tree)).killed
+        assert {n: found.why(n).killable for n in found.live} == {n: bool(possible[n]) for n in found.live}
+        for number in found.live[::5]:
+            if found.why(number).killable:
+                made = found.example(number)
+                assert kills_of(tree, made.to_numpy(), mutants_of(tree)).killed[number]
+
+
+# -- the fewest rows ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_smallest_set_is_the_smallest(seed):
+    from scipy.sparse import csr_array
+
+    rng = np.random.default_rng(seed)
+    meets = rng.random((9, 8)) < 0.3
+    meets[4] = False  # what nothing meets is not asked for
+    found, exact = smallest(csr_array(meets))
+    wanted = meets.any(axis=1)
+    best = next(
+        size
+        for size in range(9)
+        if any(meets[:, list(rows)].any(axis=1)[wanted].all() for rows in itertools.combinations(range(8), size))
+    )
+    assert exact
+    assert len(found) == best
+    assert meets[:, found].any(axis=1)[wanted].all()
+    few = greedy(csr_array(meets[wanted]))
+    assert len(few) == len(set(few.tolist())) >= best
+    assert meets[:, few].any(axis=1)[wanted].all()
+
+
+@pytest.mark.parametrize("criterion", ["DTC", "DTMT"])
+@pytest.mark.parametrize("kind", ["tree", "forest"])
+def test_what_is_selected_does_what_all_the_data_do(criterion, kind):
+    X = rows(300, 1)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"], index=np.arange(300) * 3).assign(y=answers(X))
+    kinds = {"tree": DecisionTreeClassifier(random_state=0), "forest": RandomForestClassifier(4, random_state=0)}
+    model = kinds[kind].fit(frame[["a", "b", "c"]], frame.y)
+    whole = dm.cover(model, frame, target="y", criterion=criterion)
+    sizes = {}
+    for minimal in (False, True):
+        chosen = dm.select(model, frame, criterion, target="y", minimal=minimal, seed=1)
+        assert dm.cover(model, chosen.rows, target="y", criterion=criterion).share == whole.share == chosen.score
+        assert chosen.rows.equals(frame.iloc[chosen.places])
+        assert chosen.answers.tolist() == model.predict(chosen.rows[["a", "b", "c"]]).tolist()
+        sizes[minimal] = len(chosen.rows)
+    assert sizes[True] < sizes[False] if (criterion, kind) != ("DTC", "tree") else sizes[True] == sizes[False]
+    again = dm.select(model, frame, criterion, target="y", seed=1)
+    other = dm.select(model, frame, criterion, target="y", seed=2)
+    assert again.places.tolist() != other.places.tolist()
+
+
+def test_a_hand_made_tree_of_two_leaves():
+    tree = Tree(
+        feature=np.array([0, -1, -1], dtype=np.int32), operator=np.array([1, 0, 0], dtype=np.int8),
+        threshold=np.array([0.5, np.nan, np.nan]), left=np.array([1, -1, -1], dtype=np.int32),
+        right=np.array([2, -1, -1], dtype=np.int32), missing_left=np.zeros(3, dtype=bool),
+        answer=np.array([0, 0, 1]), value=np.eye(2)[[0, 0, 1]], weight=np.ones(3), names=("x",), labels=("no", "yes"),
+    )  # fmt: skip
+    assert leaf_of(tree, [[0.4], [0.5], [0.6], [np.nan]]).tolist() == [1, 2, 2, 2]
+    mutants = mutants_of(tree)
+    assert [OPERATORS[each] for each in mutants.operator] == ["<=", ">", ">=", "=="]
+    found = kills_of(tree, [[0.4], [0.5], [0.6], [np.nan]], mutants)
+    assert [found.of(i).tolist() for i in range(4)] == [[1], [0, 2], [0, 1, 2], [0, 1]]

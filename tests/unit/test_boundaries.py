@@ -1,0 +1,148 @@
+"""Boundary rows lie just inside their leaf, keep to the kinds and bounds of columns, and are known again."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import datamorphic as dm
+from datamorphic.trees.boundaries import spacing
+from datamorphic.trees.model import leaf_of
+from datamorphic.trees.rules import box
+
+RNG = np.random.default_rng(3)
+LOANS = pd.DataFrame(
+    {
+        "age": RNG.integers(18, 90, 300),
+        "income": np.round(RNG.gamma(3, 900, 300), 2),
+        "owner": RNG.random(300) < 0.4,
+        "grade": RNG.choice([1, 2, 5], 300),
+    },
+    index=np.arange(300) + 1000,
+)
+GIVEN = np.where((LOANS.income > 2500) ^ (LOANS.age > 60) | LOANS.owner & (LOANS.grade > 1), "yes", "no")
+DATA = LOANS.assign(given=GIVEN)
+TREE = DecisionTreeClassifier(random_state=0).fit(LOANS, GIVEN)
+SPACE = dm.Space(
+    [
+        dm.Integer("age", 18, 90),
+        dm.Continuous("income", 0, 20_000, step=10),
+        dm.Categorical("owner", [False, True]),
+        dm.Categorical("grade", [1, 2, 5]),
+    ]
+)
+
+
+def made_with(offset, **options):
+    return dm.select(TREE, DATA, "BVA", target="given", offset=offset, **options)
+
+
+@pytest.mark.parametrize("offset", ["step", "unit", 0.5, 3.0])
+@pytest.mark.parametrize("space", [None, SPACE], ids=["no space", "space"])
+def test_every_row_lands_in_its_leaf_within_its_columns(offset, space):
+    chosen = made_with(offset, space=space)
+    tree = chosen.leaves.trees[0]
+    leaves = leaf_of(tree, chosen.leaves.inputs.seen(chosen.rows[LOANS.columns]))
+    assert sorted(leaves.tolist()) == tree.leaves.tolist()  # one a leaf, each where it belongs
+    origins = leaf_of(tree, chosen.leaves.inputs.seen(LOANS.iloc[chosen.places]))
+    assert leaves.tolist() == origins.tolist()
+    assert chosen.rows.index.tolist() == LOANS.index[chosen.places].tolist()
+    assert chosen.rows.given.tolist() == TREE.predict(chosen.rows[LOANS.columns]).tolist()
+    assert chosen.rows.dtypes[LOANS.columns].tolist() == LOANS.dtypes.tolist()
+    assert "is what the model answers" in chosen.describe()
+    if space is not None:
+        assert space.valid(chosen.rows[LOANS.columns]).all()
+    changed = 0
+    for leaf, (name, row), limits in zip(leaves, chosen.rows.iterrows(), chosen.limits, strict=True):
+        ranges = {tree.names[column]: range_ for column, range_ in box(tree, leaf).items()}
+        for limit in limits:
+            assert row[limit.column] == limit.value
+            range_ = ranges[limit.column]
+            near = range_.high if limit.holds else range_.low
+            assert limit.limit.startswith(f"{limit.column} <")
+            text = float(limit.limit.split()[-1])
+            assert text == pytest.approx(near, rel=1e-6)
+            assert limit.holds == (float(np.float32(limit.value)) <= near)
+            changed += row[limit.column] != LOANS.loc[name, limit.column]
+            if offset == "step" or (offset == "unit" and limit.column != "income"):
+                beyond = limit.value + (1 if limit.holds else -1) if limit.column in ("age", "grade") else None
+                if limit.column == "income":
+                    towards = np.float32(math.inf if limit.holds else -math.inf)
+                    beyond = float(np.nextafter(np.float32(limit.value), towards))
+                if beyond is not None and not (space is not None and limit.column == "grade"):
+                    assert not range_.low < beyond <= range_.high  # one step more, and it is another leaf
+    assert changed > 10
+
+
+def test_made_rows_are_known_again_and_real_ones_are_not():
+    for offset in ("step", "unit", 0.5):
+        chosen = made_with(offset, space=SPACE)
+        again = dm.cover(TREE, chosen.rows, target="given", criterion="BVA", offset=offset, space=SPACE)
+        assert again.share == 1
+        assert "reached, 100.0 % at their limits" in again.describe()
+    real = dm.cover(TREE, DATA, target="given", criterion="BVA")
+    assert real.share < 0.3
+    extra = real.fix()
+    lifted = dm.cover(TREE, pd.concat([LOANS, extra]), criterion="BVA")
+    assert lifted.share == 1
+
+
+def test_fractions_are_shares_of_the_spacing():
+    data = pd.DataFrame({"x": np.arange(0, 20, 0.5)})
+    tree = DecisionTreeClassifier().fit(data, data.x > 10)
+    limits = {offset: dm.select(tree, data, "BVA", offset=offset).rows.x.tolist() for offset in (0.5, 2, "unit")}
+    [threshold] = tree.tree_.threshold[:1]
+    assert spacing(data.x.to_numpy()) == 0.5
+    assert limits[0.5] == pytest.approx([threshold - 0.25, threshold + 0.25])
+    assert limits[2] == pytest.approx([threshold - 1, threshold + 1])
+    assert limits["unit"] == pytest.approx([threshold - 1, threshold + 1])
+
+
+def test_a_leaf_narrower_than_the_offset():
+    data = pd.DataFrame({"x": [0.0, 5.0, 5.2, 9.0]})
+    tree = DecisionTreeClassifier().fit(data, list("abca"))
+    rows = dm.select(tree, data, "BVA", offset="unit")
+    assert tree.predict(rows.rows).tolist() == list("abca")
+
+
+def test_values_beyond_the_limits_leave_their_leaf_and_keep_to_the_columns():
+    chosen = made_with("beyond", space=SPACE)
+    tree = chosen.leaves.trees[0]
+    rows = chosen.rows[LOANS.columns]
+    assert SPACE.valid(rows).all()
+    leaves = leaf_of(tree, chosen.leaves.inputs.seen(rows))
+    origins = leaf_of(tree, chosen.leaves.inputs.seen(LOANS.iloc[chosen.places]))
+    assert (leaves != origins).mean() > 0.5
+    for limits, leaf in zip(chosen.limits, origins, strict=True):
+        ranges = {tree.names[column]: range_ for column, range_ in box(tree, leaf).items()}
+        for limit in limits:
+            range_ = ranges[limit.column]
+            assert limit.value >= range_.high or limit.value <= range_.low
+
+
+def test_forests_scaled_trees_and_numbers_have_limits_too():
+    forest = RandomForestClassifier(3, max_depth=4, random_state=0).fit(LOANS, GIVEN)
+    chosen = dm.select(forest, DATA, "BVA", target="given")
+    assert len(chosen.rows) == dm.cover(forest, LOANS).covered.sum()
+    scaled = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_leaf_nodes=12, random_state=0)).fit(
+        LOANS, GIVEN
+    )
+    assert len(dm.select(scaled, DATA, "BVA", target="given").rows) == scaled[-1].get_n_leaves()
+    numbers = DecisionTreeRegressor(max_leaf_nodes=6).fit(LOANS, LOANS.income)
+    assert len(dm.select(numbers, LOANS, "BVA").rows) == 6
+
+
+def test_constraints_are_kept():
+    data = pd.DataFrame({"low": [1.0, 4.0, 2.0, 8.0], "high": [2.0, 9.0, 6.0, 9.0]})
+    tree = DecisionTreeClassifier(random_state=0).fit(data, [0, 1, 0, 1])
+    space = dm.Space([dm.Continuous("low", 0, 10), dm.Continuous("high", 0, 10)], constraints=["low <= high"])
+    rows = dm.select(tree, data, "BVA", space=space).rows
+    assert (rows.low <= rows.high).all()
+    assert len(rows) == 2
