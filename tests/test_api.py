@@ -13,8 +13,8 @@ NAMES = [
     "Categorical", "Combinations", "Continuous", "Front", "Integer", "LearnerRelation", "OneHot", "Outputs", "Points", "Relation",
     "Result", "Rule", "Space", "Status", "Store", "TestSet", "TestSystem", "Training", "Weka", "analyser", "assert_covers",
     "assert_front_unchanged", "assert_holds", "case_filter", "case_metric", "check", "cover", "data", "datamorphism", "errors",
-    "executor", "explore", "invariant", "laws", "metamorphism", "monotone", "mutate", "parametrize_with_relations", "plan",
-    "seed_maker", "set_filter", "set_metric", "subjects", "test", "wrap",
+    "executor", "explore", "forest_of", "invariant", "laws", "metamorphism", "monotone", "mutate", "parametrize_with_relations", "plan",
+    "read_pmml", "seed_maker", "select", "set_filter", "set_metric", "subjects", "test", "wrap", "write_pmml",
 ]  # fmt: skip
 
 

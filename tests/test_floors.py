@@ -22,7 +22,7 @@ FLOORS = [
     ["morphisms", "relations"],
     ["data", "runs", "testing"],
     ["reports"],
-    ["fronts", "verdicts"],
+    ["fronts", "verdicts", "adequacy"],
     ["checkup", "drafts"],
     ["verbs"],
     ["asserts"],

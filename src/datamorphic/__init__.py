@@ -54,6 +54,10 @@ if TYPE_CHECKING:
     from .verbs.laws import laws as laws
     from .verbs.mutate import mutate as mutate
     from .verbs.plan import plan as plan
+    from .trees.pmml import read_pmml as read_pmml
+    from .trees.pmml import write_pmml as write_pmml
+    from .trees.reading import forest_of as forest_of
+    from .verbs.select import select as select
     from .verbs.testing import test as test
 
 __version__ = "0.1.0"
@@ -86,6 +90,10 @@ _HOMES = {
     "case_metric": "morphisms.marks",
     "check": "verbs.check",
     "cover": "verbs.cover",
+    "forest_of": "trees.reading",
+    "read_pmml": "trees.pmml",
+    "select": "verbs.select",
+    "write_pmml": "trees.pmml",
     "data": "",
     "datamorphism": "morphisms.marks",
     "errors": "",

@@ -25,8 +25,9 @@ from sklearn.tree import (
     ExtraTreeRegressor,
 )
 
-from datamorphic.trees import coverage as coverage_module
-from datamorphic.trees.model import leaf_of, trees_of
+from datamorphic.adequacy import coverage as coverage_module
+from datamorphic.trees.model import leaf_of
+from datamorphic.trees.reading import trees_of
 from datamorphic.trees.rules import box, rule
 from datamorphic.verbs.cover import cover
 

@@ -14,7 +14,6 @@ from sklearn.ensemble import (
     BaggingClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
-    HistGradientBoostingClassifier,
     IsolationForest,
     RandomForestClassifier,
 )
@@ -35,12 +34,13 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import datamorphic as dm
 from datamorphic._intervals import wilson
+from datamorphic.adequacy.surrogate import surrogate
 from datamorphic.errors import ArgumentError, DataError, DatamorphicError, ModelError
-from datamorphic.trees.examples import _ends as ends
-from datamorphic.trees.examples import roundest
-from datamorphic.trees.model import Tree, leaf_of, trees_of
+from datamorphic.trees.allowed import _ends as ends
+from datamorphic.trees.allowed import roundest
+from datamorphic.trees.model import Tree, leaf_of
+from datamorphic.trees.reading import trees_of
 from datamorphic.trees.rules import Range, box, rule
-from datamorphic.trees.surrogate import surrogate
 from datamorphic.verbs.cover import cover
 
 RNG = np.random.default_rng(7)
@@ -132,16 +132,10 @@ def test_boosting_says_what_its_numbers_are():
 
 
 @pytest.mark.parametrize("model", [DecisionTreeClassifier(), RandomForestClassifier(3)], ids=["tree", "forest"])
-def test_a_tree_with_one_leaf(model):
-    found = cover(model.fit(LOANS, np.full(400, "no")), FEW)
-    assert found.share == 1
-    assert found.counts.tolist() == [15] * found.leaves
-    assert found.rule(0) == "always"
-    assert found.example(0).equals(FEW.iloc[[0]])
-    assert "every input gets the same answer" in found.describe()
-    half = found.example(0, FEW.astype({"age": float}).assign(age=33.5)[:1])
-    assert half.age.item() == 33.5
-    assert half.income.equals(FEW.income[:1])
+@pytest.mark.parametrize("verb", [cover, dm.select], ids=["cover", "select"])
+def test_a_tree_with_one_leaf(model, verb):
+    with pytest.raises(ModelError, match="makes no decision: it has one leaf and answers 'no' to every input"):
+        verb(model.fit(LOANS, np.full(400, "no")), FEW)
 
 
 def test_arrays_and_points_are_rows_too():
@@ -549,11 +543,13 @@ def test_a_path_that_asks_the_same_twice():
     every = np.zeros(7, dtype=np.int32)
     tree = Tree(
         feature=np.array([0, -1, 0, 0, -1, -1, -1], dtype=np.int32),
+        operator=np.zeros(7, dtype=np.int8),
         threshold=np.array([2.0, np.nan, 1.0, 5.0, np.nan, np.nan, np.nan]),
         left=np.array([1, -1, 6, 4, -1, -1, -1], dtype=np.int32),
         right=np.array([2, -1, 3, 5, -1, -1, -1], dtype=np.int32),
         missing_left=np.array([True, False, False, True, False, False, False]),
         answer=every,
+        value=np.zeros((7, 1)),
         weight=np.ones(7),
         names=("x",),
         labels=("a",),
@@ -584,11 +580,9 @@ BAD = {
     "an unfitted pipeline": (lambda: cover(make_pipeline(StandardScaler(), DecisionTreeClassifier()), FEW), ModelError, "not fitted"),
     "a class": (lambda: cover(DecisionTreeClassifier, FEW), ModelError, "is a class, no fitted model"),
     "another model": (lambda: cover(KNeighborsClassifier().fit(LOANS, GIVEN), FEW), ModelError, "KNeighborsClassifier is no decision tree"),
-    "another model has a way": (lambda: cover(LogisticRegression().fit(MATRIX[:, :1], GIVEN), FEW), ModelError, "dm.test fits a surrogate tree"),
+    "another model has a way": (lambda: cover(LogisticRegression().fit(MATRIX[:, :1], GIVEN), FEW), ModelError, "surrogate=True (--surrogate"),
     "a function": (lambda: cover(lambda frame: frame, FEW), ModelError, "function is no decision tree"),
     "a string": (lambda: cover("tree.joblib", FEW), ModelError, "str is no decision tree"),
-    "histogram boosting": (
-        lambda: cover(HistGradientBoostingClassifier(max_iter=2).fit(LOANS, GIVEN), FEW), ModelError, "not its histogram kind"),
     "an isolation forest": (lambda: cover(IsolationForest(n_estimators=2).fit(LOANS), FEW), ModelError, "IsolationForest is no decision tree"),
     "bagging of others": (
         lambda: cover(BaggingClassifier(KNeighborsClassifier(), 2).fit(LOANS, GIVEN), FEW), ModelError, "an ensemble of KNeighborsClassifier"),

@@ -140,8 +140,9 @@ def assert_covers(
     *,
     target: str | None = None,
     space: Any = None,
+    **options: Any,
 ) -> None:
-    """Raise AssertionError if test data reach too few leaves of a tree, or of the trees of a forest.
+    """Raise AssertionError if test data exercise too little of a tree, or of the trees of a forest.
 
     Parameters
     ----------
@@ -149,14 +150,17 @@ def assert_covers(
         What `dm.cover` takes: a fitted tree, forest or boosted trees, or a pipeline that ends in one.
     data : DataFrame or array
         The rows to test with.
-    criterion : {"DTC"}
-        What has to be covered: decision-tree coverage asks for every leaf.
+    criterion : {"DTC", "BVA", "DTMT"}
+        What has to be covered: every leaf; every leaf by a row at its limits; every mutant of a decision by a row that
+        kills it.
     at_least : float
-        The share of the leaves that the data must reach.
+        The share of these that the data must cover. Of mutants about four in five can be killed: see `dm.cover`.
     target : str, optional
         The column of `data` that is the label and no input.
     space : Space, optional
         The values that columns may have.
+    options
+        What else `dm.cover` takes.
 
     Examples
     --------
@@ -178,17 +182,19 @@ def assert_covers(
     try:
         if not is_number(at_least) or not 0 < at_least <= 1:
             reject("at_least", "assert_covers", "a share above 0, 1 at most", at_least)
-        coverage = cover(tree, data, target=target, space=space, criterion=criterion)
+        coverage = cover(tree, data, target=target, space=space, criterion=criterion, **options)
     except DatamorphicError as error:
         told_again(error)
+    does, what = ("kill", "mutants") if criterion == "DTMT" else ("reach", "leaves")
     now.note(
-        relation=f"covers {criterion}", cases=coverage.leaves, violated=int((~coverage.covered).sum()),
-        calls=coverage.rows, seconds=round(time.monotonic() - began, 3), note=f"{coverage.share:.1%} of the leaves",
+        relation=f"covers {criterion}", cases=len(coverage.covered), violated=int((~coverage.covered).sum()),
+        calls=coverage.rows, seconds=round(time.monotonic() - began, 3), note=f"{coverage.share:.1%} of the {what}",
     )  # fmt: skip
     if coverage.share < at_least:
+        more = "" if criterion == "DTC" else f", criterion={criterion!r}"
         raise AssertionError(
-            f"The data reach {100 * coverage.share:.1f} % of the leaves, and at least {100 * at_least:g} % were asked for.\n"
-            f"{coverage.describe()}\nAdd rows that lead there: dm.cover(model, data).example(leaf) makes one."
+            f"The data {does} {100 * coverage.share:.1f} % of the {what}, and at least {100 * at_least:g} % were asked "
+            f"for.\n{coverage.describe()}\nAdd rows that do: dm.cover(model, data{more}).fix() makes them."
         )
 
 

@@ -7,6 +7,8 @@ import time
 import numpy as np
 
 from .._checks import plural, short
+from ..adequacy.coverage import Coverage, measure
+from ..adequacy.surrogate import surrogate
 from ..errors import UsageError
 from ..fronts.reading import said
 from ..outputs import Outputs
@@ -15,10 +17,8 @@ from ..runs.drive import Tally, drive
 from ..space.points import Points
 from ..strategies.flow import ask
 from ..sut.estimator import Estimator
-from ..trees.coverage import Coverage, measure
 from ..trees.inputs import read
-from ..trees.model import trees_of
-from ..trees.surrogate import surrogate
+from ..trees.reading import forest_of
 from .checks import Check, Found, Turn
 from .finding import Example, Finding
 from .given import Given
@@ -72,11 +72,11 @@ def _own_trees(given: Given, turn: Turn) -> Coverage | None:
         return None
     model, inputs = given.sut.model, given.inputs
     try:
-        trees = trees_of(model)
-        columns, _, notes = read(model, inputs.take(slice(0, 1)).frame, space=given.space)
+        forest = forest_of(model)
+        columns, _, notes = read(forest, inputs.take(slice(0, 1)).frame, space=given.space)
     except UsageError:
         return None
-    named = [tree.named(columns.names) for tree in trees]
+    named = [tree.named(columns.names) for tree in forest.trees]
 
     def covered(rows: int) -> Coverage:
         return measure(named, read(model, inputs.take(slice(0, rows)).frame, space=given.space)[1], columns, notes)

@@ -9,7 +9,7 @@ import numpy as np
 from ..relations.base import Mask
 from ..space.features import Categorical
 from ..space.points import Points
-from ..trees.model import trees_of
+from ..trees.reading import trees_of
 from ..trees.rules import rule
 
 FEWEST = 5  # inputs that a region is told of

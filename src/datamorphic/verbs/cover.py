@@ -1,19 +1,30 @@
-"""`cover`: do the rows you test with reach every leaf of a tree, or of a forest?"""
+"""`cover`: is a test set good enough for a tree: does it reach its leaves, their limits, and kill its mutants?"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .._checks import one_of, reject
-from ..errors import ArgumentError
+import numpy as np
+
+from .._checks import is_number, one_of, reject, short
+from ..adequacy.coverage import Coverage, measure
+from ..adequacy.mutation import MutationScore, measure_kills
+from ..adequacy.surrogate import Surrogate
+from ..errors import ArgumentError, DataError, ModelError
+from ..runs.progress import Progress
 from ..space.space import Space
 from ..sut.estimator import Estimator
-from ..trees.coverage import Coverage, measure
+from ..trees.boundaries import STEP, Offset, check_offset
+from ..trees.forest import Forest
 from ..trees.inputs import read
-from ..trees.model import trees_of
-from ..trees.surrogate import Surrogate
+from ..trees.mutants import NEIGHBOURS, PerNode, check_per_node
+from ..trees.reading import forest_of
+from .standing import standing_for
 
-CRITERIA = ("DTC",)
+if TYPE_CHECKING:
+    import pandas as pd
+
+CRITERIA = ("DTC", "BVA", "DTMT")
 
 
 def cover(
@@ -23,30 +34,47 @@ def cover(
     target: str | None = None,
     space: Space | None = None,
     criterion: str = "DTC",
-) -> Coverage:
-    """Tell which leaves of a tree, or of the trees of a forest, are reached by some rows.
+    offset: Offset = STEP,
+    per_node: PerNode = NEIGHBOURS,
+    joint: bool | None = None,
+    tolerance: float | None = None,
+    surrogate: bool = False,
+    progress: bool | None = None,
+) -> Coverage | MutationScore:
+    """Tell how well some rows exercise a tree, or the trees of a forest.
 
     Each leaf stands for the inputs that a tree treats alike. A leaf that no row reaches is a kind of input that was
-    never tried.
+    never tried; a mutant that no row kills is a bug that would not be noticed.
 
     Parameters
     ----------
-    model : estimator or Surrogate
-        A fitted decision tree of scikit-learn, a random forest, extra trees, gradient boosting, AdaBoost or bagging of
-        trees; or a pipeline that ends in one of these after scalers and imputers.
+    model : estimator, Forest or Surrogate
+        A fitted decision tree of scikit-learn, a random forest, extra trees, gradient boosting (its histogram kind too),
+        AdaBoost or bagging of trees; a model of XGBoost, LightGBM or CatBoost; a pipeline that ends in one of these after
+        scalers and imputers; trees read from PMML; or a surrogate.
     data : DataFrame, array or Points
         The rows, e.g. those of a test set. Columns that are no inputs are left aside, where the model knows its own.
     target : str, optional
         The column that holds the label and is no input.
     space : Space, optional
-        The values that columns may have; `Coverage.example` keeps to them.
-    criterion : {"DTC"}
-        What has to be covered: decision-tree coverage asks for every leaf.
+        The values that columns may have; rows that are made keep to them.
+    criterion : {"DTC", "BVA", "DTMT"}
+        What has to be covered: every leaf; every leaf by a row at its limits; every mutant of a decision by a row to
+        which it answers differently.
+    offset : "step", "unit" or float
+        For "BVA", how near a limit a value must lie: see `dm.select`.
+    per_node, joint, tolerance
+        For "DTMT": see `dm.select`.
+    surrogate : bool
+        Whether to fit a tree to the answers of a model that has none, and to take that. How often it answers as the
+        model does is told with the result.
+    progress : bool, optional
+        Whether to show progress on stderr; by default if that is a terminal.
 
     Returns
     -------
-    Coverage
-        With `share`, `uncovered()`, `example(leaf)` and `describe()`.
+    Coverage or MutationScore
+        With `share`, `uncovered()`, `example(number)`, `fix()` and `describe()`.
 
     Examples
     --------
@@ -62,16 +90,104 @@ def cover(
       leaf 2: petal width (cm) > 1.75 -> virginica
     >>> coverage.example(2)["petal width (cm)"].item()
     1.76
+    >>> cover(tree, iris.data[:70], criterion="DTMT")
+    MutationScore(8 of 10 mutants killed, 80.00 %)
     """
     one_of("criterion", "cover", criterion, CRITERIA)
+    check_offset(offset, "cover", beyond=False)
+    check_per_node(per_node)
+    if surrogate:
+        model, space = standing_for(model, data, target=target, space=space, progress=progress), None
+    forest, leaves, _ = read_all(model, data, "cover", target=target, space=space)
+    joint, tolerance = how_killed(forest, criterion, joint, tolerance)
+    if criterion == "DTC":
+        return leaves
+    if criterion == "BVA":
+        return measure(leaves.trees, leaves.frame, leaves.inputs, leaves.notes, criterion, offset)
+    with Progress(forest.owner, progress) as shown:
+
+        def done(trees: int) -> None:
+            shown.show(f"mutants of {trees:,} trees", trees / len(forest.trees))
+
+        return measure_kills(
+            forest, leaves, per_node=per_node, joint=joint, tolerance=tolerance, notes=leaves.notes, each=done
+        )
+
+
+def read_all(
+    model: Any, data: Any, owner: str, *, target: str | None = None, space: Space | None = None
+) -> tuple[Forest, Coverage, pd.DataFrame]:
+    """Return the trees of a model, which leaves the data reach, and the rows of the data with all their columns."""
     if space is not None and not isinstance(space, Space):
-        reject("space", "cover", "a Space", space)
+        reject("space", owner, "a Space", space)
     if isinstance(model, Estimator):
         model = model.model
     if isinstance(model, Surrogate):
         if space is not None:
             raise ArgumentError("A surrogate has its own space. Leave space out.")
-        return model.cover(data, target=target)
-    trees = trees_of(model)
-    inputs, frame, notes = read(model, data, target=target, space=space)
-    return measure([tree.named(inputs.names) for tree in trees], frame, inputs, notes, criterion)
+        leaves = model.cover(data, target=target)
+        forest = model.forest
+    else:
+        forest = forest_of(model)
+        inputs, frame, notes = read(forest, data, target=target, space=space)
+        leaves = measure([tree.named(inputs.names) for tree in forest.trees], frame, inputs, notes)
+    _check_decides(forest)
+    rows = _whole_rows(data, leaves)
+    if target is not None:
+        _check_labels(forest, rows[target], target)
+    return forest, leaves, rows
+
+
+def _whole_rows(data: Any, leaves: Coverage) -> pd.DataFrame:
+    """Return the rows of the data with all columns they came with."""
+    import pandas as pd
+
+    return data if isinstance(data, pd.DataFrame) else leaves.frame
+
+
+def _check_decides(forest: Forest) -> None:
+    if all(len(tree) == 1 for tree in forest.trees):
+        told = forest.trees[0].answer_at(0)
+        raise ModelError(
+            f"This {forest.owner} makes no decision: it has one leaf and answers {short(told)!r} to every input, so there "
+            "is nothing to cover. Was it fitted on data with one label, or with max_depth=0?"
+        )
+
+
+def _check_labels(forest: Forest, column: pd.Series[Any], target: str) -> None:
+    """Raise `DataError` if the labels of the data are none of those of the model."""
+    if forest.labels is None or (forest.joining is not None and forest.joining.parts):
+        return
+    given = set(column.dropna().unique().tolist())
+    if given and not given & set(forest.labels):
+        ours, theirs = short(sorted(given, key=str)[0]), short(forest.labels[0])
+        kinds = type(sorted(given, key=str)[0]).__name__, type(forest.labels[0]).__name__
+        text = f" ({kinds[0]} against {kinds[1]})" if kinds[0] != kinds[1] else ""
+        raise DataError(
+            f"The target {target!r} holds labels such as {ours!r}, and {forest.owner} answers {theirs!r} and the "
+            f"like{text}: none of them is the same. Give the labels as they were for fitting."
+        )
+
+
+def how_killed(forest: Forest, criterion: str, joint: bool | None, tolerance: float | None) -> tuple[bool, float]:
+    """Return whether the whole forest must answer differently to kill a mutant, and by how much."""
+    if tolerance is not None and (not is_number(tolerance) or not 0 <= float(tolerance) < np.inf):
+        reject("tolerance", "mutants of trees", "a number, 0 or more", tolerance)
+    if criterion != "DTMT":
+        return False, 0.0
+    partial = any(tree.meaning for tree in forest.trees)
+    if joint is None:
+        joint = partial
+    numbers = forest.labels is None if joint else forest.trees[0].labels is None
+    if numbers and tolerance is None:
+        what = "its trees" if not joint and forest.labels is not None else f"this {forest.owner}"
+        raise ModelError(
+            f"DTMT counts a mutant as killed when the answer differs, and {what} answers with numbers, which differ by "
+            "next to nothing most of the time. Say from what difference on counts: tolerance=0.1, or tolerance=0 for any."
+        )
+    if joint and forest.joining is None:
+        raise ModelError(
+            f"The trees of this {forest.owner} do not make its answer alone: it starts from another model. Look at each "
+            "tree by itself: joint=False."
+        )
+    return joint, float(tolerance or 0.0)

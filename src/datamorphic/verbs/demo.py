@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._checks import plural, short
+from ..adequacy.drawing import drawing_of
+from ..adequacy.mutation import MutationScore
 from ..checkup.page import report_of
 from ..checkup.result import Result
 from ..data.sets import load
@@ -24,6 +26,7 @@ from ..space.space import Space
 from ..strategies.flow import ask
 from ..sut.base import Executor
 from ..sut.wrap import wrap
+from .cover import cover
 from .cutting import Resumed, cut_and_resumed
 from .planting import Planted, planted_and_found
 from .testing import test
@@ -54,6 +57,8 @@ class Demo:
     resumed: Resumed
     flip: pd.DataFrame
     planted: Planted
+    tests: MutationScore
+    extra: pd.DataFrame
 
     @property
     def front(self) -> Front:
@@ -104,6 +109,7 @@ class Demo:
                 self._flip_section(),
                 self._walk_section(),
                 self._laws_section(),
+                self._tests_section(),
                 self._planted_section(),
                 self._resumed_section(),
                 Section(
@@ -157,6 +163,22 @@ class Demo:
             Table(columns, rows),
         )
 
+    def _tests_section(self) -> Section:
+        found = self.tests
+        killed, live = int(found.killed.sum()), found.uncovered(4)
+        rows = [[row.change, row.why] for row in live.itertuples()]
+        return Section(
+            f"Is the test set good enough for a tree? It kills {killed} of {len(found.counts)} mutants",
+            f"A decision tree was trained on the same patients. {found.rows} patients were held out to test it: they reach "
+            f"{int(found.leaves.covered.sum())} of its {found.leaves.leaves} leaves. Then one decision at a time was "
+            f"changed: {killed} such mutants answer differently to one of these patients at least; {found.proved} can be "
+            "told from the tree by no patient there could be, which is proved; "
+            f"{plural(len(self.extra), 'made-up patient')} would tell all others. The page draws the tree.",
+            "good" if killed + found.proved == len(found.counts) else "warn",
+            Table(["what is changed", "why nobody notices"], rows),
+            drawing=drawing_of(found),
+        )
+
     def _planted_section(self) -> Section:
         mutant, report = self.planted.mutant, self.planted.report
         found = self.planted.found
@@ -199,6 +221,7 @@ def run_demo(seed: int = 0) -> Demo:
     from sklearn.model_selection import train_test_split
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeClassifier
 
     frame = load("breast_cancer")
     inputs: Any = frame.drop(columns="target")
@@ -213,6 +236,10 @@ def run_demo(seed: int = 0) -> Demo:
     result = test(
         model, labelled, "diagnosis", expect=expected, seed=seed, name=sut.name, space=space, progress=False
     )
+
+    tree = DecisionTreeClassifier(random_state=seed % 2**32).fit(train, train_labels)
+    tests = cover(tree, unseen, criterion="DTMT", progress=False)
+    assert isinstance(tests, MutationScore)
 
     cost = Tally()
     asked = model.predict(inputs)
@@ -237,4 +264,6 @@ def run_demo(seed: int = 0) -> Demo:
         cut_and_resumed(prepared, seed, {"strategy": "random_walk", "walks": 200, "seed": seed}),
         front.nearest(unseen.iloc[[unsure]]),
         planted_and_found(seed),
+        tests,
+        tests.fix(),
     )

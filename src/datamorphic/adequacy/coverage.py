@@ -1,0 +1,295 @@
+"""How many leaves of trees some rows reach, which they do not, and what would."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._checks import generator, plural, short, whole_number
+from ..errors import DataError
+from ..space.features import Categorical
+from ..trees.boundaries import STEP, Boundaries, Offset
+from ..trees.inputs import Inputs, Seen
+from ..trees.model import Tree, leaf_of
+from ..trees.rules import rule
+from .shown import Drawn
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WORTH_THREADS = 1_000_000  # rows times trees
+WORTH_COMPILED = 10_000_000  # rows times trees: below, loading the compiler costs more than it saves
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage(Drawn):
+    """Which leaves of a tree, or of all trees of a forest, are reached by some rows.
+
+    Leaves are numbered over all trees: those of the first tree in the order of its nodes, then those of the second.
+
+    Attributes
+    ----------
+    trees : sequence of Tree
+        The trees.
+    counts : array of int
+        How many rows reach each leaf.
+    frame : DataFrame
+        The rows.
+    inputs : Inputs
+        How these become what the trees see.
+    missing : frozenset of str
+        The columns in which a tree sees missing values.
+    criterion : str
+        What has to be covered: "DTC", every leaf; "BVA", every leaf by a row at its limits.
+    offset : str or float
+        How near these limits, for "BVA".
+    notes : sequence of str
+        What was decided on the way, and what a reader should know.
+    """
+
+    trees: tuple[Tree, ...]
+    counts: npt.NDArray[np.int64]
+    frame: pd.DataFrame = field(repr=False)
+    inputs: Inputs = field(repr=False)
+    missing: frozenset[str] = frozenset()
+    criterion: str = "DTC"
+    notes: tuple[str, ...] = ()
+    offset: Offset = STEP
+
+    def __repr__(self) -> str:
+        return f"Coverage({self._told})"
+
+    @property
+    def _told(self) -> str:
+        reached, of = int(self.covered.sum()), plural(self.leaves, "leaf", "leaves")
+        trees = f" of {len(self.trees):,} trees" if len(self.trees) > 1 else ""
+        return f"{reached:,} of {of}{trees} reached, {100 * self.share:.1f} %"
+
+    # -- figures ---------------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> int:
+        """How many rows were given."""
+        return len(self.frame)
+
+    @property
+    def leaves(self) -> int:
+        """How many leaves there are in all trees."""
+        return len(self.counts)
+
+    @property
+    def covered(self) -> npt.NDArray[np.bool_]:
+        """Which leaves are reached."""
+        return self.counts > 0
+
+    @property
+    def share(self) -> float:
+        """The share of all leaves that is reached."""
+        return float(self.covered.mean())
+
+    @property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """The share of the leaves that is reached, tree by tree."""
+        return np.add.reduceat(self.covered, self._starts[:-1], dtype=np.float64) / np.diff(self._starts)
+
+    @cached_property
+    def _starts(self) -> npt.NDArray[np.intp]:
+        """The number of the first leaf of each tree, and that of all leaves."""
+        return np.concatenate([[0], np.cumsum([len(tree.leaves) for tree in self.trees])]).astype(np.intp)
+
+    def place(self, leaf: int) -> tuple[int, int]:
+        """Return in which tree a leaf is, and which node of it."""
+        leaf = whole_number("leaf", "Coverage", leaf, high=self.leaves - 1)
+        tree = int(np.searchsorted(self._starts, leaf, side="right")) - 1
+        return tree, int(self.trees[tree].leaves[leaf - self._starts[tree]])
+
+    def rule(self, leaf: int) -> str:
+        """Return which rows reach a leaf, in words."""
+        tree, node = self.place(leaf)
+        return rule(self.trees[tree], node, missing=self.missing, categories=self._categories)
+
+    @cached_property
+    def _categories(self) -> dict[str, Sequence[Any]]:
+        if not self.inputs.coded or self.inputs.space is None:
+            return {}
+        return {each.name: each.values for each in self.inputs.space.features if isinstance(each, Categorical)}
+
+    # -- what is missing -------------------------------------------------------------------------------
+
+    def uncovered(self, n: int | None = 10) -> pd.DataFrame:
+        """Return leaves that are not reached, at most `n` of them.
+
+        Those come first that most of the training rows came to, since such inputs are to be expected; among equals
+        those at the end of the shortest path.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by the number of the leaf: ``tree``, ``node``, ``answer``, ``training`` (the share of the training
+            rows of the tree that came here) and ``rule``, which rows would reach it.
+        """
+        import pandas as pd
+
+        absent = np.flatnonzero(~self.covered)
+        n = len(absent) if n is None else min(whole_number("n", "Coverage.uncovered", n), len(absent))
+        chosen = self._foremost(absent, n)
+        at = [self.place(int(leaf)) for leaf in chosen]
+        answers = [self.trees[tree].answer_at(node) for tree, node in at]
+        return pd.DataFrame(
+            {
+                "tree": np.array([tree for tree, _ in at], dtype=np.intp),
+                "node": np.array([node for _, node in at], dtype=np.intp),
+                "answer": pd.Series(answers, index=chosen, dtype=None if answers else object),
+                "training": np.array([self.trees[tree].weight[node] for tree, node in at], dtype=np.float64),
+                "rule": pd.Series([self.rule(int(leaf)) for leaf in chosen], index=chosen, dtype=object),
+            },
+            index=pd.Index(chosen, name="leaf"),
+        )
+
+    def _foremost(self, leaves: npt.NDArray[np.intp], n: int) -> npt.NDArray[np.intp]:
+        """Return the `n` of some leaves, given by their numbers, ascending, that are to be told of first."""
+        if not n:
+            return leaves[:0]
+        weight = self._of_nodes(leaves, "weight")
+        as_heavy = weight >= np.partition(weight, -n)[-n]  # of a large forest few leaves are left to look at
+        leaves, weight = leaves[as_heavy], weight[as_heavy]
+        return leaves[np.lexsort((leaves, self._of_nodes(leaves, "depth"), -weight))][:n]
+
+    def _of_nodes(self, leaves: npt.NDArray[np.intp], what: str) -> npt.NDArray[np.float64]:
+        """Return what the trees know of some leaves, given by their numbers, ascending."""
+        found = np.empty(len(leaves))
+        cuts = np.searchsorted(leaves, self._starts)
+        for tree, start, first, last in zip(self.trees, self._starts, cuts, cuts[1:], strict=False):
+            if first < last:
+                found[first:last] = getattr(tree, what)[tree.leaves[leaves[first:last] - start]]
+        return found
+
+    def example(self, leaf: int, near: Any = None) -> pd.DataFrame:
+        """Return a row that reaches a leaf, as near as can be to a real one.
+
+        Only columns that decide on the way to the leaf are changed, each to a round number just inside what the leaf
+        asks for, and to a whole number or a category where the column holds these. With a space the values keep
+        within its bounds and the row keeps its constraints. The row was sent through the tree: it does reach the leaf.
+
+        Parameters
+        ----------
+        leaf : int
+            Its number, as in the index of `uncovered`.
+        near : DataFrame, dict, or row of a frame, optional
+            The row to start from; the row of the data that has to be changed least if it is left out.
+
+        Raises
+        ------
+        DataError
+            If no row that fits reaches the leaf.
+        """
+        from ..trees.examples import example
+
+        tree, node = self.place(leaf)
+        return example(
+            self.trees[tree], node, self.frame, self.inputs, near, told=f"leaf {leaf}: {self.rule(leaf)}"
+        )
+
+    def fix(self, n: int | None = None, *, seed: int = 0) -> pd.DataFrame:
+        """Return rows that reach what is not reached, at most `n`, one for each leaf; for "BVA" at its limits.
+
+        Leaves that no row was found for are left out.
+        """
+        rng = generator("seed", "Coverage.fix", seed)
+        made = []
+        for leaf in self.uncovered(n).index:
+            try:
+                row = self.example(int(leaf))
+            except DataError:
+                continue
+            if self.criterion == "BVA":
+                tree, node = self.place(int(leaf))
+                at = Boundaries(self.trees[tree], self.frame_with(row), self.inputs, self.offset)
+                found = at.made(node, len(self.frame), rng)
+                if found is None:
+                    continue
+                row = found[0]
+            made.append(row)
+        return stacked(made, self.frame)
+
+    def frame_with(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows that were given, and some more."""
+        return stacked([self.frame, rows], self.frame)
+
+    def describe(self, n: int = 5) -> str:
+        """Return all that in words, with at most `n` leaves that are not reached."""
+        how = " at their limits" if self.criterion == "BVA" else ""
+        lines = [f"{self._told}{how}, by {plural(self.rows, 'row')} ({self.criterion})."]
+        if len(self.trees) > 1:
+            shares = 100 * self.shares
+            lines.append(f"Tree by tree from {shares.min():.1f} % to {shares.max():.1f} %.")
+        absent = self.uncovered(n)
+        if len(absent):
+            lines.append("Not reached, first where most training rows were:")
+        meanings = [self.trees[tree].meaning for tree in absent["tree"]]
+        for row, meaning in zip(absent.itertuples(), meanings, strict=True):
+            where = f"tree {row.tree}, " if len(self.trees) > 1 else ""
+            what = f" ({meaning})" if meaning else ""
+            lines.append(f"  {where}leaf {row.Index}: {row.rule} -> {short(row.answer)}{what}")
+        more = int((~self.covered).sum()) - len(absent)
+        if more and len(absent):
+            lines.append(f"  and {more:,} more.")
+        return "\n".join([*lines, *self.notes])
+
+
+def measure(
+    trees: Sequence[Tree],
+    frame: pd.DataFrame,
+    inputs: Inputs,
+    notes: Sequence[str] = (),
+    criterion: str = "DTC",
+    offset: Offset = STEP,
+) -> Coverage:
+    """Return which leaves the rows of a frame reach."""
+    seen = inputs.seen(frame)
+    compiled = len(trees) * len(frame) > WORTH_COMPILED and find_spec("numba") is not None
+    one = partial(_reached, seen, compiled)
+    if criterion == "BVA":
+        one = partial(_reached_at_limits, seen, frame, inputs, offset)
+    if len(trees) > 1 and len(trees) * len(frame) > WORTH_THREADS:  # NumPy lets go of the lock for the most part
+        with ThreadPoolExecutor(min(os.cpu_count() or 1, 4)) as threads:
+            counts = list(threads.map(one, trees))
+    else:
+        counts = list(map(one, trees))
+    holes = np.asarray(np.isnan(seen).any(axis=0))
+    notes = list(notes)
+    if all(len(tree.leaves) == 1 for tree in trees):
+        notes.append("There is no decision in it: every input gets the same answer, and coverage says nothing.")
+    missing = frozenset(name for name, hole in zip(inputs.names, holes, strict=True) if hole)
+    return Coverage(tuple(trees), np.concatenate(counts), frame, inputs, missing, criterion, tuple(notes), offset)
+
+
+def _reached(seen: Seen, compiled: bool, tree: Tree) -> npt.NDArray[np.int64]:
+    """Return how many rows reach each leaf of a tree."""
+    return np.bincount(leaf_of(tree, seen, compiled=compiled), minlength=len(tree))[tree.leaves].astype(np.int64)
+
+
+def _reached_at_limits(
+    seen: Seen, frame: pd.DataFrame, inputs: Inputs, offset: Offset, tree: Tree
+) -> npt.NDArray[np.int64]:
+    """Return how many rows reach each leaf of a tree and lie at its limits."""
+    leaves = leaf_of(tree, seen)
+    there = Boundaries(tree, frame, inputs, offset).at_limits(leaves)
+    return np.bincount(leaves[there], minlength=len(tree))[tree.leaves].astype(np.int64)
+
+
+def stacked(parts: Sequence[pd.DataFrame], like: pd.DataFrame) -> pd.DataFrame:
+    """Return rows one below the other, with dtypes as in another frame where nothing is lost by that."""
+    import pandas as pd
+
+    if not parts:
+        return like.iloc[:0]
+    return pd.concat(parts, ignore_index=True)

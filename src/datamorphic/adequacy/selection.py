@@ -1,0 +1,238 @@
+"""Rows chosen, or made, so that they meet a criterion of a tree: reach its leaves, lie at their limits, kill its mutants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._checks import plural
+from ..trees.boundaries import STEP, Boundaries, Limit, Offset
+from ..trees.covering import smallest
+from ..trees.forest import Forest
+from ..trees.kills import Kills
+from ..trees.model import Nodes, leaf_of
+from ..trees.mutants import NEIGHBOURS, PerNode
+from .coverage import Coverage, measure, stacked
+from .mutation import MutationScore, measure_kills
+from .shown import Shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Answers = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Selection(Shown):
+    """A test set that meets a criterion of a tree, or of the trees of a forest, as far as the data allow.
+
+    Attributes
+    ----------
+    criterion : {"DTC", "BVA", "DTMT"}
+        What it was chosen for.
+    rows : DataFrame
+        The test set. Rows that were made, for "BVA", have the index of those they were made of; their target, where
+        there is one, is what the tree answers.
+    places : array of int
+        Where the rows, or those that they were made of, stand in the data.
+    answers : array
+        What the model answers to each row.
+    leaves : Coverage
+        Which leaves of the trees all the data reach.
+    mutation : MutationScore or None
+        Which mutants all the data kill, for "DTMT".
+    limits : tuple of tuple of Limit
+        For rows that were made: which of their values lie at a limit, and on which side of it.
+    smallest : bool or None
+        Whether no smaller set would do; None if none was looked for.
+    notes : tuple of str
+        What a reader should know.
+    """
+
+    criterion: str
+    rows: pd.DataFrame
+    places: Nodes
+    answers: Answers
+    leaves: Coverage
+    mutation: MutationScore | None = None
+    limits: tuple[tuple[Limit, ...], ...] = ()
+    smallest: bool | None = None
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Selection({self.criterion}, {plural(len(self.rows), 'row')} of {self.leaves.rows:,})"
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes the trees have."""
+        return sum(len(tree) for tree in self.leaves.trees)
+
+    @property
+    def decision_nodes(self) -> int:
+        """How many of these decide."""
+        return sum(len(tree.inner) for tree in self.leaves.trees)
+
+    @property
+    def mutants(self) -> pd.DataFrame:
+        """The mutants, one a row: see `MutationScore.mutants`. Without any unless the criterion is "DTMT"."""
+        if self.mutation is None:
+            import pandas as pd
+
+            return pd.DataFrame(
+                {name: [] for name in ("tree", "node", "operator", "kind", "killed", "equivalent")}
+            )
+        return self.mutation.mutants
+
+    @property
+    def score(self) -> float:
+        """The share of the requirements that the data meet: mutants killed, or leaves reached."""
+        return self.leaves.share if self.mutation is None else self.mutation.score
+
+    def describe(self, n: int = 5) -> str:
+        """Return all that in words."""
+        of = f"{plural(len(self.rows), 'row')} of {self.leaves.rows:,}"
+        what = {
+            "DTC": "chosen to reach leaves",
+            "BVA": "made at the limits of leaves",
+            "DTMT": "chosen to kill mutants",
+        }
+        least = {True: "; no smaller set does", False: "; a smaller set may do", None: ""}[self.smallest]
+        found = self.leaves if self.mutation is None else self.mutation
+        lines = [f"{of} {what[self.criterion]} ({self.criterion}){least}.", "All the data: " + found.describe(n)]
+        return "\n".join([*lines, *self.notes])
+
+
+@dataclass
+class Chosen:
+    """Collects rows that meet requirements, tree by tree: of several the one that comes first in a random order."""
+
+    order: Nodes
+    minimal: bool
+    rows: list[Nodes] = field(default_factory=list)
+    parts: list[Any] = field(default_factory=list)
+
+    @cached_property
+    def rank(self) -> Nodes:
+        """The place of each row in the order."""
+        return np.argsort(self.order)
+
+    def leaves(self, leaf: Nodes) -> None:
+        """Take one row for each leaf of a tree, given the leaf of each row: a random one, or leave that for later."""
+        if self.minimal:
+            from scipy.sparse import csr_array
+
+            reached, place = np.unique(leaf, return_inverse=True)
+            ones = np.ones(len(leaf), dtype=bool)
+            self.parts.append(csr_array((ones, (place, np.arange(len(leaf)))), shape=(len(reached), len(leaf))))
+            return
+        self.rows.append(self.order[np.unique(leaf[self.order], return_index=True)[1]])
+
+    def kills(self, kills: Kills) -> None:
+        """Take one row for each mutant that some row kills."""
+        if self.minimal:
+            self.parts.append(kills.matrix())
+            return
+        killed = np.flatnonzero(kills.killed)
+        if killed.size:
+            # the first that kills it of the rows in a random order, the same for all: one row then kills many
+            first = np.minimum.reduceat(self.rank[kills.rows], kills.start[killed])
+            self.rows.append(self.order[first])
+
+    def all(self) -> tuple[Nodes, bool | None]:
+        """Return the rows, each once, ascending, and whether no smaller set would do."""
+        if self.minimal:
+            from scipy.sparse import vstack
+
+            return smallest(vstack(self.parts).tocsr())
+        return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *self.rows])), None
+
+
+def selected(
+    forest: Forest,
+    leaves: Coverage,
+    data: pd.DataFrame,
+    criterion: str,
+    rng: np.random.Generator,
+    *,
+    target: str | None = None,
+    minimal: bool = False,
+    offset: Offset = STEP,
+    per_node: PerNode = NEIGHBOURS,
+    joint: bool = False,
+    tolerance: float = 0.0,
+) -> Selection:
+    """Return a test set out of the data whose coverage is given; see `dm.select`."""
+    chosen, mutation = Chosen(rng.permutation(leaves.rows), minimal), None
+    seen = leaves.inputs.seen(leaves.frame)
+    if criterion == "DTMT":
+        mutation = measure_kills(
+            forest, leaves, per_node=per_node, joint=joint, tolerance=tolerance, keep=chosen.kills
+        )
+    else:
+        for tree in leaves.trees:
+            chosen.leaves(leaf_of(tree, seen))
+    places, least = chosen.all()
+    if criterion == "BVA":
+        return _at_limits(forest, leaves, data, places, rng, target, offset, seen)
+    rows = data.iloc[places]
+    answers = _answers(forest, leaves, leaves.frame.iloc[places])
+    return Selection(criterion, rows, places, answers, leaves, mutation, smallest=least)
+
+
+def _answers(forest: Forest, leaves: Coverage, frame: pd.DataFrame) -> Answers:
+    if not len(frame):
+        return np.zeros(0, dtype=object)
+    seen = leaves.inputs.seen(frame)
+    if forest.joining is None:
+        return np.full(len(frame), None)
+    return forest.predict(seen)
+
+
+def _at_limits(
+    forest: Forest,
+    leaves: Coverage,
+    data: pd.DataFrame,
+    places: Nodes,
+    rng: np.random.Generator,
+    target: str | None,
+    offset: Offset,
+    seen: Any,
+) -> Selection:
+    """Return boundary rows made of those chosen for the leaves."""
+    made, limits, origins, lost = [], [], [], 0
+    for tree in leaves.trees:
+        at = Boundaries(tree, leaves.frame, leaves.inputs, offset)
+        reached = leaf_of(tree, seen[places])
+        for leaf, first in zip(*np.unique(reached, return_index=True), strict=True):
+            found = at.made(int(leaf), int(places[first]), rng)
+            if found is None:
+                lost += 1
+                continue
+            made.append(found[0])
+            limits.append(tuple(found[1]))
+            origins.append(int(places[first]))
+    frame = stacked(made, leaves.frame)
+    answers = _answers(forest, leaves, frame)
+    rows = frame.set_axis(data.index[origins], axis=0)
+    notes = []
+    if lost:
+        for_them = plural(lost, "leaf", "leaves")
+        notes.append(f"For {for_them} no row at the limits was found that keeps to the columns' kinds.")
+    if target is not None:
+        rows = rows.assign(**{target: answers})
+        notes.append(f"The {target!r} of rows that were made is what the model answers: nobody knows better.")
+    return Selection(
+        "BVA", rows, np.array(origins, dtype=np.intp), answers, leaves, limits=tuple(limits), notes=tuple(notes)
+    )
+
+
+def select_from(forest: Forest, frame: pd.DataFrame, inputs: Any, notes: Any = ()) -> Coverage:
+    """Return which leaves all rows of the data reach, the base of a selection."""
+    return measure([tree.named(inputs.names) for tree in forest.trees], frame, inputs, notes)
