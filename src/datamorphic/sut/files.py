@@ -9,6 +9,7 @@ from typing import Any
 
 from .._checks import optional_import
 from ..errors import ModelError, UntrustedError
+from .forged import TREE, check_trees
 
 PICKLES = (".pkl", ".pickle", ".joblib")
 
@@ -48,12 +49,17 @@ def _load_pickle(file: Path) -> Any:
 
 
 def _load_skops(file: Path, trust: bool) -> Any:
-    # No type is trusted here beyond those that skops trusts, not even scikit-learn's own: it leaves trees out on purpose,
-    # as a forged one has scikit-learn read memory that is not its own, and others take functions by name from the file.
+    # No type is trusted here beyond those that skops trusts, not even scikit-learn's own: some take functions by name from
+    # the file. Trees it leaves out because a forged one has scikit-learn read memory that is not its own: they are looked
+    # over before they are asked.
     io = optional_import("skops.io", "skops", "Reading a .skops model")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         unknown = io.get_untrusted_types(file=file)
+        if unknown == [TREE] and not trust:
+            model = io.load(file, trusted=unknown)
+            check_trees(model, file.name)
+            return model
         if unknown and not trust:
             more = ", ..." if len(unknown) > 5 else ""
             raise UntrustedError(

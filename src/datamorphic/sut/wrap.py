@@ -43,7 +43,7 @@ def wrap(
         Whether a function takes one case instead of a frame.
     trust : bool
         Whether a pickle may be loaded, which runs whatever code its author put into it, or a .skops file with types
-        that skops does not call safe, such as trees.
+        that are not known to be safe.
     name : str, optional
         For messages and reports.
     labels : iterable, optional

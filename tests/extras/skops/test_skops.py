@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 import datamorphic as dm
 from datamorphic.faces.cli import app
 from datamorphic.sut.files import load_model
+from datamorphic.sut.forged import check_trees
 from datamorphic.testing import check_executor
 from datamorphic.verbs.init import draft
 
@@ -49,8 +51,7 @@ def test_unknown_types_are_refused_by_name_unless_trusted(tmp_path):
     assert isinstance(load_model(tmp_path / "mine.skops", trust=True), Mine)
 
 
-def test_a_forest_needs_trust_and_its_draft_has_it(tmp_path, monkeypatch):
-    """skops leaves trees out of what it trusts: a forged one reads memory that is not its own."""
+def test_a_forest_is_looked_over_and_needs_no_trust(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = SPACE.sample(100, seed=0)
     frame["label"] = np.where(frame["x"] > frame["y"], "over", "under")
@@ -58,16 +59,70 @@ def test_a_forest_needs_trust_and_its_draft_has_it(tmp_path, monkeypatch):
     model.fit(frame[["x", "y"]], frame["label"])
     io.dump(model, "forest.skops")
     frame.to_csv("data.csv", index=False)
-    with pytest.raises(dm.errors.UntrustedError, match=r"sklearn\.tree\._tree\.Tree.*trust=True \(--trust"):
-        dm.wrap("forest.skops")
-    told = dm.wrap("forest.skops", space=SPACE, trust=True).execute(frame[["x", "y"]]).values
+    told = dm.wrap("forest.skops", space=SPACE).execute(frame[["x", "y"]]).values
     np.testing.assert_array_equal(told, model.predict(frame[["x", "y"]]))
-
     arguments = ["test", "forest.skops", "data.csv", "--target", "label", "--only", "repeats", "--store", "none"]
-    refused = CliRunner().invoke(app, arguments)
-    assert (refused.exit_code, "--trust" in refused.stderr) == (2, True)
-    trusted = CliRunner().invoke(app, [*arguments, "--trust"])
-    assert trusted.exit_code == 0, trusted.output
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
     text = draft("forest.skops", "data.csv", "label", out="test_forest.py", trust=True)
     assert 'MODEL = dm.wrap(HERE / "forest.skops", trust=True)' in text
     assert "It is a pickle" not in text
+
+
+def forged(tree, **changes):
+    """A tree of scikit-learn with other numbers at its root, or another count of nodes."""
+    kind, arguments, state = tree.__reduce__()
+    count = changes.pop("node_count", state["node_count"])
+    nodes = state["nodes"].copy()
+    for name, value in changes.items():
+        nodes[name][0] = value
+    made = kind(*arguments)
+    made.__setstate__({**state, "nodes": nodes, "node_count": count})
+    return made
+
+
+FORGED = {
+    "a child that is not there": {"left_child": 10_000},
+    "a circle": {"right_child": 0},
+    "no child on one side": {"right_child": -1},
+    "a child before the first": {"left_child": -7},
+    "a column that is not there": {"feature": 2},
+    "a column before the first": {"feature": -9},
+    "no nodes": {"node_count": 0},
+    "fewer than none": {"node_count": -5},
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+@pytest.mark.parametrize("kind", ["tree", "forest"])
+def test_forged_trees_are_refused(what, kind, tmp_path):
+    frame = SPACE.sample(100, seed=0)
+    kinds = {"tree": DecisionTreeClassifier(), "forest": RandomForestClassifier(2)}
+    model = kinds[kind].fit(frame.to_numpy(), frame["x"] > frame["y"])
+    holder = model if kind == "tree" else model.estimators_[1]
+    holder.tree_ = forged(holder.tree_, **FORGED[what])
+    with pytest.raises(dm.errors.UntrustedError, match=r"forged.*--trust"):
+        check_trees(model, "model.skops")
+    if FORGED[what] != {"node_count": -5}:
+        io.dump(model, tmp_path / "model.skops")
+        with pytest.raises(dm.errors.ModelError):
+            dm.wrap(tmp_path / "model.skops")
+
+
+def test_trees_that_are_handed_other_columns_are_refused():
+    frame = SPACE.sample(100, seed=0)
+    wide = np.hstack([frame.to_numpy()] * 3)
+    forest = RandomForestClassifier(3).fit(wide, frame["x"] > frame["y"])
+    check_trees(forest, "model.skops")
+    forest.n_features_in_ = 2  # and its trees look at six
+    with pytest.raises(dm.errors.UntrustedError, match="take other columns"):
+        check_trees(forest, "model.skops")
+    loose = LogisticRegression().fit(frame, frame["x"] > 0.5)
+    loose.hidden = [{"deep": (forest.estimators_[0].tree_,)}]
+    with pytest.raises(dm.errors.UntrustedError, match="belongs to no model"):
+        check_trees(loose, "model.skops")
+    bag = BaggingClassifier(DecisionTreeClassifier(), 3, max_features=0.5).fit(wide, frame["x"] > frame["y"])
+    check_trees(bag, "model.skops")
+    bag.estimators_features_[0] = np.array([0, 1, 9])
+    with pytest.raises(dm.errors.UntrustedError, match="take other columns"):
+        check_trees(bag, "model.skops")
