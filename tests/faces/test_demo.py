@@ -31,6 +31,7 @@ def test_it_tells_a_newcomer_what_it_found(shown, folder):
         "the answer changes",
         "Moves and distances keep their laws",
         "the same front, byte for byte",
+        "Is the test set good enough for a tree? It kills",
     ):
         assert words in text
     assert "worst radius can" not in text  # declared, and kept

@@ -33,6 +33,7 @@ from .console import (
     ready_to_write,
     user_code,
 )
+from .cover import cover, select
 from .explore import explore
 from .init import init
 from .keeping import Numbered, StoreUrl, hint, open_store
@@ -75,6 +76,8 @@ app.command(rich_help_panel=START)(test)
 app.command(rich_help_panel=START)(init)
 app.command(rich_help_panel=TESTS)(explore)
 app.command(rich_help_panel=TESTS)(check)
+app.command(rich_help_panel=TESTS)(cover)
+app.command(rich_help_panel=TESTS)(select)
 app.command(rich_help_panel=TESTS)(mutate)
 app.command(rich_help_panel=MORE)(study)
 app.command("worker-check", rich_help_panel=MORE)(worker_check)
@@ -118,6 +121,11 @@ def demo(
                 "headline": found.result.headline,
                 "findings": [{"level": each.level, "title": each.title} for each in found.result.findings],
                 "laws": _laws_json(found.laws),
+                "tests": {
+                    "mutants": len(found.tests.counts),
+                    "killed": int(found.tests.killed.sum()),
+                    "proved": found.tests.proved,
+                },
                 "planted": {"change": str(found.planted.mutant), "found_by": found.planted.found},
                 "seed": seed,
             }

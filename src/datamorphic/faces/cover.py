@@ -1,0 +1,233 @@
+"""The commands ``datamorphic cover`` and ``datamorphic select``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .._checks import plural
+from ..errors import UsageError
+from .console import FINDINGS, Json, Seed, console, escaped, print_json, printable, ready_to_write, user_code
+from .resolve import Data, Inputs, Model, Target, Trust, load_data, load_system
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Criterion = Annotated[
+    str,
+    typer.Option(
+        help="DTC: every leaf; BVA: every leaf by a row at its limits; DTMT: every mutant of a decision."
+    ),
+]
+Offset = Annotated[
+    str, typer.Option(help="For BVA, how near a limit: step, unit, or a share of the spacing of values, e.g. 0.5.")
+]
+Constants = Annotated[
+    str,
+    typer.Option(
+        help="For DTMT, the constants a decision is given: neighbours, a number of them at most, or all."
+    ),
+]
+Joint = Annotated[
+    bool | None,
+    typer.Option(
+        "--joint/--each", help="For DTMT and forests: the whole forest must answer differently, or each tree."
+    ),
+]
+Tolerance = Annotated[
+    float | None, typer.Option(help="For DTMT and numbers: from what difference on they differ.")
+]
+Stand = Annotated[
+    bool, typer.Option("--surrogate", help="For a model without trees: fit one to its answers, and take that.")
+]
+
+
+def cover(
+    model: Model = None,
+    inputs: Inputs = None,
+    data: Data = None,
+    target: Target = None,
+    criterion: Criterion = "DTC",
+    at_least: Annotated[
+        float | None,
+        typer.Option(help="Exit with 1 if a smaller share than this is covered, e.g. 0.8.", min=0, max=1),
+    ] = None,
+    fix: Annotated[
+        Path | None, typer.Option(help="Write rows that cover what is missing to this CSV file.")
+    ] = None,
+    show: Annotated[int, typer.Option(help="How many leaves and mutants to name.", min=0)] = 5,
+    offset: Offset = "step",
+    constants: Constants = "neighbours",
+    joint: Joint = None,
+    tolerance: Tolerance = None,
+    surrogate: Stand = False,
+    html: Annotated[Path | None, typer.Option(help="Write the page to this file.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Write the tree, drawn, to this file.")] = None,
+    trust: Trust = False,
+    as_json: Json = False,
+) -> None:
+    """Is my test set good enough? Tell which leaves of a tree it reaches, and which mutants of it it kills.
+
+    The model is a tree, a forest or boosted trees of scikit-learn, XGBoost, LightGBM or CatBoost, or a PMML file. Rows that
+    --fix writes were tried: they do cover what was missing. They have no label: nobody knows it yet.
+
+    Examples: datamorphic cover tree.skops tests.csv --criterion DTMT --at-least 0.8 --fix extra.csv; datamorphic cover
+    my_models:forest data:wine --target target --html coverage.html; datamorphic cover tree.pmml tests.csv --svg tree.svg
+    """
+    from ..adequacy.coverage import stacked
+    from ..verbs.cover import cover as run
+    from ..verbs.standing import standing_for
+
+    rows = _data(inputs, data)
+    for file in (fix, html, svg):
+        if file is not None:
+            ready_to_write(file)
+    options: dict[str, Any] = {
+        "target": target, "criterion": criterion.upper(), "offset": _offset(offset),
+        "per_node": _per_node(constants), "joint": joint, "tolerance": tolerance,
+    }  # fmt: skip
+    lifted = ""
+    with user_code():
+        tree = _model(model, trust)
+        if surrogate:
+            tree = standing_for(tree, rows, target=target)
+        found = run(tree, rows, **options)
+        if fix is not None:
+            extra = found.fix()
+            extra.to_csv(fix, index=False)
+            lifted = _lifted(found.share, run(tree, stacked([rows, extra], rows), **options).share, extra, fix)
+        if html is not None:
+            found.to_html(html)
+        if svg is not None:
+            found.to_svg(svg)
+    enough = at_least is None or found.share >= at_least
+    if as_json:
+        told = found.document()
+        print_json(
+            told | {"at_least": at_least, "enough": enough} | ({"extra": len(extra)} if fix is not None else {})
+        )
+    else:
+        _print(found.describe(show))
+        out = console()
+        if not enough:
+            out.print(f"Too little: {at_least:.0%} were asked for.", markup=False)
+        if lifted:
+            out.print(lifted, markup=False)
+        for file in (html, svg):
+            if file is not None:
+                out.print(f"Written: {file}", markup=False)
+    if not enough:
+        raise typer.Exit(FINDINGS)
+
+
+def select(
+    model: Model = None,
+    inputs: Inputs = None,
+    data: Data = None,
+    target: Target = None,
+    criterion: Criterion = "DTC",
+    out: Annotated[Path | None, typer.Option(help="Write the rows to this CSV file.")] = None,
+    minimal: Annotated[
+        bool, typer.Option("--minimal", help="Look for the fewest rows, not for random ones.")
+    ] = False,
+    offset: Offset = "step",
+    constants: Constants = "neighbours",
+    joint: Joint = None,
+    tolerance: Tolerance = None,
+    surrogate: Stand = False,
+    html: Annotated[Path | None, typer.Option(help="Write the page to this file.")] = None,
+    trust: Trust = False,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Choose test rows that exercise a tree: reach its leaves, lie at their limits, or kill its mutants.
+
+    Examples: datamorphic select tree.skops all.csv --target label --criterion DTMT --minimal --out tests.csv; datamorphic
+    select tree.skops all.csv --target label --criterion BVA --offset 0.5 --out limits.csv
+    """
+    from ..verbs.select import select as run
+
+    for file in (out, html):
+        if file is not None:
+            ready_to_write(file)
+    with user_code():
+        found = run(
+            _model(model, trust), _data(inputs, data), criterion.upper(), target, minimal, seed,
+            offset="beyond" if offset == "beyond" else _offset(offset), per_node=_per_node(constants), joint=joint,
+            tolerance=tolerance, surrogate=surrogate,
+        )  # fmt: skip
+        if out is not None:
+            found.rows.to_csv(out, index=False)
+        if html is not None:
+            found.to_html(html)
+    if as_json:
+        print_json(found.document())
+        return
+    _print(found.describe())
+    shown = console()
+    if out is None:
+        shown.print(found.rows.to_string(max_rows=20), markup=False)
+    for file in (out, html):
+        if file is not None:
+            shown.print(f"Written: {file}", markup=False)
+
+
+def _data(inputs: str | None, data: str | None) -> pd.DataFrame:
+    if (inputs is None) == (data is None):
+        raise UsageError(
+            "Say which rows: a CSV or Parquet file, or data:NAME."
+            if inputs is None
+            else "The data are given twice, as an argument and with --data. Leave one out."
+        )
+    return load_data(str(inputs or data))
+
+
+def _model(text: str | None, trust: bool) -> Any:
+    """Return the model, or its trees, that a file or module:object stands for."""
+    if text is not None and os.path.splitext(text)[1].lower() in (".pmml", ".xml"):
+        from ..trees.pmml import read_pmml
+
+        return read_pmml(text)
+    system, options = load_system(text, None, trust)
+    if isinstance(system, str):
+        from ..sut.files import load_model
+
+        return load_model(system, **options)
+    return system
+
+
+def _offset(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _per_node(text: str) -> Any:
+    if text == "all":
+        return None
+    return int(text) if text.isdigit() else text
+
+
+def _print(text: str) -> None:
+    """Print a text, its first line in bold."""
+    out = console()
+    first, _, rest = text.partition("\n")
+    if out.is_terminal:
+        out.print(f"[bold]{escaped(printable(first))}[/]")
+    else:
+        out.print(first, markup=False)
+    if rest:
+        out.print(rest, markup=False)
+
+
+def _lifted(before: float, after: float, extra: pd.DataFrame, file: Path) -> str:
+    """Return what further rows achieve, in words."""
+    if before == 1:
+        return f"Nothing is missing: {file} has no rows."
+    if not len(extra):
+        return f"No rows were found that cover more: {file} has none."
+    return f"{plural(len(extra), 'row')} in {file} would lift it from {before:.2%} to {after:.2%}."

@@ -1,0 +1,210 @@
+"""``datamorphic cover`` and ``select``: exit codes, words, rows that lift it, files, and input that cannot be right."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+from typer.testing import CliRunner
+
+import datamorphic as dm
+from datamorphic.faces.cli import app
+
+IRIS = dm.data.load("iris")
+NAMES = IRIS.columns[:-1].tolist()
+TREE = DecisionTreeClassifier(random_state=0).fit(IRIS[NAMES], IRIS.target)
+MODELS = """
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+import datamorphic as dm
+
+iris = dm.data.load("iris")
+inputs = iris.drop(columns="target")
+forest = RandomForestClassifier(3, random_state=0).fit(inputs, iris.target)
+numbers = RandomForestRegressor(3, random_state=0).fit(inputs, iris.target)
+line = LogisticRegression(max_iter=500).fit(inputs, iris.target)
+unfitted = DecisionTreeClassifier()
+stump = DecisionTreeClassifier().fit(inputs, iris.target * 0)
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    io = pytest.importorskip("skops.io", reason="pip install 'datamorphic[skops]'")
+    home = tmp_path_factory.mktemp("cover")
+    io.dump(TREE, home / "tree.skops")
+    dm.write_pmml(dm.forest_of(TREE), home / "tree.pmml")
+    (home / "cover_models.py").write_text(MODELS)
+    (home / "page.pmml").write_text("<html><body>no model</body></html>")
+    (home / "text.pmml").write_text("no XML at all")
+    IRIS[:70].to_csv(home / "tests.csv", index=False)
+    IRIS.to_csv(home / "all.csv", index=False)
+    IRIS[NAMES[:3]].to_csv(home / "narrow.csv", index=False)
+    IRIS.assign(target="setosa").to_csv(home / "words.csv", index=False)
+    IRIS.assign(remark="x", weight=3).to_csv(home / "wide.csv", index=False)
+    IRIS[:0].to_csv(home / "empty.csv", index=False)
+    holed = IRIS.copy()
+    holed.loc[::7, NAMES[2]] = np.nan
+    holed.to_csv(home / "holed.csv", index=False)
+    return home
+
+
+def run(folder, monkeypatch, *words):
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+    return CliRunner().invoke(app, list(words), env={"COLUMNS": "400"})
+
+
+def test_too_little_is_told_in_words_and_rows_lift_it(folder, monkeypatch):
+    words = ["tree.skops", "tests.csv", "--criterion", "DTMT", "--at-least", "0.8"]
+    found = run(folder, monkeypatch, "cover", *words, "--fix", "extra.csv")
+    assert found.exit_code == 1, found.output
+    for told in (
+        "15 of 42 mutants killed, 35.71 %, by 70 rows (DTMT).",
+        "6 answer as the tree does to every possible input, so no more than 85.71 % can be killed",
+        "petal width (cm) <= 0.8 becomes petal width (cm) < 0.8: no row of the data is there",
+        "  petal width (cm) > 1.75 and petal length (cm) > 4.85 -> 2",
+        "Too little: 80% were asked for.",
+        "would lift it from 35.71% to 85.71%.",
+    ):
+        assert told in found.stdout
+    extra = pd.read_csv(folder / "extra.csv")
+    assert list(extra.columns) == NAMES
+    pd.concat([IRIS[:70], extra]).to_csv(folder / "more.csv", index=False)
+    again = run(folder, monkeypatch, "cover", "tree.skops", "more.csv", *words[2:])
+    assert again.exit_code == 0, again.output
+    assert "36 of 42 mutants killed" in again.stdout
+
+
+@pytest.mark.parametrize("criterion", ["DTC", "bva"])
+def test_leaves_are_fixed_too(folder, monkeypatch, criterion):
+    words = ["--criterion", criterion, "--at-least", "0.9", "--target", "target"]
+    found = run(folder, monkeypatch, "cover", "tree.skops", "tests.csv", *words, "--fix", "leaves.csv")
+    assert found.exit_code == 1
+    assert "leaf 8: petal width (cm) > 1.75 and petal length (cm) > 4.85 -> 2" in found.stdout
+    assert "to 100.00%." in found.stdout
+    pd.concat([IRIS[:70], pd.read_csv(folder / "leaves.csv")]).to_csv(folder / "more.csv", index=False)
+    assert run(folder, monkeypatch, "cover", "tree.skops", "more.csv", *words).exit_code == 0
+
+
+def test_one_json_document(folder, monkeypatch):
+    words = ["cover", "tree.skops", "tests.csv", "--criterion", "DTMT", "--json", "--at-least", "0.1"]
+    told = json.loads(run(folder, monkeypatch, *words).stdout)
+    expected = {"criterion": "DTMT", "rows": 70, "nodes": 17, "decision_nodes": 8, "leaves": 9, "enough": True}
+    assert {name: told[name] for name in expected} == expected
+    assert told["mutants"] == {"all": 42, "killed": 15, "live": 27, "proved_equivalent": 6, "killable": 21}
+    assert told["score"] == pytest.approx(15 / 42)
+    assert "extra" not in told
+
+
+def test_pages_and_drawings(folder, monkeypatch):
+    found = run(folder, monkeypatch, "cover", "tree.pmml", "tests.csv", "--html", "page.html", "--svg", "tree.svg")
+    assert found.exit_code == 0, found.output
+    assert "2 of 9 leaves reached" in found.stdout
+    assert "<svg" in (folder / "page.html").read_text(encoding="utf-8")
+    assert ElementTree.parse(folder / "tree.svg").getroot().tag.endswith("svg")
+
+
+def test_forests_and_models_without_trees(folder, monkeypatch):
+    found = run(folder, monkeypatch, "cover", "cover_models:forest", "all.csv", "--target", "target")
+    assert "leaves of 3 trees reached" in found.stdout
+    whole = run(folder, monkeypatch, "cover", "cover_models:forest", "all.csv", "--criterion", "DTMT", "--joint")
+    assert "the whole forest's answer" in whole.stdout
+    words = ["cover", "cover_models:line", "all.csv", "--target", "target"]
+    refused = run(folder, monkeypatch, *words)
+    assert (refused.exit_code, "--surrogate" in refused.stderr) == (2, True)
+    stands = run(folder, monkeypatch, *words, "--surrogate", "--fix", "for_line.csv")
+    assert stands.exit_code == 0, stands.output
+    assert "A surrogate tree with" in stands.stdout
+    assert "would lift it" in stands.stdout
+
+
+def test_select_writes_rows(folder, monkeypatch):
+    words = ["select", "tree.skops", "all.csv", "--target", "target"]
+    found = run(folder, monkeypatch, *words, "--criterion", "DTMT", "--minimal", "--out", "chosen.csv")
+    assert found.exit_code == 0, found.output
+    assert "9 rows of 150 chosen to kill mutants (DTMT); no smaller set does." in found.stdout
+    chosen = pd.read_csv(folder / "chosen.csv")
+    assert len(chosen) == 9
+    assert len(chosen.merge(IRIS.drop_duplicates())) == 9
+    made = run(folder, monkeypatch, *words, "--criterion", "BVA", "--offset", "0.5", "--json")
+    assert json.loads(made.stdout)["rows"] == 9
+    printed = run(folder, monkeypatch, *words, "--seed", "3")
+    assert "petal width (cm)" in printed.stdout
+    again = run(folder, monkeypatch, *words, "--seed", "3")
+    assert printed.stdout == again.stdout
+    page = run(folder, monkeypatch, *words, "--html", "chosen.html", "--constants", "all", "--criterion", "DTMT")
+    assert page.exit_code == 0, page.output
+
+
+BAD = {
+    "a column is missing": (["cover", "tree.skops", "narrow.csv"], "'petal width (cm)'"),
+    "no rows": (["cover", "tree.skops", "empty.csv"], "have no rows"),
+    "labels of another type": (["cover", "tree.skops", "words.csv", "--target", "target"], "(str against int)"),
+    "a stump": (["cover", "cover_models:stump", "all.csv"], "makes no decision: it has one leaf"),
+    "not fitted": (["cover", "cover_models:unfitted", "all.csv"], "is not fitted. Fit it first"),
+    "numbers": (["cover", "cover_models:numbers", "all.csv", "--criterion", "DTMT"], "tolerance=0.1"),
+    "no such criterion": (["cover", "tree.skops", "all.csv", "--criterion", "MCDC"], "'DTC', 'BVA', 'DTMT'"),
+    "no such offset": (
+        ["select", "tree.skops", "all.csv", "--criterion", "BVA", "--offset", "near"],
+        "'step', 'unit'",
+    ),
+    "no such constants": (["cover", "tree.skops", "all.csv", "--constants", "some"], "'neighbours'"),
+    "no data": (["cover", "tree.skops"], "Say which rows"),
+    "no model": (["cover"], "Say which rows"),
+    "data twice": (["cover", "tree.skops", "all.csv", "--data", "all.csv"], "given twice"),
+    "no such file": (["cover", "other.skops", "all.csv"], "other.skops"),
+    "no PMML": (["cover", "page.pmml", "all.csv"], "page.pmml"),
+    "no XML": (["cover", "text.pmml", "all.csv"], "text.pmml"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_told_in_a_line(folder, monkeypatch, name):
+    words, told = BAD[name]
+    found = run(folder, monkeypatch, *words)
+    assert found.exit_code == 2, found.output
+    assert told in found.stderr
+    assert len(found.stderr.strip().splitlines()) <= 2, found.stderr
+
+
+def test_missing_values_and_further_columns_are_no_fault(folder, monkeypatch):
+    holed = run(
+        folder, monkeypatch, "cover", "tree.skops", "holed.csv", "--target", "target", "--criterion", "DTMT"
+    )
+    assert holed.exit_code == 0, holed.output  # this tree takes missing values
+    wide = run(folder, monkeypatch, "cover", "tree.skops", "wide.csv")
+    assert "Columns that are no inputs of the model were left out: target, remark, weight." in wide.stdout
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestClassifier(2).fit(IRIS[NAMES], IRIS.target),
+        RandomForestRegressor(2).fit(IRIS[NAMES], IRIS.target),
+    ],
+    ids=["labels", "numbers"],
+)
+def test_a_tolerance_says_when_numbers_differ(model):
+    found = dm.cover(model, IRIS[NAMES], criterion="DTMT", tolerance=0.25)
+    wide = dm.cover(model, IRIS[NAMES], criterion="DTMT", tolerance=5)
+    assert found.score > 0.4
+    assert wide.score == 0
+    with pytest.raises(dm.errors.ArgumentError, match="tolerance"):
+        dm.cover(model, IRIS[NAMES], criterion="DTMT", tolerance=-1)
+
+
+def test_a_line_has_no_trees_to_select_from():
+    line = LogisticRegression(max_iter=500).fit(IRIS[NAMES], IRIS.target)
+    with pytest.raises(dm.errors.ModelError, match="surrogate=True"):
+        dm.select(line, IRIS, target="target")
+    chosen = dm.select(line, IRIS, target="target", surrogate=True)
+    assert 1 < len(chosen.rows) < 60
+    assert "A surrogate tree" in chosen.describe()
