@@ -48,15 +48,15 @@ if TYPE_CHECKING:
     from .sut.training import Training as Training
     from .sut.weka import Weka as Weka
     from .sut.wrap import wrap as wrap
+    from .trees.pmml.files import read_pmml as read_pmml
+    from .trees.pmml.files import write_pmml as write_pmml
+    from .trees.reading import forest_of as forest_of
     from .verbs.check import check as check
     from .verbs.cover import cover as cover
     from .verbs.explore import explore as explore
     from .verbs.laws import laws as laws
     from .verbs.mutate import mutate as mutate
     from .verbs.plan import plan as plan
-    from .trees.pmml import read_pmml as read_pmml
-    from .trees.pmml import write_pmml as write_pmml
-    from .trees.reading import forest_of as forest_of
     from .verbs.select import select as select
     from .verbs.testing import test as test
 
@@ -91,9 +91,9 @@ _HOMES = {
     "check": "verbs.check",
     "cover": "verbs.cover",
     "forest_of": "trees.reading",
-    "read_pmml": "trees.pmml",
+    "read_pmml": "trees.pmml.files",
     "select": "verbs.select",
-    "write_pmml": "trees.pmml",
+    "write_pmml": "trees.pmml.files",
     "data": "",
     "datamorphism": "morphisms.marks",
     "errors": "",

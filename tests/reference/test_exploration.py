@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scalar_exploration as plain
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import datamorphic as dm
@@ -55,7 +55,6 @@ def assert_equal(front, log):
 
 @pytest.mark.parametrize("strategy", ["random_target", "directed_walk", "random_walk"])
 @given(space=spaces(most=6, bounded=True), seed=st.integers(0, 2**32 - 1), delta=st.sampled_from([None, 0.1, 3.0]))
-@settings(max_examples=60, deadline=None)
 def test_lock_step_equals_one_walk_after_the_other(strategy, space, seed, delta):
     sut = Stripes(space, seed)
     seeds = space.sample(12, seed=seed, points=True)
@@ -86,7 +85,6 @@ def test_directed_walks_in_waves_are_the_same_walks(monkeypatch):
 
 
 @given(space=spaces(most=6, bounded=True), seed=st.integers(0, 2**32 - 1), delta=st.sampled_from([None, 0.1, 3.0]))
-@settings(max_examples=60, deadline=None)
 def test_multisection_ends_where_bisection_does(space, seed, delta):
     sut = Stripes(space, seed)
     seeds = space.sample(12, seed=seed, points=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scalar_space as plain
-from hypothesis import given, settings
+from hypothesis import given
 
 import datamorphic as dm
 from datamorphic.space import geometry
@@ -37,7 +37,6 @@ def drawn(space, seed):
 
 
 @given(spaces())
-@settings(max_examples=60, deadline=None)
 def test_distance_midpoint_and_moves_equal_the_plain_ones(space):
     a, b = drawn(space, 1)
     for scaled in (False, True):

@@ -415,3 +415,27 @@ def test_a_hand_made_tree_of_two_leaves():
     assert [OPERATORS[each] for each in mutants.operator] == ["<=", ">", ">=", "=="]
     found = kills_of(tree, [[0.4], [0.5], [0.6], [np.nan]], mutants)
     assert [found.of(i).tolist() for i in range(4)] == [[1], [0, 2], [0, 1, 2], [0, 1]]
+
+
+def test_a_split_that_only_parts_missing_values_from_others():
+    """scikit-learn then compares with infinity: what no number reaches cannot tell a mutant."""
+    data = dm.data.load("iris")
+    inputs = data.drop(columns="target")
+    inputs.iloc[::7, 3] = np.nan
+    model = DecisionTreeClassifier(random_state=0).fit(inputs, data.target)
+    assert np.isinf(model.tree_.threshold).any()
+    found = dm.cover(model, inputs[:70], criterion="DTMT")
+    again = dm.cover(model, pd.concat([inputs[:70], found.fix()]), criterion="DTMT")
+    assert (~again.killed).sum() == found.proved
+    endless = [number for number in found.live if "< inf" in found.change(number)]
+    assert [found.why(number).killable for number in endless] == [False]
+
+
+def test_changes_of_categories_are_told_by_name():
+    space = dm.Space([dm.Integer("age", 0, 100), dm.Categorical("card", ["Blue", "Silver", "Gold"])])
+    frame = space.sample(400, seed=1)
+    model = lambda cases: (cases["age"] >= 18) & (cases["card"] != "Blue")  # noqa: E731
+    found = dm.cover(model, frame, space=space, surrogate=True, criterion="DTMT")
+    told = " ".join(found.change(number) for number in range(len(found.counts)))
+    assert "card is Blue becomes card is not Blue" in told
+    assert "card <=" not in told

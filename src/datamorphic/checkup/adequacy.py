@@ -72,7 +72,7 @@ def _own_trees(given: Given, turn: Turn) -> Coverage | None:
         return None
     model, inputs = given.sut.model, given.inputs
     try:
-        forest = forest_of(model)
+        forest = forest_of(model, inputs.take(slice(0, MOST_ROWS)).frame)
         columns, _, notes = read(forest, inputs.take(slice(0, 1)).frame, space=given.space)
     except UsageError:
         return None

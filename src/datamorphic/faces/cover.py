@@ -188,7 +188,7 @@ def _data(inputs: str | None, data: str | None) -> pd.DataFrame:
 def _model(text: str | None, trust: bool) -> Any:
     """Return the model, or its trees, that a file or module:object stands for."""
     if text is not None and os.path.splitext(text)[1].lower() in (".pmml", ".xml"):
-        from ..trees.pmml import read_pmml
+        from ..trees.pmml.files import read_pmml
 
         return read_pmml(text)
     system, options = load_system(text, None, trust)

@@ -94,13 +94,14 @@ def column_of(column: int, single: bool, frame: pd.DataFrame, own: Floats, input
     """Return what a column may hold: what its feature allows, or what its dtype suggests; `own` are its values."""
     known = own[~np.isnan(own)]
     feature = inputs.space[inputs.names[column]] if inputs.space is not None else None
-    low, high, whole, choices = -math.inf, math.inf, False, None
+    largest = float(np.finfo(np.float32 if single else np.float64).max)
+    low, high, whole, choices = -largest, largest, False, None
     if feature is not None:
         missing = feature.nullable
         if isinstance(feature, Categorical):
             choices = _choices(feature, inputs.coded, inputs.categories.get(column))
         else:
-            low, high, whole = feature.low, feature.high, feature.kind == "integer"
+            low, high, whole = max(low, feature.low), min(high, feature.high), feature.kind == "integer"
     elif column in inputs.categories:
         missing, choices = True, np.arange(len(inputs.categories[column]), dtype=np.float64)
     else:
@@ -205,7 +206,8 @@ class Allowed:
 
 def as_seen(value: float, single: bool) -> float:
     """Return a number as trees compare it."""
-    return float(np.float32(value)) if single else value
+    with np.errstate(over="ignore"):
+        return float(np.float32(value)) if single else value
 
 
 def shortest(value: float, single: bool) -> float:
@@ -216,7 +218,7 @@ def shortest(value: float, single: bool) -> float:
     >>> shortest(1.649999976158142, True), shortest(1.649999976158142, False), shortest(math.nan, True)
     (1.65, 1.649999976158142, nan)
     """
-    return float(str(np.float32(value))) if single and math.isfinite(value) else value
+    return float(str(np.float32(value))) if single and math.isfinite(as_seen(value, single)) else value
 
 
 def stepped(value: float, steps: int, single: bool) -> float:
@@ -258,11 +260,12 @@ def _inside(range_: Range, single: bool) -> Range:
 def _ends(range_: Range, single: bool) -> tuple[float, float]:
     """Return the lowest and the highest number of the trees' precision that lie in a range."""
     kind = np.float32 if single else np.float64
-    low, high = kind(range_.low), kind(range_.high)
-    if float(low) <= range_.low and math.isfinite(range_.low):
-        low = np.nextafter(low, kind(np.inf))
-    if float(high) > range_.high:
-        high = np.nextafter(high, kind(-np.inf))
+    with np.errstate(over="ignore"):
+        low, high = kind(range_.low), kind(range_.high)
+        if float(low) <= range_.low and range_.low > -math.inf:
+            low = np.nextafter(low, kind(np.inf))
+        if float(high) > range_.high:
+            high = np.nextafter(high, kind(-np.inf))
     return float(low), float(high)
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..errors import DataError
 from ..space.decoding import decode
-from .allowed import column_of
+from .allowed import Column, column_of
 from .inputs import Inputs, table
 from .model import Tree, leaf_of
 from .rules import Range, box
@@ -48,13 +48,21 @@ def row_within(
     near: Any = None,
     *,
     told: str = "",
+    columns: Callable[[int], Column] | None = None,
+    values: Floats | None = None,
 ) -> pd.DataFrame:
-    """Return a row of a frame, changed no more than it takes to come through some ranges, by column, and to land."""
-    values = values_of(frame, inputs)
-    allowed = {
-        column: column_of(column, single, frame, values[:, column], inputs).within(range_)
-        for column, range_ in ranges.items()
-    }
+    """Return a row of a frame, changed no more than it takes to come through some ranges, by column, and to land.
+
+    `columns` and `values` spare a caller who asks again and again the reading of the same frame.
+    """
+    known = values_of(frame, inputs) if values is None else values
+    if columns is None:
+
+        def columns(column: int) -> Column:
+            return column_of(column, single, frame, known[:, column], inputs)
+
+    allowed = {column: columns(column).within(range_) for column, range_ in ranges.items()}
+    values = known
     if near is not None:
         frame = _given(near, inputs, frame)
         values = values_of(frame, inputs)

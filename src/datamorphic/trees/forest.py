@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -144,24 +144,28 @@ class Forest:
 
     def scores(self, matrix: Any) -> Floats:
         """Return the scores of rows as the trees see them, a column for each."""
-        leaves = [leaf_of(tree, matrix) for tree in self.trees]
-        return self.joined([tree.value[leaf] for tree, leaf in zip(self.trees, leaves, strict=True)])
+        return self.joined(tree.value[leaf_of(tree, matrix)] for tree in self.trees)
 
-    def joined(self, values: list[Floats]) -> Floats:
+    def joined(self, values: Iterable[Floats]) -> Floats:
         """Return the scores that come of what each tree adds, a row for each case; trees in order."""
         joining = self._joining
         if joining.how == "median":
-            return _weighted_median(np.column_stack(values), np.array(joining.weights))
+            return _weighted_median(np.column_stack(list(values)), np.array(joining.weights))
         kind = np.float32 if joining.single else np.float64
-        width = len(joining.start) or max(value.shape[1] for value in values)
-        start = np.array(joining.start or np.zeros(width), dtype=kind)
-        scores = np.tile(start, (len(values[0]), 1))
-        for first, value in zip(joining.column or [0] * len(values), values, strict=True):
+        scores: Any = None
+        for number, value in enumerate(values):
+            first = joining.column[number] if joining.column else 0
+            if scores is None:
+                width = len(joining.start) or max(joining.column, default=0) + value.shape[1]
+                scores = np.tile(np.array(joining.start or np.zeros(width), dtype=kind), (len(value), 1))
             scores[:, first : first + value.shape[1]] += value.astype(kind, copy=False)
-        if joining.how == "mean":
-            # where trees take turns each score gets but some of them
-            scores /= len(values) if not joining.column else np.bincount(joining.column, minlength=width)
-        return scores
+        return scores / self.shared if joining.how == "mean" else scores
+
+    @property
+    def shared(self) -> Any:
+        """By what a mean divides each score: where trees take turns each gets but some of them."""
+        column = self._joining.column
+        return np.bincount(column) if column else len(self.trees)
 
     def decide(self, scores: Floats) -> npt.NDArray[Any]:
         """Return the answers that scores lead to: numbers, or places in `labels`; columns where there are several."""

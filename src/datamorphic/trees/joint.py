@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .forest import Forest
+from .forest import LINKS, Forest
 from .kills import Kills, cells, collected
 from .model import Floats, Nodes, Tree, as_seen, leaf_of
 from .mutants import Mutants
@@ -35,8 +36,8 @@ class Together:
         self.scores = forest.joined(self._values(slice(None)))
         self.answers = forest.decide(self.scores)
 
-    def _values(self, rows: Any) -> list[Floats]:
-        return [tree.value[leaf[rows]] for tree, leaf in zip(self.forest.trees, self.leaves, strict=True)]
+    def _values(self, rows: Any) -> Iterator[Floats]:
+        return (tree.value[leaf[rows]] for tree, leaf in zip(self.forest.trees, self.leaves, strict=True))
 
     def kills(self, number: int, mutants: Mutants) -> Kills:
         """Return which rows kill which mutants of one tree of the forest."""
@@ -54,9 +55,9 @@ class Together:
         if joining.how == "median":
             return self._exactly(number, rows, leaves)
         change = tree.value[leaves] - tree.value[self.leaves[number][rows]]
-        if joining.how == "mean":
-            change = change / len(self.forest.trees)
         first = joining.column[number] if joining.column else 0
+        if joining.how == "mean":
+            change = change / (self.forest.shared[first] if joining.column else self.forest.shared)
         scores = self.scores[rows].astype(np.float64)
         scores[:, first : first + change.shape[1]] += change
         different = self._other(scores, rows)
@@ -66,7 +67,7 @@ class Together:
         return different
 
     def _exactly(self, number: int, rows: Nodes, leaves: Nodes) -> npt.NDArray[np.bool_]:
-        values = self._values(rows)
+        values = list(self._values(rows))
         values[number] = self.forest.trees[number].value[leaves]
         return self._other(self.forest.joined(values), rows)
 
@@ -83,6 +84,9 @@ class Together:
         if joining.decides == "number":
             apart = np.abs(scores - self.scores[rows]).max(axis=1)
             return apart <= self.tolerance + near if joining.link == "" else np.ones(len(rows), dtype=bool)
+        if joining.decides == "half":
+            linked = LINKS[joining.link](scores * joining.scale)
+            return (np.abs(linked[:, 0] - 0.5) <= near) | (np.abs(scores[:, 0]) <= near)
         if joining.decides != "most":
             return np.abs(scores[:, 0]) <= near
         ends = np.cumsum((0, *(joining.parts or (scores.shape[1],))))

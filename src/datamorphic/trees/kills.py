@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 WORTH_COMPILED = 1_000_000_000  # rows times mutants: below, loading the compiler costs more than it saves
+COUNTED_AT_ONCE = 200_000  # rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +82,15 @@ def kills_of(
         )
     number, rows, _ = cells(tree, values, mutants, tree.answer, tolerance)
     return collected(number, rows, len(mutants), len(values))
+
+
+def killers_of(tree: Tree, matrix: Any, mutants: Mutants, *, tolerance: float = 0.0) -> Nodes:
+    """Return how many rows kill each mutant: the same figures without a list of who, which may be long."""
+    values = as_seen(tree, matrix)
+    counts = np.zeros(len(mutants), dtype=np.intp)
+    for start in range(0, len(values), COUNTED_AT_ONCE):
+        counts += kills_of(tree, values[start : start + COUNTED_AT_ONCE], mutants, tolerance=tolerance).counts
+    return counts
 
 
 def collected(number: Nodes, rows: Nodes, mutants: int, width: int) -> Kills:

@@ -26,7 +26,7 @@ from .rules import Range, box, passing, side
 if TYPE_CHECKING:
     import pandas as pd
 
-EFFORT = 200_000  # boxes to look at for one mutant
+EFFORT = 20_000  # boxes to look at for one mutant
 EXACT_WHOLE = 2**24  # beyond it single precision does not tell all whole numbers apart
 
 Ranges = dict[int, Range]
@@ -125,7 +125,14 @@ class Solver:
             return abs(answers[0] - answers[1]) > self.tolerance
 
         return row_within(
-            lives.where, self.single, self.frame, self.inputs, kills, told=f"what kills the mutant in which {told}"
+            lives.where,
+            self.single,
+            self.frame,
+            self.inputs,
+            kills,
+            told=f"what kills the mutant in which {told}",
+            columns=self._column,
+            values=self._values,
         )
 
     def _turned(self, mutants: Mutants, number: int) -> list[Range]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,8 +126,10 @@ def mutated(tree: Tree, mutants: Mutants, number: int) -> Tree:
     return replace(tree, operator=operator, threshold=threshold, told=told)
 
 
-def told_change(tree: Tree, mutants: Mutants, number: int) -> str:
-    """Return what a mutant changes, in words.
+def told_change(
+    tree: Tree, mutants: Mutants, number: int, categories: Mapping[str, Sequence[Any]] | None = None
+) -> str:
+    """Return what a mutant changes, in words; `categories` as for `rules.rule`.
 
     Examples
     --------
@@ -138,17 +141,20 @@ def told_change(tree: Tree, mutants: Mutants, number: int) -> str:
     ('x3 <= 0.8 becomes x3 < 0.8', 'x3 <= 0.8 becomes x3 <= 1.75')
     """
     node, donor = int(mutants.node[number]), int(mutants.donor[number])
-    before = _comparison(tree, node, int(tree.operator[node]), node)
-    return f"{before} becomes {_comparison(tree, node, int(mutants.operator[number]), donor)}"
+    before = _comparison(tree, node, int(tree.operator[node]), node, categories or {})
+    return f"{before} becomes {_comparison(tree, node, int(mutants.operator[number]), donor, categories or {})}"
 
 
-def _comparison(tree: Tree, node: int, operator: int, donor: int) -> str:
-    from .rules import told_limit
+def _comparison(tree: Tree, node: int, operator: int, donor: int, categories: Mapping[str, Sequence[Any]]) -> str:
+    from .rules import among, passing, told_limit
 
     thresholds = tree.told if tree.told is not None else tree.threshold
     limit = float(thresholds[donor])
+    name = tree.names[int(tree.feature[node])]
+    if name in categories:
+        return among(name, passing(operator, limit, True, False, tree.sets), categories[name]) or f"{name} is any"
     if operator >= WITHIN:
         text = "{" + ", ".join(map(str, sorted(tree.sets[int(limit)]))) + "}"
     else:
         text = told_limit(limit, tree.single and tree.told is None)[0]
-    return f"{tree.names[int(tree.feature[node])]} {OPERATORS[operator]} {text}"
+    return f"{name} {OPERATORS[operator]} {text}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..errors import ModelError
 from .forest import Forest
 from .model import Tree
@@ -11,9 +13,9 @@ from .steps import columns_of, taken_apart
 
 # by the library a model's class comes from, the module here that reads it
 READERS = {
-    "xgboost": "xgboost_trees",
-    "lightgbm": "lightgbm_trees",
-    "catboost": "catboost_trees",
+    "xgboost": "sources.xgboost_trees",
+    "lightgbm": "sources.lightgbm_trees",
+    "catboost": "sources.catboost_trees",
 }
 
 
@@ -38,14 +40,27 @@ def forest_of(model: Any, data: Any = None) -> Forest:
     from importlib import import_module
 
     if isinstance(model, Forest):
-        return model
+        return _checked(model)
     last, before = taken_apart(model)
     reader = READERS.get(type(last).__module__.partition(".")[0])
     if reader is None:
-        from .sklearn_trees import read_forest
+        from .sources.sklearn_trees import read_forest
 
-        return read_forest(last, columns_of(model), before)
-    return import_module(f".{reader}", __package__).read_forest(last, columns_of(model), before, data)
+        return _checked(read_forest(last, columns_of(model), before))
+    return _checked(import_module(f".{reader}", __package__).read_forest(last, columns_of(model), before, data))
+
+
+def _checked(forest: Forest) -> Forest:
+    """Return the trees if every decision compares with something."""
+    for number, tree in enumerate(forest.trees):
+        lost = tree.inner[np.isnan(tree.threshold[tree.inner])]
+        if lost.size:
+            name = tree.names[tree.feature[lost[0]]]
+            raise ModelError(
+                f"Node {int(lost[0])} of tree {number} of this {forest.owner} compares {name!r} with NaN, which nothing "
+                "is below or above. The model is damaged: fit it again."
+            )
+    return forest
 
 
 def trees_of(model: Any, data: Any = None) -> list[Tree]:

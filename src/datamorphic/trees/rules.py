@@ -115,7 +115,7 @@ def rule(
     for column, range_ in box(tree, node, told=True).items():
         name = tree.names[column]
         if categories is not None and name in categories:
-            text = _among(name, range_, categories[name])
+            text = among(name, range_, categories[name])
         elif range_.only is not None:
             text = f"{name} is " + " or ".join(short(each) for each in sorted(range_.only) if range_.lets(each))
         else:
@@ -145,7 +145,7 @@ def _between(name: str, range_: Range, single: bool) -> str:
     return f"{name} {'<=' if up_to else '<'} {high}" if math.isfinite(range_.high) else ""
 
 
-def _among(name: str, range_: Range, values: Sequence[Any]) -> str:
+def among(name: str, range_: Range, values: Sequence[Any]) -> str:
     """Return which categories a range of codes lets through in words; nothing if it lets all."""
     inside = [range_.lets(code) for code in range(len(values))]
     some = [short(value) for value, fits in zip(values, inside, strict=True) if fits]

@@ -11,7 +11,6 @@ from ..adequacy.coverage import Coverage, measure
 from ..adequacy.mutation import MutationScore, measure_kills
 from ..adequacy.surrogate import Surrogate
 from ..errors import ArgumentError, DataError, ModelError
-from ..runs.progress import Progress
 from ..space.space import Space
 from ..sut.estimator import Estimator
 from ..trees.boundaries import STEP, Offset, check_offset
@@ -104,14 +103,9 @@ def cover(
         return leaves
     if criterion == "BVA":
         return measure(leaves.trees, leaves.frame, leaves.inputs, leaves.notes, criterion, offset)
-    with Progress(forest.owner, progress) as shown:
-
-        def done(trees: int) -> None:
-            shown.show(f"mutants of {trees:,} trees", trees / len(forest.trees))
-
-        return measure_kills(
-            forest, leaves, per_node=per_node, joint=joint, tolerance=tolerance, notes=leaves.notes, each=done
-        )
+    return measure_kills(
+        forest, leaves, per_node=per_node, joint=joint, tolerance=tolerance, notes=leaves.notes, progress=progress
+    )
 
 
 def read_all(
@@ -128,7 +122,7 @@ def read_all(
         leaves = model.cover(data, target=target)
         forest = model.forest
     else:
-        forest = forest_of(model)
+        forest = forest_of(model, data)
         inputs, frame, notes = read(forest, data, target=target, space=space)
         leaves = measure([tree.named(inputs.names) for tree in forest.trees], frame, inputs, notes)
     _check_decides(forest)

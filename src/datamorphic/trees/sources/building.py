@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .model import LEAF, UP_TO, Floats, Tree
-from .steps import Before
+from ..model import LEAF, UP_TO, Floats, Tree
+from ..steps import Before
 
 
 @dataclass

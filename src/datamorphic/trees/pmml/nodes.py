@@ -10,10 +10,10 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from ..errors import ModelError
-from .building import Nodes, summed_upwards
-from .model import ABOVE, BELOW, EQUAL, FROM, LEAF, UP_TO, WITHIN, Tree
-from .pmml_document import Field, as_number, kind, within
+from ...errors import ModelError
+from ..model import ABOVE, BELOW, EQUAL, FROM, LEAF, UP_TO, WITHIN, Tree
+from ..sources.building import Nodes, summed_upwards
+from .document import Field, as_number, kind, within
 
 COMPARISONS = {
     "lessOrEqual": UP_TO,

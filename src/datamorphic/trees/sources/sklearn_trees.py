@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ModelError
-from .forest import Forest, Joining
-from .model import LEAF, Floats, Tree
-from .reading import no_trees
-from .steps import Before
+from ...errors import ModelError
+from ..forest import Forest, Joining
+from ..model import LEAF, Floats, Tree
+from ..reading import no_trees
+from ..steps import Before
 
 Classes = list[npt.NDArray[Any]] | None
 

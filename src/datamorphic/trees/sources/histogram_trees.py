@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..forest import Forest, Joining
+from ..model import LEAF, UP_TO, WITHIN, Tree
+from ..steps import Before
 from .building import Nodes, codes_in, meanings, names_of
-from .forest import Forest, Joining
-from .model import LEAF, UP_TO, WITHIN, Tree
-from .steps import Before
 
 
 def read_forest(model: Any, columns: list[str] | None, before: Before | None) -> Forest:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError
+from ...errors import ModelError
+from ..forest import Forest, Joining
+from ..model import LEAF, UP_TO, WITHIN, Tree
+from ..reading import no_trees
+from ..steps import Before
 from .building import Nodes, codes_in, meanings, names_of
-from .forest import Forest, Joining
-from .model import LEAF, UP_TO, WITHIN, Tree
-from .reading import no_trees
-from .steps import Before
 
 # what the sum of the leaves goes through, by objective
 LINKS = {

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ModelError
+from ...errors import ModelError
+from ..forest import Forest, Joining
+from ..model import BELOW, LEAF, WITHIN, Tree
+from ..reading import no_trees
+from ..steps import Before
 from .building import Nodes, meanings, names_of, reachable
-from .forest import Forest, Joining
-from .model import BELOW, LEAF, WITHIN, Tree
-from .reading import no_trees
-from .steps import Before
 
 # what the sum of the leaves goes through, by objective; what is ranked or has none of these stays as it is
 LINKS = {

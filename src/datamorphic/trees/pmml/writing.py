@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import short
-from ..errors import DataError, ModelError
-from .forest import Forest
-from .model import Floats, Tree
-from .pmml_elements import TreeWriter
+from ..._checks import short
+from ...errors import DataError, ModelError
+from ..forest import Forest
+from ..model import Floats, Tree
+from .elements import TreeWriter
 
 NOTE = "datamorphic"  # the name of the extension that says what PMML has no words for
 NORMALIZATIONS = {"": "none", "sigmoid": "logit", "softmax": "softmax", "exp": "exp"}

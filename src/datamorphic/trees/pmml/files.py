@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from ..errors import ModelError
-from .building import meanings
-from .forest import Forest
-from .model import Tree
-from .pmml_document import (
+from ...errors import ModelError
+from ..forest import Forest
+from ..model import Tree
+from ..sources.building import meanings
+from .document import (
     NUMBERS,
     ORDERS,
     Field,
@@ -24,9 +24,9 @@ from .pmml_document import (
     schema_of,
     within,
 )
-from .pmml_joining import Member, joined
-from .pmml_nodes import Columns, TreeReader, array_of
-from .pmml_writing import write_pmml
+from .joining import Member, joined
+from .nodes import Columns, TreeReader, array_of
+from .writing import write_pmml
 
 __all__ = ["read_pmml", "write_pmml"]
 

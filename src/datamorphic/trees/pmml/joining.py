@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
-from ..errors import ModelError
-from .forest import Joining
-from .pmml_document import as_number, everywhere, kind, within
-from .pmml_writing import NORMALIZATIONS, NOTE
+from ...errors import ModelError
+from ..forest import Joining
+from .document import as_number, everywhere, kind, within
+from .writing import NORMALIZATIONS, NOTE
 
 LINKS = {name: link for link, name in NORMALIZATIONS.items()}
 VOTES = ("majorityVote", "weightedMajorityVote")

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ModelError
+from ...errors import ModelError
+from ..forest import Forest, Joining
+from ..model import ABOVE, EQUAL, LEAF, Tree
+from ..reading import no_trees
+from ..steps import Before
 from .building import Nodes, meanings, names_of, summed_upwards
-from .forest import Forest, Joining
-from .model import ABOVE, EQUAL, LEAF, Tree
-from .reading import no_trees
-from .steps import Before
 
 Document = dict[str, Any]
 Codes = dict[tuple[int, int], int]

@@ -9,11 +9,11 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from .._checks import short
-from ..errors import ModelError
-from .building import names_of
-from .forest import Forest
-from .model import ABOVE, BELOW, EQUAL, FROM, LEAF, UP_TO, WITHIN, Floats, Tree
+from ..._checks import short
+from ...errors import ModelError
+from ..forest import Forest
+from ..model import ABOVE, BELOW, EQUAL, FROM, LEAF, UP_TO, WITHIN, Floats, Tree
+from ..sources.building import names_of
 
 NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 OPERATORS = {UP_TO: "lessOrEqual", BELOW: "lessThan", ABOVE: "greaterThan", FROM: "greaterOrEqual", EQUAL: "equal"}

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
-from .._checks import did_you_mean, short
-from ..errors import DataError, ModelError
+from ..._checks import did_you_mean, short
+from ...errors import DataError, ModelError
 
 ORDERS = ("lessThan", "lessOrEqual", "greaterThan", "greaterOrEqual")
 NUMBERS = ("integer", "float", "double")

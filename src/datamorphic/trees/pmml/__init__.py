@@ -1,0 +1,1 @@
+"""Trees in PMML files: read and written."""

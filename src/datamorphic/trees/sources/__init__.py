@@ -1,0 +1,1 @@
+"""Readers of the trees of models, one for each library."""
