@@ -114,12 +114,13 @@ class Coverage(Drawn):
     def rule(self, leaf: int) -> str:
         """Return which rows reach a leaf, in words."""
         tree, node = self.place(leaf)
-        return rule(self.trees[tree], node, missing=self.missing, categories=self._categories)
+        return rule(self.trees[tree], node, missing=self.missing, categories=self.categories)
 
     @cached_property
-    def _categories(self) -> dict[str, Sequence[Any]]:
+    def categories(self) -> dict[str, Sequence[Any]]:
+        """What the codes of columns that hold categories stand for."""
         if not self.inputs.coded or self.inputs.space is None:
-            return {}
+            return {self.inputs.names[column]: values for column, values in self.inputs.categories.items()}
         return {each.name: each.values for each in self.inputs.space.features if isinstance(each, Categorical)}
 
     # -- what is missing -------------------------------------------------------------------------------

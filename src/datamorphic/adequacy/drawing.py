@@ -180,7 +180,7 @@ class Facts:
         one = replace(tree, left=left, right=right, **parts).named(
             tuple(brief if each == name else each for each in tree.names)
         )
-        known = self.coverage._categories
+        known = self.coverage.categories
         return rule(
             one,
             1,

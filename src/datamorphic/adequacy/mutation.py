@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -13,9 +14,10 @@ import numpy.typing as npt
 
 from .._checks import plural, whole_number
 from ..errors import DataError
+from ..runs.progress import Progress
 from ..trees.forest import Forest
 from ..trees.joint import Together, by_value
-from ..trees.kills import Kills, kills_of
+from ..trees.kills import Kills, killers_of, kills_of
 from ..trees.live import Lives, Solver
 from ..trees.model import OPERATORS, Nodes
 from ..trees.mutants import KINDS, NEIGHBOURS, Mutants, PerNode, mutants_of, mutated, told_change
@@ -122,7 +124,7 @@ class MutationScore(Drawn):
     def change(self, mutant: int) -> str:
         """Return what a mutant changes, in words."""
         tree, number = self.place(mutant)
-        return told_change(self.leaves.trees[tree], self.of[tree], number)
+        return told_change(self.leaves.trees[tree], self.of[tree], number, self.leaves.categories)
 
     @cached_property
     def mutants(self) -> pd.DataFrame:
@@ -203,7 +205,15 @@ class MutationScore(Drawn):
                 "kind": pd.Series([KINDS[self.of[t].kind[i]] for t, i in at], index=chosen, dtype=object),
                 "change": pd.Series([self.change(int(each)) for each in chosen], index=chosen, dtype=object),
                 "where": pd.Series(
-                    [rule(self.leaves.trees[t], node, missing=self.leaves.missing) for t, node in nodes],
+                    [
+                        rule(
+                            self.leaves.trees[t],
+                            node,
+                            missing=self.leaves.missing,
+                            categories=self.leaves.categories,
+                        )
+                        for t, node in nodes
+                    ],
                     index=chosen,
                     dtype=object,
                 ),
@@ -248,14 +258,14 @@ class MutationScore(Drawn):
         """Return rows that kill live mutants, at most `n`; those that kill what others of them kill are left out."""
         from ..trees.covering import smallest
 
-        made = []
-        for mutant in self.live.tolist():
-            if self.why(mutant).killable is False:
-                continue
-            try:
-                made.append(self.example(mutant))
-            except DataError:
-                continue
+        made: list[pd.DataFrame] = []
+        live = self.live.tolist()
+        with Progress(self.forest.owner) as shown:
+            for place, mutant in enumerate(live):
+                shown.show(f"{len(made):,} rows that kill", place / len(live))
+                if self.why(mutant).killable is not False:
+                    with suppress(DataError):
+                        made.append(self.example(mutant))
         rows = stacked(made, self.leaves.frame)
         if not len(rows):
             return rows
@@ -309,9 +319,8 @@ class MutationScore(Drawn):
 
 
 def kills_by_tree(
-    forest: Forest, matrix: Any, of: tuple[Mutants, ...], joint: bool, tolerance: float,
-    each: Callable[[int], None] | None = None,
-) -> Any:  # fmt: skip
+    forest: Forest, matrix: Any, of: Sequence[Mutants], joint: bool, tolerance: float
+) -> Iterator[Kills]:
     """Yield the kills of each tree's mutants in turn."""
     together = Together(forest, matrix, tolerance) if joint else None
     for number, (tree, mutants) in enumerate(zip(forest.trees, of, strict=True)):
@@ -319,8 +328,6 @@ def kills_by_tree(
             yield together.kills(number, mutants)
         else:
             yield kills_of(tree, matrix, mutants, tolerance=tolerance)
-        if each is not None:
-            each(number + 1)
 
 
 def measure_kills(
@@ -332,17 +339,27 @@ def measure_kills(
     tolerance: float = 0.0,
     notes: tuple[str, ...] = (),
     keep: Callable[[Kills], None] | None = None,
-    each: Callable[[int], None] | None = None,
+    progress: bool | None = None,
 ) -> MutationScore:
     """Return which mutants of a forest's trees are killed by the rows whose coverage is given.
 
-    `keep` gets the kills of each tree in turn, and `each` how many trees are done.
+    `keep` gets the kills of each tree in turn.
     """
     of = tuple(mutants_of(tree, per_node) for tree in forest.trees)
     seen = leaves.inputs.seen(leaves.frame)
-    counts = []
-    for kills in kills_by_tree(forest, seen, of, joint, tolerance, each):
-        counts.append(kills.counts)
-        if keep is not None:
-            keep(kills)
+    counts: list[Nodes] = []
+    with Progress(forest.owner, progress) as shown:
+
+        def done(count: Nodes) -> None:
+            counts.append(count)
+            shown.show(f"mutants of {len(counts):,} trees", len(counts) / len(of))
+
+        if keep is None and not joint:
+            for tree, mutants in zip(forest.trees, of, strict=True):
+                done(killers_of(tree, seen, mutants, tolerance=tolerance))
+        else:
+            for kills in kills_by_tree(forest, seen, of, joint, tolerance):
+                done(kills.counts)
+                if keep is not None:
+                    keep(kills)
     return MutationScore(forest, leaves, of, np.concatenate(counts), joint, tolerance, notes)

@@ -8,14 +8,18 @@ import re
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..errors import UsageError
 from .plots import picture_html
-from .summary import Report, Table
+from .summary import Drawing, Report, Table
+from .svg import drawing_svg
 from .texts import NOTHING, blocks
 from .trim import Limits, TooMuch, Trimmer
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 LARGEST = 7_500_000  # bytes of a page, plotly's library included
 MOST_LINKS = 40  # within one entry of the contents
@@ -62,17 +66,31 @@ def _page(report: Report, library: str) -> str:
     from jinja2 import Environment
 
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"picture": picture_html, "blocks": blocks, "numeric": _numeric}
-    tables = _has(report.sections, "table")
+    environment.filters |= {
+        "picture": picture_html, "drawing": _drawing_html, "blocks": blocks, "numeric": _numeric
+    }  # fmt: skip
+    tables, drawings = _has(report.sections, "table"), _has(report.sections, "drawing")
     scripts = [library] * bool(library) + [_resource("report.js")] * bool(library or tables)
     return environment.from_string(_resource("report.html.j2")).render(
         report=report,
         version=__version__,
-        style=_resource("report.css"),
+        style=_resource("report.css") + _resource("drawing.css") * drawings,
         scripts=scripts,
         policy=_policy(scripts),
         most_links=MOST_LINKS,
     )
+
+
+def alone(drawing: Drawing) -> str:
+    """Return a drawing as an SVG file of its own, in the colours of a page, light and dark."""
+    colours, _, _ = _resource("report.css").partition("* {")
+    return drawing_svg(drawing, colours + _resource("drawing.css")) + "\n"
+
+
+def _drawing_html(drawing: Drawing) -> Markup:
+    from markupsafe import Markup
+
+    return Markup(drawing_svg(drawing))
 
 
 def _policy(scripts: list[str]) -> str:
@@ -95,7 +113,7 @@ def _numeric(table: Table) -> list[bool]:
 
 
 def _has(sections: Any, what: str) -> bool:
-    """Tell whether there is a picture, or a table, in any of the sections."""
+    """Tell whether there is a picture, a drawing, or a table in any of the sections."""
     return any(getattr(each, what) is not None or _has(each.parts, what) for each in sections)
 
 

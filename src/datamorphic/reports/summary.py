@@ -62,6 +62,50 @@ Picture = Line | Scatter
 
 
 @dataclass(frozen=True)
+class Mark:
+    """One line or area of a drawing.
+
+    Attributes
+    ----------
+    path : str
+        Its outline, as SVG writes it.
+    kind : str
+        What it stands for: classes of ``drawing.css``.
+    note : str
+        What is told when somebody points at it.
+    """
+
+    path: str
+    kind: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Words:
+    """One line of text of a drawing, at a place; `kind` as that of a mark."""
+
+    x: float
+    y: float
+    text: str
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture of marks and words, those that come later above the others.
+
+    It holds no markup: what users wrote is text when it comes here, and is escaped when it is rendered. `alt` is the
+    picture in words, the caption stands above it.
+    """
+
+    width: float
+    height: float
+    shown: Sequence[Mark | Words]
+    alt: str
+    caption: str = ""
+
+
+@dataclass(frozen=True)
 class Table:
     """Column names and rows of cells.
 
@@ -85,7 +129,7 @@ class Section:
         Lines of the text that begin with a bullet are shown as a list.
     state : {"good", "bad", "warn", "note", "plain"}
         How it stands, shown as a colour; say it in words too.
-    table, picture : optional
+    table, picture, drawing : optional
         What there is to look at.
     badge : str
         The state in a word, before the heading.
@@ -109,6 +153,7 @@ class Section:
     again: str = ""
     parts: Sequence[Section] = ()
     anchor: str = ""
+    drawing: Drawing | None = None
 
 
 @dataclass(frozen=True)

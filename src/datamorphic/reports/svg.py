@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 
 from .pictures import described, groups_of, hues_of, runs_of, steps_of, wrapped
-from .summary import Axis, Line, Picture, Scatter
-from .texts import cut
+from .summary import Axis, Drawing, Line, Mark, Picture, Scatter, Words
+from .texts import clean, cut
 
 WIDTH = 640
 LETTER = 6.6  # how wide a letter of a tick label is, about
@@ -29,6 +29,31 @@ def picture_svg(picture: Picture) -> str:
 def symbol_svg(hue: int, symbol: str) -> str:
     """Return one point as a small picture of its own, for a legend."""
     return f'<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">{_points([(8, 8)], hue, symbol)}</svg>'
+
+
+# -- drawings of marks and words ---------------------------------------------------------------------------------------
+
+
+def drawing_svg(drawing: Drawing, style: str = "") -> str:
+    """Return a drawing as SVG, with a style sheet and a ground of its own if it is to stand alone."""
+    size = f'width="{drawing.width:g}" height="{drawing.height:g}"'
+    ground = f'<style>{style}</style><path class="ground" d="M0 0h{drawing.width:g}v{drawing.height:g}H0z"/>'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="shapes" viewBox="0 0 {drawing.width:g} {drawing.height:g}" '
+        f'{size} role="img" aria-label="{_escaped(cut(drawing.alt, 1_500))}">{ground if style else ""}'
+        f"{''.join(map(_shown, drawing.shown))}</svg>"
+    )
+
+
+def _shown(each: Mark | Words) -> str:
+    if isinstance(each, Mark):
+        note = f"<title>{_escaped(each.note)}</title>" if each.note else ""
+        return f'<path class="{_escaped(each.kind)}" d="{_escaped(each.path)}">{note}</path>'
+    return f'<text class="{_escaped(each.kind)}" x="{each.x:.1f}" y="{each.y:.1f}">{_escaped(each.text)}</text>'
+
+
+def _escaped(text: str) -> str:
+    return html.escape(clean(text), quote=True)
 
 
 # -- the frame -----------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from itertools import islice
 
 from .._checks import plural
 from .pictures import fewer_points, fewer_steps
-from .summary import Facts, Line, Picture, Report, Section, Table
+from .summary import Drawing, Facts, Line, Mark, Picture, Report, Section, Table
 from .texts import cell, cut
 
 MARKUP = 40  # characters that a piece of text costs beyond itself, about; less than it really does
@@ -29,6 +29,7 @@ class Limits:
     points: int = 4_000
     note: int = 300  # letters told of a point
     parts: int = 500  # sections within one
+    drawing: int = 2_000_000  # letters of one
 
     def halved(self, times: int) -> Limits:
         """Return tighter limits."""
@@ -40,6 +41,7 @@ class Limits:
             max(20, self.points >> times),
             max(20, self.note >> times),
             max(1, self.parts >> times),
+            self.drawing >> times,
         )
 
 
@@ -97,6 +99,7 @@ class Trimmer:
             text=self._text(section.text),
             table=self._table(section.table) if section.table is not None else None,
             picture=self._picture(section.picture) if section.picture is not None else None,
+            drawing=self._drawing(section.drawing) if section.drawing is not None else None,
             badge=self._words(section.badge, 40),
             facts=self._facts(section.facts),
             again=self._words(section.again, 4_000),
@@ -125,6 +128,19 @@ class Trimmer:
         return replace(
             table, columns=columns, rows=rows, caption=self._text(table.caption), note=self._text(" ".join(said))
         )
+
+    def _drawing(self, drawing: Drawing) -> Drawing | None:
+        """Return a drawing as it is, unless it is too large: half of it would be wrong."""
+        size = sum(
+            len(each.path) + len(each.note) if isinstance(each, Mark) else len(each.text) for each in drawing.shown
+        )
+        size += MARKUP * len(drawing.shown)
+        if size > self.limits.drawing:
+            return None
+        self.left -= size
+        if self.left < 0:
+            raise TooMuch
+        return replace(drawing, caption=self._text(drawing.caption))
 
     def _picture(self, picture: Picture) -> Picture:
         points, note = self.limits.points, self.limits.note
