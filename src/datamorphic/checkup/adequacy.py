@@ -8,6 +8,7 @@ import numpy as np
 
 from .._checks import plural, short
 from ..adequacy.coverage import Coverage, measure
+from ..adequacy.mutation import measure_kills
 from ..adequacy.surrogate import surrogate
 from ..errors import UsageError
 from ..fronts.reading import said
@@ -17,6 +18,7 @@ from ..runs.drive import Tally, drive
 from ..space.points import Points
 from ..strategies.flow import ask
 from ..sut.estimator import Estimator
+from ..trees.forest import Forest
 from ..trees.inputs import read
 from ..trees.reading import forest_of
 from .checks import Check, Found, Turn
@@ -36,9 +38,10 @@ TRIED = 1_000  # inputs that are sent through trees to see how long it takes
 def adequacy(given: Given, turn: Turn) -> Found:
     """Measure how many leaves of the model's trees, or of a tree that stands for the model, the given inputs reach."""
     inputs = given.inputs
-    found = _own_trees(given, turn)
-    if found is not None:
-        kind, what = "its trees" if len(found.trees) > 1 else "the tree", ""
+    own = _own_trees(given, turn)
+    if own is not None:
+        found, what = own
+        kind = "its trees" if len(found.trees) > 1 else "the tree"
         if found.rows < len(inputs):  # more of them would reach more
             return Found(
                 f"{found.share:.1%} of the leaves of {kind} are reached by the first {plural(found.rows, 'input')}"
@@ -66,8 +69,11 @@ def adequacy(given: Given, turn: Turn) -> Found:
     return Found(rests + what, [finding], [section])
 
 
-def _own_trees(given: Given, turn: Turn) -> Coverage | None:
-    """Return the coverage of the trees that the model is made of, by as many inputs as there is time for."""
+def _own_trees(given: Given, turn: Turn) -> tuple[Coverage, str] | None:
+    """Return the coverage of the trees that the model is made of, by as many inputs as there is time for.
+
+    And in words how many mutants of it they kill, where it is one tree that answers labels.
+    """
     if not isinstance(given.sut, Estimator):
         return None
     model, inputs = given.sut.model, given.inputs
@@ -79,13 +85,25 @@ def _own_trees(given: Given, turn: Turn) -> Coverage | None:
     named = [tree.named(columns.names) for tree in forest.trees]
 
     def covered(rows: int) -> Coverage:
-        return measure(named, read(model, inputs.take(slice(0, rows)).frame, space=given.space)[1], columns, notes)
+        return measure(
+            named, read(forest, inputs.take(slice(0, rows)).frame, space=given.space)[1], columns, notes
+        )
 
     began = time.monotonic()
     found = covered(TRIED)
     took, left = time.monotonic() - began, turn.left(0.7).seconds
     most = len(inputs) if left is None else int(TRIED * left / max(took, 1e-6))
-    return found if len(inputs) <= TRIED or most <= TRIED else covered(min(most, len(inputs)))
+    if len(inputs) > TRIED and most > TRIED:
+        found = covered(min(most, len(inputs)))
+    return found, _killed(forest, found)
+
+
+def _killed(forest: Forest, found: Coverage) -> str:
+    [tree, *others] = forest.trees
+    if others or tree.labels is None or len(tree) == 1:
+        return ""
+    score = measure_kills(forest, found, progress=False)
+    return f"; they kill {int(score.killed.sum()):,} of {plural(len(score.counts), 'mutant')} of it ({score.score:.1%})"
 
 
 def _made(given: Given, turn: Turn) -> tuple[Coverage, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,10 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from datamorphic.adequacy.mutation import kills_by_tree
 from datamorphic.errors import ModelError
 from datamorphic.trees.model import leaf_of
+from datamorphic.trees.mutants import mutants_of, mutated
 from datamorphic.trees.pmml.files import read_pmml, write_pmml
 from datamorphic.trees.reading import forest_of
 from datamorphic.trees.rules import rule
@@ -384,3 +387,34 @@ def test_an_objective_of_ones_own_has_no_known_answer():
         assert len(forest.trees) == 6
         with pytest.raises(ModelError, match="an objective of its own"):
             forest.predict(seen(forest, PLAIN))
+
+
+JOINT = {
+    "XGBoost, two": (lambda: xg(n_estimators=3).fit(HOLED, TWO), HOLED, 0.0),
+    "XGBoost, three": (lambda: xg(n_estimators=2).fit(GROUPED, THREE), GROUPED, 0.0),
+    "XGBoost, numbers": (lambda: xg("Regressor", n_estimators=3, objective="reg:gamma").fit(PLAIN, AMOUNT), PLAIN, 0.1),
+    "LightGBM": (lambda: lg(n_estimators=3).fit(GROUPED, WORDS), GROUPED, 0.0),
+    "LightGBM, forest": (
+        lambda: lg(n_estimators=3, boosting_type="rf", bagging_freq=1, bagging_fraction=0.7).fit(HOLED, THREE), HOLED, 0.0),
+    "CatBoost": (lambda: cat(iterations=3, depth=3).fit(PLAIN, THREE), PLAIN, 0.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", JOINT)
+def test_joint_kills_are_what_the_changed_forest_says(name):
+    model, frame, tolerance = JOINT[name]
+    forest = forest_of(model(), frame)
+    given = seen(forest, frame.iloc[:60])
+    of = tuple(mutants_of(tree) for tree in forest.trees)
+    before = forest.decide(forest.scores(given))
+    killed = 0
+    for number, found in enumerate(kills_by_tree(forest, given, of, True, tolerance)):
+        for mutant in range(len(of[number])):
+            trees = list(forest.trees)
+            trees[number] = mutated(trees[number], of[number], mutant)
+            changed = replace(forest, trees=tuple(trees))
+            after = changed.decide(changed.scores(given))
+            expected = np.flatnonzero(np.abs(after - before) > tolerance).tolist()
+            assert found.of(mutant).tolist() == expected, (number, mutant)
+            killed += bool(expected)
+    assert 0 < killed < sum(map(len, of))
