@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +9,7 @@ import typer
 
 from .._checks import plural
 from ..errors import UsageError
+from ..trees.files import is_tree_file, load_trees
 from .console import FINDINGS, Json, Seed, console, escaped, print_json, printable, ready_to_write, user_code
 from .resolve import Data, Inputs, Model, Target, Trust, load_data, load_system
 
@@ -71,8 +71,9 @@ def cover(
 ) -> None:
     """Is my test set good enough? Tell which leaves of a tree it reaches, and which mutants of it it kills.
 
-    The model is a tree, a forest or boosted trees of scikit-learn, XGBoost, LightGBM or CatBoost, or a PMML file. Rows that
-    --fix writes were tried: they do cover what was missing. They have no label: nobody knows it yet.
+    The model is a tree, a forest or boosted trees of scikit-learn, XGBoost (.json, .ubj), LightGBM (.txt) or CatBoost
+    (.cbm), or a PMML file. Rows that --fix writes were tried: they do cover what was missing. They have no label: nobody
+    knows it.
 
     Examples: datamorphic cover tree.skops tests.csv --criterion DTMT --at-least 0.8 --fix extra.csv; datamorphic cover
     my_models:forest data:wine --target target --html coverage.html; datamorphic cover tree.pmml tests.csv --svg tree.svg
@@ -187,10 +188,8 @@ def _data(inputs: str | None, data: str | None) -> pd.DataFrame:
 
 def _model(text: str | None, trust: bool) -> Any:
     """Return the model, or its trees, that a file or module:object stands for."""
-    if text is not None and os.path.splitext(text)[1].lower() in (".pmml", ".xml"):
-        from ..trees.pmml.files import read_pmml
-
-        return read_pmml(text)
+    if text is not None and is_tree_file(text):
+        return load_trees(text)
     system, options = load_system(text, None, trust)
     if isinstance(system, str):
         from ..sut.files import load_model

@@ -11,8 +11,10 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import datamorphic as dm
 from datamorphic.adequacy.mutation import kills_by_tree
 from datamorphic.errors import ModelError
+from datamorphic.trees.files import load_trees
 from datamorphic.trees.model import leaf_of
 from datamorphic.trees.mutants import mutants_of, mutated
 from datamorphic.trees.pmml.files import read_pmml, write_pmml
@@ -418,3 +420,57 @@ def test_joint_kills_are_what_the_changed_forest_says(name):
             assert found.of(mutant).tolist() == expected, (number, mutant)
             killed += bool(expected)
     assert 0 < killed < sum(map(len, of))
+
+
+def test_models_in_files_of_their_libraries(tmp_path):
+    models = {
+        "a.json": xg(n_estimators=3).fit(PLAIN, TWO), "a.ubj": xg(n_estimators=3).fit(PLAIN, TWO),
+        "a.txt": lg(n_estimators=3).fit(PLAIN, TWO), "a.cbm": cat(iterations=3, depth=3).fit(PLAIN, TWO),
+    }  # fmt: skip
+    for name, model in models.items():
+        file = tmp_path / name
+        saved = model.booster_ if name == "a.txt" else model
+        saved.save_model(str(file))
+        found = forest_of(load_trees(file), PLAIN)
+        expected = forest_of(model, PLAIN)
+        assert [len(tree) for tree in found.trees] == [len(tree) for tree in expected.trees]
+        given = seen(expected, PLAIN)
+        np.testing.assert_allclose(found.scores(given), expected.scores(given), rtol=1e-6)
+        file.write_text("nothing of the kind")
+        with pytest.raises(ModelError, match=f"{name} cannot be read as a model of"):
+            load_trees(file)
+    with pytest.raises(ModelError, match="There is no file"):
+        load_trees(tmp_path / "b.ubj")
+
+
+def test_a_regressor_has_leaves_to_cover_and_needs_a_tolerance_for_mutants():
+    model = xg("Regressor", n_estimators=3).fit(PLAIN, AMOUNT)
+    assert dm.cover(model, PLAIN).share > 0.9
+    with pytest.raises(ModelError, match=r"this XGBRegressor answers with numbers.*tolerance=0\.1"):
+        dm.cover(model, PLAIN, criterion="DTMT")
+    scores = [dm.cover(model, PLAIN, criterion="DTMT", tolerance=each).score for each in (0, 0.3)]
+    assert scores[0] > scores[1] > 0
+
+
+@pytest.mark.parametrize("name", ["XGBoost", "LightGBM", "CatBoost"])
+def test_categories_are_told_by_name_and_rows_that_fix_do(name):
+    frame = GROUPED.assign(town=GROUPED.town.astype(str)) if name == "CatBoost" else GROUPED
+    models = {
+        "XGBoost": lambda: xg(n_estimators=1, max_depth=5).fit(frame, TWO),
+        "LightGBM": lambda: lg(n_estimators=1, num_leaves=15).fit(frame, TWO),
+        "CatBoost": lambda: cat(iterations=2, depth=4, cat_features=["town", "grade"], one_hot_max_size=9).fit(
+            frame, TWO
+        ),
+    }
+    model = models[name]()
+    found = dm.cover(model, frame.iloc[:8])
+    told = " ".join(found.rule(leaf) for leaf in range(found.leaves))
+    kinds = [*(f"town is {each}" for each in TOWN), *(f"grade is {each}" for each in GRADE)]
+    assert any(each in told.replace("is not", "is") for each in kinds), told
+    extra = found.fix()
+    again = dm.cover(model, pd.concat([frame.iloc[:8], extra.astype(frame.dtypes)], ignore_index=True))
+    assert again.covered.sum() == found.covered.sum() + len(extra)
+    assert again.share > 0.9 > found.share
+    whole = dm.cover(model, frame.iloc[:8], criterion="DTMT")
+    assert whole.joint
+    assert "killed" in whole.describe()
