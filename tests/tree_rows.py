@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from datamorphic.trees.inputs import read
+from datamorphic.trees.mutants import mutated
 
 NEIGHBOURS = [
     lambda limits: limits,
@@ -44,3 +47,15 @@ def seen(forest, frame):
     """The rows as the trees of a forest see them."""
     inputs, rows, _ = read(forest, frame)
     return inputs.seen(rows)
+
+
+def joint_kills_one_by_one(forest, given, of, tolerance):
+    """Each mutant put in the place of its tree, and the whole forest asked."""
+    before = forest.decide(forest.scores(given))
+    for number, mutants in enumerate(of):
+        for mutant in range(len(mutants)):
+            trees = list(forest.trees)
+            trees[number] = mutated(trees[number], mutants, mutant)
+            changed = replace(forest, trees=tuple(trees))
+            after = changed.decide(changed.scores(given))
+            yield np.flatnonzero(np.abs(after - before) > tolerance).tolist()

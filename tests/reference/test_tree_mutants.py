@@ -28,6 +28,7 @@ from datamorphic.trees.kills import kills_of
 from datamorphic.trees.model import OPERATORS, Tree, leaf_of
 from datamorphic.trees.mutants import CCCR, ORRN, mutants_of, mutated, told_change
 from datamorphic.trees.reading import forest_of, trees_of
+from tree_rows import joint_kills_one_by_one
 
 PLAIN = {"<=": operator.le, "<": operator.lt, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
 
@@ -236,18 +237,13 @@ def test_joint_kills_are_what_the_changed_forest_says(name):
     forest = forest_of(model.fit(X, answers(X)))
     tried = np.round(rows(40, 2), 0)
     of = tuple(mutants_of(tree) for tree in forest.trees)
-    before = forest.decide(forest.scores(tried))
-    killed = 0
-    for number, found in enumerate(kills_by_tree(forest, tried, of, True, tolerance)):
-        for mutant in range(len(of[number])):
-            trees = list(forest.trees)
-            trees[number] = mutated(trees[number], of[number], mutant)
-            changed = replace(forest, trees=tuple(trees))
-            after = changed.decide(changed.scores(tried))
-            expected = np.flatnonzero(np.abs(after - before) > tolerance).tolist()
-            assert found.of(mutant).tolist() == expected, (number, mutant)
-            killed += bool(expected)
-    assert 0 < killed < sum(map(len, of))
+    found = [
+        kills.of(mutant).tolist()
+        for kills in kills_by_tree(forest, tried, of, True, tolerance)
+        for mutant in range(len(kills))
+    ]
+    assert found == list(joint_kills_one_by_one(forest, tried, of, tolerance))
+    assert 0 < sum(map(bool, found)) < len(found)
 
 
 def test_a_forest_by_tree_and_as_a_whole():

@@ -170,7 +170,7 @@ def test_tables_are_tidy(table):
     assert list(frame.columns) == [*PLACE, "measure", "published"]
     assert set(frame["strategy"]) <= {"random_target", "directed_walk", "random_walk", ""}
     assert not frame.duplicated([*PLACE, "measure"]).any()
-    assert (frame["published"] >= 0).all()
+    assert (frame.loc[frame["measure"] != "t", "published"] >= 0).all()
     assert not frame["subject"].eq("").any()
 
 

@@ -119,6 +119,51 @@ ERRATA = (
         subject="original",
         measure="Rule-1.5,Rule-2",
     ),
+    Erratum(
+        "One more than the data set has: perhaps the header of the file was counted.",
+        "004-2",
+        subject="penguins",
+        measure="samples,class 2",
+    ),
+    Erratum(
+        "One more than the data set has: perhaps the header of the file was counted.",
+        "004-2",
+        subject="hawks",
+        measure="samples,class 1",
+    ),
+    Erratum(
+        "Tables 3 and 4 are of different trees: one with 99 nodes decides at 49 of them, not at 100.",
+        "004-3,004-4",
+        subject="cleveland",
+        measure="nodes,DTC,BVA,decision nodes,ORRN,Cccr,mutants",
+    ),
+    Erratum(
+        "Tables 3 and 4 are of different trees: one with n nodes decides at (n - 1) / 2 of them.",
+        "004-3,004-4",
+        subject="phoneme,pima,haberman",
+        measure="nodes,decision nodes,ORRN",
+    ),
+    Erratum(
+        "Fewer than the leaves: some were not reached, though the rows that the tree was grown on reach them all.",
+        "004-3",
+        subject="penguins,hawks",
+        measure="DTC",
+    ),
+    Erratum(
+        "Worse than guessing between two classes: it looks as if these were of the five grades of the disease.",
+        "004-5",
+        subject="cleveland",
+        measure=",".join(
+            f"{each} {score}" for each in ("DTMT", "CV") for score in ("precision", "recall", "accuracy", "F1")
+        ),
+    ),
+    Erratum(
+        "This cannot be: F1 is at most the mean of precision and recall, which is 0.25.",
+        "004-5",
+        subject="hawks",
+        measure="BVA F1",
+    ),
+    Erratum("Said to be of a paired test; they are of the unpaired one.", "004-7"),
 )
 
 
@@ -128,7 +173,7 @@ def tables() -> list[str]:
     Examples
     --------
     >>> tables()[:4], len(tables())
-    (['000-1', '000-4', '000-5', '000-6'], 32)
+    (['000-1', '000-4', '000-5', '000-6'], 38)
     """
     names = (file.name.removesuffix(".csv") for file in files(__package__).joinpath("published").iterdir())
     return sorted(
@@ -150,7 +195,8 @@ def published(table: str) -> pd.DataFrame:
         Columns ``strategy``, ``data`` (empty for the coded subjects), ``subject`` ("all": over all of them),
         ``walks`` and ``seeds`` (missing where they do not apply or are not told), ``measure``, ``published``.
         In document 003 subjects are classifiers or mutants and measures are relations or rules, in percent; verdicts
-        ("MR-0 necessary", "killed") are 1 or 0.
+        ("MR-0 necessary", "killed") are 1 or 0. In document 004 subjects are data sets, statistics over all of them
+        ("mean") or scores ("precision").
 
     Examples
     --------
@@ -209,10 +255,12 @@ def misprints() -> pd.DataFrame:
 
 
 def _misprint(asked: dict[str, str], walks: int | None) -> list[str]:
-    rows = _misprints()
+    rows = _misprints_of(asked["tables"])
+    if not len(rows):
+        return []
     for field, value in asked.items():
-        if value:
-            rows = rows[rows["table" if field == "tables" else field] == value]
+        if value and field != "tables":
+            rows = rows[rows[field] == value]
     if walks is not None:
         rows = rows[rows["walks"] == walks]
     elif rows["walks"].notna().any():
@@ -223,6 +271,12 @@ def _misprint(asked: dict[str, str], walks: int | None) -> list[str]:
     if len(rows) > 1 or not fits:
         return ["The figures of this row contradict each other."]
     return [f"A misprint: the other figures give {fits}."]
+
+
+@lru_cache
+def _misprints_of(table: str) -> pd.DataFrame:
+    rows = _misprints()
+    return rows[rows["table"] == table]
 
 
 @lru_cache(maxsize=1)

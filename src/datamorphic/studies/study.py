@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .._checks import did_you_mean, one_of, plural, whole_number
 from ..errors import UsageError
-from . import cases, coded, mutants, promises
+from . import cases, coded, mutants, promises, tree_scores, trees
 from .bench import SCALES, Bench, Scale
 from .published import tables
 from .rows import Row
@@ -41,6 +41,12 @@ TITLES = {
     "003-7": "Which relations kill mutants of naive Bayes",
     "003-8": "What cross-validation makes of kNN and its mutants",
     "003-9": "What cross-validation makes of naive Bayes and its mutants",
+    "004-2": "Data sets of the study of trees",
+    "004-3": "Nodes and leaves of decision trees",
+    "004-4": "Mutants of decision trees, and the rows that kill them",
+    "004-5": "Scores of 3-NN on rows that trees choose",
+    "004-6": "Rows that trees choose against cross-validation",
+    "004-7": "Boundary values against mutation of trees",
 }
 for _first, _data in ((14, "red wine"), (18, "mushrooms"), (22, "bank churners")):
     for _k, _measure in enumerate(("Runs", "Mutants", "Cost", "Capability")):
@@ -61,6 +67,12 @@ def _maker(table: str) -> Maker:
         "003-7": mutants.kills,
         "003-8": mutants.rivals,
         "003-9": mutants.rivals,
+        "004-2": trees.sizes,
+        "004-3": trees.counts,
+        "004-4": trees.counts,
+        "004-5": tree_scores.scores,
+        "004-6": tree_scores.against,
+        "004-7": tree_scores.t_tests,
     }
     usual = cases.by_model if int(table.partition("-")[2]) >= 14 else coded.by_walks
     return partial(special.get(table, usual), table)
@@ -84,6 +96,8 @@ def _group(title: str, *names: str) -> Entry:
     amount = _explorations
     if names[0].startswith("003-"):
         amount = promises.amount if names[0] == "003-1" else mutants.amount
+    elif names[0].startswith("004-"):
+        amount = trees.amount if names[0] in ("004-2", "004-3", "004-4") else tree_scores.amount
     tables = f"Table{'s' * (len(names) > 1)} {', '.join(names)}"
     return Entry(title, tables, {name: _maker(name) for name in names}, amount)
 
@@ -116,6 +130,14 @@ STUDIES: dict[str, Entry] = {
     "promises": _group("Learners of scikit-learn and Weka, and what they promise", "003-1"),
     "mutants": _group(
         "Mutants of learners: killed by relations, by cross-validation", "003-6", "003-7", "003-8", "003-9"
+    ),
+    "trees": _group("Decision trees of sixteen data sets, and their mutants", "004-2", "004-3", "004-4"),
+    "tree_tests": _group("Rows that trees choose, as tests of 3-NN", "004-5", "004-6", "004-7"),
+    "tree_training": Entry(
+        "Rows that trees choose, to train on",
+        "none: ours alone",
+        {"": tree_scores.training},
+        tree_scores.training_amount,
     ),
     **{name: _group(TITLES[name], name) for name in tables()},
 }

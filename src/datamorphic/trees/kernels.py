@@ -19,37 +19,29 @@ def compiled_kills(
     tree: Tree, values: npt.NDArray[Any], mutants: Mutants, answer: Floats, tolerance: float
 ) -> tuple[Nodes, Nodes]:
     """Return where the rows that kill each mutant start, and these rows; see `kills.Kills`."""
-    routing = tree.routing
-    members = tree.members if len(tree.sets) else np.zeros((1, 2), dtype=bool)
+    common = _prepared(tree, values)
+    leaves = _leaves(*common)
     swapped = (tree.operator == ABOVE) | (tree.operator == FROM)
+    visits = int(tree.depth[leaves].sum())
+    teller, seen, held, start, end = _telling(*common, swapped, visits, answer[leaves], answer, tolerance)
     # as in `Tree.routing`: all but == and sets ask whether a value is at most a limit, or whether it is not
     strict = (mutants.operator == BELOW) | (mutants.operator == FROM)
     limit = np.where(strict, np.nextafter(mutants.threshold, -np.inf), mutants.threshold)
-    teller, seen, held, start, end = _telling(
-        values,
-        routing.feature.astype(np.int32),
-        routing.limit,
-        routing.children.astype(np.int32),
-        routing.missing_second,
-        routing.arrived,
-        np.zeros(len(tree), dtype=bool) if routing.special is None else routing.special,
-        routing.special is None and not np.isnan(values).any(),
-        swapped,
-        tree.operator,
-        answer,
-        tolerance,
-        members,
-    )
     turn = (mutants.operator == ABOVE) | (mutants.operator == FROM)
-    start = start[mutants.node]
-    begin, turned, to = _turned(seen, held, start, end[mutants.node], mutants.operator, limit, turn, members)
+    start, end, members = start[mutants.node], end[mutants.node], common[-2]
+    begin, turned, to = _turned(seen, held, start, end, mutants.operator, limit, turn, members)
     return to, _collected(teller, start, begin, turned, to)
 
 
 def compiled_leaves(tree: Tree, values: npt.NDArray[Any]) -> Nodes:
     """Return the leaf each row comes to; see `model.leaf_of`. Other threads may run meanwhile."""
+    return _leaves(*_prepared(tree, values))
+
+
+def _prepared(tree: Tree, values: npt.NDArray[Any]) -> tuple[Any, ...]:
+    """Return what kernels need to follow a tree; `plain` if all values are there and all comparisons of one kind."""
     routing = tree.routing
-    return _leaves(
+    return (
         values,
         routing.feature.astype(np.int32),
         routing.limit,
@@ -119,26 +111,17 @@ def _telling(
     missing: Any,
     arrived: Any,
     special: Any,
+    operator: Any,
+    members: Any,
     plain: Any,
     swapped: Any,
-    operator: Any,
+    visits: Any,
+    own: Any,
     answer: Any,
     tolerance: Any,
-    members: Any,
 ) -> Any:
+    """Return, node by node, the rows that get another answer on its other side, what it sees of them, and what holds."""
     n, nodes = len(values), len(feature)
-    own = np.empty(n)
-    visits = 0
-    for row in range(n):
-        node = 0
-        while not arrived[node]:
-            visits += 1
-            value = values[row, feature[node]]
-            second = value > limit[node]
-            if not plain:
-                second = _second(value, limit[node], missing[node], special[node], operator[node], members)
-            node = children[2 * node + second]
-        own[row] = answer[node]
     # rows at a node are a slice of this; a node's slice is parted into those of its children, order kept
     order, later = np.arange(n), np.empty(n, dtype=np.intp)
     teller = np.empty(visits, dtype=np.intp)

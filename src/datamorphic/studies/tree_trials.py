@@ -1,0 +1,190 @@
+"""What the study of trees tries: 3-NN on rows that trees chose, cross-validated, and trained on chosen rows."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data.sets import TARGET
+from ..trees.boundaries import STEP, Offset
+from ..verbs.select import select
+from .bench import Figures, Scale
+from .trees import PLACES, prepared, words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCORES = ("precision", "recall", "accuracy", "F1")
+CHOSEN = ("DTC", "BVA", "DTMT")
+WAYS = (*CHOSEN, "CV")
+LEARNERS = ("3-NN", "tree")
+NEIGHBOURS = 3
+FOLDS = 10
+DRAWS = 5
+
+Array = npt.NDArray[Any]
+
+
+def scored(model: Any, inputs: Array, labels: Array) -> dict[str, float]:
+    """Return the four scores of a model on some rows, weighted by the sizes of classes."""
+    from sklearn.metrics import accuracy_score, precision_recall_fscore_support
+
+    said = model.predict(inputs)
+    weighted = precision_recall_fscore_support(labels, said, average="weighted", zero_division=0)
+    precision, recall, f1 = map(float, weighted[:3])
+    return dict(zip(SCORES, (precision, recall, float(accuracy_score(labels, said)), f1), strict=True))
+
+
+def cut(data: pd.DataFrame) -> tuple[Array, Array]:
+    """Return inputs and labels."""
+    return data.drop(columns=TARGET).to_numpy(dtype=float), data[TARGET].to_numpy()
+
+
+def nearest_without(data: pd.DataFrame, left_out: Array) -> Any:
+    """Return a 3-NN that was trained on all rows but some."""
+    from sklearn.neighbors import KNeighborsClassifier
+
+    inputs, labels = cut(data)
+    return KNeighborsClassifier(NEIGHBOURS).fit(np.delete(inputs, left_out, 0), np.delete(labels, left_out))
+
+
+def tree_of(data: pd.DataFrame, seed: int) -> Any:
+    """Return a tree of all rows."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(random_state=seed).fit(data.drop(columns=TARGET), data[TARGET])
+
+
+def _by_criteria(data: pd.DataFrame, seed: int, offset: Offset = STEP) -> dict[str, dict[str, float]]:
+    """Return the scores of 3-NN on rows that a tree of the data chose from them, not having been trained on these."""
+    tree = tree_of(data, seed)
+    covering, made, killing = (
+        select(tree, data, criterion, target=TARGET, seed=seed, offset=offset) for criterion in CHOSEN
+    )
+    # boundary rows are made of those that cover, which the same seed chooses
+    model = nearest_without(data, covering.places)
+    found = {name: scored(model, *cut(each.rows)) for name, each in (("DTC", covering), ("BVA", made))}
+    found["DTMT"] = scored(nearest_without(data, killing.places), *cut(killing.rows))
+    return found
+
+
+@dataclass(frozen=True)
+class _OfData:
+    """Something measured of a data set, with a number as seed."""
+
+    data: str
+    number: int
+
+    @property
+    def label(self) -> str:
+        """Of what data."""
+        return words(self.data)
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What jobs share whose times can be compared."""
+        return (type(self).__name__, self.data)
+
+    @property
+    def weight(self) -> int:
+        """How long it takes, compared with others of its kind."""
+        return 1
+
+    def repetitions(self, scale: Scale) -> int:
+        """Return 1: each number is a try of its own."""
+        return 1
+
+    def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
+        """Return scores, such as "DTC precision"."""
+        began = time.perf_counter()
+        scores = self._scores(prepared(self.data), PLACES * seed + self.number)
+        found = {f"{way} {score}": value for way, each in scores.items() for score, value in each.items()}
+        return {**found, "seconds": time.perf_counter() - began}
+
+    def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Splitting(_OfData):
+    """3-NN on rows that a tree of all the data chose, and cross-validated."""
+
+    def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
+        inputs, labels = cut(data)
+        folds = [scored(nearest_without(data, out), inputs[out], labels[out]) for _, out in _folds(data, seed)]
+        return {**_by_criteria(data, seed), "CV": _mean_scores(folds)}
+
+
+@dataclass(frozen=True)
+class Moving(_OfData):
+    """3-NN on boundary rows with another offset."""
+
+    offset: Offset
+
+    def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
+        made = select(tree_of(data, seed), data, "BVA", target=TARGET, seed=seed, offset=self.offset)
+        return {"BVA": scored(nearest_without(data, made.places), *cut(made.rows))}
+
+
+@dataclass(frozen=True)
+class Folding(_OfData):
+    """The same inside cross-validation: trees and tests of nine folds, ten times."""
+
+    def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
+        found: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
+        for inside, outside in _folds(data, seed):
+            nine = data.iloc[inside]
+            for way, scores in _by_criteria(nine, seed).items():
+                found[way].append(scores)
+            covering = select(tree_of(nine, seed), nine, "DTC", target=TARGET, seed=seed)
+            found["CV"].append(scored(nearest_without(nine, covering.places), *cut(data.iloc[outside])))
+        return {way: _mean_scores(each) for way, each in found.items()}
+
+
+def _folds(data: pd.DataFrame, seed: int) -> list[tuple[Array, Array]]:
+    from sklearn.model_selection import StratifiedKFold
+
+    return list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(data, data[TARGET]))
+
+
+def _mean_scores(some: list[dict[str, float]]) -> dict[str, float]:
+    return {score: statistics.fmean(each[score] for each in some) for score in SCORES}
+
+
+@dataclass(frozen=True)
+class Learning(_OfData):
+    """Learners trained on rows that a tree chose, on as many random ones, and on all."""
+
+    def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
+        from sklearn.model_selection import train_test_split
+
+        ground, rest = train_test_split(data, test_size=1 / 3, stratify=data[TARGET], random_state=seed)
+        rng = np.random.default_rng(seed)
+        found = {"all": self._trained(ground, rest, seed)}
+        for criterion in ("DTC", "DTMT"):
+            chosen = select(tree_of(ground, seed), ground, criterion, target=TARGET, seed=seed)
+            found[criterion] = self._trained(chosen.rows, rest, seed)
+            draws = [
+                self._trained(ground.iloc[rng.choice(len(ground), len(chosen), replace=False)], rest, seed)
+                for _ in range(DRAWS)
+            ]
+            found[f"random {criterion}"] = {
+                name: statistics.fmean(each[name] for each in draws) for name in LEARNERS
+            }
+        return found
+
+    def _trained(self, some: pd.DataFrame, rest: pd.DataFrame, seed: int) -> dict[str, float]:
+        from sklearn.neighbors import KNeighborsClassifier
+        from sklearn.tree import DecisionTreeClassifier
+
+        inputs, labels = cut(rest)
+        models = (KNeighborsClassifier(min(NEIGHBOURS, len(some))), DecisionTreeClassifier(random_state=seed))
+        return {
+            name: float(model.fit(*cut(some)).score(inputs, labels))
+            for name, model in zip(LEARNERS, models, strict=True)
+        }
