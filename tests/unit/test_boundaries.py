@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import datamorphic as dm
-from datamorphic.trees.boundaries import spacing
+from datamorphic.trees.boundaries import Boundaries, spacing
 from datamorphic.trees.model import leaf_of
 from datamorphic.trees.rules import box
 
@@ -146,3 +146,17 @@ def test_constraints_are_kept():
     rows = dm.select(tree, data, "BVA", space=space).rows
     assert (rows.low <= rows.high).all()
     assert len(rows) == 2
+
+
+@pytest.mark.parametrize("offset", ["step", "unit", 0.7])
+def test_all_at_once_is_one_by_one(offset):
+    leaves = dm.cover(TREE, LOANS)
+    at = Boundaries(leaves.trees[0], LOANS, leaves.inputs, offset)
+    reached = leaf_of(leaves.trees[0], leaves.inputs.seen(LOANS))
+    there, first = np.unique(reached, return_index=True)
+    together = at.all_made(there.tolist(), first.tolist(), np.random.default_rng(5))
+    rng = np.random.default_rng(5)
+    for leaf, row, (frame, limits) in zip(there, first, together, strict=True):
+        alone, told = at.made(int(leaf), int(row), rng)
+        pd.testing.assert_frame_equal(frame, alone)
+        assert limits == told

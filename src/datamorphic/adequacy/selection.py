@@ -210,14 +210,15 @@ def _at_limits(
     for tree in leaves.trees:
         at = Boundaries(tree, leaves.frame, leaves.inputs, offset)
         reached = leaf_of(tree, seen[places])
-        for leaf, first in zip(*np.unique(reached, return_index=True), strict=True):
-            found = at.made(int(leaf), int(places[first]), rng)
+        there, first = np.unique(reached, return_index=True)
+        starts = places[first].tolist()
+        for start, found in zip(starts, at.all_made(there.tolist(), starts, rng), strict=True):
             if found is None:
                 lost += 1
                 continue
             made.append(found[0])
             limits.append(tuple(found[1]))
-            origins.append(int(places[first]))
+            origins.append(start)
     frame = stacked(made, leaves.frame)
     answers = _answers(forest, leaves, frame)
     rows = frame.set_axis(data.index[origins], axis=0)

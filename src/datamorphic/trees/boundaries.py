@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,7 @@ class Boundaries:
         self.single = precise(tree)
         self.values = values_of(frame, inputs)
         self._facts: dict[int, tuple[Column, float]] = {}
+        self._boxes: dict[int, dict[int, Range]] = {}
 
     def _fact(self, column: int) -> tuple[Column, float]:
         """Return what a column may hold, and the spacing of its values: the step of its feature where one was given."""
@@ -111,6 +113,59 @@ class Boundaries:
         # where the leaf is narrower than that, as far inside as there is room
         return min(max(value, allowed.low), allowed.high)
 
+    def _all_ends(self, leaf: int) -> dict[int, dict[bool, float]]:
+        """Return the values just inside the limits of a leaf, by column, where there are any."""
+        ends = {column: self.ends(column, range_) for column, range_ in self._box(leaf).items()}
+        if self.tree.told is not None:
+            ends = self._settled(leaf, ends)
+        return {column: each for column, each in ends.items() if each}
+
+    @property
+    def _plain(self) -> bool:
+        """Whether trees see the numbers of the frame as they are, so that rows can be tried as a matrix."""
+        inputs = self.inputs
+        bound = inputs.space is not None and bool(inputs.space.constraints)
+        return not (inputs.before or inputs.coded or inputs.categories or inputs.gone or bound)
+
+    def all_made(
+        self, leaves: Sequence[int], rows: Sequence[int], rng: np.random.Generator
+    ) -> list[tuple[pd.DataFrame, list[Limit]] | None]:
+        """Return a boundary row for each of some leaves: what `made` returns, faster where that can be."""
+        if self.offset == BEYOND or not self._plain:
+            return [self.made(leaf, row, rng) for leaf, row in zip(leaves, rows, strict=True)]
+        ends = [self._all_ends(leaf) for leaf in leaves]
+        matrix = self.values[list(rows)]
+        sides: list[dict[int, bool]] = [{} for _ in leaves]
+        open_ = np.arange(len(leaves))
+        for _ in range(TRIES):
+            for place in open_.tolist():
+                sides[place] = {column: bool(rng.choice(list(each))) for column, each in ends[place].items()}
+                for column, upper in sides[place].items():
+                    matrix[place, column] = ends[place][column][upper]
+            open_ = open_[leaf_of(self.tree, matrix[open_]) != np.asarray(leaves)[open_]]
+            if not open_.size:
+                break
+        frame = self.frame.iloc[list(rows)].copy()
+        for column in sorted({column for each in sides for column in each}):
+            changed = [place for place, each in enumerate(sides) if column in each]
+            kept = frame.iloc[:, column].copy()
+            values = matrix[changed, column]
+            kept.iloc[changed] = values.astype(np.int64) if kept.dtype.kind in "iu" else values
+            frame[frame.columns[column]] = kept
+        landed = leaf_of(self.tree, self.inputs.seen(frame)) == np.asarray(leaves)
+        return [
+            (
+                frame.iloc[[place]],
+                [
+                    self._told(column, leaf, upper, ends[place][column][upper])
+                    for column, upper in sides[place].items()
+                ],
+            )
+            if landed[place]
+            else None
+            for place, leaf in enumerate(leaves)
+        ]
+
     def made(self, leaf: int, row: int, rng: np.random.Generator) -> tuple[pd.DataFrame, list[Limit]] | None:
         """Return a boundary row for a leaf, made of a row of the frame that reaches it; None if none lands there.
 
@@ -118,10 +173,7 @@ class Boundaries:
         """
         if self.offset == BEYOND:
             return self._beyond(leaf, row, rng)
-        ends = {column: self.ends(column, range_) for column, range_ in self._box(leaf).items()}
-        if self.tree.told is not None:
-            ends = self._settled(leaf, ends)
-        ends = {column: each for column, each in ends.items() if each}
+        ends = self._all_ends(leaf)
         for _ in range(TRIES):
             sides = {column: bool(rng.choice(list(each))) for column, each in ends.items()}
             made = self.frame.iloc[[row]].copy()
@@ -171,7 +223,9 @@ class Boundaries:
         return made, limits
 
     def _box(self, leaf: int) -> dict[int, Range]:
-        return box(self.tree, leaf, told=True)
+        if leaf not in self._boxes:
+            self._boxes[leaf] = box(self.tree, leaf, told=True)
+        return self._boxes[leaf]
 
     def _told(self, column: int, leaf: int, upper: bool, value: float) -> Limit:
         range_ = self._box(leaf)[column]

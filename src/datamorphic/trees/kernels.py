@@ -5,6 +5,7 @@ Needs numba, the extra "fast".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,12 @@ from numba import njit
 
 from .model import ABOVE, BELOW, EQUAL, FROM, WITHIN, Floats, Nodes, Tree
 from .mutants import Mutants
+
+
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a function compiled when it is first called; what came out is kept, and lets other threads run."""
+    made: Callable[..., Any] = njit(cache=True, nogil=True)(function)
+    return made
 
 
 def compiled_kills(
@@ -55,7 +62,7 @@ def _prepared(tree: Tree, values: npt.NDArray[Any]) -> tuple[Any, ...]:
     )
 
 
-@njit(cache=True)
+@compiled
 def _is(value: Any, operator: Any, threshold: Any, members: Any) -> Any:
     """Tell whether a value equals a number, or is in a set or not."""
     if operator == EQUAL:
@@ -66,7 +73,7 @@ def _is(value: Any, operator: Any, threshold: Any, members: Any) -> Any:
     return inside == (operator == WITHIN)
 
 
-@njit(cache=True)
+@compiled
 def _second(value: Any, limit: Any, missing: Any, special: Any, operator: Any, members: Any) -> Any:
     """Tell whether a value, which may be missing, leads to the second child of a node, which may compare otherwise."""
     if np.isnan(value):
@@ -76,7 +83,7 @@ def _second(value: Any, limit: Any, missing: Any, special: Any, operator: Any, m
     return value > limit
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _leaves(
     values: Any,
     feature: Any,
@@ -102,7 +109,7 @@ def _leaves(
     return found
 
 
-@njit(cache=True)
+@compiled
 def _telling(
     values: Any,
     feature: Any,
@@ -173,7 +180,7 @@ def _telling(
     return teller[:told], seen[:told], held[:told], start, end
 
 
-@njit(cache=True)
+@compiled
 def _turned(
     seen: Any, held: Any, start: Any, end: Any, operator: Any, limit: Any, swapped: Any, members: Any
 ) -> Any:
@@ -200,7 +207,7 @@ def _turned(
     return begin, turned, np.cumsum(count)
 
 
-@njit(cache=True)
+@compiled
 def _collected(teller: Any, start: Any, begin: Any, turned: Any, to: Any) -> Any:
     rows = np.empty(to[-1], dtype=np.intp)
     for mutant in range(len(start)):
