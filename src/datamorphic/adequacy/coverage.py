@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from .._checks import generator, plural, short, whole_number
 from ..errors import DataError
+from ..runs.progress import Progress
 from ..space.features import Categorical
 from ..trees.boundaries import STEP, Boundaries, Offset
 from ..trees.inputs import Inputs, Seen
@@ -25,6 +26,7 @@ from .shown import Drawn
 if TYPE_CHECKING:
     import pandas as pd
 
+MOST_MADE = 1_000  # rows to cover what is missing
 WORTH_THREADS = 1_000_000  # rows times trees
 WORTH_COMPILED = 10_000_000  # rows times trees: below, loading the compiler costs more than it saves
 
@@ -199,27 +201,47 @@ class Coverage(Drawn):
             self.trees[tree], node, self.frame, self.inputs, near, told=f"leaf {leaf}: {self.rule(leaf)}"
         )
 
-    def fix(self, n: int | None = None, *, seed: int = 0) -> pd.DataFrame:
-        """Return rows that reach what is not reached, at most `n`, one for each leaf; for "BVA" at its limits.
+    def fix(self, n: int = MOST_MADE, *, seed: int = 0) -> pd.DataFrame:
+        """Return rows that reach what is not reached, at most `n`; for "BVA" at the limits of leaves.
 
-        Leaves that no row was found for are left out.
+        Those leaves come first that most of the training rows came to. Leaves that no row was found for are left out.
         """
+        whole_number("n", "Coverage.fix", n)
         rng = generator("seed", "Coverage.fix", seed)
-        made = []
-        for leaf in self.uncovered(n).index:
-            try:
-                row = self.example(int(leaf))
-            except DataError:
-                continue
-            if self.criterion == "BVA":
-                tree, node = self.place(int(leaf))
-                at = Boundaries(self.trees[tree], self.frame_with(row), self.inputs, self.offset)
-                found = at.made(node, len(self.frame), rng)
-                if found is None:
-                    continue
-                row = found[0]
-            made.append(row)
+        made: list[pd.DataFrame] = []
+        open_ = ~self.covered
+        wanted = self._foremost(np.flatnonzero(open_), int(open_.sum()))
+        with Progress("rows that reach more") as shown:
+            for place, leaf in enumerate(wanted.tolist()):
+                if len(made) == n:
+                    break
+                shown.show(f"{len(made):,} made", place / len(wanted))
+                row = self._made(leaf, rng) if open_[leaf] else None
+                if row is not None:
+                    made.append(row)
+                    open_[self._reached_by(row)] = False
         return stacked(made, self.frame)
+
+    def _made(self, leaf: int, rng: np.random.Generator) -> pd.DataFrame | None:
+        """Return a row that does for a leaf what the criterion asks; None if there is none."""
+        try:
+            row = self.example(leaf)
+        except DataError:
+            return None
+        if self.criterion == "DTC":
+            return row
+        tree, node = self.place(leaf)
+        at = Boundaries(self.trees[tree], self.frame_with(row), self.inputs, self.offset)
+        found = at.made(node, len(self.frame), rng)
+        return None if found is None else found[0]
+
+    def _reached_by(self, row: pd.DataFrame) -> npt.NDArray[np.intp]:
+        """Return the numbers of the leaves that a row reaches, tree by tree; for limits none but its own are known."""
+        if self.criterion == "BVA":
+            return np.zeros(0, dtype=np.intp)  # each leaf gets a row of its own
+        seen = self.inputs.seen(row)
+        at = [np.searchsorted(tree.leaves, leaf_of(tree, seen)[0]) for tree in self.trees]
+        return self._starts[:-1] + np.array(at, dtype=np.intp)
 
     def frame_with(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the rows that were given, and some more."""

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from .._checks import plural, whole_number
 from ..errors import DataError
 from ..runs.progress import Progress
+from ..trees.covering import smallest
 from ..trees.forest import Forest
 from ..trees.joint import Together, by_value
 from ..trees.kills import Kills, killers_of, kills_of
@@ -22,13 +23,15 @@ from ..trees.live import Lives, Solver
 from ..trees.model import OPERATORS, Nodes
 from ..trees.mutants import KINDS, NEIGHBOURS, Mutants, PerNode, mutants_of, mutated, told_change
 from ..trees.rules import rule
-from .coverage import Coverage, stacked
+from .coverage import MOST_MADE, Coverage, stacked
 from .shown import Drawn
 
 if TYPE_CHECKING:
     import pandas as pd
+    from scipy.sparse import csr_array
 
 SHOWN = 5
+AT_ONCE = 50  # mutants that rows are made for before it is seen what else these kill
 LOOKED_THROUGH = 2_000  # live mutants up to which all are explained in words
 
 
@@ -254,31 +257,43 @@ class MutationScore(Drawn):
         before, after = (each.decide(each.scores(seen)) for each in forests)
         return bool((np.abs(before - after) > self.tolerance).any())
 
-    def fix(self, n: int | None = None, *, seed: int = 0) -> pd.DataFrame:
+    def fix(self, n: int = MOST_MADE, *, seed: int = 0) -> pd.DataFrame:
         """Return rows that kill live mutants, at most `n`; those that kill what others of them kill are left out."""
-        from ..trees.covering import smallest
+        from scipy.sparse import hstack
 
+        whole_number("n", "MutationScore.fix", n)
         made: list[pd.DataFrame] = []
-        live = self.live.tolist()
-        with Progress(self.forest.owner) as shown:
-            for place, mutant in enumerate(live):
-                shown.show(f"{len(made):,} rows that kill", place / len(live))
-                if self.why(mutant).killable is not False:
-                    with suppress(DataError):
-                        made.append(self.example(mutant))
-        rows = stacked(made, self.leaves.frame)
-        if not len(rows):
-            return rows
-        found = [
-            each.matrix()
-            for each in kills_by_tree(
-                self.forest, self.leaves.inputs.seen(rows), self.of, self.joint, self.tolerance
-            )
-        ]
+        kills: list[csr_array] = []
+        open_ = ~self.killed
+        with Progress(f"rows that kill mutants of {self.forest.owner}") as shown:
+            for some in _in_parts(self.live.tolist(), AT_ONCE):
+                shown.show(f"{sum(map(len, made)):,} made", some[0] / len(open_))
+                rows = self._killing([each for each in some if open_[each]])
+                if len(rows):
+                    made.append(rows)
+                    kills.append(self._kills(rows))
+                    open_[np.flatnonzero(kills[-1].sum(axis=1))] = False
+        if not made:
+            return self.leaves.frame.iloc[:0]
+        chosen, _ = smallest(hstack(kills).tocsr()[self.live])
+        return stacked(made, self.leaves.frame).iloc[chosen[:n]].reset_index(drop=True)
+
+    def _killing(self, mutants: list[int]) -> pd.DataFrame:
+        """Return a row that kills each of some mutants, where there is one."""
+        made: list[pd.DataFrame] = []
+        for mutant in mutants:
+            if self.why(mutant).killable is not False:
+                with suppress(DataError):
+                    made.append(self.example(mutant))
+        return stacked(made, self.leaves.frame)
+
+    def _kills(self, rows: pd.DataFrame) -> csr_array:
+        """Return which of some rows kill which mutants."""
         from scipy.sparse import vstack
 
-        chosen, _ = smallest(vstack(found).tocsr()[self.live])
-        return rows.iloc[chosen[:n]].reset_index(drop=True)
+        seen = self.leaves.inputs.seen(rows)
+        found = kills_by_tree(self.forest, seen, self.of, self.joint, self.tolerance)
+        return vstack([each.matrix() for each in found]).tocsr()
 
     @cached_property
     def proved(self) -> int:
@@ -316,6 +331,10 @@ class MutationScore(Drawn):
             where = "" if row.where == "always" else f" (where {row.where})"
             lines.append(f"  mutant {row.Index}: {tree}{row.change}{where}: {row.why}")
         return lines
+
+
+def _in_parts(listed: list[int], size: int) -> Iterator[list[int]]:
+    return (listed[start : start + size] for start in range(0, len(listed), size))
 
 
 def kills_by_tree(

@@ -11,11 +11,19 @@ from .._checks import plural
 from ..errors import UsageError
 from ..trees.files import is_tree_file, load_trees
 from .console import FINDINGS, Json, Seed, console, escaped, print_json, printable, ready_to_write, user_code
-from .resolve import Data, Inputs, Model, Target, Trust, load_data, load_system
+from .resolve import Data, Inputs, Target, Trust, load_data, load_system
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Model = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="MODEL",
+        help="A model file (.skops, .pmml, .json, .ubj, .txt, .cbm), or module:object.",
+        show_default=False,
+    ),
+]
 Criterion = Annotated[
     str,
     typer.Option(
