@@ -112,6 +112,16 @@ def test_pages_and_drawings(folder, monkeypatch):
     assert ElementTree.parse(folder / "tree.svg").getroot().tag.endswith("svg")
 
 
+def test_a_file_for_ci(folder, monkeypatch):
+    words = ["cover", "tree.skops", "tests.csv", "--junit", "junit.xml", "--at-least"]
+    for share, failures in (("0.2", 0), ("0.9", 1)):
+        assert run(folder, monkeypatch, *words, share).exit_code == failures
+        root = ElementTree.parse(folder / "junit.xml").getroot()
+        assert root.attrib["failures"] == str(failures)
+        assert len(root.findall(".//failure")) == failures
+        assert "petal width (cm) > 1.75 and petal length" in "".join(root.itertext())
+
+
 def test_forests_and_models_without_trees(folder, monkeypatch):
     found = run(folder, monkeypatch, "cover", "cover_models:forest", "all.csv", "--target", "target")
     assert "leaves of 3 trees reached" in found.stdout

@@ -38,6 +38,12 @@ class Shown:
 class Drawn(Shown):
     """The same, with trees to draw."""
 
+    def to_junit(self, path: Where = None, at_least: float | None = None) -> str:
+        """Return it as a JUnit file of one test, which fails if a smaller share than `at_least` is covered."""
+        from .told import to_junit
+
+        return to_junit(self, path, at_least)  # type: ignore[arg-type]
+
     def to_svg(self, path: Where = None, tree: int = 0) -> str:
         """Return one tree as an SVG file, and write it if a path is given.
 

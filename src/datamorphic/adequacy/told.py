@@ -10,7 +10,7 @@ from typing import Any
 
 from .._checks import jsonable
 from ..reports.html import render, written
-from ..reports.texts import clean
+from ..reports.texts import clean, cut
 from .coverage import Coverage
 from .drawing import tree_svg
 from .mutation import LOOKED_THROUGH, MutationScore
@@ -104,6 +104,31 @@ def to_json(found: Found, path: Where = None) -> str:
 def to_html(found: Found, path: Where = None) -> str:
     """Return it as one HTML page, and write it to a file if one is named."""
     return _kept(render(page_of(found)), path, "report")
+
+
+def to_junit(found: Coverage | MutationScore, path: Where = None, at_least: float | None = None) -> str:
+    """Return it as a JUnit file of one test, which fails if a smaller share than `at_least` is covered."""
+    from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+    enough = at_least is None or found.share >= at_least
+    figures = {"tests": "1", "failures": str(int(not enough)), "errors": "0", "skipped": "0"}
+    leaves = found if isinstance(found, Coverage) else found.leaves
+    owner = cut(leaves.inputs.owner, 200)
+    root = Element("testsuites", {"name": "datamorphic", **figures})
+    suite = SubElement(root, "testsuite", {"name": owner, **figures})
+    case = SubElement(
+        suite, "testcase", {"classname": f"datamorphic.{owner}", "name": f"covers {found.criterion}"}
+    )
+    told = clean(found.describe(20))
+    if enough:
+        SubElement(case, "system-out").text = told
+    else:
+        message = f"{found.share:.2%} is covered, and at least {at_least:.2%} was asked for"
+        SubElement(case, "failure", {"type": "coverage", "message": message}).text = told
+    indent(root)
+    return _kept(
+        f'<?xml version="1.0" encoding="utf-8"?>\n{tostring(root, encoding="unicode")}\n', path, "JUnit file"
+    )
 
 
 def to_svg(found: Coverage | MutationScore, path: Where = None, tree: int = 0) -> str:

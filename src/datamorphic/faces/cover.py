@@ -74,6 +74,7 @@ def cover(
     surrogate: Stand = False,
     html: Annotated[Path | None, typer.Option(help="Write the page to this file.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Write the tree, drawn, to this file.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write a JUnit XML file for CI.")] = None,
     trust: Trust = False,
     as_json: Json = False,
 ) -> None:
@@ -91,7 +92,7 @@ def cover(
     from ..verbs.standing import standing_for
 
     rows = _data(inputs, data)
-    for file in (fix, html, svg):
+    for file in (fix, html, svg, junit):
         if file is not None:
             ready_to_write(file)
     options: dict[str, Any] = {
@@ -112,6 +113,8 @@ def cover(
             found.to_html(html)
         if svg is not None:
             found.to_svg(svg)
+        if junit is not None:
+            found.to_junit(junit, at_least)
     enough = at_least is None or found.share >= at_least
     if as_json:
         told = found.document()
@@ -125,7 +128,7 @@ def cover(
             out.print(f"Too little: {at_least:.0%} were asked for.", markup=False)
         if lifted:
             out.print(lifted, markup=False)
-        for file in (html, svg):
+        for file in (html, svg, junit):
             if file is not None:
                 out.print(f"Written: {file}", markup=False)
     if not enough:
