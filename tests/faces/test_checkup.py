@@ -10,6 +10,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -177,17 +178,17 @@ def test_the_terminal_shows_what_names_say_and_obeys_none(folder, monkeypatch):
 def test_a_new_user_with_a_model_of_their_own(folder):
     """Train on a CSV, save, test, read the page: as the README says it."""
     pytest.importorskip("skops", reason="no skops: pip install 'datamorphic[skops]'")
-    code = """
-import pandas as pd, skops.io
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-loans = pd.read_csv("loans.csv").drop(columns="gender")
-loans.to_csv("data.csv", index=False)
-model = make_pipeline(StandardScaler(), LogisticRegression()).fit(loans.drop(columns="decision"), loans["decision"])
-skops.io.dump(model, "model.skops")
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
+    import skops.io
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    loans = pd.read_csv("loans.csv").drop(columns="gender")
+    loans.to_csv("data.csv", index=False)
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(
+        loans.drop(columns="decision"), loans["decision"]
+    )
+    skops.io.dump(model, "model.skops")
     command = [shutil.which("datamorphic", path=str(shutil.os.path.dirname(sys.executable))) or "datamorphic"]
     words = ["test", "model.skops", "data.csv", "--target", "decision", "--html", "out.html", "--store", "none"]
     done = subprocess.run([*command, *words], capture_output=True, text=True)

@@ -71,7 +71,7 @@ def test_too_little_is_told_in_words_and_rows_lift_it(folder, monkeypatch):
         "6 answer as the tree does to every possible input, so no more than 85.71 % can be killed",
         "petal width (cm) <= 0.8 becomes petal width (cm) < 0.8: no row of the data is there",
         "  petal width (cm) > 1.75 and petal length (cm) > 4.85 -> 2",
-        "Too little: 80% were asked for.",
+        "Too little: 80 % were asked for.",
         "would lift it from 35.71% to 85.71%.",
     ):
         assert told in found.stdout
@@ -122,6 +122,45 @@ def test_a_file_for_ci(folder, monkeypatch):
         assert "petal width (cm) > 1.75 and petal length" in "".join(root.itertext())
 
 
+def test_what_is_read_is_not_written_over(folder, monkeypatch):
+    before = (folder / "tests.csv").read_bytes()
+    for words in (["cover", "tree.skops", "tests.csv", "--fix", "tests.csv"], ["select", "tree.skops", "tests.csv", "--out", "./tests.csv"],
+                  ["cover", "tree.skops", "tests.csv", "--html", "tree.skops"]):  # fmt: skip
+        refused = run(folder, monkeypatch, *words)
+        assert (refused.exit_code, "is what is read" in refused.stderr) == (2, True)
+    assert (folder / "tests.csv").read_bytes() == before
+
+
+def test_names_do_no_harm(folder, monkeypatch):
+    io = pytest.importorskip("skops.io", reason="pip install 'datamorphic[skops]'")
+    hostile = IRIS.rename(columns={NAMES[3]: "a\nb\x1b[31m", NAMES[2]: "[red]" + "n" * 5000}).drop(
+        columns="target"
+    )
+    labels = np.array(["x\n\x1b]0;t\x07", "<script>", "[bold]"])[IRIS.target]
+    io.dump(DecisionTreeClassifier(random_state=0).fit(hostile, labels), folder / "hostile.skops")
+    hostile[:70].to_csv(folder / "hostile.csv", index=False)
+    for criterion in ("DTC", "DTMT"):
+        found = run(
+            folder,
+            monkeypatch,
+            "cover",
+            "hostile.skops",
+            "hostile.csv",
+            "--criterion",
+            criterion,
+            "--html",
+            "h.html",
+        )
+        assert found.exit_code == 0, found.output
+        assert not {"\x1b", "\x07"} & set(found.stdout)
+        assert "[red]nnn" in found.stdout
+        assert max(map(len, found.stdout.split("\n"))) < 2100
+        assert (
+            "<script>"
+            not in (folder / "h.html").read_text(encoding="utf-8").split("</style>")[1].split("<script")[0]
+        )
+
+
 def test_forests_and_models_without_trees(folder, monkeypatch):
     found = run(folder, monkeypatch, "cover", "cover_models:forest", "all.csv", "--target", "target")
     assert "leaves of 3 trees reached" in found.stdout
@@ -133,7 +172,23 @@ def test_forests_and_models_without_trees(folder, monkeypatch):
     stands = run(folder, monkeypatch, *words, "--surrogate", "--fix", "for_line.csv")
     assert stands.exit_code == 0, stands.output
     assert "A surrogate tree with" in stands.stdout
+    assert "Beware: it was fitted to the model's answers to these very rows" in stands.stdout
     assert "would lift it" in stands.stdout
+    few = run(
+        folder,
+        monkeypatch,
+        "cover",
+        "cover_models:line",
+        "tests.csv",
+        "--target",
+        "target",
+        "--train",
+        "all.csv",
+        "--json",
+    )
+    told = json.loads(few.stdout)
+    assert told["share"] < 0.5  # two kinds of flowers are not three
+    assert not any("Beware" in note for note in told["notes"])
 
 
 def test_select_writes_rows(folder, monkeypatch):
@@ -145,7 +200,7 @@ def test_select_writes_rows(folder, monkeypatch):
     assert len(chosen) == 9
     assert len(chosen.merge(IRIS.drop_duplicates())) == 9
     made = run(folder, monkeypatch, *words, "--criterion", "BVA", "--offset", "0.5", "--json")
-    assert json.loads(made.stdout)["rows"] == 9
+    assert json.loads(made.stdout)["rows"] == len(json.loads(made.stdout)["chosen"]) == 9
     printed = run(folder, monkeypatch, *words, "--seed", "3")
     assert "petal width (cm)" in printed.stdout
     again = run(folder, monkeypatch, *words, "--seed", "3")
@@ -202,11 +257,11 @@ def test_missing_values_and_further_columns_are_no_fault(folder, monkeypatch):
     ],
     ids=["labels", "numbers"],
 )
-def test_a_tolerance_says_when_numbers_differ(model):
+def test_a_tolerance_says_when_numbers_differ_and_labels_have_none(model):
     found = dm.cover(model, IRIS[NAMES], criterion="DTMT", tolerance=0.25)
     wide = dm.cover(model, IRIS[NAMES], criterion="DTMT", tolerance=5)
     assert found.score > 0.4
-    assert wide.score == 0
+    assert wide.score == (found.score if hasattr(model, "classes_") else 0)
     with pytest.raises(dm.errors.ArgumentError, match="tolerance"):
         dm.cover(model, IRIS[NAMES], criterion="DTMT", tolerance=-1)
 

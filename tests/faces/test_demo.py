@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import json
 
 import pytest
 from typer.testing import CliRunner
 
 from datamorphic.faces.cli import app
+from datamorphic.verbs.demo import run_demo
 from faces.browser import CHROMIUM, SETTLED, WHY_NOT, Browser
 
 
@@ -17,7 +19,21 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def shown(folder):
+def seeds():
+    """The seeds that demos were asked for, while all of them are the same one: it takes seconds."""
+    asked, once = [], functools.cache(lambda: run_demo(0))
+
+    def recorded(seed):
+        asked.append(seed)
+        return once()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("datamorphic.verbs.demo.run_demo", recorded)
+        yield asked
+
+
+@pytest.fixture(scope="module")
+def shown(folder, seeds):
     return CliRunner().invoke(app, ["demo", "--out", str(folder)])
 
 
@@ -47,7 +63,7 @@ def test_its_page_in_a_browser_at_three_widths(shown, folder):
         for width in (360, 800, 1400):
             page.look(width)
             page.wait(SETTLED)
-            picture = page.screenshot(folder / f"page-{width}.png")
+            picture = page.screenshot(folder / f"page-{width}.png", whole=False)
             assert picture.stat().st_size > 50_000
             assert page.run("document.documentElement.scrollWidth") <= width  # nothing sticks out to the side
         headings = page.run("[...document.querySelectorAll('h1, h2, h3')].map(each => each.textContent.trim())")
@@ -63,9 +79,11 @@ def test_its_page_in_a_browser_at_three_widths(shown, folder):
         assert page.requests == [file.as_uri()]
 
 
-def test_as_json(folder):
+def test_as_json(folder, seeds):
     result = CliRunner().invoke(app, ["demo", "--json", "--seed", "3", "--out", str(folder / "other")])
+    assert seeds[-1] == 3
     document = json.loads(result.stdout)
+    assert document["seed"] == 3
     assert (folder / "other" / "report.html").is_file()
     assert document["rows"] == 569
     assert document["changes"]

@@ -29,6 +29,7 @@ from datamorphic.errors import DataError, SystemFailed, UsageError
 from datamorphic.faces.cli import app
 from datamorphic.morphisms.subject import SEEDS
 from datamorphic.verbs.init import draft, drafted
+from playing import played
 
 NASTY = [
     '"; import os #',
@@ -178,15 +179,14 @@ def enabled(text):
 # -- the drafts ------------------------------------------------------------------------------------------------
 
 
-def test_drafts_are_green_under_pytest(folder, drafts):
+def test_drafts_are_green_under_pytest(folder, drafts, monkeypatch):
     some = ["test_wine", "test_ridge", "test_nasty"]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), *(f"{name}.py" for name in some)],
-        cwd=folder, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    monkeypatch.chdir(folder)
+    files = (f"{name}.py" for name in some)
+    code, printed = played("pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), *files)
+    assert code == 0, printed
     in_force = sum(promise.holds for name in some for promise in drafts[name].promises)
-    assert f"{in_force + 3 * len(some)} passed" in done.stdout
+    assert f"{in_force + 3 * len(some)} passed" in printed
 
 
 @pytest.mark.parametrize("name", NAMES)

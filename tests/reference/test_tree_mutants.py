@@ -19,6 +19,8 @@ from sklearn.ensemble import (
     GradientBoostingRegressor,
     RandomForestClassifier,
 )
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import datamorphic as dm
@@ -435,3 +437,68 @@ def test_changes_of_categories_are_told_by_name():
     told = " ".join(found.change(number) for number in range(len(found.counts)))
     assert "card is Blue becomes card is not Blue" in told
     assert "card <=" not in told
+
+
+def test_rows_that_happen_to_be_whole_prove_nothing_about_fractions():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.uniform(0, 4, (300, 2)).round(1), columns=["x", "y"])
+    model = DecisionTreeClassifier(random_state=0).fit(data, (data.x * 2 + data.y) % 3 > 1.3)
+    [tree] = trees_of(model)
+    inputs = every_input(tree, [critical(tree, column) for column in range(2)])
+    possible = kills_of(tree, inputs, mutants_of(tree)).killed
+    whole = pd.DataFrame({"x": [0, 1, 2, 3], "y": [0, 1, 2, 3]})
+    found = dm.cover(model, whole, criterion="DTMT")
+    assert {n: found.why(n).killable for n in found.live} == {n: bool(possible[n]) for n in found.live}
+    again = dm.cover(model, pd.concat([whole, found.fix()]), criterion="DTMT")
+    assert again.killed.tolist() == possible.tolist()
+    assert dm.cover(model, pd.concat([whole, dm.cover(model, whole).fix()])).share == 1
+
+
+def test_nothing_is_proved_behind_steps_that_fill_in():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"n": rng.integers(0, 9, 200), "m": rng.integers(0, 9, 200)})
+    model = make_pipeline(SimpleImputer(missing_values=3), DecisionTreeClassifier(random_state=0))
+    found = dm.cover(model.fit(data, (data.n + data.m) % 3), data[:9], criterion="DTMT")
+    assert len(found.live)
+    assert not any(found.why(number).killable is False for number in found.live)
+    assert "no more than 100.00 % can be killed" in found.describe()
+
+
+def test_missing_values_can_come_where_none_were():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"n": rng.integers(0, 9, 200).astype(float), "m": rng.normal(size=200)})
+    data.loc[::5, "n"] = np.nan
+    model = DecisionTreeClassifier(random_state=0).fit(data, data.n.isna() | (data.m > 0.5))
+    whole = data.dropna()[:20].astype({"n": int})
+    for rows in (whole, whole.astype({"n": "Int64"})):
+        found = dm.cover(model, rows)
+        extra = found.fix()
+        assert extra.n.isna().any()
+        assert dm.cover(model, pd.concat([rows.astype(float), extra.astype(float)])).share == 1
+
+
+def test_several_numbers_at_once_are_compared_as_a_whole():
+    X = rows(120, 1)
+    y = np.column_stack([X[:, 2], X[:, 1]]) / 1e6
+    model = DecisionTreeRegressor(max_leaf_nodes=9).fit(X, y)
+    with pytest.raises(dm.errors.ModelError, match="tolerance"):
+        dm.cover(model, X, criterion="DTMT")
+    with pytest.raises(dm.errors.ModelError, match="joint=True"):
+        dm.cover(model, X, criterion="DTMT", tolerance=0, joint=False)
+    assert dm.cover(model, X, criterion="DTMT", tolerance=0.1).score == 0
+    assert dm.cover(model, X, criterion="DTMT", tolerance=0).score > 0.5
+
+
+def test_the_rows_that_kill_most_come_first():
+    data = dm.data.load("breast_cancer")
+    inputs = data.drop(columns="target")
+    model = DecisionTreeClassifier(random_state=0).fit(inputs, data.target)
+    found = dm.cover(model, inputs[:20], criterion="DTMT")
+    [tree] = trees_of(model)
+    gains = []
+    for row in found.fix().to_numpy():
+        gains.append(kills_of(tree, row[None], mutants_of(tree)).killed[found.live].sum())
+    one = kills_of(tree, found.fix(1).to_numpy(), mutants_of(tree)).killed[found.live].sum()
+    assert one == max(gains) > min(gains)
+    killed = int(np.flatnonzero(found.killed)[0])
+    assert found.why(killed).why.startswith("it does not")

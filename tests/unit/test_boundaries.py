@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import datamorphic as dm
@@ -86,7 +86,7 @@ def test_made_rows_are_known_again_and_real_ones_are_not():
         chosen = made_with(offset, space=SPACE)
         again = dm.cover(TREE, chosen.rows, target="given", criterion="BVA", offset=offset, space=SPACE)
         assert again.share == 1
-        assert "reached, 100.0 % at their limits" in again.describe()
+        assert "16 of 16 leaves reached at their limits, 100.0 %" in again.describe()
     real = dm.cover(TREE, DATA, target="given", criterion="BVA")
     assert real.share < 0.3
     extra = real.fix()
@@ -106,10 +106,14 @@ def test_fractions_are_shares_of_the_spacing():
 
 
 def test_a_leaf_narrower_than_the_offset():
-    data = pd.DataFrame({"x": [0.0, 5.0, 5.2, 9.0]})
+    data = pd.DataFrame({"x": [0.0, 5.0, 5.2, 5.4]})
     tree = DecisionTreeClassifier().fit(data, list("abca"))
     rows = dm.select(tree, data, "BVA", offset="unit")
     assert tree.predict(rows.rows).tolist() == list("abca")
+    narrow = rows.limits[2]  # no room for a unit: it lies at the very limit that is told
+    assert [float(each.limit.split()[-1]) for each in narrow] == pytest.approx(
+        [each.value for each in narrow], rel=1e-6
+    )
 
 
 def test_values_beyond_the_limits_leave_their_leaf_and_keep_to_the_columns():
@@ -131,10 +135,13 @@ def test_forests_scaled_trees_and_numbers_have_limits_too():
     forest = RandomForestClassifier(3, max_depth=4, random_state=0).fit(LOANS, GIVEN)
     chosen = dm.select(forest, DATA, "BVA", target="given")
     assert len(chosen.rows) == dm.cover(forest, LOANS).covered.sum()
-    scaled = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_leaf_nodes=12, random_state=0)).fit(
-        LOANS, GIVEN
-    )
-    assert len(dm.select(scaled, DATA, "BVA", target="given").rows) == scaled[-1].get_n_leaves()
+    for steps in ([StandardScaler()], [MinMaxScaler(), RobustScaler()]):
+        scaled = make_pipeline(*steps, DecisionTreeClassifier(max_leaf_nodes=12, random_state=0)).fit(LOANS, GIVEN)
+        made = dm.select(scaled, DATA, "BVA", target="given")
+        assert len(made.rows) == scaled[-1].get_n_leaves()
+        assert dm.cover(scaled, made.rows, target="given", criterion="BVA").share == 1 == made.score
+        extra = dm.cover(scaled, LOANS[:40], criterion="BVA").fix()
+        assert dm.cover(scaled, pd.concat([LOANS[:40], extra]), criterion="BVA").share > 0.9
     numbers = DecisionTreeRegressor(max_leaf_nodes=6).fit(LOANS, LOANS.income)
     assert len(dm.select(numbers, LOANS, "BVA").rows) == 6
 
@@ -160,3 +167,28 @@ def test_all_at_once_is_one_by_one(offset):
         alone, told = at.made(int(leaf), int(row), rng)
         pd.testing.assert_frame_equal(frame, alone)
         assert limits == told
+
+
+def test_leaves_without_numbers_have_no_limits():
+    data = pd.DataFrame({"a": [False, True] * 10, "n": np.arange(20.0)})
+    chosen = dm.select(DecisionTreeClassifier().fit(data, data.a), data, "BVA")
+    assert chosen.limits == ((), ())
+    assert "2 leaves ask for no numbers" in chosen.describe()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "category", "Int64", "int32"])
+def test_columns_that_are_written_in_other_ways(dtype):
+    numbers = pd.DataFrame({"n": RNG.integers(0, 250, 200), "m": RNG.normal(size=200)})
+    tree = DecisionTreeClassifier(random_state=0, max_leaf_nodes=20).fit(
+        numbers, (numbers.n // 40 + (numbers.m > 0)) % 2
+    )
+    some = numbers[:6].astype({"n": dtype})
+    for criterion in ("DTC", "DTMT"):
+        found = dm.cover(tree, some, criterion=criterion)
+        extra = found.fix()
+        assert len(extra)
+        whole = pd.concat([some.astype({"n": float}), extra.astype({"n": float})], ignore_index=True)
+        again = dm.cover(tree, whole, criterion=criterion)
+        left = found.proved if criterion == "DTMT" else 0
+        assert (~again.covered).sum() == left
+    assert len(dm.select(tree, some, "BVA").rows) == dm.cover(tree, some).covered.sum()

@@ -73,7 +73,8 @@ class Coverage(Drawn):
     def _told(self) -> str:
         reached, of = int(self.covered.sum()), plural(self.leaves, "leaf", "leaves")
         trees = f" of {len(self.trees):,} trees" if len(self.trees) > 1 else ""
-        return f"{reached:,} of {of}{trees} reached, {100 * self.share:.1f} %"
+        where = " at their limits" if self.criterion == "BVA" else ""
+        return f"{reached:,} of {of}{trees} reached{where}, {100 * self.share:.1f} %"
 
     # -- figures ---------------------------------------------------------------------------------------
 
@@ -249,8 +250,7 @@ class Coverage(Drawn):
 
     def describe(self, n: int = 5) -> str:
         """Return all that in words, with at most `n` leaves that are not reached."""
-        how = " at their limits" if self.criterion == "BVA" else ""
-        lines = [f"{self._told}{how}, by {plural(self.rows, 'row')} ({self.criterion})."]
+        lines = [f"{self._told}, by {plural(self.rows, 'row')} ({self.criterion})."]
         if len(self.trees) > 1:
             shares = 100 * self.shares
             lines.append(f"Tree by tree from {shares.min():.1f} % to {shares.max():.1f} %.")

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from .._checks import plural, whole_number
 from ..errors import DataError
 from ..runs.progress import Progress
-from ..trees.covering import smallest
+from ..trees.covering import greedy, smallest
 from ..trees.forest import Forest
 from ..trees.joint import Together, by_value
 from ..trees.kills import Kills, killers_of, kills_of
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SHOWN = 5
 AT_ONCE = 50  # mutants that rows are made for before it is seen what else these kill
+MORE = 3  # times as many rows are made as are wanted, to choose from
 LOOKED_THROUGH = 2_000  # live mutants up to which all are explained in words
 
 
@@ -151,7 +152,7 @@ class MutationScore(Drawn):
                         "feature": names[tree.feature[mutants.node]],
                         "before": operators[tree.operator[mutants.node]],
                         "operator": operators[mutants.operator],
-                        "threshold": mutants.threshold,
+                        "threshold": mutants.threshold if tree.told is None else tree.told[mutants.donor],
                         "kind": np.array(KINDS, dtype=object)[mutants.kind],
                     }
                 )
@@ -174,6 +175,8 @@ class MutationScore(Drawn):
     def why(self, mutant: int) -> Lives:
         """Return why a mutant is not killed, and whether any input could."""
         tree, number = self.place(mutant)
+        if self.killed[mutant]:
+            return Lives(True, f"it does not: {plural(int(self.counts[mutant]), 'row')} kill it")
         if mutant not in self._lives:
             found = self._solver(tree).lives(self.of[tree], number)
             if self.joint and found.killable:
@@ -273,10 +276,15 @@ class MutationScore(Drawn):
                     made.append(rows)
                     kills.append(self._kills(rows))
                     open_[np.flatnonzero(kills[-1].sum(axis=1))] = False
+                if sum(map(len, made)) >= MORE * n:
+                    break
         if not made:
             return self.leaves.frame.iloc[:0]
-        chosen, _ = smallest(hstack(kills).tocsr()[self.live])
-        return stacked(made, self.leaves.frame).iloc[chosen[:n]].reset_index(drop=True)
+        told = hstack(kills).tocsr()[self.live]
+        chosen, _ = smallest(told)
+        if len(chosen) > n:
+            chosen = greedy(told[np.flatnonzero(np.diff(told.indptr))])[:n]  # those first that kill most
+        return stacked(made, self.leaves.frame).iloc[chosen].reset_index(drop=True)
 
     def _killing(self, mutants: list[int]) -> pd.DataFrame:
         """Return a row that kills each of some mutants, where there is one."""

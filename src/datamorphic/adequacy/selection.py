@@ -92,7 +92,9 @@ class Selection(Shown):
 
     @property
     def score(self) -> float:
-        """The share of the requirements that the data meet: mutants killed, or leaves reached."""
+        """The share of the requirements that the data meet: mutants killed, or leaves reached; for "BVA" at their limits."""
+        if self.criterion == "BVA":
+            return len(self.rows) / self.leaves.leaves
         return self.leaves.share if self.mutation is None else self.mutation.score
 
     def describe(self, n: int = 5) -> str:
@@ -226,8 +228,12 @@ def _at_limits(
     if lost:
         for_them = plural(lost, "leaf", "leaves")
         notes.append(f"For {for_them} no row at the limits was found that keeps to the columns' kinds.")
+    plain = sum(not each for each in limits)
+    if plain:
+        none = plural(plain, "leaf", "leaves")
+        notes.append(f"{none} ask for no numbers: there are no limits, and the rows are as they were.")
     if target is not None:
-        rows = rows.assign(**{target: answers})
+        rows = rows.assign(**{target: list(map(tuple, answers)) if answers.ndim > 1 else answers})
         notes.append(f"The {target!r} of rows that were made is what the model answers: nobody knows better.")
     return Selection(
         "BVA", rows, np.array(origins, dtype=np.intp), answers, leaves, limits=tuple(limits), notes=tuple(notes)

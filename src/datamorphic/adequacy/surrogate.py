@@ -49,6 +49,8 @@ class Surrogate:
         The inputs.
     tolerance : float or None
         What counts as the same number; None where answers are labels.
+    note : str
+        What a reader should know besides.
     """
 
     tree: Tree
@@ -59,6 +61,7 @@ class Surrogate:
     unanswered: int
     space: Space = field(repr=False)
     tolerance: float | None = None
+    note: str = ""
 
     def __repr__(self) -> str:
         leaves = plural(len(self.tree.leaves), "leaf", "leaves")
@@ -77,7 +80,7 @@ class Surrogate:
         names = list(self.space.names)
         frame, notes = table("The surrogate", data, names, len(names), target)
         inputs = Inputs("The surrogate", self.space.names, space=self.space, coded=True)
-        return measure([self.tree], frame, inputs, [*notes, self.describe()])
+        return measure([self.tree], frame, inputs, [*notes, self.describe(), *filter(None, [self.note])])
 
     def describe(self) -> str:
         """Return how good it is in words."""

@@ -39,6 +39,7 @@ def _document(found: Found, n: int | None) -> dict[str, Any]:
             "score": found.score,
             "smallest": found.smallest,
             "places": found.places.tolist(),
+            "chosen": found.rows.to_dict("records"),
             "answers": list(found.answers),
             "limits": [
                 [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,12 +10,15 @@ import typer
 
 from .._checks import plural
 from ..errors import UsageError
+from ..reports.texts import cut
 from ..trees.files import is_tree_file, load_trees
 from .console import FINDINGS, Json, Seed, console, escaped, print_json, printable, ready_to_write, user_code
 from .resolve import Data, Inputs, Target, Trust, load_data, load_system
 
 if TYPE_CHECKING:
     import pandas as pd
+
+LONGEST = 2_000  # letters of a line
 
 Model = Annotated[
     str | None,
@@ -51,6 +55,12 @@ Tolerance = Annotated[
 Stand = Annotated[
     bool, typer.Option("--surrogate", help="For a model without trees: fit one to its answers, and take that.")
 ]
+Train = Annotated[
+    str | None,
+    typer.Option(
+        help="With --surrogate: rows to fit the tree to, other than those that are judged.", show_default=False
+    ),
+]
 
 
 def cover(
@@ -72,6 +82,7 @@ def cover(
     joint: Joint = None,
     tolerance: Tolerance = None,
     surrogate: Stand = False,
+    train: Train = None,
     html: Annotated[Path | None, typer.Option(help="Write the page to this file.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Write the tree, drawn, to this file.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Write a JUnit XML file for CI.")] = None,
@@ -92,9 +103,7 @@ def cover(
     from ..verbs.standing import standing_for
 
     rows = _data(inputs, data)
-    for file in (fix, html, svg, junit):
-        if file is not None:
-            ready_to_write(file)
+    _ready([model, inputs or data, train], fix, html, svg, junit)
     options: dict[str, Any] = {
         "target": target, "criterion": criterion.upper(), "offset": _offset(offset),
         "per_node": _per_node(constants), "joint": joint, "tolerance": tolerance,
@@ -102,12 +111,12 @@ def cover(
     lifted = ""
     with user_code():
         tree = _model(model, trust)
-        if surrogate:
-            tree = standing_for(tree, rows, target=target)
+        if surrogate or train is not None:
+            tree = standing_for(tree, rows, None if train is None else load_data(train), target=target)
         found = run(tree, rows, **options)
         if fix is not None:
             extra = found.fix()
-            extra.to_csv(fix, index=False)
+            _write(extra, fix)
             lifted = _lifted(found.share, run(tree, stacked([rows, extra], rows), **options).share, extra, fix)
         if html is not None:
             found.to_html(html)
@@ -125,7 +134,7 @@ def cover(
         _print(found.describe(show))
         out = console()
         if not enough:
-            out.print(f"Too little: {at_least:.0%} were asked for.", markup=False)
+            out.print(f"Too little: {100 * (at_least or 0):g} % were asked for.", markup=False)
         if lifted:
             out.print(lifted, markup=False)
         for file in (html, svg, junit):
@@ -150,6 +159,7 @@ def select(
     joint: Joint = None,
     tolerance: Tolerance = None,
     surrogate: Stand = False,
+    train: Train = None,
     html: Annotated[Path | None, typer.Option(help="Write the page to this file.")] = None,
     trust: Trust = False,
     seed: Seed = 0,
@@ -162,17 +172,15 @@ def select(
     """
     from ..verbs.select import select as run
 
-    for file in (out, html):
-        if file is not None:
-            ready_to_write(file)
+    _ready([model, inputs or data, train], out, html)
     with user_code():
         found = run(
             _model(model, trust), _data(inputs, data), criterion.upper(), target, minimal, seed,
             offset="beyond" if offset == "beyond" else _offset(offset), per_node=_per_node(constants), joint=joint,
-            tolerance=tolerance, surrogate=surrogate,
+            tolerance=tolerance, surrogate=surrogate if train is None else load_data(train),
         )  # fmt: skip
         if out is not None:
-            found.rows.to_csv(out, index=False)
+            _write(found.rows, out)
         if html is not None:
             found.to_html(html)
     if as_json:
@@ -219,19 +227,40 @@ def _offset(text: str) -> Any:
 def _per_node(text: str) -> Any:
     if text == "all":
         return None
-    return int(text) if text.isdigit() else text
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def _ready(read: list[str | None], *files: Path | None) -> None:
+    """Raise `UsageError` if a file cannot be written, or is what is read."""
+    for file in files:
+        if file is None:
+            continue
+        for given in read:
+            if given is not None and os.path.exists(given) and file.exists() and os.path.samefile(given, file):
+                raise UsageError(f"{str(file)!r} is what is read: it would be written over. Name another file.")
+        ready_to_write(file)
+
+
+def _write(rows: pd.DataFrame, file: Path) -> None:
+    if file.suffix.lower() in (".parquet", ".pq"):
+        rows.to_parquet(file, index=False)
+    else:
+        rows.to_csv(file, index=False)
 
 
 def _print(text: str) -> None:
     """Print a text, its first line in bold."""
     out = console()
-    first, _, rest = text.partition("\n")
+    first, *rest = (cut(printable(line), LONGEST) for line in text.split("\n"))
     if out.is_terminal:
-        out.print(f"[bold]{escaped(printable(first))}[/]")
+        out.print(f"[bold]{escaped(first)}[/]")
     else:
         out.print(first, markup=False)
-    if rest:
-        out.print(rest, markup=False)
+    for line in rest:
+        out.print(line, markup=False)
 
 
 def _lifted(before: float, after: float, extra: pd.DataFrame, file: Path) -> str:

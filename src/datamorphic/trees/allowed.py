@@ -42,6 +42,8 @@ class Column:
         Whether trees get to see missing values.
     width, typical : float
         Its range and its middle value.
+    free : Column or None
+        What it may hold if need be, where the rest is but suggested by how the rows at hand are written.
     """
 
     single: bool
@@ -53,9 +55,14 @@ class Column:
     gone: bool
     width: float
     typical: float
+    free: Column | None = None
 
     def within(self, range_: Range) -> Allowed:
         """Return what it may hold of what comes through a range."""
+        found = self._within(range_)
+        return self.free._within(range_) if found.empty and self.free is not None else found
+
+    def _within(self, range_: Range) -> Allowed:
         inside, single = _inside(range_, self.single), self.single
         low, high, choices = max(inside.low, self.low), min(inside.high, self.high), self.choices
         # a bound may round to a number beyond it, and is as good as that
@@ -91,13 +98,16 @@ class Column:
 
 
 def column_of(column: int, single: bool, frame: pd.DataFrame, own: Floats, inputs: Inputs) -> Column:
-    """Return what a column may hold: what its feature allows, or what its dtype suggests; `own` are its values."""
+    """Return what a column may hold: what its feature allows, or what its dtype suggests; `own` are its values.
+
+    Where a model was fitted on fractions, and the rows at hand happen to be whole, fractions are possible all the same.
+    """
     known = own[~np.isnan(own)]
     feature = inputs.space[inputs.names[column]] if inputs.space is not None else None
     largest = float(np.finfo(np.float32 if single else np.float64).max)
-    low, high, whole, choices = -largest, largest, False, None
+    low, high, whole, choices, suggested = -largest, largest, False, None, False
     if feature is not None:
-        missing = feature.nullable
+        missing = feature.nullable or column in inputs.gone
         if isinstance(feature, Categorical):
             choices = _choices(feature, inputs.coded, inputs.categories.get(column))
         else:
@@ -105,11 +115,10 @@ def column_of(column: int, single: bool, frame: pd.DataFrame, own: Floats, input
     elif column in inputs.categories:
         missing, choices = True, np.arange(len(inputs.categories[column]), dtype=np.float64)
     else:
-        kind = getattr(frame.dtypes.iloc[column], "kind", "O")
-        whole, missing = kind in "iu", kind not in "iub"
-        choices = np.array([0.0, 1.0]) if kind == "b" else None
+        low, high, whole, choices, missing = _suggested(frame.dtypes.iloc[column], low, high)
+        suggested = getattr(frame.dtypes.iloc[column], "kind", "O") != "b"
     filled = inputs.before is not None and inputs.before.fills
-    return Column(
+    found = Column(
         single,
         low,
         high,
@@ -120,6 +129,24 @@ def column_of(column: int, single: bool, frame: pd.DataFrame, own: Floats, input
         width=_width(feature, known),
         typical=float(np.median(known)) if len(known) else 0.0,
     )
+    if not suggested:
+        return found
+    return replace(found, free=replace(found, low=-largest, high=largest, whole=False, choices=None, missing=True))
+
+
+def _suggested(dtype: Any, low: float, high: float) -> tuple[float, float, bool, Floats | None, bool]:
+    """Return what a dtype suggests: bounds, whether numbers are whole, the few values, whether some may be missing."""
+    kind = getattr(dtype, "kind", "O")
+    missing = kind not in "iub" or not isinstance(dtype, np.dtype)
+    if kind == "b":
+        return low, high, False, np.array([0.0, 1.0]), missing
+    if kind in "iu" and isinstance(dtype, np.dtype):
+        limits = np.iinfo(dtype)
+        low, high = max(low, float(limits.min)), min(high, float(limits.max))
+    choices = None
+    if hasattr(dtype, "categories"):
+        choices = np.array([float(each) for each in dtype.categories])  # trees have seen them: they are numbers
+    return low, high, kind in "iu", choices, missing
 
 
 @dataclass(frozen=True)

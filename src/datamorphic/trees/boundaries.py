@@ -96,11 +96,18 @@ class Boundaries:
         allowed = facts.within(range_)
         if allowed.choices is not None or allowed.low > allowed.high:
             return {}
-        found = {}
-        for upper, limit, end in ((True, range_.high, allowed.high), (False, range_.low, allowed.low)):
-            if math.isfinite(limit) and math.isfinite(end):
-                found[upper] = shortest(self._just(limit, end, -1 if upper else 1, gap, allowed), self.single)
-        return found
+        outermost = {
+            upper: end
+            for upper, limit, end in ((True, range_.high, allowed.high), (False, range_.low, allowed.low))
+            if math.isfinite(limit) and math.isfinite(end)
+        }
+        found = {
+            upper: self._just(range_.high if upper else range_.low, end, -1 if upper else 1, gap, allowed)
+            for upper, end in outermost.items()
+        }
+        # where the leaf is narrower than that, its outermost values have to do
+        inside = {upper: value for upper, value in found.items() if allowed.low <= value <= allowed.high}
+        return {upper: shortest(value, self.single) for upper, value in (inside or outermost).items()}
 
     def _just(self, limit: float, end: float, inwards: int, gap: float, allowed: Allowed) -> float:
         """Return the value just inside a limit, whose outermost value inside is `end`."""
@@ -109,9 +116,8 @@ class Boundaries:
         distance = 1.0 if self.offset == UNIT else float(self.offset) * gap
         value = limit + inwards * distance
         if allowed.whole:
-            value = math.floor(value) if inwards < 0 else math.ceil(value)
-        # where the leaf is narrower than that, as far inside as there is room
-        return min(max(value, allowed.low), allowed.high)
+            return float(math.floor(value) if inwards < 0 else math.ceil(value))
+        return value
 
     def _all_ends(self, leaf: int) -> dict[int, dict[bool, float]]:
         """Return the values just inside the limits of a leaf, by column, where there are any."""
@@ -150,7 +156,9 @@ class Boundaries:
             changed = [place for place, each in enumerate(sides) if column in each]
             kept = frame.iloc[:, column].copy()
             values = matrix[changed, column]
-            kept.iloc[changed] = values.astype(np.int64) if kept.dtype.kind in "iu" else values
+            if kept.dtype.kind in "iu":  # they are whole: what the dtype suggests is kept to
+                values = values.astype(kept.dtype if isinstance(kept.dtype, np.dtype) else np.int64)
+            kept.iloc[changed] = values.astype(kept.dtype) if kept.dtype == np.float32 else values
             frame[frame.columns[column]] = kept
         landed = leaf_of(self.tree, self.inputs.seen(frame)) == np.asarray(leaves)
         return [
@@ -162,7 +170,7 @@ class Boundaries:
                 ],
             )
             if landed[place]
-            else None
+            else self.made(leaf, rows[place], rng)
             for place, leaf in enumerate(leaves)
         ]
 
@@ -240,10 +248,7 @@ class Boundaries:
         found = np.ones(len(self.frame), dtype=bool)
         for leaf in np.unique(leaves).tolist():
             rows = np.flatnonzero(leaves == leaf)
-            for column, range_ in self._box(leaf).items():
-                ends = self.ends(column, range_)
-                if not ends:
-                    continue
+            for column, ends in self._all_ends(leaf).items():
                 own = self.values[rows, column]
                 near = np.zeros(len(rows), dtype=bool)
                 for upper, end in ends.items():

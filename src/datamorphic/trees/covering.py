@@ -76,6 +76,6 @@ def _solved(meets: Any) -> npt.NDArray[np.intp] | None:
         integrality=np.ones(meets.shape[1]),
         bounds=Bounds(0, 1),
         constraints=LinearConstraint(meets.astype(float), lb=1),
-        options={"time_limit": SECONDS},
+        options={"time_limit": SECONDS, "mip_rel_gap": 0},
     )
     return np.flatnonzero(found.x > 0.5) if found.status == 0 else None

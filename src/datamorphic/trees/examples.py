@@ -31,7 +31,7 @@ def example(
     def lands(made: pd.DataFrame) -> bool:
         return bool(leaf_of(tree, inputs.seen(made))[0] == node)
 
-    return row_within(box(tree, node, told=True), precise(tree), frame, inputs, lands, near, told=told)
+    return row_within(box(tree, node, told=True), precise(tree), frame, inputs, lands, near, told=told, again=True)
 
 
 def precise(tree: Tree) -> bool:
@@ -50,6 +50,7 @@ def row_within(
     told: str = "",
     columns: Callable[[int], Column] | None = None,
     values: Floats | None = None,
+    again: bool = False,
 ) -> pd.DataFrame:
     """Return a row of a frame, changed no more than it takes to come through some ranges, by column, and to land.
 
@@ -83,8 +84,9 @@ def row_within(
         if lands(made) and keeps(inputs, made):
             return made
     bound = inputs.space is not None and bool(inputs.space.constraints)
-    why = "a constraint of the space is in the way" if bound else "rounding is in the way"
-    raise DataError(f"No row was found that reaches {told}: {why}. Start from another row: near=...")
+    why = "a constraint of the space" if bound else "how numbers are rounded, or what the steps before do,"
+    hint = " Start from another row: near=..." if near is None and again else ""
+    raise DataError(f"No row was found that reaches {told}: {why} is in the way.{hint}")
 
 
 def _given(near: Any, inputs: Inputs, frame: pd.DataFrame) -> pd.DataFrame:
@@ -130,11 +132,14 @@ def as_column(value: float, old: pd.Series[Any], column: int, inputs: Inputs) ->
     if column in inputs.categories:
         category = inputs.categories[column][int(value)] if not math.isnan(value) else None
         return pd.Series([category], index=old.index, dtype=old.dtype)
-    if not math.isnan(value):
+    known = getattr(old.dtype, "categories", None)
+    if not math.isnan(value) and (known is None or value in known):
         plain = int(value) if value == int(value) and old.dtype.kind in "iu" else value
         try:
-            return pd.Series([plain], index=old.index).astype(old.dtype)
-        except (TypeError, ValueError):
+            cast = pd.Series([plain], index=old.index).astype(old.dtype)
+            if old.dtype.kind == "f" or float(cast.iloc[0]) == plain:
+                return cast
+        except (TypeError, ValueError, OverflowError):
             pass  # that dtype cannot hold it
     return pd.Series([value], index=old.index)
 

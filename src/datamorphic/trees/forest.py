@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from .._checks import plural
 from ..errors import ModelError
+from .domains import Domain
 from .model import Floats, Tree, leaf_of
 from .steps import Before
 
@@ -92,11 +93,13 @@ class Forest:
         Whether values may be missing.
     categories : mapping
         For columns of categories, by their place: the values that the codes 0, 1, ... stand for. Others count as
-        missing.
+        missing, if `domains` does not say otherwise.
     gone : mapping
         For columns where a number stands for a missing value, by their place: that number.
     before : Before or None
         What is done to the rows before the trees see them.
+    domains : mapping
+        For columns of which the model says what they may hold, by their place: that.
 
     Examples
     --------
@@ -122,6 +125,7 @@ class Forest:
     categories: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
     gone: Mapping[int, float] = field(default_factory=dict)
     before: Before | None = None
+    domains: Mapping[int, Domain] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         leaves = plural(sum(len(tree.leaves) for tree in self.trees), "leaf", "leaves")
@@ -192,9 +196,16 @@ class Forest:
             return decided
         if self._joining.parts:
             return np.column_stack(
-                [np.asarray(labels)[places] for labels, places in zip(self.labels, decided.T, strict=True)]
+                [_as_array(labels)[places] for labels, places in zip(self.labels, decided.T, strict=True)]
             )
-        return np.asarray(self.labels)[decided]
+        return _as_array(self.labels)[decided]
+
+
+def _as_array(labels: tuple[Any, ...]) -> npt.NDArray[Any]:
+    """Return labels as an array that changes none of them, as large integers of both signs would be."""
+    array = np.asarray(labels)
+    whole = array.dtype.kind == "f" and any(isinstance(label, int) for label in labels)
+    return np.array(labels, dtype=object) if whole else array
 
 
 def _weighted_median(numbers: Floats, weights: Floats) -> Floats:

@@ -15,6 +15,7 @@ from ..space.columns import as_numbers
 from ..space.infer import check_frame
 from ..space.points import Points
 from ..space.space import Space
+from .domains import Domain, codes_among, with_others, without
 from .forest import Forest
 from .steps import Before
 
@@ -51,6 +52,8 @@ class Inputs:
         What values a column may have, where that is known.
     coded : bool
         Whether the trees get the codes of that space rather than the values themselves.
+    domains : mapping
+        For columns of which the model says what they may hold, by their place: that.
     """
 
     owner: str
@@ -62,6 +65,7 @@ class Inputs:
     gone: Mapping[int, float] = field(default_factory=dict)
     space: Space | None = None
     coded: bool = False
+    domains: Mapping[int, Domain] = field(default_factory=dict)
 
     def seen(self, frame: pd.DataFrame) -> Seen:
         """Return the rows as the trees see them, in the precision they compare in; missing values are NaN."""
@@ -84,6 +88,8 @@ class Inputs:
             for column, number in self.gone.items():
                 near = np.abs(seen[:, column] - number) <= (0 if self.single else NEARLY_ZERO)
                 seen[near, column] = np.nan
+        if self.domains:
+            seen = self._valid(seen.copy(), frame)
         if np.isfinite(seen).all():
             return seen
         _refuse(frame, np.isinf(seen), "is infinite, or too large for single precision", "Replace or rescale it.")
@@ -94,6 +100,8 @@ class Inputs:
 
     def plain(self, frame: pd.DataFrame) -> npt.NDArray[Any]:
         """Return the rows as numbers: categories as their codes, all else as it is."""
+        for column, domain in self.domains.items():
+            frame = without(frame, column, domain.missing)
         if not self.categories:
             plain = frame.to_numpy() if all(dtype.kind in "fiub" for dtype in frame.dtypes) else numbers(frame)
             return plain if plain.dtype.kind in "fiub" else numbers(frame)
@@ -101,8 +109,45 @@ class Inputs:
         others = [j for j in range(len(frame.columns)) if j not in self.categories]
         matrix[:, others] = numbers(frame.iloc[:, others])
         for column, values in self.categories.items():
-            matrix[:, column] = codes_among(frame.iloc[:, column], values)
+            matrix[:, column] = self._codes(frame, column, values)
         return matrix
+
+    def _codes(self, frame: pd.DataFrame, column: int, values: Sequence[Any]) -> npt.NDArray[np.float64]:
+        """Return the codes of a column of categories, and do with others what the model says."""
+        codes, own = codes_among(frame.iloc[:, column], values), frame.iloc[:, column]
+        domain = self.domains.get(column)
+        if domain is None or domain.others == "missing":
+            return codes
+        others = np.isnan(codes) & own.notna().to_numpy()
+        text = isinstance(values[0], str) if values else None
+        unlike = np.array([isinstance(each, str) != text for each in own.astype(object)]) & others
+        wrong = (
+            "is no text, and texts are what the trees ask for" if text else "is a text, and the trees ask for none"
+        )
+        if values:
+            _refuse(frame, _at(frame, column, unlike), wrong, "Give the column the type it had for fitting.")
+        if domain.others == "refused":
+            why = f"is none of the values for which {self.owner} has an answer"
+            _refuse(frame, _at(frame, column, others), why, "Leave the row out.")
+        return np.where(others, len(values) - 1, codes)
+
+    def _valid(self, seen: Seen, frame: pd.DataFrame) -> Seen:
+        """Return numbers without those that stand for missing ones or are invalid by the word of the model."""
+        for column, domain in self.domains.items():
+            if column in self.categories:
+                continue
+            own = seen[:, column]
+            own[
+                np.isin(own, np.array([each for each in domain.missing if not isinstance(each, str)], own.dtype))
+            ] = np.nan
+            if not domain.intervals or domain.others == "kept":
+                continue
+            outside = domain.outside(own)
+            if domain.others == "refused":
+                why = f"is outside of the values for which {self.owner} has an answer"
+                _refuse(frame, _at(frame, column, outside), why, "Leave the row out.")
+            own[outside] = np.nan
+        return seen
 
     def _rounded(self, values: Any) -> Seen:
         with np.errstate(over="ignore"):
@@ -111,12 +156,11 @@ class Inputs:
             return np.ascontiguousarray(values, dtype=np.float64)
 
 
-def codes_among(column: pd.Series[Any], values: Sequence[Any]) -> npt.NDArray[np.float64]:
-    """Return the places of a column's values among some, NaN where they are none of them."""
-    import pandas as pd
-
-    places = pd.Index(pd.Series(list(values), dtype=object)).get_indexer(column.astype(object))
-    return np.where(places < 0, np.nan, places)
+def _at(frame: pd.DataFrame, column: int, rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return where some rows of one column are in a frame."""
+    places = np.zeros(frame.shape, dtype=bool)
+    places[:, column] = rows
+    return places
 
 
 def numbers(frame: pd.DataFrame) -> npt.NDArray[np.float64]:
@@ -175,8 +219,22 @@ def read(
                 f"The space has no feature {absent[0]!r}, which {owner} looks at. {did_you_mean(absent[0], space.names)}"
             )
     names = tuple(str(name) for name in frame.columns)
+    categories = {
+        column: with_others(values, frame.iloc[:, column], space[names[column]] if space is not None else None)
+        if column in forest.domains and forest.domains[column].others == "kept"
+        else values
+        for column, values in forest.categories.items()
+    }
     inputs = Inputs(
-        owner, names, forest.before, forest.takes_missing, forest.single, forest.categories, forest.gone, space
+        owner,
+        names,
+        forest.before,
+        forest.takes_missing,
+        forest.single,
+        categories,
+        forest.gone,
+        space,
+        domains=forest.domains,
     )
     return inputs, frame, notes
 

@@ -101,7 +101,7 @@ class Solver:
         if effort <= 0:
             return Lives(None, "there are too many cases to look through")
         if not self._exact(node):
-            return Lives(None, "no input was found, up to rounding")
+            return Lives(None, "no input was found, but for what steps before the tree and rounding may do")
         if not reached:
             return Lives(False, "no possible input makes the two comparisons differ there")
         return Lives(False, "both sides answer the same to every input that could go the other way")
@@ -166,8 +166,8 @@ class Solver:
         return None, effort
 
     def _exact(self, node: int) -> bool:
-        """Tell whether rounding cannot matter: a column in its own units, without whole numbers too large to tell apart."""
-        if self.tree.told is not None:
+        """Tell whether nothing but the trees matters: no steps before, and no whole numbers too large to tell apart."""
+        if self.inputs.before is not None:
             return False
         whole = self._column(int(self.tree.feature[node])).whole
         return not (self.single and whole and abs(float(self.tree.threshold[node])) > EXACT_WHOLE)

@@ -37,7 +37,7 @@ def cover(
     per_node: PerNode = NEIGHBOURS,
     joint: bool | None = None,
     tolerance: float | None = None,
-    surrogate: bool = False,
+    surrogate: Any = False,
     progress: bool | None = None,
 ) -> Coverage | MutationScore:
     """Tell how well some rows exercise a tree, or the trees of a forest.
@@ -56,7 +56,7 @@ def cover(
     target : str, optional
         The column that holds the label and is no input.
     space : Space, optional
-        The values that columns may have; rows that are made keep to them.
+        The values that columns may have; what is put into rows that are made keeps to them.
     criterion : {"DTC", "BVA", "DTMT"}
         What has to be covered: every leaf; every leaf by a row at its limits; every mutant of a decision by a row to
         which it answers differently.
@@ -64,9 +64,10 @@ def cover(
         For "BVA", how near a limit a value must lie: see `dm.select`.
     per_node, joint, tolerance
         For "DTMT": see `dm.select`.
-    surrogate : bool
+    surrogate : bool or DataFrame
         Whether to fit a tree to the answers of a model that has none, and to take that. How often it answers as the
-        model does is told with the result.
+        model does is told with the result. Best give rows to fit it to other than those that are judged, e.g. those the
+        model was trained on; with a space, random inputs of it are asked, too.
     progress : bool, optional
         Whether to show progress on stderr; by default if that is a terminal.
 
@@ -95,8 +96,9 @@ def cover(
     one_of("criterion", "cover", criterion, CRITERIA)
     check_offset(offset, "cover", beyond=False)
     check_per_node(per_node)
-    if surrogate:
-        model, space = standing_for(model, data, target=target, space=space, progress=progress), None
+    if surrogate is not False:
+        background = None if surrogate is True else surrogate
+        model, space = standing_for(model, data, background, target=target, space=space, progress=progress), None
     forest, leaves, _ = read_all(model, data, "cover", target=target, space=space)
     joint, tolerance = how_killed(forest, criterion, joint, tolerance)
     if criterion == "DTC":
@@ -114,6 +116,8 @@ def read_all(
     """Return the trees of a model, which leaves the data reach, and the rows of the data with all their columns."""
     if space is not None and not isinstance(space, Space):
         reject("space", owner, "a Space", space)
+    if target is not None and not isinstance(target, str):
+        reject("target", owner, "the name of a column", target)
     if isinstance(model, Estimator):
         model = model.model
     if isinstance(model, Surrogate):
@@ -143,8 +147,8 @@ def _check_decides(forest: Forest) -> None:
     if all(len(tree) == 1 for tree in forest.trees):
         told = forest.trees[0].answer_at(0)
         raise ModelError(
-            f"This {forest.owner} makes no decision: it has one leaf and answers {short(told)!r} to every input, so there "
-            "is nothing to cover. Was it fitted on data with one label, or with max_depth=0?"
+            f"This {forest.owner} makes no decision: it has one leaf and answers {told!r} to every input, so there is "
+            "nothing to cover. Was it fitted on data with one label only?"
         )
 
 
@@ -169,19 +173,26 @@ def how_killed(forest: Forest, criterion: str, joint: bool | None, tolerance: fl
         reject("tolerance", "mutants of trees", "a number, 0 or more", tolerance)
     if criterion != "DTMT":
         return False, 0.0
-    partial = any(tree.meaning for tree in forest.trees)
+    several = (
+        forest.labels is None and forest.trees[0].labels is not None
+    )  # numbers: only the whole can compare them
     if joint is None:
-        joint = partial
+        joint = several or any(tree.meaning for tree in forest.trees)
+    if several and not joint:
+        raise ModelError(
+            f"This {forest.owner} answers with several numbers at once, which are compared as a whole: joint=True."
+        )
     numbers = forest.labels is None if joint else forest.trees[0].labels is None
     if numbers and tolerance is None:
         what = "its trees" if not joint and forest.labels is not None else f"this {forest.owner}"
         raise ModelError(
             f"DTMT counts a mutant as killed when the answer differs, and {what} answers with numbers, which differ by "
-            "next to nothing most of the time. Say from what difference on counts: tolerance=0.1, or tolerance=0 for any."
+            "next to nothing most of the time. Say from what difference on counts: tolerance=0.1, or tolerance=0 for any "
+            "(--tolerance on the command line)."
         )
     if joint and forest.joining is None:
         raise ModelError(
             f"The trees of this {forest.owner} do not make its answer alone: it starts from another model. Look at each "
             "tree by itself: joint=False."
         )
-    return joint, float(tolerance or 0.0)
+    return joint, float(tolerance or 0.0) if numbers else 0.0  # labels are the same or not

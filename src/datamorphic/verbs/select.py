@@ -26,7 +26,7 @@ def select(
     per_node: PerNode = NEIGHBOURS,
     joint: bool | None = None,
     tolerance: float | None = None,
-    surrogate: bool = False,
+    surrogate: Any = False,
 ) -> Selection:
     """Choose test rows from data, or make some, that exercise a tree, or the trees of a forest.
 
@@ -50,7 +50,7 @@ def select(
     seed : int
         For what is chosen at random.
     space : Space, optional
-        The values that columns may have: rows that are made keep to them.
+        The values that columns may have: what is put into rows that are made keeps to them.
     offset : "step", "unit", float or "beyond"
         For "BVA", how far inside a limit: one representable step, one unit, or a share of the usual spacing of the
         column's values; whole numbers stay whole. "beyond" draws values beyond the limits instead.
@@ -62,8 +62,8 @@ def select(
         default the whole where trees only add to a score.
     tolerance : float, optional
         For "DTMT" and models that answer numbers: from what difference on an answer counts as different.
-    surrogate : bool
-        Whether to fit a tree to the answers of a model that has none, and to take that.
+    surrogate : bool or DataFrame
+        Whether to fit a tree to the answers of a model that has none, and to take that; or the rows to fit it to.
 
     Returns
     -------
@@ -86,8 +86,9 @@ def select(
     check_offset(offset, "select")
     check_per_node(per_node)
     rng = generator("seed", "select", seed)
-    if surrogate:
-        model, space = standing_for(model, data, target=target, space=space, seed=seed), None
+    if surrogate is not False:
+        background = None if surrogate is True else surrogate
+        model, space = standing_for(model, data, background, target=target, space=space, seed=seed), None
     forest, leaves, rows = read_all(model, data, "select", target=target, space=space)
     joint, tolerance = how_killed(forest, criterion, joint, tolerance)
     return selected(

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    VotingClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -119,10 +126,40 @@ def test_trees_that_are_handed_other_columns_are_refused():
         check_trees(forest, "model.skops")
     loose = LogisticRegression().fit(frame, frame["x"] > 0.5)
     loose.hidden = [{"deep": (forest.estimators_[0].tree_,)}]
-    with pytest.raises(dm.errors.UntrustedError, match="belongs to no model"):
+    with pytest.raises(dm.errors.UntrustedError, match="belongs to no decision tree"):
         check_trees(loose, "model.skops")
     bag = BaggingClassifier(DecisionTreeClassifier(), 3, max_features=0.5).fit(wide, frame["x"] > frame["y"])
     check_trees(bag, "model.skops")
     bag.estimators_features_[0] = np.array([0, 1, 9])
-    with pytest.raises(dm.errors.UntrustedError, match="take other columns"):
-        check_trees(bag, "model.skops")
+    check_trees(bag, "model.skops")  # no harm: NumPy looks at what it is asked for
+    with pytest.raises(IndexError):
+        bag.predict(wide)
+    for nothing in ([], None, np.array([])):
+        forest.estimators_ = nothing
+        with pytest.raises(dm.errors.UntrustedError) if nothing is not None else nullcontext():
+            check_trees(forest, "model.skops")
+
+
+def test_trees_are_taken_only_where_it_is_known_who_asks_them(tmp_path):
+    frame = SPACE.sample(100, seed=0)
+    labels = frame["x"] > frame["y"]
+    tree = DecisionTreeClassifier().fit(frame, labels)
+    boosted = GradientBoostingClassifier(n_estimators=2).fit(frame, labels)
+    vote = VotingClassifier([("a", tree)]).fit(frame, labels)
+    for model in (boosted, vote):
+        io.dump(model, tmp_path / "model.skops")
+        with pytest.raises(dm.errors.UntrustedError, match=r"not know(n)? to (ask them safely|be safe).*--trust"):
+            dm.wrap(tmp_path / "model.skops")
+        assert len(dm.wrap(tmp_path / "model.skops", space=SPACE, trust=True).execute(frame).values) == 100
+    bare = VotingClassifier([("a", LogisticRegression())]).fit(frame, labels)
+    bare.decoy, bare.estimators_ = tree, [tree.tree_]  # a tree that would be asked by itself, and one that owns it
+    with pytest.raises(dm.errors.UntrustedError, match=r"ask them safely|belongs to no decision tree"):
+        check_trees(bare, "model.skops")
+    del bare.decoy
+    with pytest.raises(dm.errors.UntrustedError, match="belongs to no decision tree"):
+        check_trees(bare, "model.skops")
+    hidden = make_pipeline(StandardScaler(), DecisionTreeClassifier()).fit(frame, labels)
+    check_trees(hidden, "model.skops")
+    hidden.steps.append(("tree", hidden[-1].tree_))
+    with pytest.raises(dm.errors.UntrustedError, match="belongs to no decision tree"):
+        check_trees(hidden, "model.skops")

@@ -12,9 +12,11 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
 from ..._checks import did_you_mean, short
 from ...errors import DataError, ModelError
+from ..domains import Domain
 
 ORDERS = ("lessThan", "lessOrEqual", "greaterThan", "greaterOrEqual")
 NUMBERS = ("integer", "float", "double")
+TREATMENTS = {"returnInvalid": "refused", "asIs": "kept", "asMissing": "missing"}
 
 
 def kind(element: Element) -> str:
@@ -85,11 +87,56 @@ class Field:
     optype: str = "continuous"
     values: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    invalid: list[str] = field(default_factory=list)
+    intervals: list[tuple[float, bool, float, bool]] = field(default_factory=list)
     replacement: str | None = None
+    treatment: str = "returnInvalid"
 
     def value(self, text: str) -> Any:
         """Return the value that a text stands for."""
-        return as_value(text, self.data_type)
+        try:
+            return as_value(text, self.data_type)
+        except ModelError as error:
+            raise ModelError(f"The field {self.name!r} of the PMML file: {error}") from None
+
+    @property
+    def others(self) -> str:
+        """What becomes of values that are not valid; where none are listed all are."""
+        if (self.values or self.intervals or self.invalid) and self.treatment not in TREATMENTS:
+            raise ModelError(
+                f"The field {self.name!r} treats invalid values as {self.treatment!r}, which is not read. Read are: "
+                f"{', '.join(TREATMENTS)}."
+            )
+        others = TREATMENTS.get(self.treatment, "kept")
+        if self.data_type == "boolean":  # there are no others that could be kept
+            return "missing" if others == "missing" else "refused"
+        if self.invalid and others != "kept":
+            raise ModelError(
+                f"The field {self.name!r} lists values that are invalid, such as {self.invalid[0]!r}, which is not read. "
+                "List those that are valid."
+            )
+        return others if self.values or self.intervals else "kept"
+
+    def gone(self) -> list[Any]:
+        """Return the values that stand for a missing one: numbers, or texts where they are none."""
+        found: list[Any] = []
+        for text in self.missing:
+            try:
+                found.append(as_value(text, self.data_type))
+            except ModelError:
+                found.append(text)
+        return found
+
+    def domain(self, grouped: bool) -> Domain:
+        """Return what the column may hold; `grouped` where it holds categories."""
+        gone, others = self.gone(), self.others
+        if grouped:
+            return Domain(tuple(dict.fromkeys([*gone, *self.missing])), (), others)
+        first = next((each for each in gone if not isinstance(each, str)), None)
+        rest = tuple(each for each in gone if each is not first)
+        points = [(self.value(text), True, self.value(text), True) for text in self.values]
+        valid = (*self.intervals, *points)
+        return Domain(rest, valid if others != "kept" else (), others)
 
 
 def as_value(text: str, data_type: str) -> Any:
@@ -101,11 +148,18 @@ def as_value(text: str, data_type: str) -> Any:
     (7, '7', 0.5, True)
     """
     if data_type == "integer":
-        number = as_number(text)
-        return int(number) if number == int(number) else number
+        try:
+            return int(text)  # a number of many digits is no float
+        except ValueError:
+            number = as_number(text)
+            return int(number) if number == int(number) else number
     if data_type in NUMBERS:
         return as_number(text)
-    return text.strip().lower() in ("true", "1") if data_type == "boolean" else text
+    if data_type != "boolean":
+        return text
+    if text.strip().lower() not in ("true", "1", "false", "0"):
+        raise ModelError(f"'true' or 'false' was expected in the PMML file. Got {text!r}.")
+    return text.strip().lower() in ("true", "1")
 
 
 def as_number(text: str | None) -> float:
@@ -131,37 +185,62 @@ def fields_of(root: Element) -> dict[str, Field]:
             each.get("optype", "continuous"),
             [value for value, how in listed if how == "valid"],
             [value for value, how in listed if how == "missing"],
+            [value for value, how in listed if how == "invalid"],
+            [_interval(part) for part in within(each, "Interval")],
         )
+        ordered = found[name]
+        if ordered.optype == "ordinal" and ordered.data_type in NUMBERS:
+            ranks = [as_number(value) for value in ordered.values]
+            if ranks != sorted(ranks):
+                raise ModelError(
+                    f"The field {name!r} is ordinal and its numbers are listed in an order of their own, which is not read."
+                )
     return found
+
+
+def _interval(element: Element) -> tuple[float, bool, float, bool]:
+    """Return where an interval begins and ends, and whether it does so with the ends."""
+    left, right = (element.get(f"{side}Margin") for side in ("left", "right"))
+    closure = element.get("closure", "closedClosed")
+    return (
+        -math.inf if left is None else as_number(left),
+        closure.startswith("closed"),
+        math.inf if right is None else as_number(right),
+        closure.endswith("Closed"),
+    )
 
 
 def schema_of(model: Element, fields: dict[str, Field]) -> tuple[list[Field], Field | None]:
     """Return the fields a model looks at, in order, and the one it answers."""
-    columns, target = [], None
+    columns: list[Field] = []
+    target = None
     for each in (each for part in within(model, "MiningSchema") for each in within(part, "MiningField")):
         name, usage = each.get("name", ""), each.get("usageType", "active")
         if usage in ("target", "predicted"):
-            target = target or fields.get(name)
+            if target is not None and target.name != name:
+                raise ModelError(
+                    f"The model answers several fields at once, {target.name!r} and {name!r}, which is not read."
+                )
+            target = fields.get(name)
         elif usage == "active":
             if name not in fields:
                 raise ModelError(
                     f"The model looks at the field {name!r}, which is not in the DataDictionary. "
                     f"{did_you_mean(name, fields)}"
                 )
-            if each.get("outliers", "asIs") != "asIs":
-                raise ModelError(
-                    f"The field {name!r} treats outliers as {each.get('outliers')!r}, which is not read."
-                )
             fields[name].replacement = each.get("missingValueReplacement")
+            fields[name].treatment = each.get("invalidValueTreatment", "returnInvalid")
             columns.append(fields[name])
     return columns, target
 
 
 def casts_of(root: Element) -> dict[str, tuple[str, str]]:
     """Return derived fields that only change the type of another: which, and to what type."""
-    found = {}
+    found: dict[str, set[tuple[str, str]]] = {}
     for each in everywhere(root, "DerivedField"):
-        refs = [part for part in each if kind(part) != "Extension"]
-        if len(refs) == 1 and kind(refs[0]) == "FieldRef":
-            found[each.get("name", "")] = (refs[0].get("field", ""), each.get("dataType", "double"))
-    return found
+        refs = [part for part in each if kind(part) not in ("Extension", "Value", "Interval")]
+        plain = len(refs) == 1 and kind(refs[0]) == "FieldRef" and refs[0].get("mapMissingTo") is None
+        # one of that name may be derived otherwise in another part of the document
+        cast = (refs[0].get("field", ""), each.get("dataType", "double")) if plain else ("", "")
+        found.setdefault(each.get("name", ""), set()).add(cast)
+    return {name: casts.pop() for name, casts in found.items() if len(casts) == 1}

@@ -11,10 +11,12 @@ import numpy as np
 
 from ..._checks import short
 from ...errors import ModelError
+from ..domains import Domain
 from ..forest import Forest
 from ..model import ABOVE, BELOW, EQUAL, FROM, LEAF, UP_TO, WITHIN, Floats, Tree
 from ..sources.building import names_of
 
+TREATMENTS = {"kept": "asIs", "missing": "asMissing", "refused": "returnInvalid"}
 NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 OPERATORS = {UP_TO: "lessOrEqual", BELOW: "lessThan", ABOVE: "greaterThan", FROM: "greaterOrEqual", EQUAL: "equal"}
 OPPOSITES = {
@@ -56,8 +58,9 @@ class TreeWriter:
         """Write which columns a model looks at."""
         self.put("MiningSchema", leave=False)
         for column, name in enumerate(self.names):
-            grouped = column in self.forest.categories
-            self.put("MiningField", name=name, invalidValueTreatment="asMissing" if grouped else "asIs")
+            default = Domain(others="missing" if column in self.forest.categories else "kept")
+            others = self.forest.domains.get(column, default).others
+            self.put("MiningField", name=name, invalidValueTreatment=TREATMENTS[others])
         if answers:
             self.put("MiningField", name=self.answer, usageType="target")
         self.end("MiningSchema")

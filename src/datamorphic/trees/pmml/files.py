@@ -8,6 +8,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from ...errors import ModelError
+from ..domains import Domain
 from ..forest import Forest
 from ..model import Tree
 from ..sources.building import meanings
@@ -15,7 +16,6 @@ from .document import (
     NUMBERS,
     ORDERS,
     Field,
-    as_number,
     casts_of,
     everywhere,
     fields_of,
@@ -24,8 +24,10 @@ from .document import (
     schema_of,
     within,
 )
-from .joining import Member, joined
-from .nodes import Columns, TreeReader, array_of
+from .joining import AS_IT_IS, Member, joined
+from .nodes import TreeReader
+from .predicates import Columns, array_of
+from .understood import check_inner_fields, check_understood
 from .writing import write_pmml
 
 __all__ = ["read_pmml", "write_pmml"]
@@ -52,9 +54,11 @@ def read_pmml(path: str | os.PathLike[str]) -> Forest:
 
     Notes
     -----
-    A split into more than two is made binary. Categories that the document does not list count as missing. Where a
-    document has no answer for missing values (`nullPrediction`, or `none` without the last prediction), or makes it
-    from several leaves, the trees take none. Fields of type "float" are compared in single precision.
+    A split into more than two is made binary. Where the document lists what a field may hold, all else is treated as it
+    says: kept (`asIs`), missing (`asMissing`), or refused with the data (`returnInvalid`). Where a document has no answer
+    for missing values (`nullPrediction`, or `none` without the last prediction), makes it from several leaves or asks
+    other columns (surrogates), the trees take none. Fields of type "float" are compared in single precision. What is not
+    understood and may change the answer is an error.
 
     Examples
     --------
@@ -75,12 +79,14 @@ def read_pmml(path: str | os.PathLike[str]) -> Forest:
     """
     root = parsed(path)
     models = [each for each in root if kind(each).endswith("Model")]
-    model = next((each for each in models if kind(each) in ("TreeModel", "MiningModel")), None)
-    if model is None:
-        found = f"a {kind(models[0])}" if models else "no model"
+    model = models[0] if models else root
+    if len(models) != 1 or kind(model) not in ("TreeModel", "MiningModel"):
+        found = "no model" if not models else f"a {kind(model)}" if len(models) == 1 else f"{len(models)} models"
         raise ModelError(
-            f"There is no tree in the PMML file: {found} was found. A TreeModel or a MiningModel is read."
+            f"There is not one model of trees in the PMML file: {found} was found. One TreeModel or MiningModel is read."
         )
+    check_understood(root)
+    check_inner_fields(model)
     fields = fields_of(root)
     asked, target = schema_of(model, fields)
     members, joining, probable = joined(model)
@@ -92,13 +98,16 @@ def read_pmml(path: str | os.PathLike[str]) -> Forest:
     several = len(joining.start) or 1
     told = meanings(labels, several, joining.link) if joining.how == "sum" and joining.column else [""] * several
     trees = tuple(_tree(each, columns, names, told[each.score], bool(joining.column)) for each in members)
-    if (joining.how == "sum" and not joining.column) or joining.how == "mean":
+    if joining.how != "median":
         trees = tuple(_weighted(tree, each.weight) for tree, each in zip(trees, members, strict=True))
     gone = {
-        i: as_number(each.missing[0])
+        i: float(number)
         for i, each in enumerate(columns.fields)
-        if each.missing and i not in columns.codes
+        if i not in columns.codes
+        for number in [next((told for told in each.gone() if not isinstance(told, str)), None)]
+        if number is not None
     }
+    domains = {i: each.domain(i in columns.codes) for i, each in enumerate(columns.fields)}
     return Forest(
         trees,
         model.get("modelName") or kind(model),
@@ -107,9 +116,15 @@ def read_pmml(path: str | os.PathLike[str]) -> Forest:
         None if labels is None else tuple(labels),
         joining,
         columns.takes_missing,
-        {column: tuple(_ordered(columns, column, codes)) for column, codes in columns.codes.items()},
+        {column: tuple(codes) for column, codes in columns.codes.items()},
         gone,
+        domains={i: each for i, each in domains.items() if each != _default(i in columns.codes)},
     )
+
+
+def _default(grouped: bool) -> Domain:
+    """Return what needs not be said of a column."""
+    return Domain(others="missing" if grouped else "kept")
 
 
 def _tree(member: Member, columns: Columns, names: tuple[str, ...], meaning: str, adds: bool) -> Tree:
@@ -117,7 +132,10 @@ def _tree(member: Member, columns: Columns, names: tuple[str, ...], meaning: str
     own = replace(columns, labels=None) if adds else columns
     tree = TreeReader(member.element, own).read(names, meaning)
     columns.takes_missing &= own.takes_missing
-    return tree
+    if member.rescaling == AS_IT_IS:
+        return tree
+    value = member.rescaling.of(tree.value)
+    return replace(tree, value=value, answer=value[:, 0].copy())
 
 
 def _weighted(tree: Tree, weight: float) -> Tree:
@@ -130,61 +148,60 @@ def _weighted(tree: Tree, weight: float) -> Tree:
 def _columns(root: Element, asked: list[Field], labels: list[Any] | None, target: Field | None) -> Columns:
     """Return the columns of a document; those whose categories are asked for with their codes."""
     place = {each.name: i for i, each in enumerate(asked)}
-    casts = casts_of(root)
-    types = {each.data_type for each in asked if each.data_type in NUMBERS}
-    for name, (source, data_type) in casts.items():
-        if source in place and name not in place:
-            place[name] = place[source]
-            if data_type in NUMBERS:
-                types = (types - {"double"}) | {data_type}
+    type_of = {each.name: each.data_type for each in asked}
+    for name, (source, data_type) in casts_of(root).items():
+        # any other cast changes values
+        same = type_of.get(source) == data_type or (
+            type_of.get(source) in NUMBERS and data_type in ("float", "double")
+        )
+        if source in place and name not in place and same:
+            place[name], type_of[name] = place[source], data_type
+    about: dict[int, list[Element]] = {}
+    types = set()
+    for each in everywhere(root, "SimplePredicate", "SimpleSetPredicate"):
+        name = each.get("field", "")
+        if name in place:
+            about.setdefault(place[name], []).append(each)
+            types.add(type_of[name])
+    types = types or {each.data_type for each in asked}
     if {"float", "double"} <= types:
         raise ModelError(
             "Some fields of the PMML file are of type 'float' and others of type 'double': trees here compare all their "
             "columns in one precision. Make the type of all the same."
         )
     columns = Columns(asked, place, {}, labels, target, single="float" in types)
-    values: dict[int, list[Any]] = {}
-    for each in everywhere(root, "SimplePredicate", "SimpleSetPredicate"):
-        column = place.get(each.get("field", ""))
-        if column is None or (asked[column].data_type in NUMBERS and kind(each) != "SimpleSetPredicate"):
-            continue
-        if each.get("operator") not in ("isMissing", "isNotMissing"):
-            values.setdefault(column, [])
     for column, field in enumerate(asked):
-        if field.data_type not in NUMBERS:
-            values.setdefault(column, [])
-    for column, known in values.items():
-        codes = columns.codes[column] = {}
-        texts = asked[column].values + _texts(root, place, column)
-        for text in texts:
-            value = asked[column].value(text)
-            if value not in known:
-                known.append(value)
-            codes[text] = known.index(value)
+        predicates = about.get(column, [])
+        if field.data_type not in NUMBERS or any(kind(each) == "SimpleSetPredicate" for each in predicates):
+            _group(columns, column, predicates)
     return columns
 
 
-def _texts(root: Element, place: dict[str, int], column: int) -> list[str]:
-    """Return the categories of a column that trees ask for."""
-    found: list[str] = []
-    for each in everywhere(root, "SimplePredicate", "SimpleSetPredicate"):
-        if place.get(each.get("field", "")) != column:
-            continue
+def _group(columns: Columns, column: int, predicates: list[Element]) -> None:
+    """Give the categories of a column their codes: those that are valid, or those that trees ask for as well."""
+    field = columns.fields[column]
+    texts: list[str] = []
+    for each in predicates:
         if each.get("operator") in ORDERS:
-            raise ModelError(
-                f"The field {each.get('field')!r} of categories is compared by {each.get('operator')!r}."
-            )
-        if kind(each) == "SimpleSetPredicate":
-            found += array_of(each)
-        elif each.get("value") is not None:
-            found.append(each.get("value", ""))
-    return found
-
-
-def _ordered(columns: Columns, column: int, codes: dict[str, int]) -> list[Any]:
-    """Return the categories of a column by their codes."""
-    places = {code: columns.fields[column].value(text) for text, code in reversed(codes.items())}
-    return [places[code] for code in sorted(places)]
+            raise ModelError(f"The field {field.name!r} of categories is compared by {each.get('operator')!r}.")
+        told = each.get("value")
+        texts += array_of(each) if kind(each) == "SimpleSetPredicate" else [] if told is None else [told]
+    if texts and field.data_type not in (*NUMBERS, "string", "boolean"):
+        raise ModelError(f"A tree asks about {field.name!r} of type {field.data_type!r}, which is not read.")
+    if field.intervals and field.others != "kept":
+        raise ModelError(
+            f"The field {field.name!r} has categories and is limited to intervals, which is not read."
+        )
+    if field.others == "kept":
+        columns.open.add(column)
+    both = field.data_type == "boolean" and (not field.values or field.treatment == "asIs")
+    listed = ["true", "false"] if both else field.values
+    known = dict.fromkeys(map(field.value, [*listed, *texts] if column in columns.open else listed))
+    if columns.single and any(isinstance(value, float) and value != int(value) for value in known):
+        raise ModelError(
+            f"A tree asks whether {field.name!r} of type 'float' is one of some fractions, which is not read."
+        )
+    columns.codes[column] = {value: code for code, value in enumerate(known)}
 
 
 def _labels(model: Element, target: Field | None) -> list[Any]:

@@ -2,24 +2,51 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
+import numpy as np
+
 from ...errors import ModelError
 from ..forest import Joining
-from .document import as_number, everywhere, kind, within
+from ..model import Floats
+from .document import as_number, kind, within
 from .writing import NORMALIZATIONS, NOTE
 
 LINKS = {name: link for link, name in NORMALIZATIONS.items()}
 VOTES = ("majorityVote", "weightedMajorityVote")
 
 
+class Rescaling(NamedTuple):
+    """What is done to a number that a model answers."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    factor: float = 1.0
+    constant: float = 0.0
+    whole: str | None = None
+
+    def of(self, values: Floats) -> Floats:
+        """Return numbers as they are answered."""
+        changed = np.clip(values, self.low, self.high) * self.factor + self.constant
+        if self.whole == "round":
+            return np.floor(changed + 0.5)
+        return (
+            changed if self.whole is None else np.ceil(changed) if self.whole == "ceiling" else np.floor(changed)
+        )
+
+
+AS_IT_IS = Rescaling()
+
+
 class Member(NamedTuple):
-    """A tree of a document: its element, how much it counts, and the score it adds to."""
+    """A tree of a document: its element, how much it counts, the score it adds to, and what its answers go through."""
 
     element: Element
     weight: float = 1.0
     score: int = 0
+    rescaling: Rescaling = AS_IT_IS
 
 
 def joined(model: Element, *, part: bool = False) -> tuple[list[Member], Joining, bool]:
@@ -27,32 +54,43 @@ def joined(model: Element, *, part: bool = False) -> tuple[list[Member], Joining
     classifies = model.get("functionName") == "classification"
     decides = "most" if classifies else "number"
     if kind(model) == "TreeModel":
-        added = 0.0 if classifies else _constant(model)
-        return (
-            [Member(model)],
-            Joining("sum", (added,), (0,), decides) if added else Joining(decides=decides),
-            False,
-        )
+        return [Member(model, rescaling=_rescaling(model))], Joining(decides=decides), False
     method, segments = _segments(model)
     if method == "modelChain" and not part:
         return *_chain(model, segments), False
-    members = [Member(_only_tree(each), as_number(each.get("weight", "1"))) for each in segments]
+    trees = [_only_tree(each) for each in segments]
+    for each in trees:
+        if each.get("functionName") != model.get("functionName"):
+            raise ModelError(
+                f"A MiningModel for {model.get('functionName')} in the PMML file holds a TreeModel for "
+                f"{each.get('functionName')}, which is not read."
+            )
+    members = [
+        Member(tree, as_number(each.get("weight", "1")), rescaling=_rescaling(tree))
+        for tree, each in zip(trees, segments, strict=True)
+    ]
     weights = [each.weight if method.startswith("weighted") else 1.0 for each in members]
     members = [each._replace(weight=weight) for each, weight in zip(members, weights, strict=True)]
-    added = 0.0 if classifies else _constant(model)
+    rescaling = _rescaling(model)
+    added = rescaling.constant
+    if rescaling._replace(constant=0.0) != AS_IT_IS or (added and method != "sum"):
+        raise ModelError(
+            "A Target of a MiningModel in the PMML file limits, rescales or rounds the answer, which is not read: only a "
+            "rescaleConstant for a sum is."
+        )
     if classifies and method in VOTES:
         return members, Joining("sum"), False
-    if method == "average" and not added:
+    if method == "average":
         return members, Joining("mean", decides=decides), classifies
-    if method == "weightedAverage" and not added:
+    if method == "weightedAverage":
         members = [each._replace(weight=each.weight / sum(weights)) for each in members]
         return members, Joining("sum", decides=decides), classifies
     if not classifies and method == "sum":
         single = bool(_note(model).get("single"))
         return members, Joining("sum", (added,), (0,) * len(members), decides, single=single), False
-    if not classifies and method == "weightedSum" and not added:
+    if not classifies and method == "weightedSum":
         return members, Joining("sum", decides=decides), False
-    if not classifies and not added and (method == "weightedMedian" or (method == "median" and len(members) % 2)):
+    if not classifies and (method == "weightedMedian" or (method == "median" and len(members) % 2)):
         return members, Joining("median", decides=decides, weights=tuple(weights)), False
     raise ModelError(
         f"A MiningModel for {model.get('functionName')} that joins {len(members)} trees by {method!r} is not read. Votes, "
@@ -84,17 +122,34 @@ def _only_tree(segment: Element) -> Element:
     return models[0]
 
 
-def _constant(model: Element) -> float:
-    """Return what is added to the answer of a model for numbers."""
-    for each in (each for part in within(model, "Targets") for each in within(part, "Target")):
-        if each.get("rescaleFactor", "1") not in ("1", "1.0") or each.get("castInteger"):
-            raise ModelError("A Target of the PMML file rescales or rounds the answer, which is not read.")
-        return as_number(each.get("rescaleConstant", "0"))
-    return 0.0
+def _rescaling(model: Element) -> Rescaling:
+    """Return what is done to the answer of a model: nothing where it is a label."""
+    targets = [each for part in within(model, "Targets") for each in within(part, "Target")]
+    if len(targets) > 1:
+        raise ModelError("A model of the PMML file has several Targets, which is not read.")
+    if not targets:
+        return AS_IT_IS
+    told = targets[0].attrib
+    least, most = told.get("min"), told.get("max")
+    whole = told.get("castInteger")
+    if whole not in (None, "round", "ceiling", "floor"):
+        raise ModelError(f"A Target of the PMML file has castInteger={whole!r}, which is not known.")
+    found = Rescaling(
+        -math.inf if least is None else as_number(least),
+        math.inf if most is None else as_number(most),
+        as_number(told.get("rescaleFactor", "1")),
+        as_number(told.get("rescaleConstant", "0")),
+        whole,
+    )
+    if found != AS_IT_IS and model.get("functionName") == "classification":
+        raise ModelError("A Target of the PMML file limits, rescales or rounds an answer that is a label.")
+    return found
 
 
 def _note(model: Element) -> dict[str, Any]:
     """Return what was noted on writing that PMML has no words for."""
+    if model.get("x-mathContext") == "float":  # as JPMML says it
+        return {"single": True}
     for each in within(model, "Extension"):
         if each.get("name") == NOTE:
             words = (each.get("value") or "").split(",")
@@ -111,6 +166,15 @@ def _chain(model: Element, segments: list[Element]) -> tuple[list[Member], Joini
         raise ModelError(
             "A chain of models in the PMML file is read if it ends in a RegressionModel. This one does not."
         )
+    if _rescaling(regression[0]) != AS_IT_IS or _rescaling(model) != AS_IT_IS:
+        raise ModelError(
+            "A Target at the end of a chain in the PMML file limits, rescales or rounds the answer, which is not read."
+        )
+    if regression[0].get("functionName") != model.get("functionName"):
+        raise ModelError(
+            f"A chain for {model.get('functionName')} in the PMML file ends in a RegressionModel for "
+            f"{regression[0].get('functionName')}, which is not read."
+        )
     method = regression[0].get("normalizationMethod", "none")
     if method not in LINKS:
         raise ModelError(f"A RegressionModel in the PMML file normalizes by {method!r}, which is not read.")
@@ -118,8 +182,8 @@ def _chain(model: Element, segments: list[Element]) -> tuple[list[Member], Joini
     starts: list[float] = []
     names: list[str] = []
     for each in sums:
-        inner = [part for part in each if kind(part) in ("MiningModel", "TreeModel")]
-        if not inner:
+        inner = [part for part in each if kind(part).endswith("Model")]
+        if len(inner) != 1 or kind(inner[0]) not in ("MiningModel", "TreeModel"):
             raise ModelError(
                 "A chain of models in the PMML file has a part that is no sum of trees, which is not read."
             )
@@ -130,9 +194,12 @@ def _chain(model: Element, segments: list[Element]) -> tuple[list[Member], Joini
             )
         members += [part._replace(score=len(starts)) for part in own]
         starts.append(joining.start[0] if joining.start else 0.0)
-        names += [part.get("name", "") for part in everywhere(inner[0], "OutputField")][:1]
+        names.append(_output(inner[0]))
     tables = within(regression[0], "RegressionTable")
     used = [(each, within(each, "NumericPredictor")) for each in tables]
+    link = LINKS[method]
+    if len(names) == 1 and link == "softmax":  # of the score and 0
+        link = "sigmoid"
     if len(names) == 1:  # the second of two labels needs no score
         used = used[:1] if len(used) < 2 or not used[1][1] else []
     scales = {as_number(parts[0].get("coefficient")) for _, parts in used if parts}
@@ -151,4 +218,15 @@ def _chain(model: Element, segments: list[Element]) -> tuple[list[Member], Joini
         decides = note.get("decides", "half") if len(starts) == 1 else "most"
     column = tuple(each.score for each in members)
     single = bool(note.get("single"))
-    return members, Joining("sum", tuple(starts), column, decides, LINKS[method], scales.pop(), single)
+    return members, Joining("sum", tuple(starts), column, decides, link, scales.pop(), single)
+
+
+def _output(model: Element) -> str:
+    """Return the name under which a model hands on its answer as it is."""
+    for part in (each for output in within(model, "Output") for each in within(output, "OutputField")):
+        plain = all(kind(each) == "Extension" for each in part)
+        if part.get("feature", "predictedValue") == "predictedValue" and plain:
+            return part.get("name", "")
+    raise ModelError(
+        "A part of a chain of models in the PMML file has no OutputField for its predictedValue, which is not read."
+    )

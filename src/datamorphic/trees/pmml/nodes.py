@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -13,105 +11,9 @@ import numpy as np
 from ...errors import ModelError
 from ..model import ABOVE, BELOW, EQUAL, FROM, LEAF, UP_TO, WITHIN, Tree
 from ..sources.building import Nodes, summed_upwards
-from .document import Field, as_number, kind, within
-
-COMPARISONS = {
-    "lessOrEqual": UP_TO,
-    "lessThan": BELOW,
-    "greaterThan": ABOVE,
-    "greaterOrEqual": FROM,
-    "equal": EQUAL,
-}
-PREDICATES = ("True", "False", "SimplePredicate", "SimpleSetPredicate", "CompoundPredicate")
-# asks both ways about the same limit: where one does not hold the other does
-OPPOSITES = {UP_TO: ABOVE, ABOVE: UP_TO, BELOW: FROM, FROM: BELOW}
-
-
-class Ask(NamedTuple):
-    """A predicate: a comparison that must hold, or with `negated` must not; of missing values what `missing` says.
-
-    Its limit is a number, or codes where the operator is "in". What always holds has no column.
-    """
-
-    column: int = -1
-    operator: int = UP_TO
-    limit: Any = math.inf
-    negated: bool = False
-    missing: bool = False
-
-    def denies(self, other: Ask) -> bool:
-        """Tell whether this holds for every value for which the other does not."""
-        if self.column != other.column:
-            return False
-        if self.limit == other.limit and self.operator == other.operator:
-            return self.negated != other.negated
-        turned = OPPOSITES.get(self.operator) == other.operator
-        return turned and self.limit == other.limit and self.negated == other.negated
-
-
-ALWAYS = Ask()
-
-
-@dataclass
-class Columns:
-    """The columns of a document, and what its trees may answer."""
-
-    fields: list[Field]
-    place: dict[str, int]
-    codes: dict[int, dict[str, int]]
-    labels: list[Any] | None
-    target: Field | None
-    single: bool
-    takes_missing: bool = True
-    probable: bool = False
-
-    def column(self, name: str) -> int:
-        """Return the place of a column."""
-        if name not in self.place:
-            raise ModelError(
-                f"A tree looks at {name!r}, which is no active field of the model. If it is derived from others by a "
-                "transformation: these are not read. Apply it to the data before, and to the model's input."
-            )
-        return self.place[name]
-
-
-def ask_of(element: Element, columns: Columns) -> Ask | None:
-    """Return what a predicate asks; None if it never holds."""
-    while kind(element) == "CompoundPredicate":
-        how, parts = element.get("booleanOperator"), within(element, *PREDICATES)
-        if how != "surrogate" or not parts:
-            raise ModelError(
-                f"A CompoundPredicate with {how!r} is not read: trees here ask about one column at a time. Only "
-                "'surrogate' is, of which the first part counts."
-            )
-        element = parts[0]
-    name = kind(element)
-    if name in ("True", "False"):
-        return ALWAYS if name == "True" else None
-    column = columns.column(element.get("field", ""))
-    operator = element.get("operator", element.get("booleanOperator", ""))
-    codes = columns.codes.get(column)
-    if name == "SimpleSetPredicate":
-        asked = [codes[each] for each in array_of(element)] if codes is not None else []
-        return Ask(column, WITHIN, frozenset(asked), operator == "isNotIn")
-    if operator in ("isMissing", "isNotMissing"):
-        return Ask(column, UP_TO, math.inf, operator == "isMissing", operator == "isMissing")
-    plain = "equal" if operator == "notEqual" else operator
-    if plain not in COMPARISONS:
-        raise ModelError(f"The operator {operator!r} of a SimplePredicate is not known.")
-    text = element.get("value", "")
-    if codes is not None:
-        limit = float(codes[text])
-    else:
-        limit = float(np.float32(as_number(text))) if columns.single else as_number(text)
-    return Ask(column, COMPARISONS[plain], limit, operator == "notEqual")
-
-
-def array_of(element: Element) -> list[str]:
-    """Return the values of the array in an element: words, or in quotes where they hold spaces."""
-    text = "".join(each.text or "" for each in within(element, "Array"))
-    found = re.findall(r'"((?:[^"\\]|\\.)*)"|(\S+)', text)
-    return [plain or re.sub(r"\\(.)", r"\1", quoted) for quoted, plain in found]
+from .document import as_number, within
+from .predicates import ALWAYS, Ask, Columns, ask_of
+from .understood import PREDICATES
 
 
 class TreeReader:
@@ -173,7 +75,11 @@ class TreeReader:
                 "takes it, and then there is no answer. Give it a child with <True/>, or noTrueChildStrategy="
                 "'returnLastPrediction'."
             )
-        if missing is None and (covered or self.strategy != "none"):
+        asked = {ask.column for ask, _ in children if ask.column >= 0}
+        open_ = any(self.columns.fields[each].replacement is None for each in asked)
+        if len(asked) > 1 and open_ and self.strategy != "none":
+            self.columns.takes_missing = False  # which column is missing would decide
+        elif missing is None and (covered or self.strategy != "none"):
             node = self._apart(element, node, children)
         found = []
         for place, (ask, child) in enumerate(children):
@@ -193,14 +99,15 @@ class TreeReader:
     def _decide(self, node: int, ask: Ask, missing_goes: bool) -> None:
         limit = self.nodes.within(ask.limit) if ask.operator == WITHIN else ask.limit
         replacement = self.columns.fields[ask.column].replacement
-        if replacement is not None and not ask.missing:
+        if replacement is not None:
             missing_goes = self._takes(ask, replacement)
         self.nodes.split(node, ask.column, ask.operator, limit, missing_goes != ask.negated)
 
     def _takes(self, ask: Ask, text: str) -> bool:
         """Tell whether a predicate holds for what stands in for a missing value."""
         codes = self.columns.codes.get(ask.column)
-        value = float(codes.get(text, -1)) if codes is not None else as_number(text)
+        given = self.columns.fields[ask.column].value(text)
+        value = float(codes.get(given, -1)) if codes is not None else self.columns.rounded(given)
         compare = {UP_TO: value.__le__, BELOW: value.__lt__, ABOVE: value.__gt__, FROM: value.__ge__}
         if ask.operator == WITHIN:
             return (value in ask.limit) != ask.negated
@@ -208,20 +115,15 @@ class TreeReader:
 
     def _missing_child(self, element: Element, children: list[tuple[Ask, Element]]) -> int | None:
         """Return which child a missing value goes to; None if it goes to none."""
-        if children[0][0].missing:
-            return 0
-        if self.strategy == "defaultChild":
-            default = element.get("defaultChild")
-            places = [i for i, (_, child) in enumerate(children) if child.get("id") == default is not None]
-            if places and len({ask.column for ask, _ in children if ask.column >= 0}) > 1:
-                raise ModelError(
-                    f"The children of the node {element.get('id', '')!r} of a tree in the PMML file look at different "
-                    "columns and have a default child, which is not read."
-                )
-            return places[0] if places else None
-        if self.strategy != "none":
+        for place, (ask, _) in enumerate(children):
+            if ask.missing or ask == ALWAYS:
+                return place
+            if not ask.about_missing and self.strategy != "none":  # it cannot be told whether it holds
+                break
+        if self.strategy != "defaultChild":
             return None
-        return next((i for i, (ask, _) in enumerate(children) if ask.missing or ask == ALWAYS), None)
+        default = element.get("defaultChild")
+        return next((i for i, (_, child) in enumerate(children) if child.get("id") == default is not None), None)
 
     def _covers(self, asks: list[Ask]) -> bool:
         """Tell whether the last child takes all that those before do not."""
@@ -231,12 +133,13 @@ class TreeReader:
         codes = self.columns.codes.get(last.column)
         if codes is None or len({each.column for each in asks}) > 1:
             return False
-        left = set(codes.values())
+        known = set(range(len(codes) + (last.column in self.columns.open)))
+        left = set(known)
         for each in asks:
             named = (
                 {int(each.limit)} if each.operator == EQUAL else set(each.limit if each.operator == WITHIN else ())
             )
-            left -= set(codes.values()) - named if each.negated else named
+            left -= known - named if each.negated else named
         return not left
 
     def _apart(self, element: Element, node: int, children: list[tuple[Ask, Element]]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from io import StringIO
@@ -12,6 +13,7 @@ import numpy as np
 
 from ..._checks import short
 from ...errors import DataError, ModelError
+from ..domains import Domain
 from ..forest import Forest
 from ..model import Floats, Tree
 from .elements import TreeWriter
@@ -78,21 +80,35 @@ class _Writer(TreeWriter):
             values = forest.categories.get(column)
             kind = number if values is None else _type_of(values, forest.owner)
             optype = "continuous" if values is None else "categorical"
-            gone = forest.gone.get(column)
-            self.field(name, optype, kind, values or (), gone)
+            domain = forest.domains.get(column, Domain())
+            gone = [forest.gone[column]] if column in forest.gone else []
+            self.field(name, optype, kind, values or (), [*gone, *domain.missing], domain.intervals)
         labels = forest.labels
         kind = "double" if labels is None else _type_of(labels, forest.owner)
-        self.field(self.answer, "continuous" if labels is None else "categorical", kind, labels or (), None)
+        self.field(self.answer, "continuous" if labels is None else "categorical", kind, labels or ())
         self.end("DataDictionary")
 
-    def field(self, name: str, optype: str, kind: str, values: Sequence[Any], gone: float | None) -> None:
+    def field(
+        self,
+        name: str,
+        optype: str,
+        kind: str,
+        values: Sequence[Any],
+        gone: Sequence[Any] = (),
+        intervals: Sequence[tuple[float, bool, float, bool]] = (),
+    ) -> None:
         """Write what is known of one column."""
-        self.put("DataField", leave=not values and gone is None, name=name, optype=optype, dataType=kind)
+        empty = not (values or gone or intervals)
+        self.put("DataField", leave=empty, name=name, optype=optype, dataType=kind)
+        for low, with_low, high, with_high in intervals:
+            closure = f"{'closed' if with_low else 'open'}{'Closed' if with_high else 'Open'}"
+            left, right = (None if math.isinf(end) else end for end in (low, high))
+            self.put("Interval", closure=closure, leftMargin=left, rightMargin=right)
         for value in values:
             self.put("Value", value=value)
-        if gone is not None:
-            self.put("Value", value=gone, property="missing")
-        if values or gone is not None:
+        for value in gone:
+            self.put("Value", value=value, property="missing")
+        if not empty:
             self.end("DataField")
 
     def model(self) -> None:
