@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .._checks import is_number
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -35,14 +37,18 @@ class Domain:
     intervals: tuple[tuple[float, bool, float, bool], ...] = ()
     others: str = "kept"
 
+    def gone(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Tell which numbers stand for a missing value."""
+        told = [each for each in self.missing if not isinstance(each, str)]
+        return np.isin(values, np.array(told, dtype=values.dtype))
+
     def outside(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Tell which numbers are not valid; missing ones are."""
-        inside = np.isnan(values)
+        inside = np.isnan(values) | (not self.intervals)
         for low, with_low, high, with_high in self.intervals:
             least, most = values.dtype.type(low), values.dtype.type(high)
-            inside |= (values >= least if with_low else values > least) & (
-                values <= most if with_high else values < most
-            )
+            above = values >= least if with_low else values > least
+            inside |= above & (values <= most if with_high else values < most)
         return ~inside
 
 
@@ -55,12 +61,10 @@ def codes_among(column: pd.Series[Any], values: Sequence[Any]) -> npt.NDArray[np
 
 
 def without(frame: pd.DataFrame, column: int, values: Sequence[Any]) -> pd.DataFrame:
-    """Return a frame in which some values of a column, of texts or categories, are missing."""
+    """Return a frame in which some values of a column, are missing."""
     own = frame.iloc[:, column]
     gone = own.isin(list(values))
-    if not gone.any() or own.dtype.kind in "fiub":
-        return frame
-    return frame.assign(**{str(own.name): own.astype(object).mask(gone)})
+    return frame.assign(**{str(own.name): own.astype(object).mask(gone)}) if gone.any() else frame
 
 
 class _Another(int):
@@ -83,5 +87,5 @@ def with_others(values: Sequence[Any], column: pd.Series[Any], feature: Any) -> 
         while name in known:
             name = "yet " + name
         return (*known, name)
-    numbers = [each for each in known if not isinstance(each, str)]
-    return (*known, _Another(int(max(numbers)) + 1))
+    largest = max((each for each in known if is_number(each)), default=0)
+    return (*known, _Another(int(largest) + 1))

@@ -114,39 +114,32 @@ class Inputs:
 
     def _codes(self, frame: pd.DataFrame, column: int, values: Sequence[Any]) -> npt.NDArray[np.float64]:
         """Return the codes of a column of categories, and do with others what the model says."""
-        codes, own = codes_among(frame.iloc[:, column], values), frame.iloc[:, column]
-        domain = self.domains.get(column)
-        if domain is None or domain.others == "missing":
-            return codes
+        own = frame.iloc[:, column]
+        codes, domain = codes_among(own, values), self.domains.get(column)
         others = np.isnan(codes) & own.notna().to_numpy()
-        text = isinstance(values[0], str) if values else None
+        if domain is None or domain.others == "missing" or not others.any():
+            return codes
+        text = isinstance(next(iter(values), None), str)
         unlike = np.array([isinstance(each, str) != text for each in own.astype(object)]) & others
-        wrong = (
-            "is no text, and texts are what the trees ask for" if text else "is a text, and the trees ask for none"
-        )
-        if values:
-            _refuse(frame, _at(frame, column, unlike), wrong, "Give the column the type it had for fitting.")
+        wrong = "is no text, and trees ask for texts" if text else "is a text, and trees ask for none"
+        if len(values) > 1 or domain.others == "refused":  # else no tree asks for any
+            _refuse(frame, unlike, wrong, "Give the column the type it had for fitting.", column)
         if domain.others == "refused":
-            why = f"is none of the values for which {self.owner} has an answer"
-            _refuse(frame, _at(frame, column, others), why, "Leave the row out.")
+            _refuse(
+                frame, others, f"is no value for which {self.owner} has an answer", "Leave the row out.", column
+            )
         return np.where(others, len(values) - 1, codes)
 
     def _valid(self, seen: Seen, frame: pd.DataFrame) -> Seen:
         """Return numbers without those that stand for missing ones or are invalid by the word of the model."""
-        for column, domain in self.domains.items():
-            if column in self.categories:
-                continue
-            own = seen[:, column]
-            own[
-                np.isin(own, np.array([each for each in domain.missing if not isinstance(each, str)], own.dtype))
-            ] = np.nan
-            if not domain.intervals or domain.others == "kept":
-                continue
-            outside = domain.outside(own)
+        for column in self.domains.keys() - self.categories.keys():
+            own, domain = seen[:, column], self.domains[column]
+            invalid = domain.gone(own) | domain.outside(own)
             if domain.others == "refused":
+                outside = invalid & ~domain.gone(own)
                 why = f"is outside of the values for which {self.owner} has an answer"
-                _refuse(frame, _at(frame, column, outside), why, "Leave the row out.")
-            own[outside] = np.nan
+                _refuse(frame, outside, why, "Leave the row out.", column)
+            own[invalid] = np.nan
         return seen
 
     def _rounded(self, values: Any) -> Seen:
@@ -156,22 +149,12 @@ class Inputs:
             return np.ascontiguousarray(values, dtype=np.float64)
 
 
-def _at(frame: pd.DataFrame, column: int, rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Return where some rows of one column are in a frame."""
-    places = np.zeros(frame.shape, dtype=bool)
-    places[:, column] = rows
-    return places
-
-
 def numbers(frame: pd.DataFrame) -> npt.NDArray[np.float64]:
     """Return a frame as a matrix of numbers, or name the value that is none."""
     matrix = np.empty((len(frame), len(frame.columns)))
     for j, name in enumerate(frame.columns):
         matrix[:, j], text = as_numbers(frame[name])
-        if text.any():
-            bad = np.zeros(matrix.shape, dtype=bool)
-            bad[:, j] = text
-            _refuse(frame, bad, "is no number, and trees compare numbers", "Encode it as for fitting.")
+        _refuse(frame, text, "is no number, and trees compare numbers", "Encode it as for fitting.", j)
     return matrix
 
 
@@ -180,11 +163,14 @@ def singles(codes: npt.NDArray[np.float64]) -> Singles:
     return np.clip(codes, -LARGEST_CODE, LARGEST_CODE).astype(np.float32, order="C")
 
 
-def _refuse(frame: pd.DataFrame, bad: npt.NDArray[np.bool_], what: str, remedy: str) -> None:
-    """Raise an error about the first bad value, if there is one."""
+def _refuse(
+    frame: pd.DataFrame, bad: npt.NDArray[np.bool_], what: str, remedy: str, only: int | None = None
+) -> None:
+    """Raise an error about the first bad value, if there is one; with `only` they are of that column."""
     if not bad.any():
         return
-    row, column = (int(place[0]) for place in np.nonzero(bad))
+    row, column = (int(place[0]) for place in np.nonzero(bad if only is None else bad[:, None]))
+    column = column if only is None else only
     more = int(bad.sum()) - 1
     others = f" ({more:,} more like it)" if more else ""
     label = frame.index[row]
