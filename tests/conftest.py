@@ -6,12 +6,22 @@ import os
 import tempfile
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import datamorphic as dm
 from datamorphic.data import sets
 
 # Commands keep their runs in the user's data folder unless they are told otherwise: not those of the tests.
 os.environ["DATAMORPHIC_STORE"] = os.path.join(tempfile.mkdtemp(prefix="datamorphic-tests-"), "runs.sqlite")
+
+# A machine with other things to do is slow to draw and to answer: that is no failure. DATAMORPHIC_LONG searches longer.
+settings.register_profile(
+    "datamorphic",
+    deadline=None,
+    max_examples=500 if "DATAMORPHIC_LONG" in os.environ else 60,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("datamorphic")
 
 
 @pytest.fixture(scope="session")

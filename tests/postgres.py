@@ -105,3 +105,25 @@ def postgres_url(postgres_server):
         f"{postgres_server.url}/postgres", autocommit=True
     ) as connection:  # it may have been restarted
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="session")
+def _reused(postgres_server):
+    import psycopg
+
+    with psycopg.connect(f"{postgres_server.url}/postgres", autocommit=True) as connection:
+        connection.execute("CREATE DATABASE reused")
+    return f"{postgres_server.url}/reused"
+
+
+@pytest.fixture
+def emptied_postgres_url(_reused):
+    """The URL of a database that is empty again, which takes a tenth of the time of a fresh one."""
+    import psycopg
+
+    with psycopg.connect(_reused, autocommit=True) as connection:
+        others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'reused' AND pid <> pg_backend_pid()"
+        connection.execute(
+            f"{others}; DROP SCHEMA public CASCADE; CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC"
+        )
+    return _reused

@@ -63,9 +63,10 @@ def test_its_page_in_a_browser_at_three_widths(shown, folder):
         for width in (360, 800, 1400):
             page.look(width)
             page.wait(SETTLED)
+            # nothing sticks out to the side, once the pictures have taken their new width
+            page.wait(f"innerWidth === {width} && document.documentElement.scrollWidth <= {width}")
             picture = page.screenshot(folder / f"page-{width}.png", whole=False)
             assert picture.stat().st_size > 50_000
-            assert page.run("document.documentElement.scrollWidth") <= width  # nothing sticks out to the side
         headings = page.run("[...document.querySelectorAll('h1, h2, h3')].map(each => each.textContent.trim())")
         assert headings[0] == "A first look at a classifier"
         assert any("A closer look" in heading for heading in headings)

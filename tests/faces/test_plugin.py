@@ -796,7 +796,7 @@ def test_one_test_a_learner_and_relation(run):
         LEARNERS,
         "-v",
         "-rx",
-        *(word.replace("cases=20", "cases=5") for word in QUICK),
+        *(word.replace("cases=20", "cases=1") for word in QUICK),
         rest="""
     @dm.parametrize_with_relations([KNeighborsClassifier(1), GaussianNB()])
     def test_them(learner, relation):

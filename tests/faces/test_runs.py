@@ -403,8 +403,8 @@ def test_a_run_with_a_bad_number_does_not_spoil_the_list(run, document):
 
 def test_one_ctrl_c_tells_what_was_found_and_resume_finds_the_rest(run, document):
     how = ["explore", "kept_rules:stops", "data.csv", "--walks", 60, "--batch", 20]
-    undisturbed = in_a_process(*how, "--store", "whole.sqlite")
-    assert undisturbed.returncode == 0, undisturbed.stderr
+    undisturbed = run(*how, "--store", "whole.sqlite")
+    assert undisturbed.exit_code == 0, undisturbed.stderr
     rows = sum(map(int, Path("calls").read_text().split()))
     os.unlink("calls")
     stop_at(6, 1, US)
@@ -434,7 +434,7 @@ def test_one_ctrl_c_tells_what_was_found_and_resume_finds_the_rest(run, document
 
 def test_ctrl_c_reaches_a_run_whose_work_is_done_by_others(run, document):
     how = ["explore", "kept_rules:stops", "data.csv", "--walks", 60, "--batch", 5]
-    assert in_a_process(*how, "--store", "whole.sqlite").returncode == 0
+    assert run(*how, "--store", "whole.sqlite").exit_code == 0
     stop_at(4, 1, PARENT)
     result = in_a_process(*how, "--workers", 2, "--json")
     assert result.returncode == 0, result.stderr
@@ -446,7 +446,7 @@ def test_ctrl_c_reaches_a_run_whose_work_is_done_by_others(run, document):
 
 def test_two_ctrl_c_stop_at_once_and_resume_gives_all(run, document):
     how = ["explore", "kept_rules:stops", "data.csv", "--walks", 60, "--batch", 20]
-    assert in_a_process(*how, "--store", "whole.sqlite").returncode == 0
+    assert run(*how, "--store", "whole.sqlite").exit_code == 0
     stop_at(6, 2, US)
     result = in_a_process(*how, "--json")
     assert result.returncode == 130, result.stderr

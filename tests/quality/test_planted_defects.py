@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 import datamorphic as dm
@@ -76,9 +78,9 @@ def test_five_defects_at_once_are_five_findings(baseline):
     assert "debt >" in corner.detail
 
 
-def test_a_well_behaved_model_gets_none_of_them_over_twenty_seeds(baseline):
+def test_a_well_behaved_model_gets_none_of_them_whatever_the_seed(baseline):
     model = Lender(PEOPLE)
-    for seed in range(20):
+    for seed in range(20 if "DATAMORPHIC_LONG" in os.environ else 8):
         result = put_to_test(model, baseline, seed)
         wrong = [(finding.check, finding.detail) for finding in result.findings if finding.level != "advice"]
         assert not wrong, f"seed {seed}"

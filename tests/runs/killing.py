@@ -21,10 +21,14 @@ import numpy as np
 
 import datamorphic as dm
 from datamorphic.errors import StoreError
+from datamorphic.runs import journal
 from datamorphic.runs.store import Store
 from datamorphic.verbs.runs import front_of_run
 
-PAUSE = 0.012  # seconds a batch takes
+PAUSE = 0.004  # seconds a batch takes
+journal.OFTEN = OFTEN = 0.02  # not 0.1 s: the runs are as short
+BATCH = 6  # rows; few, so that a run is much longer than what a kill may lose
+LOST = (OFTEN / PAUSE + 2) * BATCH  # answered since the last time that answers were written, and under way
 SPACE = dm.Space(
     [dm.Continuous("x", 0, 6, step=0.3), dm.Integer("n", 0, 40, step=2), dm.Categorical("c", ["a", "b", "d"])]
 )
@@ -60,7 +64,7 @@ def keys(frame):
 
 def run(store, log, way, resume=None):
     return dm.explore(
-        Slow(log), SPACE, walks=24, walk_distance=8, steps=8, seeds=40, seed=3, batch=30, store=store, resume=resume,
+        Slow(log), SPACE, walks=24, walk_distance=8, steps=8, seeds=40, seed=3, batch=BATCH, store=store, resume=resume,
         progress=False, **way,
     )  # fmt: skip
 
@@ -86,7 +90,7 @@ def in_a_process(store, log, way, resume=None, rows=None):
             time.sleep(PAUSE * random.random())  # anywhere between two batches
             os.kill(child, signal.SIGKILL)
             break
-        time.sleep(PAUSE / 10)
+        time.sleep(PAUSE / 4)
         over, status = os.waitpid(child, os.WNOHANG)
     if not over:
         _, status = os.waitpid(child, 0)
@@ -127,13 +131,13 @@ def answered(log):
 def main(url, folder, kills, seed):
     random.seed(seed)
     folder = Path(folder)
-    run(None, folder / "warm", WAYS[0])  # what is imported now need not be after every fork
-    whole = []
+    whole = []  # here: what is imported now need not be after every fork
     for number, way in enumerate(WAYS):
         log = folder / f"whole-{number}"
-        in_a_process(url, log, way)
+        run(url, log, way)
         whole.append((outcome(url, newest(url).id), asked(log)))
-    told = {"kills": 0, "not begun": 0, "finished before": 0, "shares": [], "asked twice": [], "different": []}
+    told = {"rows": min(rows.total() for _, rows in whole), "may be lost": LOST}
+    told |= {"kills": 0, "not begun": 0, "finished before": 0, "shares": [], "asked twice": [], "different": []}
     for trial in count():
         if told["kills"] >= kills:
             break

@@ -493,11 +493,11 @@ def test_a_learner_that_hangs_or_dies_does_no_harm():
             return super().fit(X, y)
 
     names = ["refit", "MR-1.2", "MR-3.2", "MR-2.1"]
-    report = check(Dangerous(1), NUMBERS, names, "y", inputs=1, rows=20, timeout=3, batch=1, engine="processes:1")
+    report = check(Dangerous(1), NUMBERS, names, "y", inputs=1, rows=20, timeout=2, batch=1, engine="processes:1")
     assert report.table["holds"].tolist() == [1, 1, 0, 0]
     assert report.table["undefined"].tolist() == [0, 0, 1, 1]
     (hung,), (died,) = (entry(report, name).messages for name in ("MR-3.2", "MR-2.1"))
-    assert hung == "fitted on the follow-up data: it gave no answer to 1 row in 3 s"
+    assert hung == "fitted on the follow-up data: it gave no answer to 1 row in 2 s"
     assert died == "fitted on the follow-up data: its process ended while it was asked 1 row"
 
 

@@ -447,7 +447,7 @@ def test_what_takes_long_once_is_not_slow():
 
 def test_a_cost_a_call_is_none_a_row():
     def far(frame):
-        time.sleep(0.05)
+        time.sleep(0.02)
         return np.where(frame.income > 90, "a", "b")
 
     result = dm.test(far, PEOPLE, "decision", budget="10s", only=["answers", "row order", "batches"])
@@ -475,12 +475,12 @@ def test_a_system_that_cannot_take_a_batch():
 
 def test_what_was_found_is_told_although_the_time_is_up():
     def raises(frame):
-        time.sleep(0.01 * len(frame))
+        time.sleep(0.005 * len(frame))
         if (frame.income > 150).any():
             raise ValueError("too rich")
         return np.where(frame.income > 90, "a", "b")
 
-    result = dm.test(raises, PEOPLE.head(60), "decision", budget="4s", only="answers")
+    result = dm.test(raises, PEOPLE.head(60), "decision", budget="2s", only="answers")
     assert "too rich" in result.findings[0].examples[0].words
 
 

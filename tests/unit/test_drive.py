@@ -145,7 +145,7 @@ def test_a_run_survives_a_model_that_raises_hangs_and_answers_nan():
 
     tally = Tally()
     points = numbers(*range(10_000))
-    outputs = drive(ask(points), dm.wrap(model, space=SPACE), tally=tally, timeout=2.0)
+    outputs = drive(ask(points), dm.wrap(model, space=SPACE), tally=tally, timeout=1.0)
     found = {int(i): Status(outputs.status[i]) for i in np.flatnonzero(outputs.status != Status.OK)}
     assert found == {**dict.fromkeys(raising, Status.ERROR), hanging: Status.TIMEOUT, nan: Status.MISSING}
     fine = outputs.status == Status.OK

@@ -462,7 +462,7 @@ def test_a_system_that_raises_here_and_there_costs_these_rows_only():
 
 def test_a_spent_budget_keeps_what_was_found():
     for strategy in ("random_target", "random_walk", "directed_walk", "auto"):
-        for budget in (250, 700, 1500, 4000):
+        for budget in (250, 4000):
             front = dm.explore(three, SQUARE, strategy=strategy, walks=500, budget=budget)
             assert front.exhausted
             assert front.runs <= budget
@@ -583,7 +583,7 @@ def several(blobs):
 @pytest.mark.parametrize("walks", [1, 2, 3, 30])
 def test_several_labels_survive_questions_of_any_size(several, strategy, walks):
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(*several)
-    for seed in range(5):
+    for seed in range(5 if walks < 30 else 2):
         front = dm.explore(model, several[0], strategy, walks=walks, walk_distance=40, moves=["up_a"], seed=seed)
         assert front.walks == walks
 

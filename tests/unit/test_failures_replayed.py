@@ -104,7 +104,7 @@ def test_rows_that_take_their_process_down_are_kept_and_tried_first(url):
     (failure,) = known(url)
     assert (failure.case["x"], failure.verdict) == (bad, "DIED")
     assert "process ended" in failure.message
-    assert explore(deadly, url, engine="processes:1", walks=0).tally.tried == (1, 0)
+    assert explore(deadly, url, engine="processes:1", batch=1, walks=0).tally.tried == (1, 0)
     assert explore(Faulty(), url, engine="serial", walks=0).tally.tried == (0, 1)
 
 
@@ -120,7 +120,7 @@ def test_rows_that_hang_are_kept_and_tried_first(url):
             time.sleep(3600)
         return np.where(frame["x"] * 3 > frame["y"], "stay", "go")
 
-    front = explore(slow, url, timeout=5.0, batch=1, walks=12)
+    front = explore(slow, url, timeout=2.0, batch=1, walks=12)
     assert front.incidents["status"].tolist() == ["TIMEOUT"]
     (failure,) = known(url)
     assert (failure.case["x"], failure.verdict) == (bad, "TIMEOUT")

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, DataError, SpaceError
-from datamorphic.fronts import picture
+from datamorphic.fronts import files, picture
 from datamorphic.fronts.report import front_report
 from datamorphic.reports.html import render
 
@@ -943,7 +943,6 @@ DAMAGE = {
     "notes are text": {"notes": "abc"},
     "too few walks": {"walk_runs": packed(np.zeros(3, np.int64))},
     "walks below zero": {"walk_runs": packed(-np.ones(100, np.int64))},
-    "a bomb": {"seeds": packed(b"\0" * (1 << 28))},
     "half a seed": {"seeds": packed(np.zeros(3))},
     "seeds that are none": {"seeds": packed(np.full((4, 2), np.inf))},
     "more answers than seeds": {"seed_answers": {"values": ["A"] * 999, "status": [0] * 999}},
@@ -965,12 +964,18 @@ DAMAGE = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_damaged_files_are_refused_by_name(damage, written, tmp_path):
+def saved_with(about, table, path):
     import json
 
-    import pyarrow as pa
     import pyarrow.parquet as pq
+
+    pq.write_table(table.replace_schema_metadata({b"datamorphic.front": json.dumps(about).encode()}), path)
+    return path
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_damaged_files_are_refused_by_name(damage, written, tmp_path):
+    import pyarrow as pa
 
     _, table, about, count = written
     if isinstance(damage, dict):
@@ -979,9 +984,17 @@ def test_damaged_files_are_refused_by_name(damage, written, tmp_path):
         name, values = damage
         column = table["a_output"] if values is None else pa.array(values * count)
         table = table.set_column(table.column_names.index(name), name, column)
-    path = tmp_path / "damaged.parquet"
-    pq.write_table(table.replace_schema_metadata({b"datamorphic.front": json.dumps(about).encode()}), path)
+    path = saved_with(about, table, tmp_path / "damaged.parquet")
     with pytest.raises(DataError, match=r"damaged\.parquet"):
+        dm.Front.load(path)
+
+
+def test_a_bomb_is_not_unpacked(written, tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "ALWAYS", 1 << 16)
+    _, table, about, _ = written
+    bomb = {"seeds": packed(b"\0" * (1 << 20))}
+    path = saved_with(about | bomb, table, tmp_path / "damaged.parquet")
+    with pytest.raises(DataError, match=r"damaged\.parquet.*unpack to more than "):
         dm.Front.load(path)
 
 

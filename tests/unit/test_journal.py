@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
@@ -247,7 +247,6 @@ def solved_as_told(solved):
     return {**vars(solved), "outputs": as_told(solved.outputs)}
 
 
-@settings(deadline=None)
 @given(pieces=PIECES, data=st.data())
 def test_pieces_of_any_kind_in_any_order_come_back_unchanged(store, pieces, data):
     run, batch = begun(store), numbers(range(30))
@@ -431,7 +430,6 @@ def test_a_kill_costs_no_more_than_what_was_not_yet_written(store, monkeypatch):
     assert after.asked == system.asked
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     sizes=st.lists(st.integers(0, 30), min_size=1, max_size=5),
     batch=st.integers(1, 40),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import types
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.morphisms.examination import words_of
 
+LONG = "DATAMORPHIC_LONG" in os.environ
 PLANE = dm.Space([dm.Continuous("x", 0, 10, step=1), dm.Continuous("y", 0, 10, step=1)], moves="open")
 
 
@@ -129,7 +131,7 @@ SOUND = {
 
 
 @pytest.mark.parametrize("name", SOUND)
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", range(10 if LONG else 1))
 def test_sound_systems_are_not_accused(name, seed):
     report = dm.laws(type("Sound", (), SOUND[name]), examples=200, seed=seed)
     assert report.holds, str(report)
@@ -158,7 +160,7 @@ def test_only_the_faulty_move_is_blamed():
             "mid": mean,
         },
     )
-    for seed in range(12):
+    for seed in range(12 if LONG else 4):
         broken = dm.laws(system, examples=200, seed=seed).broken
         assert [(result.law, result.culprit) for result in broken] == [("step", "up")]
         assert broken[0].words.startswith("up goes 2 where its step is 1: 'y' from ")
@@ -201,9 +203,12 @@ def constrained(**changes):
     ],
 )
 def test_constraints_do_not_switch_the_check_off(changes, law, words):
-    assert dm.laws(constrained(), examples=200).holds
     broken = {result.law: result.words for result in dm.laws(constrained(**changes), examples=200).broken}
     assert words in broken[law]
+
+
+def test_constraints_accuse_nobody():
+    assert dm.laws(constrained(), examples=200).holds
 
 
 def test_missing_values_have_their_own_ways():
@@ -220,7 +225,14 @@ def test_missing_values_have_their_own_ways():
 
 
 def test_wide_spaces_are_drawn_whole():
-    report = dm.laws(dm.Space([dm.Continuous(f"x{j}", 0, 1) for j in range(300)]), examples=60)
+    class Wide:  # without 600 moves: they are not what is looked at here
+        space = dm.Space([dm.Continuous(f"x{j}", 0, 1) for j in range(300)])
+
+        @dm.datamorphism
+        def mid(self, a, b):
+            return (a + b) / 2
+
+    report = dm.laws(Wide, examples=60)
     assert report.holds
     assert report.examples >= 50
 

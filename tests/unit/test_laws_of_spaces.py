@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
 import datamorphic as dm
 from datamorphic.space import geometry
 from strategies import is_discrete, spaces_with_points
 
-MANY = settings(max_examples=150, deadline=None)
-
 
 @given(spaces_with_points(3))
-@MANY
 def test_the_distance_is_a_metric(drawn):
     space, x, y, z = drawn
     for scaled in (False, True):
@@ -28,7 +25,6 @@ def test_the_distance_is_a_metric(drawn):
 
 
 @given(spaces_with_points(2))
-@MANY
 def test_the_midpoint_is_nearer_to_both_ends(drawn):
     space, x, y = drawn
     middle = space.midpoint(x, y)
@@ -43,7 +39,6 @@ def test_the_midpoint_is_nearer_to_both_ends(drawn):
 
 
 @given(spaces_with_points(2))
-@MANY
 def test_the_continuous_part_is_halved(drawn):
     space, x, y = drawn
     middle = space.midpoint(x, y)
@@ -52,7 +47,6 @@ def test_the_continuous_part_is_halved(drawn):
 
 
 @given(spaces_with_points(1))
-@MANY
 def test_moves_are_local_and_no_longer_than_their_step(drawn):
     space, x = drawn
     for kind, name in space.move_names:
@@ -64,8 +58,7 @@ def test_moves_are_local_and_no_longer_than_their_step(drawn):
         assert space.distance(x, moved)[0] <= step * (1 + 1e-9)
 
 
-@given(spaces_with_points(2))
-@settings(max_examples=60, deadline=None)
+@given(spaces_with_points(2, most=12))
 def test_the_path_reaches_its_target(drawn):
     space, x, y = drawn
     delta = 1e-3
@@ -82,7 +75,6 @@ def test_the_path_reaches_its_target(drawn):
 
 
 @given(spaces_with_points(2, most=5))
-@settings(max_examples=60, deadline=None)
 def test_integers_and_categories_alone_are_reached_without_midpoints_at_step_one(drawn):
     space, x, y = drawn
     simple = all(f.kind == "categorical" or (f.kind == "integer" and f.step == 1) for f in space)

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import datamorphic as dm
 import faulty
@@ -177,7 +177,6 @@ def test_sample_is_seeded_and_uniform():
 
 
 @given(spaces(8))
-@settings(max_examples=50, deadline=None)
 def test_a_space_survives_json(space):
     again = space_from_dict(json.loads(json.dumps(space_to_dict(space))))
     assert again == space

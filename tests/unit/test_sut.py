@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 
@@ -392,20 +393,22 @@ def test_a_hanging_and_a_dying_row_are_told_apart():
         return frame["n"] % 2
 
     isolated = Isolated(dm.wrap(model, space=space), timeout=1.0)
-    outputs = Guarded(isolated).execute(pd.DataFrame({"n": np.arange(64)}))
+    cases = pd.DataFrame({"n": [*range(10, 18), *range(24, 32)]})  # two pieces of eight, one each
+    outputs = Guarded(isolated, rows=8).execute(cases)
     isolated.close()
-    found = {int(i): Status(outputs.status[i]) for i in np.flatnonzero(outputs.status)}
+    found = {int(cases["n"][i]): Status(outputs.status[i]) for i in np.flatnonzero(outputs.status)}
     assert found == {13: Status.TIMEOUT, 31: Status.DIED}
 
 
-class OddError(Exception):
-    """An error that cannot be made again from its text, as the errors of many libraries."""
-
-    def __init__(self, one, two):
-        super().__init__(f"{one} {two}")
-
-
 def test_an_error_that_does_not_travel_between_processes_is_still_an_error():
+    class OddError(Exception):
+        """Cannot be made again from its text, as the errors of many libraries."""
+
+        def __init__(self, one, two):
+            super().__init__(f"{one} {two}")
+
+    with pytest.raises(TypeError):
+        copy.copy(OddError("odd", "error"))  # made as pickle makes it
     space = dm.Space([dm.Integer("n", 0, 100)])
 
     def model(frame):

@@ -188,14 +188,17 @@ def test_a_store_of_the_first_schema(postgres_url):
 
 
 def test_two_make_the_tables_at_once(postgres_url):
-    code = "import sys; from datamorphic.runs.store import Store; input(); Store.open(sys.argv[1]).begin('e', 'm', {})"
-    for _ in range(3):
+    code = (
+        "import psycopg, sqlalchemy.dialects.postgresql, sys; from datamorphic.runs.store import Store\n"
+        "print('ready', flush=True); input(); Store.open(sys.argv[1]).begin('e', 'm', {})"
+    )
+    pipe = subprocess.PIPE
+    for _ in range(2):
         pair = [
-            subprocess.Popen(
-                [sys.executable, "-c", code, postgres_url], stdin=subprocess.PIPE, stderr=subprocess.PIPE
-            )
+            subprocess.Popen([sys.executable, "-c", code, postgres_url], stdin=pipe, stdout=pipe, stderr=pipe)
             for _ in range(2)
         ]
+        assert [process.stdout.readline() for process in pair] == [b"ready\n"] * 2  # so that they really meet
         for process in pair:
             process.stdin.write(b"\n")
             process.stdin.flush()
