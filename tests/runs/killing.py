@@ -64,7 +64,7 @@ def keys(frame):
 
 def run(store, log, way, resume=None):
     return dm.explore(
-        Slow(log), SPACE, walks=24, walk_distance=8, steps=8, seeds=40, seed=3, batch=BATCH, store=store, resume=resume,
+        Slow(log), SPACE, walks=18, walk_distance=8, steps=8, seeds=40, seed=3, batch=BATCH, store=store, resume=resume,
         progress=False, **way,
     )  # fmt: skip
 

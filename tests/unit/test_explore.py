@@ -513,7 +513,7 @@ def test_a_filter_keeps_cases_where_they_are():
 
 def test_a_front_survives_a_file(tmp_path):
     for labels in (three, lambda frame: (frame["x"] > 0.5) * 1, lambda frame: frame["x"] * 7 > 3):
-        front = dm.explore(labels, SQUARE, "auto", walks=200)
+        front = dm.explore(labels, SQUARE, "auto", walks=60)
         front.save(tmp_path / "front.parquet")
         back = dm.Front.load(tmp_path / "front.parquet")
         pd.testing.assert_frame_equal(front.pairs, back.pairs)
@@ -583,7 +583,7 @@ def several(blobs):
 @pytest.mark.parametrize("walks", [1, 2, 3, 30])
 def test_several_labels_survive_questions_of_any_size(several, strategy, walks):
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(*several)
-    for seed in range(5 if walks < 30 else 2):
+    for seed in range(4 if walks < 30 else 1):
         front = dm.explore(model, several[0], strategy, walks=walks, walk_distance=40, moves=["up_a"], seed=seed)
         assert front.walks == walks
 

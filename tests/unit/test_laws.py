@@ -42,9 +42,8 @@ def test_the_bank_moves_that_never_reach_the_last_category_are_found():
     )
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_the_sound_bank_system_is_not_accused(seed):
-    assert dm.laws(faulty.BankSound, examples=100, seed=seed).holds
+def test_the_sound_bank_system_is_not_accused():
+    assert dm.laws(faulty.BankSound, examples=200).holds
 
 
 @pytest.mark.parametrize("name", list(dm.subjects))

@@ -584,7 +584,7 @@ for ask in range(10**6):
     store.commit(run, [Entry(ask, 0, 1, 1, "f", os.urandom(5000), {{}})], runs=ask + 1)
     print(ask, flush=True)
 """
-    for wait in (0.02, 0.1, 0.3):
+    for wait in (0.02, 0.2):
         (helper,) = helpers()
         helper.told(code.format(url=url))
         run, last = int(helper.hears()), int(helper.hears())
@@ -1421,7 +1421,7 @@ def test_the_newest_of_many_runs_come_at_once(store):
     # PostgreSQL counts by itself, SQLite too
     copies = sa.text(
         f"INSERT INTO runs ({names}) WITH RECURSIVE numbers(n) AS "
-        f"(SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 20000) SELECT {names} FROM runs, numbers"
+        f"(SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 8000) SELECT {names} FROM runs, numbers"
     )
     store.database.write(lambda connection: connection.execute(copies))
     last = kept(store)
