@@ -273,3 +273,16 @@ def test_a_line_has_no_trees_to_select_from():
     chosen = dm.select(line, IRIS, target="target", surrogate=True)
     assert 1 < len(chosen.rows) < 60
     assert "A surrogate tree" in chosen.describe()
+
+
+def test_every_criterion_can_be_asserted():
+    dm.assert_covers(TREE, IRIS, "DTMT", at_least=0.8, target="target")
+    with pytest.raises(
+        AssertionError, match=r"(?s)The data kill 35\.7 % of the mutants.*criterion='DTMT'\)\.fix\(\) makes them"
+    ) as told:
+        dm.assert_covers(TREE, IRIS[:70], "DTMT", at_least=0.8, target="target")
+    assert "petal width (cm) > 1.75 and petal length (cm) > 4.85" in str(told.value)
+    with pytest.raises(AssertionError, match=r"The data reach 0\.0 % of the leaves"):
+        dm.assert_covers(TREE, IRIS[:70], "BVA", at_least=0.5, target="target")
+    limits = dm.select(TREE, IRIS, "BVA", target="target", offset=0.5).rows
+    dm.assert_covers(TREE, limits, "BVA", at_least=1.0, target="target", offset="unit")

@@ -173,7 +173,7 @@ class Demo:
             f"{int(found.leaves.covered.sum())} of its {found.leaves.leaves} leaves. Then one decision at a time was "
             f"changed: {killed} such mutants answer differently to one of these patients at least; {found.proved} can be "
             "told from the tree by no patient there could be, which is proved; "
-            f"{plural(len(self.extra), 'made-up patient')} would tell all others. The page draws the tree.",
+            f"{plural(len(self.extra), 'made-up patient')} would tell all others. The report has the tree drawn.",
             "good" if killed + found.proved == len(found.counts) else "warn",
             Table(["what is changed", "why nobody notices"], rows),
             drawing=drawing_of(found),
