@@ -90,8 +90,11 @@ class Boundaries:
             self._facts[column] = facts, spacing(own) if step is None else float(step)
         return self._facts[column]
 
-    def ends(self, column: int, range_: Range) -> dict[bool, float]:
-        """Return the values just inside the limits of a range: below its upper limit (True), above its lower (False)."""
+    def ends(self, column: int, range_: Range, *, inside: bool = True) -> dict[bool, float]:
+        """Return the values just inside the limits of a range: below its upper limit (True), above its lower (False).
+
+        Where it is narrower than the offset, its outermost values have to do if they are to lie inside.
+        """
         facts, gap = self._fact(column)
         allowed = facts.within(range_)
         if allowed.choices is not None or allowed.low > allowed.high:
@@ -105,9 +108,11 @@ class Boundaries:
             upper: self._just(range_.high if upper else range_.low, end, -1 if upper else 1, gap, allowed)
             for upper, end in outermost.items()
         }
-        # where the leaf is narrower than that, its outermost values have to do
-        inside = {upper: value for upper, value in found.items() if allowed.low <= value <= allowed.high}
-        return {upper: shortest(value, self.single) for upper, value in (inside or outermost).items()}
+        if inside:
+            found = {
+                side: each for side, each in found.items() if allowed.low <= each <= allowed.high
+            } or outermost
+        return {upper: shortest(value, self.single) for upper, value in found.items()}
 
     def _just(self, limit: float, end: float, inwards: int, gap: float, allowed: Allowed) -> float:
         """Return the value just inside a limit, whose outermost value inside is `end`."""
@@ -248,7 +253,14 @@ class Boundaries:
         found = np.ones(len(self.frame), dtype=bool)
         for leaf in np.unique(leaves).tolist():
             rows = np.flatnonzero(leaves == leaf)
-            for column, ends in self._all_ends(leaf).items():
+            ends_of = self._all_ends(leaf)
+            if self.offset != STEP and self.tree.told is None:  # no farther from a limit than the offset
+                ends_of = {
+                    column: self.ends(column, range_, inside=False) for column, range_ in self._box(leaf).items()
+                }
+            for column, ends in ends_of.items():
+                if not ends:
+                    continue
                 own = self.values[rows, column]
                 near = np.zeros(len(rows), dtype=bool)
                 for upper, end in ends.items():
