@@ -502,3 +502,17 @@ def test_the_rows_that_kill_most_come_first():
     assert one == max(gains) > min(gains)
     killed = int(np.flatnonzero(found.killed)[0])
     assert found.why(killed).why.startswith("it does not")
+
+
+def test_a_decision_that_compares_with_nothing_is_told():
+    data = dm.data.load("iris")
+    inputs = data.drop(columns="target")
+    forest = dm.forest_of(DecisionTreeClassifier(random_state=0).fit(inputs, data.target))
+    threshold = forest.trees[0].threshold.copy()
+    threshold[0] = np.nan
+    damaged = replace(forest, trees=(replace(forest.trees[0], threshold=threshold),))
+    for verb in (dm.cover, dm.select):
+        with pytest.raises(
+            dm.errors.ModelError, match=r"Node 0 of tree 0 .*'petal width \(cm\)' with NaN.*fit it again"
+        ):
+            verb(damaged, inputs)

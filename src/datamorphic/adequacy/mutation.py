@@ -260,7 +260,7 @@ class MutationScore(Drawn):
         before, after = (each.decide(each.scores(seen)) for each in forests)
         return bool((np.abs(before - after) > self.tolerance).any())
 
-    def fix(self, n: int = MOST_MADE, *, seed: int = 0) -> pd.DataFrame:
+    def fix(self, n: int = MOST_MADE) -> pd.DataFrame:
         """Return rows that kill live mutants, at most `n`; those that kill what others of them kill are left out."""
         from scipy.sparse import hstack
 

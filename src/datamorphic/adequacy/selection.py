@@ -16,7 +16,7 @@ from ..trees.forest import Forest
 from ..trees.kills import Kills
 from ..trees.model import Nodes, leaf_of
 from ..trees.mutants import NEIGHBOURS, PerNode
-from .coverage import Coverage, measure, stacked
+from .coverage import Coverage, stacked
 from .mutation import MutationScore, measure_kills
 from .shown import Shown
 
@@ -238,8 +238,3 @@ def _at_limits(
     return Selection(
         "BVA", rows, np.array(origins, dtype=np.intp), answers, leaves, limits=tuple(limits), notes=tuple(notes)
     )
-
-
-def select_from(forest: Forest, frame: pd.DataFrame, inputs: Any, notes: Any = ()) -> Coverage:
-    """Return which leaves all rows of the data reach, the base of a selection."""
-    return measure([tree.named(inputs.names) for tree in forest.trees], frame, inputs, notes)
