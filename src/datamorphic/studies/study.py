@@ -139,7 +139,7 @@ STUDIES: dict[str, Entry] = {
         {"": tree_scores.training},
         tree_scores.training_amount,
     ),
-    **{name: _group(TITLES[name], name) for name in tables()},
+    **{name: _group(TITLES[name], name) for name in tables() if not name.startswith("002-")},
 }
 
 

@@ -1,0 +1,67 @@
+"""The error function: a series near zero, another one further on, a continued fraction, and one beyond."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+ROOT_OF_PI = 1.7724538509055160
+NEAR = 0.5
+MIDDLE = 2.0
+TAIL = 6.0
+FAR = 27.0
+
+
+def erf(x: Any) -> Any:
+    """Return the error function of numbers; right to 1e-14 everywhere.
+
+    Examples
+    --------
+    >>> erf(np.array([-1.0, 0.0, 0.3, 2.5, 30.0])).round(6).tolist()
+    [-0.842701, 0.0, 0.328627, 0.999593, 1.0]
+    """
+    x = np.asarray(x, dtype=float)
+    size = np.abs(x)
+    with np.errstate(all="ignore"):
+        answer = np.where(size < NEAR, alternating(size), rising(size))
+        answer = np.where(size > MIDDLE, 1.0 - fraction(size), answer)
+        answer = np.where(size > TAIL, 1.0 - leading(size), answer)
+        answer = np.where(size > FAR, 1.0, answer)
+        return np.where(x < 0.0, -answer, answer)
+
+
+def alternating(x: Any) -> Any:
+    """Return the series with alternating signs: quick near zero."""
+    s = x * x
+    total = np.zeros_like(x)
+    term = 1.0 + total
+    for n in range(14):
+        total = total + term / (2.0 * n + 1.0)
+        term = -term * s / (n + 1.0)
+    return 2.0 / ROOT_OF_PI * x * total
+
+
+def rising(x: Any) -> Any:
+    """Return the series of positive terms, which does not cancel."""
+    s = x * x
+    term = 2.0 / ROOT_OF_PI * x * np.exp(-s)
+    total = np.zeros_like(x)
+    for n in range(40):
+        total = total + term
+        term = term * 2.0 * s / (2.0 * n + 3.0)
+    return total
+
+
+def fraction(x: Any) -> Any:
+    """Return what is missing to one, by a continued fraction from its end."""
+    inner = x
+    for n in range(60, 0, -1):
+        inner = x + n / 2.0 / inner
+    return np.exp(-x * x) / (ROOT_OF_PI * inner)
+
+
+def leading(x: Any) -> Any:
+    """Return what is missing to one where hardly anything is: two terms of the asymptotic series."""
+    size = np.exp(-x * x) / (x * ROOT_OF_PI)
+    return size * (1.0 - 0.5 / (x * x))

@@ -1,0 +1,60 @@
+"""Jacobi's elliptic functions sn, cn and dn, by Gauss' descending transformation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+ROUND = 1e-08
+FLAT = 1e-14
+
+
+def sncndn(x: Any, y: Any) -> Any:
+    """Return sn, cn and dn of x as three columns; y is the complementary parameter, k^2 = 1 - y, and 0 or more.
+
+    Amplitudes are right to 1e-9 where x and y are 100 at most.
+
+    Examples
+    --------
+    >>> sncndn(np.array([0.5, 2.0]), np.array([0.25, 30.0])).round(6).tolist()
+    [[0.470751, 0.882266, 0.913141], [-0.182624, 0.983183, 1.402313]]
+    """
+    x, y = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
+    with np.errstate(all="ignore"):
+        # a negative parameter becomes one between 0 and 1
+        root = np.sqrt(np.where(y > 1.0, y, 1.0))
+        kept = np.where(y > 1.0, 1.0 / y, y)
+        sn, cn, dn = descended(x * root, kept)
+        limit = kept < FLAT
+        sn = np.where(limit, np.tanh(x * root), sn)
+        cn = np.where(limit, 1.0 / np.cosh(x * root), cn)
+        dn = np.where(limit, 1.0 / np.cosh(x * root), dn)
+        turned = y > 1.0
+        sn, cn, dn = np.where(turned, sn / dn / root, sn), np.where(turned, cn / dn, cn), np.where(turned, 1.0 / dn, dn)
+        nearly = np.abs(1.0 - y) < ROUND
+        sn, cn, dn = np.where(nearly, np.sin(x), sn), np.where(nearly, np.cos(x), cn), np.where(nearly, circular(x, y), dn)
+        return np.stack([sn, cn, dn], axis=-1)
+
+
+def circular(x: Any, y: Any) -> Any:
+    """Return dn where the parameter is next to nothing."""
+    return 1.0 - (1.0 - y) * np.sin(x) ** 2.0 / 2.0
+
+
+def descended(u: Any, complement: Any) -> Any:
+    """Return sn, cn and dn for a parameter between 0 and 1: its modulus goes down, step by step, and up again."""
+    other = np.sqrt(complement)
+    moduli = []
+    for _step in range(12):
+        modulus = (1.0 - other) / (1.0 + other)
+        u = u / (1.0 + modulus)
+        other = 2.0 * np.sqrt(other) / (1.0 + other)
+        moduli.append(modulus)
+    sn, cn, dn = np.sin(u), np.cos(u), np.ones_like(u)
+    for modulus in reversed(moduli):
+        square = modulus * sn * sn
+        cn = cn * dn / (1.0 + square)
+        sn = (1.0 + modulus) * sn / (1.0 + square)
+        dn = (1.0 - square) / (1.0 + square)
+    return sn, cn, dn

@@ -1,0 +1,1 @@
+"""Metamorphic groups: which inputs to try next, and which relation on them."""

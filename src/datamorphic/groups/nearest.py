@@ -1,0 +1,210 @@
+"""The nearest of a growing set of points, by a grid of buckets; brute force where there are many columns or categories.
+
+Both give the same distance to the last bit. The grid pays in up to three dimensions: with more, nearly all its cells
+are neighbours.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..relations.boxes import CATEGORY, Floats
+from .compiling import COMPILED, compiled
+from .layout import Ints, Layout, distance
+
+FEW = 48  # points that are looked at one by one all the same
+MOST = 3  # dimensions of a grid
+
+
+class Near(NamedTuple):
+    """Points of each slot, and a grid over them: the first point of each cell, and the next after each point."""
+
+    points: Floats  # (slots, capacity, columns)
+    count: Ints  # (slots,)
+    head: Ints  # (slots, 2 * capacity)
+    after: Ints  # (slots, capacity)
+    side: Ints  # (slots,): cells along each column; 0 where there is no grid
+
+
+def make_near(slots: int, columns: int, capacity: int) -> Near:
+    """Return no points, and room for some."""
+    return Near(
+        np.zeros((slots, capacity, columns)),
+        np.zeros(slots, dtype=np.int64),
+        np.full((slots, 2 * capacity), -1, dtype=np.int64),
+        np.full((slots, capacity), -1, dtype=np.int64),
+        np.zeros(slots, dtype=np.int64),
+    )
+
+
+def grown_near(near: Near, capacity: int) -> Near:
+    """Return the same with more room."""
+    slots, old, columns = near.points.shape
+    made = make_near(slots, columns, capacity)
+    made.points[:, :old] = near.points
+    made.head[:, : 2 * old] = near.head
+    made.after[:, :old] = near.after
+    made.count[:] = near.count
+    made.side[:] = near.side
+    return made
+
+
+@compiled
+def _cell(layout: Layout, column: int, side: int, value: float) -> Any:
+    low, high = layout.low[column], layout.high[column]
+    if not high > low:
+        return 0
+    return int(min(max((value - low) / (high - low) * side, 0.0), side - 1.0))
+
+
+@compiled
+def _file(layout: Layout, near: Near, slot: int, place: int) -> None:
+    first = layout.start[slot]
+    cell = 0
+    for j in range(layout.start[slot + 1] - first):
+        cell = cell * near.side[slot] + _cell(layout, first + j, near.side[slot], near.points[slot, place, j])
+    near.after[slot, place] = near.head[slot, cell]
+    near.head[slot, cell] = place
+
+
+@compiled
+def add_point(layout: Layout, near: Near, slot: int, row: Any) -> None:
+    """Add the input of a slot; the grid is made anew, finer, whenever there are twice as many points as cells."""
+    first, last = layout.start[slot], layout.start[slot + 1]
+    place = near.count[slot]
+    for j in range(last - first):
+        near.points[slot, place, j] = row[first + j]
+    near.count[slot] += 1
+    dimension = last - first
+    if dimension > MOST or place < FEW:
+        return
+    cells = near.side[slot] ** dimension if near.side[slot] else 0
+    if place + 1 <= 2 * cells:
+        _file(layout, near, slot, place)
+        return
+    for column in range(first, last):
+        if layout.kind[column] == CATEGORY:
+            return
+    near.side[slot] = max(int((place + 1.0) ** (1.0 / dimension)), 2)
+    if cells and near.side[slot] ** dimension <= cells:  # rounding must not keep it as it was
+        near.side[slot] += 1
+    near.head[slot, : near.side[slot] ** dimension] = -1
+    for i in range(place + 1):
+        _file(layout, near, slot, i)
+
+
+@compiled
+def nearest(layout: Layout, near: Near, slot: int, row: Any) -> Any:
+    """Return the distance to the nearest point of a slot; infinite where there is none."""
+    if near.side[slot] == 0:
+        return _nearest_of_all(layout, near, slot, row)
+    first = layout.start[slot]
+    dimension = layout.start[slot + 1] - first
+    side = near.side[slot]
+    cell = np.empty(MOST, dtype=np.int64)
+    for j in range(dimension):
+        cell[j] = _cell(layout, first + j, side, row[first + j])
+    best = np.inf
+    at = np.empty(MOST, dtype=np.int64)
+    for ring in range(side):
+        # every cell that is `ring` away along one column and no more along the others
+        for j in range(dimension):
+            at[j] = -ring
+        while True:
+            outer = False
+            inside = True
+            place = 0
+            for j in range(dimension):
+                if abs(at[j]) == ring:
+                    outer = True
+                here = cell[j] + at[j]
+                if here < 0 or here >= side:
+                    inside = False
+                place = place * side + here
+            if outer and inside:
+                point = near.head[slot, place]
+                while point >= 0:
+                    squares = 0.0
+                    for j in range(dimension):
+                        apart = (row[first + j] - near.points[slot, point, j]) * layout.scale[first + j]
+                        squares += apart * apart
+                    best = min(best, squares)
+                    point = near.after[slot, point]
+            j = dimension - 1
+            while j >= 0:
+                # along the last column only the two ends of a ring are new, unless another column is at an end
+                step = 1
+                if j == dimension - 1 and ring > 0:
+                    step = 2 * ring
+                    for other in range(dimension - 1):
+                        if abs(at[other]) == ring:
+                            step = 1
+                if at[j] + step <= ring:
+                    at[j] += step
+                    break
+                at[j] = -ring
+                j -= 1
+            if j < 0:
+                break
+        if best < np.inf:
+            room = np.inf  # to the nearest side beyond which there are cells that were not looked at
+            for j in range(dimension):
+                low, high = layout.low[first + j], layout.high[first + j]
+                unit = (high - low) / side
+                if cell[j] - ring > 0:
+                    room = min(room, (row[first + j] - low - (cell[j] - ring) * unit) * layout.scale[first + j])
+                if cell[j] + ring + 1 < side:
+                    room = min(
+                        room, (low + (cell[j] + ring + 1) * unit - row[first + j]) * layout.scale[first + j]
+                    )
+            room *= 1.0 - 1e-12  # a point may be filed a rounding error beside its cell
+            if room >= 0 and best <= room * room:
+                break
+    return np.sqrt(best)
+
+
+@compiled
+def _one_by_one(layout: Layout, near: Near, slot: int, row: Any) -> Any:
+    first = layout.start[slot]
+    dimension = layout.start[slot + 1] - first
+    plain = True
+    for j in range(dimension):
+        if layout.kind[first + j] == CATEGORY:
+            plain = False
+    best = np.inf
+    if not plain:
+        for i in range(near.count[slot]):
+            best = min(best, distance(layout, slot, row, near.points[slot, i]))
+        return best
+    for i in range(near.count[slot]):
+        squares = 0.0
+        for j in range(dimension):
+            apart = (row[first + j] - near.points[slot, i, j]) * layout.scale[first + j]
+            squares += apart * apart
+            if squares >= best:
+                break
+        best = min(best, squares)
+    return np.sqrt(best)
+
+
+def _at_once(layout: Layout, near: Near, slot: int, row: Any) -> Any:
+    """Return the same without numba: all points at once."""
+    first, last = layout.start[slot], layout.start[slot + 1]
+    seen = near.points[slot, : near.count[slot]]
+    if not len(seen):
+        return np.inf
+    squares, differing = np.zeros(len(seen)), np.zeros(len(seen))
+    for j, column in enumerate(range(first, last)):
+        if layout.kind[column] == CATEGORY:
+            differing += row[column] != seen[:, j]
+        else:
+            apart = (row[column] - seen[:, j]) * layout.scale[column]
+            squares += apart * apart
+    return (np.sqrt(squares) + differing).min()
+
+
+_nearest_of_all = _one_by_one if COMPILED else _at_once
+if not COMPILED:
+    nearest = _at_once

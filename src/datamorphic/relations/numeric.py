@@ -1,0 +1,374 @@
+"""`FunctionRelation`: a promise about a function, from M inputs to N further ones, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._checks import is_number, reject, whole_number
+from ..errors import ArgumentError, TestSystemError
+from .base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask, Verdicts, template
+from .boxes import Affine, Box, Floats
+
+TOLERANCE = 1e-6
+SAMPLED = 4096  # points whose follow-ups tell a domain that nobody declared
+Columns = list[Any]
+Sides = Callable[[Columns, Columns], tuple[Any, Any]]
+Change = Affine | Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FunctionRelation:
+    """A promise about a function: from source inputs further inputs are made, and all outputs must fit together.
+
+    Functions given here get whole columns. Inputs are arrays with a row for each group and a column for each input of the
+    function; where it has one input only, they are flat. `x` and `y` are lists: the inputs, sources first, and what the
+    function answered to each.
+
+    Parameters
+    ----------
+    name : str
+        What it is called in reports and commands.
+    domain : pair, pairs, Box or Space
+        Between which limits source inputs are drawn; a sequence of boxes where each of several sources has its own.
+    follow_up : Affine or callable, or a sequence of them
+        How each follow-up is made from the sources. A function of the sources, in their order; with `uses_outputs` also
+        of the keyword ``outputs``, what was answered to them.
+    equal, at_most, less : callable, optional
+        A function of ``(x, y)`` that returns two sides: they must be the same, or the first at most the second, or
+        below it. Without any of these, and without `expects`, all outputs must be the same.
+    expects : callable, optional
+        Any other promise: a function of ``(x, y)`` that returns True or False for each group.
+    says : str
+        The promise in a sentence, best as "change: what follows".
+    sources : int
+        How many source inputs a group has.
+    given : callable, optional
+        Turns what is drawn into the inputs of the function, where these are not the same: a relation that starts at a
+        fixed input and has free numbers draws the free numbers. Returns one array for each source.
+    applies : callable, optional
+        A function of ``(x, y)``, y being what was answered to the sources, that tells where the promise says something.
+    follow_domain : sequence, optional
+        Between which limits follow-ups lie. Where they leave them, the relation is not applicable. Without it the domain
+        is derived, for an `Affine` change exactly, otherwise from samples.
+    uses_outputs : bool
+        Whether follow-ups depend on what was answered to the sources.
+    tolerance : float
+        By how much two sides may differ; with `relative` by how much of the greater one.
+    relative : bool
+        How `tolerance` is meant.
+    necessary : bool
+        Whether every right function keeps it.
+
+    Examples
+    --------
+    >>> supplement = FunctionRelation(name="supplement", domain=(0, 1000), follow_up=lambda x: np.pi - x)
+    >>> supplement.sources, supplement.follow_ups
+    (1, 1)
+    >>> made = supplement.follow(np.array([[0.0], [1.0]]))
+    >>> made.round(4).ravel().tolist()
+    [3.1416, 2.1416]
+    """
+
+    name: str
+    domain: Any
+    follow_up: Any
+    equal: Sides | None = None
+    at_most: Sides | None = None
+    less: Sides | None = None
+    expects: Callable[[Columns, Columns], Any] | None = None
+    says: str = ""
+    sources: int = 1
+    given: Callable[..., Any] | None = None
+    applies: Callable[[Columns, Columns], Any] | None = None
+    follow_domain: Any = None
+    uses_outputs: bool = False
+    tolerance: float = TOLERANCE
+    relative: bool = False
+    necessary: bool = True
+
+    def __post_init__(self) -> None:
+        owner = f"the relation {self.name!r}"
+        whole_number("sources", owner, self.sources, 1)
+        if not is_number(self.tolerance) or not 0 <= float(self.tolerance) < np.inf:
+            reject("tolerance", owner, "a finite number, 0 or more", self.tolerance)
+        if sum(side is not None for side in (self.equal, self.at_most, self.less, self.expects)) > 1:
+            raise ArgumentError(f"{owner} promises one thing: give one of equal, at_most, less and expects.")
+        changes = self.follow_up if isinstance(self.follow_up, list | tuple) else [self.follow_up]
+        if not changes or not all(callable(change) for change in changes):
+            reject("follow_up", owner, "an Affine, a function of the sources, or several of these", self.follow_up)
+        object.__setattr__(self, "follow_up", tuple(changes))
+        object.__setattr__(self, "domain", self._domains(owner))
+        width = self.width
+        for change in changes:
+            if isinstance(change, Affine) and change.matrix.shape[1] != width:
+                raise ArgumentError(
+                    f"A follow-up of {owner} is a matrix for {change.matrix.shape[1]} numbers, and its "
+                    f"{self.sources} source(s) have {width} in all. Give it one column for each."
+                )
+        if self.follow_domain is not None:
+            declared = self.follow_domain
+            alone = len(changes) == 1 and not (isinstance(declared, list | tuple) and isinstance(declared[0], Box))
+            boxes = tuple(Box.of(each, owner) for each in ([declared] if alone else declared))
+            if len(boxes) != len(changes):
+                raise ArgumentError(
+                    f"{owner} has {len(changes)} follow-up(s) and {len(boxes)} domain(s) for them. Give one for each."
+                )
+            object.__setattr__(self, "follow_domain", boxes)
+
+    def _domains(self, owner: str) -> tuple[Box, ...]:
+        several = isinstance(self.domain, list | tuple) and all(isinstance(each, Box) for each in self.domain)
+        boxes = tuple(self.domain) if several else (Box.of(self.domain, owner),) * self.sources
+        if len(boxes) != self.sources:
+            raise ArgumentError(
+                f"{owner} has {self.sources} source(s) and {len(boxes)} domain(s) for them. Give one for each, "
+                "or one for all."
+            )
+        return boxes
+
+    @property
+    def follow_ups(self) -> int:
+        """How many follow-ups a group has."""
+        return len(self.follow_up)
+
+    @property
+    def width(self) -> int:
+        """How many numbers are drawn for a group."""
+        return sum(box.dimension for box in self.domain)
+
+    @property
+    def affine(self) -> bool:
+        """Whether all follow-ups are matrices."""
+        return all(isinstance(change, Affine) for change in self.follow_up)
+
+    # -- making groups ---------------------------------------------------------------------------------------
+
+    def split(self, drawn: Floats) -> list[Floats]:
+        """Return what was drawn, source by source, each with a row a group."""
+        ends = np.cumsum([box.dimension for box in self.domain])[:-1]
+        return np.split(np.asarray(drawn, dtype=float), ends, axis=1)
+
+    def source_inputs(self, drawn: Floats) -> list[Floats]:
+        """Return the source inputs of the function."""
+        parts = self.split(drawn)
+        if self.given is None:
+            return parts
+        made = self.given(*map(_flat, parts))
+        made = list(made) if isinstance(made, list | tuple) else [made]
+        if len(made) != self.sources:
+            raise TestSystemError(
+                f"given of the relation {self.name!r} made {len(made)} source input(s), not {self.sources}."
+            )
+        return [self._rows("given", each, len(drawn)) for each in made]
+
+    def follow(self, drawn: Floats, outputs: Columns | None = None) -> Floats:
+        """Return the follow-up inputs of what was drawn, side by side; `outputs` where they depend on answers."""
+        parts = [_flat(part) for part in self.split(drawn)]
+        more = {"outputs": outputs} if self.uses_outputs else {}
+        made = [
+            change(drawn)
+            if isinstance(change, Affine)
+            else self._rows("follow_up", change(*parts, **more), len(drawn))
+            for change in self.follow_up
+        ]
+        return np.concatenate(made, axis=1)
+
+    def follow_inputs(self, made: Floats) -> list[Floats]:
+        """Return follow-ups one by one."""
+        ends = np.cumsum([box.dimension for box in self.follow_domains()])[:-1]
+        return np.split(made, ends, axis=1)
+
+    def _rows(self, what: str, given: Any, count: int) -> Floats:
+        made = np.asarray(given, dtype=float)
+        if made.ndim == 1:
+            made = made[:, None] if len(made) == count else made
+        if made.ndim == 0:  # the same for all
+            made = np.full((count, 1), float(made))
+        if made.ndim != 2 or len(made) != count:
+            raise TestSystemError(
+                f"{what} of the relation {self.name!r} must return a row for each of {count:,} groups. "
+                f"Got an array of shape {made.shape}."
+            )
+        return made
+
+    # -- domains -----------------------------------------------------------------------------------------------
+
+    def follow_domains(self) -> tuple[Box, ...]:
+        """Return between which limits each follow-up lies: as declared, derived, or seen in samples."""
+        known = self.__dict__.get("_follow_domains")
+        if known is None:
+            known = self.follow_domain or self._derived()
+            object.__setattr__(self, "_follow_domains", known)
+        return known
+
+    def _derived(self) -> tuple[Box, ...]:
+        whole = _joined(self.domain)
+        if self.affine:
+            return tuple(change.image(whole) for change in self.follow_up)
+        if self.uses_outputs:
+            raise ArgumentError(
+                f"Follow-ups of the relation {self.name!r} depend on answers, so their domain cannot be derived. "
+                "Declare it: follow_domain=(low, high)."
+            )
+        drawn = whole.sample(SAMPLED, np.random.default_rng(0))
+        drawn[0], drawn[1] = whole.low, whole.high
+        parts = [_flat(part) for part in self.split(drawn)]
+        boxes = []
+        for change in self.follow_up:
+            if isinstance(change, Affine):
+                boxes.append(change.image(whole))
+                continue
+            made = self._rows("follow_up", change(*parts), SAMPLED)
+            seen = made[np.isfinite(made).all(axis=1)]
+            if not len(seen):
+                raise ArgumentError(
+                    f"follow_up of the relation {self.name!r} makes no finite numbers from any of {SAMPLED:,} sources in "
+                    f"{whole}. Is its domain right?"
+                )
+            boxes.append(Box(seen.min(0), seen.max(0), np.zeros(made.shape[1], dtype=np.int8), estimated=True))
+        return tuple(boxes)
+
+    def over(self, domain: Any) -> FunctionRelation:
+        """Return the relation with other source inputs; its follow-ups go wherever that leads ("image")."""
+        return replace(self, domain=domain, follow_domain=None)
+
+    def within(self, domain: Any) -> FunctionRelation:
+        """Return the relation with as many source inputs as have their follow-ups in a domain, too ("fit")."""
+        box = Box.of(domain, f"the relation {self.name!r}")
+        if not self.affine or self.given is not None:
+            raise ArgumentError(
+                f"Follow-ups of the relation {self.name!r} are made by a function, so nobody can tell which sources keep "
+                "them in a domain. Say which: over(domain)."
+            )
+        low, high = np.tile(box.low, self.sources), np.tile(box.high, self.sources)
+        for change in self.follow_up:
+            ends = change.preimage(box)
+            if ends is None:
+                raise ArgumentError(
+                    f"A follow-up of the relation {self.name!r} mixes inputs, so the sources that stay in {box} are no box. "
+                    "Say which to draw from: over(domain)."
+                )
+            low, high = np.maximum(low, ends[0]), np.minimum(high, ends[1])
+        if (low > high).any():
+            raise ArgumentError(f"No source of the relation {self.name!r} in {box} has its follow-ups there.")
+        cut = np.cumsum([box.dimension] * self.sources)[:-1]
+        boxes = [Box(a, b, box.kind) for a, b in zip(np.split(low, cut), np.split(high, cut), strict=True)]
+        return replace(self, domain=tuple(boxes), follow_domain=None)
+
+    # -- judging -----------------------------------------------------------------------------------------------
+
+    def judge(self, x: Columns, y: Columns, answered: Mask | None = None) -> tuple[Verdicts, Floats]:
+        """Return a verdict for each group, and how far it is from failing: 0 is there, NaN is not known.
+
+        For two sides that must be the same, that is the part of the tolerance that is left; for an inequality, what
+        lies between the sides. `answered` tells which groups have all their answers.
+        """
+        count = len(x[0])
+        x = [_flat(each) for each in x]
+        there = np.ones(count, dtype=bool) if answered is None else answered.copy()
+        left = np.full(count, np.nan)
+        with np.errstate(all="ignore"):
+            if self.expects is not None:
+                for each in y:
+                    there &= _finite(each, count)
+                kept = self._mask("expects", self.expects(x, y), count)
+            else:
+                kept, left, defined = self._compared(x, y, count)
+                there &= defined
+            verdicts = np.where(kept, HOLDS, VIOLATED).astype(np.int8)
+            verdicts[~there] = UNDEFINED
+            if self.applies is not None:
+                says = self._mask("applies", self.applies(x, y[: self.sources]), count)
+                verdicts[~says] = INAPPLICABLE
+        if self.follow_domain is not None:
+            for box, each in zip(self.follow_domain, x[self.sources :], strict=True):
+                verdicts[~box.contains(each.reshape(count, -1))] = INAPPLICABLE
+        left[verdicts != HOLDS] = np.nan
+        return verdicts, left
+
+    def _compared(self, x: Columns, y: Columns, count: int) -> tuple[Mask, Floats, Mask]:
+        sides = self.equal or self.at_most or self.less
+        if sides is None:  # all outputs the same
+            if np.asarray(y[0]).dtype.kind not in "biuf":
+                kept = np.ones(count, dtype=bool)
+                for other in y[1:]:
+                    kept &= np.asarray(other == y[0]).astype(bool)
+                return kept, np.full(count, np.nan), np.ones(count, dtype=bool)
+            pairs = [(y[0], other) for other in y[1:]]
+        else:
+            pairs = [sides(x, y)]
+        kept, defined = np.ones(count, dtype=bool), np.ones(count, dtype=bool)
+        left = np.full(count, np.inf)
+        for a, b in pairs:
+            a, b = (self._side(each, count) for each in (a, b))
+            allowed = np.full(a.shape, float(self.tolerance))
+            if self.relative:
+                allowed *= np.maximum(np.abs(a), np.abs(b))
+            apart = a - b
+            known = ~np.isnan(apart)
+            if self.at_most is not None:
+                room = allowed - apart
+            elif self.less is not None:
+                room = np.where(apart < 0, -apart, np.minimum(-apart, -np.finfo(float).tiny))
+            else:
+                room = np.where(
+                    allowed > 0, (allowed - np.abs(apart)) / np.maximum(allowed, 1e-300), -np.abs(apart)
+                )
+            kept &= (room >= 0).all(axis=1)
+            defined &= known.all(axis=1)
+            left = np.minimum(left, room.min(axis=1))
+        return kept, left, defined
+
+    def _side(self, given: Any, count: int) -> Floats:
+        side = np.asarray(given, dtype=float)
+        if side.ndim == 0:
+            side = np.full(count, float(side))
+        if len(side) != count:
+            raise TestSystemError(
+                f"A side of the relation {self.name!r} must have a number for each of {count:,} groups. "
+                f"Got an array of shape {side.shape}."
+            )
+        return side.reshape(count, -1)
+
+    def _mask(self, what: str, given: Any, count: int) -> Mask:
+        mask = np.asarray(given)
+        if mask.shape != (count,) or mask.dtype.kind not in "bO":
+            raise TestSystemError(
+                f"{what} of the relation {self.name!r} must give True or False for each of {count:,} groups. "
+                f"Got {mask.dtype} of shape {mask.shape}."
+            )
+        return mask.astype(bool)
+
+    def __repr__(self) -> str:
+        return f"FunctionRelation({self.name!r}, {self.sources}-{self.follow_ups})"
+
+    def __str__(self) -> str:
+        given = f"{self.sources} source input(s) between {self.domain[0]}, {self.follow_ups} follow-up(s)"
+        return template("functions", [given], self.name, self.says or "see its code")
+
+
+def _flat(part: Any) -> Any:
+    """Return a single column as a flat array."""
+    return part[:, 0] if part.ndim == 2 and part.shape[1] == 1 else part
+
+
+def _finite(output: Any, count: int) -> Mask:
+    """Tell which answers are numbers, or no numbers by kind, and not NaN."""
+    values = np.asarray(output)
+    if values.dtype.kind != "f":
+        return np.ones(count, dtype=bool)
+    return ~np.isnan(values.reshape(count, -1)).any(axis=1)
+
+
+def _joined(boxes: Sequence[Box]) -> Box:
+    return Box(
+        np.concatenate([box.low for box in boxes]),
+        np.concatenate([box.high for box in boxes]),
+        np.concatenate([box.kind for box in boxes]),
+    )
+
+
+__all__ = ["Affine", "Box", "FunctionRelation"]

@@ -1,0 +1,170 @@
+"""F-measures and what is made of them; how evenly points lie."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from datamorphic.errors import ArgumentError
+from datamorphic.groups.measures import (
+    FMeasures,
+    cohens_d,
+    discrepancy,
+    dispersion,
+    e_measure,
+    estimate,
+    f2_measures,
+    f_measures,
+    f_ratio,
+    p_measure,
+    welch_p,
+)
+from datamorphic.groups.regions import draw_region
+
+RATE = 0.02
+
+
+@pytest.fixture(scope="module")
+def uniform():
+    """F-measures of uniform tests on blocks drawn anew for each trial."""
+    rng = np.random.default_rng(20)
+    verdicts = np.array(
+        [draw_region("block", RATE, [0, 0], [1, 1], rng).contains(rng.random((1000, 2))) for _ in range(2000)]
+    )
+    return verdicts, f_measures(verdicts)
+
+
+def test_uniform_tests_find_a_region_after_one_over_its_rate(uniform):
+    _, measured = uniform
+    assert not measured.censored.any()
+    assert abs(measured.mean - 1 / RATE) < 4 * measured.standard_error
+    assert measured.sd == pytest.approx(math.sqrt(1 - RATE) / RATE, rel=0.1)
+    ratio = f_ratio(measured, RATE)
+    assert ratio.low < 1 < ratio.high
+    assert abs(cohens_d(measured, RATE)) < 4 / math.sqrt(len(measured))
+    assert welch_p(measured, RATE) > 0.001
+
+
+def test_p_and_e_are_those_of_a_geometric_distribution(uniform):
+    verdicts, measured = uniform
+    found = p_measure(measured, 30)
+    assert found == p_measure(verdicts, 30)
+    expected = 1 - (1 - RATE) ** 30
+    assert abs(found.value - expected) < 4 * math.sqrt(expected * (1 - expected) / len(measured))
+    assert found.low < found.value < found.high
+    count = e_measure(verdicts, 30)
+    assert abs(count.value - 30 * RATE) < 4 * (count.high - count.low) / 3.92
+
+
+def test_the_second_violation_of_uniform_tests_takes_as_long_as_the_first(uniform):
+    verdicts, _ = uniform
+    second = f2_measures(verdicts)
+    assert abs(second.mean - 1 / RATE) < 4 * second.standard_error
+
+
+def test_comparisons_are_those_of_scipy():
+    rng = np.random.default_rng(3)
+    a, b = FMeasures(rng.geometric(0.1, 60)), FMeasures(rng.geometric(0.05, 40))
+    assert welch_p(a, b) == pytest.approx(stats.ttest_ind(a.counts, b.counts, equal_var=False).pvalue)
+    assert welch_p(a, 0.05) == pytest.approx(stats.ttest_1samp(a.counts, 20).pvalue)
+    d = (b.mean - a.mean) / math.sqrt((a.sd**2 + b.sd**2) / 2)
+    assert cohens_d(a, b) == pytest.approx(d)
+    assert cohens_d(a, b) > 0 > cohens_d(b, a)
+    half = stats.t.ppf(0.975, 59) * a.standard_error
+    assert a.interval == pytest.approx((a.mean - half, a.mean + half))
+
+
+def test_the_interval_of_a_ratio_holds_the_truth_as_often_as_it_says():
+    rng = np.random.default_rng(4)
+    held = 0
+    for _ in range(400):
+        ratio = f_ratio(FMeasures(rng.geometric(0.1, 200)), FMeasures(rng.geometric(0.05, 200)))
+        held += ratio.low <= 0.5 <= ratio.high
+    assert 0.91 < held / 400 < 0.985
+
+
+def test_censored_trials_are_counted_and_not_compared():
+    measured = f_measures([[False, False, False], [False, True, True]])
+    assert measured.counts.tolist() == [3, 2]
+    assert measured.censored.tolist() == [True, False]
+    assert measured.censored_share == 0.5
+    assert math.isnan(cohens_d(measured, FMeasures([1, 2])))
+    assert math.isnan(cohens_d(FMeasures([1, 2]), measured))
+    assert p_measure(measured, 3).value == 0.5
+    with pytest.raises(ArgumentError, match="at most 3"):
+        p_measure(measured, 4)
+    # the first violation in the last group: nothing was left to look for a second one
+    second = f2_measures([[False, False, True], [True, True, False]])
+    assert second.counts.tolist() == [0, 1]
+    assert second.censored.tolist() == [True, False]
+
+
+def test_figures_without_spread_are_told_apart():
+    same, other, one = FMeasures([5, 5]), FMeasures([7, 7]), FMeasures([5])
+    assert (cohens_d(same, same), cohens_d(same, other), cohens_d(other, same)) == (0, math.inf, -math.inf)
+    assert (welch_p(same, same), welch_p(same, other)) == (1, 0)
+    assert math.isnan(welch_p(one, other))
+    assert math.isnan(cohens_d(one, other))
+    assert math.isnan(estimate([1.0]).low)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: FMeasures([]), "at least one whole number"),
+        (lambda: FMeasures([1.5]), "whole number"),
+        (lambda: FMeasures([0]), "counted from 1"),
+        (lambda: FMeasures([1, 2], [True]), "2 flags"),
+        (lambda: f_ratio(FMeasures([1]), 0), "violation rate"),
+        (lambda: f_measures([True]), "matrix of bool"),
+        (lambda: f_measures([[0.0, math.nan]]), "matrix of bool"),
+        (lambda: f2_measures([[False]]), "at least one trial"),
+        (lambda: e_measure([[True]], 2), r"\[1, 1\]"),
+        (lambda: p_measure([[True]], 2), r"\[1, 1\]"),
+        (lambda: dispersion([[1.0, 2.0]]), "two points"),
+        (lambda: discrepancy([[1.0, 2.0]], [0], [1]), r"\(n, 1\)"),
+        (lambda: discrepancy([], 0, 1), "at least one point"),
+        (lambda: discrepancy([0.5], 0, 1, how="balls"), "'cells'"),
+        (lambda: discrepancy([0.5], 0, 1, boxes=0), r"\[1, inf"),
+        (lambda: discrepancy([0.5], 1, 1), "empty"),
+        (lambda: estimate([]), "at least one"),
+    ],
+)
+def test_what_cannot_be_measured_is_said(call, said):
+    with pytest.raises(ArgumentError, match=said):
+        call()
+
+
+def test_uniform_points_lie_as_unevenly_as_published():
+    rng = np.random.default_rng(6)
+    trials = [rng.uniform(0, 1000, (1000, 1)) for _ in range(200)]
+    least, most, width = (estimate(each) for each in np.transpose([dispersion(trial) for trial in trials]))
+    assert least.low < 0.0010 < least.high
+    assert most.low < 3.78 < most.high
+    assert width.value == pytest.approx(most.value - least.value)
+    cells = estimate([discrepancy(trial, 0, 1000, how="cells").most for trial in trials])
+    assert cells.low < 0.0045 < cells.high
+
+
+def test_discrepancy_is_the_share_of_points_less_that_of_volume():
+    rng = np.random.default_rng(7)
+    corner = rng.random((500, 2)) / 2
+    # a quarter of the domain has all points
+    assert discrepancy(corner, [0, 0], [1, 1], boxes=4, how="cells") == (0.25, 0.75, 0.5)
+    boxes = discrepancy(corner, [0, 0], [1, 1], rng=1)
+    assert boxes == discrepancy(corner * 10 - 3, [-3, -3], [7, 7], rng=1)
+    assert 0.5 < boxes.most < 0.75
+    even = np.stack(np.meshgrid(*[(np.arange(30) + 0.5) / 30] * 2), axis=-1).reshape(-1, 2)
+    assert discrepancy(even, [0, 0], [1, 1], rng=1).most < 0.04
+    # points outside lie in no part, and those on the upper edge in the last one
+    assert discrepancy([[1.0], [2.0]], 0, 1, boxes=2, how="cells") == (0.0, 0.5, 0.5)
+
+
+def test_many_points_in_many_dimensions_are_measured_in_parts(monkeypatch):
+    points = np.random.default_rng(8).random((300, 6))
+    whole = discrepancy(points, [0] * 6, [1] * 6, rng=1)
+    monkeypatch.setattr("datamorphic.groups.measures.AT_ONCE", 7 * 300)
+    assert discrepancy(points, [0] * 6, [1] * 6, rng=1) == whole
