@@ -95,76 +95,62 @@ def part_of(layout: Layout, cells: Cells, column: int, value: float) -> Any:
 
 
 @compiled
-def cell_of(layout: Layout, cells: Cells, slot: int, row: Any) -> Any:
-    """Return the cell an input lies in."""
-    cell = 0
-    for column in range(layout.start[slot], layout.start[slot + 1]):
-        cell = cell * cells.parts[column] + part_of(layout, cells, column, row[column])
-    return cell
+def _mark(layout: Layout, cells: Cells, how: int, slot: int, begin: int, end: int) -> None:
+    """Close the cells that some inputs close, one input after the other.
 
-
-@compiled
-def _close(cells: Cells, slot: int, cell: int) -> None:
-    place = cells.place[slot, cell]
-    if place >= 0:
-        cells.open[slot] -= 1
-        last = cells.listed[slot, cells.open[slot]]
-        cells.listed[slot, place] = last
-        cells.place[slot, last] = place
-        cells.place[slot, cell] = -1
-
-
-@compiled
-def _mark(layout: Layout, cells: Cells, how: int, slot: int, place: int) -> None:
-    """Close the cells that an input closes."""
-    first, last = layout.start[slot], layout.start[slot + 1]
-    dimension = last - first
+    All in one loop: handing all these arrays to a function for each cell would take longer than what it does.
+    """
+    first = layout.start[slot]
+    dimension = layout.start[slot + 1] - first
+    points, parts = cells.points[slot], cells.parts[first : first + dimension]
+    listed, places = cells.listed[slot], cells.place[slot]
+    filed = cells.head.shape[1] > 0
     here = np.empty(dimension, dtype=np.int64)
-    cell = 0
-    for j in range(dimension):
-        here[j] = part_of(layout, cells, first + j, cells.points[slot, place, j])
-        cell = cell * cells.parts[first + j] + here[j]
-    if cells.head.shape[1]:
-        cells.after[slot, place] = cells.head[slot, cell]
-        cells.head[slot, cell] = place
-    if how == BISECTION:
-        _close(cells, slot, cell)
-        return
-    beside = np.empty((dimension, 3), dtype=np.int64)  # the parts before, at and after it; -1 beyond the edge
-    for j in range(dimension):
-        parts = cells.parts[first + j]
-        beside[j, 1] = here[j]
-        beside[j, 0] = here[j] - 1 if here[j] > 0 or how != WRAPPED else parts - 1
-        after = here[j] + 1
-        if after == parts:
-            after = 0 if how == WRAPPED else -1
-        beside[j, 2] = after
-    if dimension == 2:  # the same as below, and the most usual case
-        for a in range(3):
-            for b in range(3):
-                if beside[0, a] >= 0 and beside[1, b] >= 0:
-                    _close(cells, slot, beside[0, a] * cells.parts[first + 1] + beside[1, b])
-        return
-    step = np.zeros(dimension, dtype=np.int64)
-    while True:
+    # the parts before, at and after it along each column; -1 beyond the edge, and where only its own cell is closed
+    beside = np.full((dimension, 3), -1, dtype=np.int64)
+    step = np.empty(dimension, dtype=np.int64)
+    still_open = cells.open[slot]
+    for point in range(begin, end):
         cell = 0
-        inside = True
         for j in range(dimension):
-            at = beside[j, step[j]]
-            if at < 0:
-                inside = False
-            cell = cell * cells.parts[first + j] + at
-        if inside:
-            _close(cells, slot, cell)
-        j = dimension - 1
-        while j >= 0:
-            if step[j] < 2:
-                step[j] += 1
-                break
+            low, high = layout.low[first + j], layout.high[first + j]
+            here[j] = 0
+            if high > low:
+                here[j] = int(min(max((points[point, j] - low) / (high - low) * parts[j], 0.0), parts[j] - 1.0))
+            cell = cell * parts[j] + here[j]
+            beside[j, 1] = here[j]
+            if how != BISECTION:
+                beside[j, 0] = here[j] - 1
+                beside[j, 2] = here[j] + 1
+                if here[j] == 0 and how == WRAPPED:
+                    beside[j, 0] = parts[j] - 1
+                if here[j] + 1 == parts[j]:
+                    beside[j, 2] = 0 if how == WRAPPED else -1
             step[j] = 0
-            j -= 1
-        if j < 0:
-            return
+        if filed:
+            cells.after[slot, point] = cells.head[slot, cell]
+            cells.head[slot, cell] = point
+        while True:
+            cell = 0
+            for j in range(dimension):
+                at = beside[j, step[j]]
+                cell = -1 if at < 0 or cell < 0 else cell * parts[j] + at
+            if cell >= 0 and places[cell] >= 0:
+                still_open -= 1
+                last = listed[still_open]
+                listed[places[cell]] = last
+                places[last] = places[cell]
+                places[cell] = -1
+            j = dimension - 1
+            while j >= 0:
+                if step[j] < 2:
+                    step[j] += 1
+                    break
+                step[j] = 0
+                j -= 1
+            if j < 0:
+                break
+    cells.open[slot] = still_open
 
 
 @compiled
@@ -203,8 +189,7 @@ def refined(layout: Layout, cells: Cells, how: int, slot: int) -> Any:
             cells.place[slot, cell] = cell
         if cells.head.shape[1]:
             cells.head[slot, :total] = -1
-        for place in range(cells.count[slot]):
-            _mark(layout, cells, how, slot, place)
+        _mark(layout, cells, how, slot, 0, cells.count[slot])
     return True
 
 
@@ -218,9 +203,20 @@ def all_refined(layout: Layout, cells: Cells, how: int) -> Any:
 
 
 @compiled
-def is_open(layout: Layout, cells: Cells, slot: int, row: Any) -> Any:
-    """Tell whether an input lies in an open cell."""
-    return cells.place[slot, cell_of(layout, cells, slot, row)] >= 0
+def mark_closed(layout: Layout, cells: Cells, slot: int, rows: Any, closed: Any) -> None:
+    """Count one more in `closed` for each row whose input of a slot lies in a closed cell."""
+    first, last = layout.start[slot], layout.start[slot + 1]
+    places = cells.place[slot]
+    for i in range(rows.shape[0]):
+        cell = 0
+        for column in range(first, last):
+            low, high, parts = layout.low[column], layout.high[column], cells.parts[column]
+            part = 0
+            if high > low:
+                part = int(min(max((rows[i, column] - low) / (high - low) * parts, 0.0), parts - 1.0))
+            cell = cell * parts + part
+        if places[cell] < 0:
+            closed[i] += 1.0
 
 
 @compiled
@@ -231,7 +227,7 @@ def add_to_cells(layout: Layout, cells: Cells, how: int, slot: int, row: Any) ->
     for j in range(layout.start[slot + 1] - first):
         cells.points[slot, place, j] = row[first + j]
     cells.count[slot] += 1
-    _mark(layout, cells, how, slot, place)
+    _mark(layout, cells, how, slot, place, place + 1)
 
 
 @compiled
@@ -244,18 +240,20 @@ def draw_open(rng: Any, cells: Cells, slot: int) -> Any:
 
 
 @compiled
-def draw_in_cell(rng: Any, layout: Layout, cells: Cells, slot: int, cell: int, row: Any) -> None:
-    """Draw an input in a cell: one random number a column."""
+def draw_in_cell(rng: Any, layout: Layout, cells: Cells, slot: int, cell: int, rows: Any) -> None:
+    """Draw inputs in a cell: one random number a column, row by row."""
     first, last = layout.start[slot], layout.start[slot + 1]
+    corner = np.empty(last - first)
     rest = cell
     for j in range(last - first - 1, -1, -1):
         parts = cells.parts[first + j]
-        row[first + j] = rest % parts
+        corner[j] = rest % parts
         rest = rest // parts
-    for column in range(first, last):
-        low, parts = layout.low[column], cells.parts[column]
-        value = low + (layout.high[column] - low) * ((row[column] + rng.random()) / parts)
-        row[column] = settled(layout, column, value)
+    for i in range(rows.shape[0]):
+        for j in range(last - first):
+            low, parts = layout.low[first + j], cells.parts[first + j]
+            value = low + (layout.high[first + j] - low) * ((corner[j] + rng.random()) / parts)
+            rows[i, first + j] = settled(layout, first + j, value)
 
 
 @compiled

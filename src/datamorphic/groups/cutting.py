@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .cells import Cells, add_to_cells, all_refined, draw_in_cell, draw_open, is_open, nearby
+from .cells import Cells, add_to_cells, all_refined, draw_in_cell, draw_open, mark_closed, nearby
 from .compiling import compiled
 from .layout import Layout, follow, pick
 
@@ -26,9 +26,8 @@ def propose_cut(rng: Any, layout: Layout, way: Cut, cells: Cells, rows: Any) -> 
     chosen = np.empty(layout.sources, dtype=np.int64)
     for slot in range(layout.sources):
         chosen[slot] = draw_open(rng, cells, slot)
-    for i in range(rows.shape[0]):
-        for slot in range(layout.sources):
-            draw_in_cell(rng, layout, cells, slot, chosen[slot], rows[i])
+    for slot in range(layout.sources):
+        draw_in_cell(rng, layout, cells, slot, chosen[slot], rows)
     return True
 
 
@@ -42,11 +41,11 @@ def choose_cut(layout: Layout, way: Cut, cells: Cells, rows: Any, tie: float) ->
     count = rows.shape[0]
     scores = np.zeros(count)
     if not way.distances:
+        closed = np.zeros(count)
+        for slot in range(layout.sources, len(layout.start) - 1):
+            mark_closed(layout, cells, slot, rows, closed)
         for i in range(count):
-            scores[i] = 1.0
-            for slot in range(layout.sources, len(layout.start) - 1):
-                if not is_open(layout, cells, slot, rows[i]):
-                    scores[i] = 0.0
+            scores[i] = 1.0 if closed[i] == 0.0 else 0.0
         return pick(scores, tie)
     lonely = np.zeros(count)
     for i in range(count):
@@ -78,8 +77,7 @@ def advance_cut(rng: Any, layout: Layout, way: Cut, cells: Cells, rows: Any, mad
     for i in range(made.shape[0]):
         if not propose_cut(rng, layout, way, cells, rows):
             return i
-        for each in range(rows.shape[0]):
-            follow(layout, rows[each])
+        follow(layout, rows)
         chosen = choose_cut(layout, way, cells, rows, rng.random())
         add_cut(layout, way, cells, rows[chosen])
         made[i] = rows[chosen]

@@ -98,15 +98,16 @@ def layout_of(relation: FunctionRelation | Box, *, scaled: bool = False) -> Layo
 
 
 @compiled
-def follow(layout: Layout, row: Any) -> None:
-    """Write the follow-ups of the sources of a row beside them."""
+def follow(layout: Layout, rows: Any) -> None:
+    """Write the follow-ups of the sources of each row beside them."""
     width = layout.start[layout.sources]
-    for i in range(layout.matrix.shape[0]):
-        made = layout.offset[i]
-        for j in range(width):
-            if layout.matrix[i, j] != 0.0:
-                made += layout.matrix[i, j] * row[j]
-        row[width + i] = made
+    for row in range(rows.shape[0]):
+        for i in range(layout.matrix.shape[0]):
+            made = layout.offset[i]
+            for j in range(width):
+                if layout.matrix[i, j] != 0.0:
+                    made += layout.matrix[i, j] * rows[row, j]
+            rows[row, width + i] = made
 
 
 @compiled

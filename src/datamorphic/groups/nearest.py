@@ -26,6 +26,7 @@ class Near(NamedTuple):
     head: Ints  # (slots, 2 * capacity)
     after: Ints  # (slots, capacity)
     side: Ints  # (slots,): cells along each column; 0 where there is no grid
+    scratch: Ints  # (2, columns): making arrays for each search would take longer than the search
 
 
 def make_near(slots: int, columns: int, capacity: int) -> Near:
@@ -36,6 +37,7 @@ def make_near(slots: int, columns: int, capacity: int) -> Near:
         np.full((slots, 2 * capacity), -1, dtype=np.int64),
         np.full((slots, capacity), -1, dtype=np.int64),
         np.zeros(slots, dtype=np.int64),
+        np.zeros((2, MOST), dtype=np.int64),
     )
 
 
@@ -103,11 +105,10 @@ def nearest(layout: Layout, near: Near, slot: int, row: Any) -> Any:
     first = layout.start[slot]
     dimension = layout.start[slot + 1] - first
     side = near.side[slot]
-    cell = np.empty(MOST, dtype=np.int64)
+    cell, at = near.scratch[0], near.scratch[1]
     for j in range(dimension):
         cell[j] = _cell(layout, first + j, side, row[first + j])
     best = np.inf
-    at = np.empty(MOST, dtype=np.int64)
     for ring in range(side):
         # every cell that is `ring` away along one column and no more along the others
         for j in range(dimension):

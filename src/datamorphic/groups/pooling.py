@@ -60,8 +60,8 @@ def grown_pool(pool: Pool, capacity: int) -> Pool:
 @compiled
 def propose_pool(rng: Any, layout: Layout, way: Criterion, pool: Pool, rows: Any) -> None:
     """Draw the sources of candidates from empty shells: one more than there are inputs in the pool."""
-    for i in range(rows.shape[0]):
-        for slot in range(layout.sources):
+    for slot in range(layout.sources):
+        for i in range(rows.shape[0]):
             draw_in_shell(rng, layout, pool.shells, pool.size[0] + 1, slot, rows[i])
 
 
@@ -177,8 +177,7 @@ def advance_pool(rng: Any, layout: Layout, way: Criterion, pool: Pool, rows: Any
     """Make groups; `rows` has room for the candidates."""
     for i in range(made.shape[0]):
         propose_pool(rng, layout, way, pool, rows)
-        for each in range(rows.shape[0]):
-            follow(layout, rows[each])
+        follow(layout, rows)
         chosen = choose_pool(layout, way, pool, rows, rng.random())
         add_pool(layout, way, pool, rows[chosen])
         made[i] = rows[chosen]

@@ -150,11 +150,11 @@ def split(layout: Layout, boxes: Boxes, slot: int, row: Any) -> None:
 
 @compiled
 def propose_split(rng: Any, layout: Layout, boxes: Boxes, rows: Any) -> None:
-    """Draw candidates in the largest box of each source: one random number a column."""
-    for i in range(rows.shape[0]):
-        for slot in range(layout.sources):
-            box = largest(boxes, slot)
-            first = layout.start[slot]
+    """Draw candidates in the largest box of each source: one random number a column, row by row."""
+    for slot in range(layout.sources):
+        box = largest(boxes, slot)
+        first = layout.start[slot]
+        for i in range(rows.shape[0]):
             for j in range(layout.start[slot + 1] - first):
                 low = boxes.low[slot, box, j]
                 value = low + (boxes.high[slot, box, j] - low) * rng.random()
@@ -185,8 +185,7 @@ def advance_split(rng: Any, layout: Layout, boxes: Boxes, rows: Any, made: Any) 
     """Make groups; `rows` has room for the candidates."""
     for i in range(made.shape[0]):
         propose_split(rng, layout, boxes, rows)
-        for each in range(rows.shape[0]):
-            follow(layout, rows[each])
+        follow(layout, rows)
         chosen = choose_split(layout, boxes, rows, rng.random())
         add_split(layout, boxes, rows[chosen])
         made[i] = rows[chosen]

@@ -51,9 +51,9 @@ def grown_spread(spread: Spread, capacity: int) -> Spread:
 
 @compiled
 def propose_spread(rng: Any, layout: Layout, way: Way, spread: Spread, rows: Any) -> None:
-    """Draw the sources of candidates, one candidate after the other, source by source."""
-    for i in range(rows.shape[0]):
-        for slot in range(layout.sources):
+    """Draw the sources of candidates, source by source, candidate after candidate."""
+    for slot in range(layout.sources):
+        for i in range(rows.shape[0]):
             if way.tries:
                 _draw_outside(rng, layout, way, spread, slot, rows[i])
             elif way.shells:
@@ -150,8 +150,7 @@ def advance_spread(rng: Any, layout: Layout, way: Way, spread: Spread, rows: Any
     """Make groups; `rows` has room for the candidates."""
     for i in range(made.shape[0]):
         propose_spread(rng, layout, way, spread, rows)
-        for each in range(rows.shape[0]):
-            follow(layout, rows[each])
+        follow(layout, rows)
         chosen = choose_spread(layout, way, spread, rows, rng.random())
         add_spread(layout, way, spread, rows[chosen])
         made[i] = rows[chosen]
