@@ -20,6 +20,7 @@ FLOORS = [
     ["cases"],
     ["sut", "strategies", "trees"],
     ["morphisms", "relations"],
+    ["groups"],
     ["data", "runs", "testing"],
     ["reports"],
     ["fronts", "verdicts", "adequacy"],

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from ..errors import ArgumentError
 from ..relations.base import Verdicts
 from ..relations.boxes import Box, Floats
 from ..relations.numeric import FunctionRelation
-from .layout import Layout, layout_of, layout_of_boxes
+from .kernels.layout import Layout, layout_of, layout_of_boxes
 
 ROOM = 64  # groups there is room for at the start
 
@@ -198,6 +199,15 @@ class Generator:
                 self._grow(self._room)
             self._add(row)
             self.count += 1
+
+    def again(self, seed: Any) -> Self:
+        """Return the same generator at its start, with another seed."""
+        other = copy.copy(self)
+        other.rng = random_generator("seed", self.name, seed)
+        other.count, other._room = 0, ROOM
+        other._rows = np.zeros_like(self._rows)
+        other._prepare()
+        return other
 
     def __iter__(self) -> Iterator[Groups]:
         while True:

@@ -8,7 +8,7 @@ from .._checks import one_of, positive, whole_number
 from ..errors import ArgumentError
 from ..relations.boxes import Floats
 from .base import Generator
-from .pooling import (
+from .kernels.pooling import (
     AVG,
     MAX,
     MIN,
@@ -21,7 +21,7 @@ from .pooling import (
     make_pool,
     propose_pool,
 )
-from .spreading import (
+from .kernels.spreading import (
     Spread,
     Way,
     add_spread,

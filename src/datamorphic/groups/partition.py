@@ -9,9 +9,17 @@ import numpy as np
 from ..errors import ArgumentError
 from ..relations.boxes import Floats
 from .base import Generator
-from .cells import BISECTION, ITERATION, WRAPPED, Cells, grown_cells, make_cells
-from .cutting import Cut, add_cut, advance_cut, choose_cut, propose_cut
-from .splitting import Boxes, add_split, advance_split, choose_split, grown_boxes, make_boxes, propose_split
+from .kernels.cells import BISECTION, ITERATION, WRAPPED, Cells, grown_cells, make_cells
+from .kernels.cutting import Cut, add_cut, advance_cut, choose_cut, propose_cut
+from .kernels.splitting import (
+    Boxes,
+    add_split,
+    advance_split,
+    choose_split,
+    grown_boxes,
+    make_boxes,
+    propose_split,
+)
 
 DEEPEST = 8  # columns: 2^d children a split
 MOST_CELLS = 2**27

@@ -25,7 +25,9 @@ def minus_from(number: float) -> Affine:
     return Affine.scaled(-1.0, 1, number)
 
 
-def relation(name: str, box: Box, says: str, changes: Affine | Sequence[Affine], **promise: Any) -> FunctionRelation:
+def relation(
+    name: str, box: Box, says: str, changes: Affine | Sequence[Affine], **promise: Any
+) -> FunctionRelation:
     """Return a relation whose sources lie in a domain and have their follow-ups there, too ("fit").
 
     Follow-ups that are reflected go wherever that leads ("image"): hardly any would stay in the domain.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -72,13 +73,30 @@ def waves(x: Any, order: Any) -> Any:
 
 def integral(x: Any, order: Any) -> Any:
     """Return Schlaefli's integrals: one around the half circle, and one that fades, for broken orders."""
-    nodes, weights = np.polynomial.legendre.leggauss(180)
-    around = np.zeros_like(x)
-    fading = np.zeros_like(x)
-    for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
-        angle = np.pi * (node + 1.0) / 2.0
-        around = around + weight * np.cos(order * angle - x * np.sin(angle))
-        t = 20.0 * (node + 1.0) / (x + order)
-        fading = fading + weight * np.exp(-x * np.sinh(t) - order * t)
-    fading = fading * 20.0 / (x + order)
-    return around / 2.0 - np.sin(order * np.pi) / np.pi * fading
+    answer = np.empty_like(x)
+    # some at a time, as each needs 180 numbers
+    for start in range(0, len(x), 1024):
+        part = slice(start, start + 1024)
+        answer[part] = around(x[part, None], order[part, None]) - fading(x[part, None], order[part, None])
+    return answer
+
+
+def around(x: Any, order: Any) -> Any:
+    """Return the integral around the half circle."""
+    angle, weight = gauss(180, np.pi)
+    return (weight * np.cos(order * angle - x * np.sin(angle))).sum(axis=1) / np.pi
+
+
+def fading(x: Any, order: Any) -> Any:
+    """Return the integral that fades, in steps as wide as it does."""
+    step, weight = gauss(40, 40.0)
+    t = step / (x + order)
+    total = (weight * np.exp(-x * np.sinh(t) - order * t) / (x + order)).sum(axis=1)
+    return np.sin(order[:, 0] * np.pi) / np.pi * total
+
+
+@cache
+def gauss(count: int, end: float) -> Any:
+    """Return the nodes and weights of Gauss' rule from 0 to an end."""
+    nodes, weights = np.polynomial.legendre.leggauss(count)
+    return end * (nodes + 1.0) / 2.0, end * weights / 2.0

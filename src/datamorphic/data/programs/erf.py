@@ -23,11 +23,17 @@ def erf(x: Any) -> Any:
     """
     x = np.asarray(x, dtype=float)
     size = np.abs(x)
+    near = size < NEAR
+    tail = (size > TAIL) & (size <= FAR)
+    middle = (size > MIDDLE) & (size <= TAIL)
+    before = (size >= NEAR) & (size <= MIDDLE)
+    answer = np.ones(x.shape)
     with np.errstate(all="ignore"):
-        answer = np.where(size < NEAR, alternating(size), rising(size))
-        answer = np.where(size > MIDDLE, 1.0 - fraction(size), answer)
-        answer = np.where(size > TAIL, 1.0 - leading(size), answer)
-        answer = np.where(size > FAR, 1.0, answer)
+        answer[near] = alternating(size[near])
+        answer[before] = rising(size[before])
+        answer[middle] = 1.0 - fraction(size[middle])
+        answer[tail] = 1.0 - leading(size[tail])
+        answer[np.isnan(x)] = np.nan
         return np.where(x < 0.0, -answer, answer)
 
 

@@ -42,9 +42,13 @@ class Trial:
         low, high = (np.concatenate([getattr(box, end) for box in relation.domain]) for end in ("low", "high"))
         return cls(relation, drawn, made, low, high)
 
+    def answers(self, function: Callable[..., Any]) -> list[Any]:
+        """Return what a function answers to the inputs of the groups."""
+        return [function(*each.T) for each in self.inputs]
+
     def verdicts(self, function: Callable[..., Any]) -> Verdicts:
         """Return what becomes of the groups with a function."""
-        return self.relation.judge(self.inputs, [function(*each.T) for each in self.inputs])[0]
+        return self.relation.judge(self.inputs, self.answers(function))[0]
 
     def kind(self, violated: npt.NDArray[np.bool_]) -> str:
         """Return the kind of region that the violating groups make."""

@@ -89,7 +89,9 @@ class Program:
     def mutants(self) -> Mapping[str, Mutant]:
         """Its mutants by id."""
         made = {
-            row["id"]: Mutant.found(self, **{key: row[key] for key in ("id", "operator", "old", "new", "before", "after")})
+            row["id"]: Mutant.found(
+                self, **{key: row[key] for key in ("id", "operator", "old", "new", "before", "after")}
+            )
             for row in stored.rows("mutants.csv")
             if row["program"] == self.name
         }
@@ -137,7 +139,9 @@ class Mutant:
     name: str = field(repr=False)
 
     @classmethod
-    def found(cls, program: Program, *, id: str, operator: str, old: str, new: str, before: str, after: str) -> Mutant:
+    def found(
+        cls, program: Program, *, id: str, operator: str, old: str, new: str, before: str, after: str
+    ) -> Mutant:
         """Return the mutant whose line `old` is `new`."""
         lines = program.source.split("\n")
         places = [number for number, line in enumerate(lines) if line.strip() == old]

@@ -83,44 +83,48 @@ ERF_ERRATA = tuple(
 def besselj_relations() -> dict[str, FunctionRelation]:
     """Return the 3 relations of the Bessel function; the two free numbers of the last two are what is drawn."""
     neighbours = [Affine.of(np.eye(2), (0, 1)), Affine.of(np.eye(2), (0, -1))]
-    return by_name([
-        relation(
-            "BesselJ1",
-            ORDERS,
-            "an order more, and an order less: J2 + J3 = 2 y J1 / x",
-            neighbours,
-            equal=lambda x, y: (y[1] + y[2], 2 * x[0][:, 1] * y[0] / x[0][:, 0]),
-        ),
-        relation(
-            "BesselJ2",
-            ORDERS,
-            "from x = 0 and order 0 to any x and order of 1 to 100: less",
-            times(1, 2),
-            given=np.zeros_like,
-            less=lambda x, y: (y[1], y[0]),
-        ),
-        relation(
-            "BesselJ3",
-            ORDERS,
-            "at x = 0, another order of 1 to 100: the same",
-            Affine.of([[0, 0], [0, 1]]),
-            given=lambda free: np.stack([np.zeros(len(free)), free[:, 0]], axis=1),
-        ),
-    ])
+    return by_name(
+        [
+            relation(
+                "BesselJ1",
+                ORDERS,
+                "an order more, and an order less: J2 + J3 = 2 y J1 / x",
+                neighbours,
+                equal=lambda x, y: (y[1] + y[2], 2 * x[0][:, 1] * y[0] / x[0][:, 0]),
+            ),
+            relation(
+                "BesselJ2",
+                ORDERS,
+                "from x = 0 and order 0 to any x and order of 1 to 100: less",
+                times(1, 2),
+                given=np.zeros_like,
+                less=lambda x, y: (y[1], y[0]),
+            ),
+            relation(
+                "BesselJ3",
+                ORDERS,
+                "at x = 0, another order of 1 to 100: the same",
+                Affine.of([[0, 0], [0, 1]]),
+                given=lambda free: np.stack([np.zeros(len(free)), free[:, 0]], axis=1),
+            ),
+        ]
+    )
 
 
 def besselj_misprints() -> dict[str, FunctionRelation]:
     """Return BesselJ3 as printed: y1 is set twice, to a and then to b, and y2 never, so that it is 0."""
-    return by_name([
-        relation(
-            "BesselJ3",
-            ORDERS,
-            "at x = 0, order 0 in place of one of 1 to 100: the same",
-            Affine.of(np.zeros((2, 2))),
-            given=lambda free: np.stack([np.zeros(len(free)), free[:, 1]], axis=1),
-            necessary=False,
-        )
-    ])
+    return by_name(
+        [
+            relation(
+                "BesselJ3",
+                ORDERS,
+                "at x = 0, order 0 in place of one of 1 to 100: the same",
+                Affine.of(np.zeros((2, 2))),
+                given=lambda free: np.stack([np.zeros(len(free)), free[:, 1]], axis=1),
+                necessary=False,
+            )
+        ]
+    )
 
 
 BESSELJ_ERRATA = (
@@ -155,10 +159,20 @@ def rj_relations() -> dict[str, FunctionRelation]:
     """Return the 6 relations of R_J."""
     # the integral is anything between 0.001 and more than a million, so only a part of it can be a tolerance
     smaller = relation("rj1", FOUR, "three times all inputs: no more", times(3, 4), at_most=_falls, relative=True)
-    swaps = {"y x z p": (1, 0, 2), "z y x p": (2, 1, 0), "x z y p": (0, 2, 1), "z x y p": (2, 0, 1), "y z x p": (1, 2, 0)}
+    swaps = {
+        "y x z p": (1, 0, 2),
+        "z y x p": (2, 1, 0),
+        "x z y p": (0, 2, 1),
+        "z x y p": (2, 0, 1),
+        "y z x p": (1, 2, 0),
+    }
     same = [
         relation(
-            f"rj{number}", FOUR, f"inputs in the order {words}: the same", Affine.permuted([*order, 3]), relative=True
+            f"rj{number}",
+            FOUR,
+            f"inputs in the order {words}: the same",
+            Affine.permuted([*order, 3]),
+            relative=True,
         )
         for number, (words, order) in enumerate(swaps.items(), 2)
     ]

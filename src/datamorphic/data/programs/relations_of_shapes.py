@@ -78,7 +78,10 @@ def _sides_change(x: Columns, y: Columns) -> tuple[Any, Any]:
 def pntlinepos_relations() -> dict[str, FunctionRelation]:
     """Return the 8 relations of PntLinePos."""
     changes = [(f"{factor} times all coordinates", times(factor, 6)) for factor in (2, 3, 4)]
-    changes += [("all coordinates 1 less" if shift < 0 else f"all coordinates {shift} more", plus(shift, 6)) for shift in (1, -1, 5, 10)]
+    changes += [
+        ("all coordinates 1 less" if shift < 0 else f"all coordinates {shift} more", plus(shift, 6))
+        for shift in (1, -1, 5, 10)
+    ]
     same = [
         relation(f"Pnt{number}", THREE_POINTS, f"{words}: the same", change)
         for number, (words, change) in enumerate(changes, 1)

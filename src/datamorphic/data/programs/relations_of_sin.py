@@ -113,12 +113,14 @@ SIN_ERRATA = tuple(
 def tanh_relations() -> dict[str, FunctionRelation]:
     """Return the relation of the hyperbolic tangent."""
     says = "three times the number: T2 = (T1^3 + 3 T1) / (1 + 3 T1^2)"
-    return by_name([
-        relation(
-            "tripling",
-            LINE,
-            says,
-            times(3),
-            equal=lambda x, y: (y[1], (y[0] ** 3 + 3 * y[0]) / (1 + 3 * y[0] ** 2)),
-        )
-    ])
+    return by_name(
+        [
+            relation(
+                "tripling",
+                LINE,
+                says,
+                times(3),
+                equal=lambda x, y: (y[1], (y[0] ** 3 + 3 * y[0]) / (1 + 3 * y[0] ** 2)),
+            )
+        ]
+    )

@@ -31,9 +31,13 @@ def sncndn(x: Any, y: Any) -> Any:
         cn = np.where(limit, 1.0 / np.cosh(x * root), cn)
         dn = np.where(limit, 1.0 / np.cosh(x * root), dn)
         turned = y > 1.0
-        sn, cn, dn = np.where(turned, sn / dn / root, sn), np.where(turned, cn / dn, cn), np.where(turned, 1.0 / dn, dn)
+        sn = np.where(turned, sn / dn / root, sn)
+        cn = np.where(turned, cn / dn, cn)
+        dn = np.where(turned, 1.0 / dn, dn)
         nearly = np.abs(1.0 - y) < ROUND
-        sn, cn, dn = np.where(nearly, np.sin(x), sn), np.where(nearly, np.cos(x), cn), np.where(nearly, circular(x, y), dn)
+        sn = np.where(nearly, np.sin(x), sn)
+        cn = np.where(nearly, np.cos(x), cn)
+        dn = np.where(nearly, circular(x, y), dn)
         return np.stack([sn, cn, dn], axis=-1)
 
 

@@ -18,8 +18,8 @@ def trisquareplus(x: Any, y: Any, z: Any) -> Any:
 
     Examples
     --------
-    >>> trisquareplus(np.array([2.0, 5.0, 3.0, 1.0]), np.array([2.0, 5.0, 4.0, 1.0]), np.array([2.0, 6.0, 5.0, 3.0])).tolist()
-    [1.7320508075688772, 12.0, 6.0, 0.0]
+    >>> trisquareplus(np.array([5.0, 3.0, 1.0]), np.array([5.0, 4.0, 1.0]), np.array([6.0, 5.0, 3.0])).tolist()
+    [12.0, 6.0, 0.0]
     """
     x, y, z = np.broadcast_arrays(*(np.asarray(each, dtype=float) for each in (x, y, z)))
     with np.errstate(all="ignore"):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..relations.boxes import CATEGORY
+from ...relations.boxes import CATEGORY
 from .compiling import COMPILED, compiled
 from .layout import Layout, distance, draw_uniform, follow, pick
 from .nearest import Near, add_point, grown_near, make_near, nearest
@@ -57,7 +57,7 @@ def propose_spread(rng: Any, layout: Layout, way: Way, spread: Spread, rows: Any
             if way.tries:
                 _draw_outside(rng, layout, way, spread, slot, rows[i])
             elif way.shells:
-                draw_in_shell(rng, layout, spread.shells, spread.near.count[0] + 1, slot, rows[i])
+                draw_in_shell(rng, layout, spread.shells, spread.near.size[0] + 1, slot, rows[i])
             else:
                 draw_uniform(rng, layout, slot, rows[i])
 
@@ -66,7 +66,7 @@ def propose_spread(rng: Any, layout: Layout, way: Way, spread: Spread, rows: Any
 def _draw_outside(rng: Any, layout: Layout, way: Way, spread: Spread, slot: int, row: Any) -> None:
     """Draw inputs until one is far enough from all executed ones; the farthest of `tries` if none is."""
     first, last = layout.start[slot], layout.start[slot + 1]
-    count = spread.near.count[slot]
+    count = spread.near.size[slot]
     volume = 1.0
     dimension = 0
     for column in range(first, last):
@@ -96,7 +96,7 @@ def _draw_outside(rng: Any, layout: Layout, way: Way, spread: Spread, slot: int,
 def choose_spread(layout: Layout, way: Way, spread: Spread, rows: Any, tie: float) -> Any:
     """Return the candidate that is farthest from what was executed."""
     scores = np.zeros(rows.shape[0])
-    if rows.shape[0] > 1 and spread.near.count[0] > 0:
+    if rows.shape[0] > 1 and spread.near.size[0] > 0:
         for i in range(rows.shape[0]):
             if way.joint:
                 scores[i] = _nearest_group(layout, spread.near, rows[i])
@@ -109,7 +109,7 @@ def choose_spread(layout: Layout, way: Way, spread: Spread, rows: Any, tie: floa
 @compiled
 def _group_by_group(layout: Layout, near: Near, row: Any) -> Any:
     best = np.inf
-    for i in range(near.count[0]):
+    for i in range(near.size[0]):
         total = 0.0
         for slot in range(len(layout.start) - 1):
             total += distance(layout, slot, row, near.points[slot, i])
@@ -120,7 +120,7 @@ def _group_by_group(layout: Layout, near: Near, row: Any) -> Any:
 
 
 def _groups_at_once(layout: Layout, near: Near, row: Any) -> Any:
-    total = np.zeros(near.count[0])
+    total = np.zeros(near.size[0])
     for slot in range(len(layout.start) - 1):
         squares, differing = np.zeros(len(total)), np.zeros(len(total))
         for j, column in enumerate(range(layout.start[slot], layout.start[slot + 1])):

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ArgumentError
-from ..relations.boxes import CATEGORY, NUMBER, Affine, Box, Floats
-from ..relations.numeric import FunctionRelation
+from ...errors import ArgumentError
+from ...relations.boxes import CATEGORY, NUMBER, Affine, Box, Floats
+from ...relations.numeric import FunctionRelation
 from .compiling import compiled
 
 Ints = npt.NDArray[np.int64]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..relations.boxes import Floats
+from ...relations.boxes import Floats
 from .compiling import compiled
 from .layout import Ints, Layout, follow, pick, settled
 
@@ -24,7 +24,7 @@ class Boxes(NamedTuple):
     child: Ints  # (slots, boxes)
     volume: Floats
     heap: Ints
-    count: Ints  # (slots,): boxes
+    number: Ints  # (slots,): boxes
     size: Ints  # (slots,): entries of the heap
 
 
@@ -33,7 +33,9 @@ def make_boxes(layout: Layout, capacity: int) -> Boxes:
     slots, columns = layout.slots, int(np.diff(layout.start).max())
     room = 1 + capacity * 2**columns
     boxes = Boxes(
-        *(np.zeros((slots, room, columns)) for _ in range(3)),
+        np.zeros((slots, room, columns)),
+        np.zeros((slots, room, columns)),
+        np.zeros((slots, room, columns)),
         np.full((slots, room), -1, dtype=np.int64),
         np.zeros((slots, room)),
         np.zeros((slots, room), dtype=np.int64),
@@ -58,9 +60,15 @@ def grown_boxes(boxes: Boxes, capacity: int) -> Boxes:
         made[:, : array.shape[1]] = array
         return made
 
-    fills = (0.0, 0.0, 0.0, -1, 0.0, 0)
     return Boxes(
-        *(wider(array, fill) for array, fill in zip(boxes[:6], fills, strict=True)), boxes.count, boxes.size
+        wider(boxes.low, 0.0),
+        wider(boxes.high, 0.0),
+        wider(boxes.at, 0.0),
+        wider(boxes.child, -1),
+        wider(boxes.volume, 0.0),
+        wider(boxes.heap, 0),
+        boxes.number,
+        boxes.size,
     )
 
 
@@ -126,9 +134,9 @@ def split(layout: Layout, boxes: Boxes, slot: int, row: Any) -> None:
     first = layout.start[slot]
     dimension = layout.start[slot + 1] - first
     box = leaf_of(layout, boxes, slot, row)
-    child = boxes.count[slot]
+    child = boxes.number[slot]
     boxes.child[slot, box] = child
-    boxes.count[slot] += 2**dimension
+    boxes.number[slot] += 2**dimension
     for j in range(dimension):  # an input outside the domain splits nothing off
         boxes.at[slot, box, j] = min(max(row[first + j], boxes.low[slot, box, j]), boxes.high[slot, box, j])
     for corner in range(2**dimension):

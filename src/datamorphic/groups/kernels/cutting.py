@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .cells import Cells, add_to_cells, all_refined, draw_in_cell, draw_open, mark_closed, nearby
+from .cells import Cells, add_to_cells, all_refined, count_closed, draw_in_cell, draw_open, nearby
 from .compiling import compiled
 from .layout import Layout, follow, pick
 
@@ -42,8 +42,7 @@ def choose_cut(layout: Layout, way: Cut, cells: Cells, rows: Any, tie: float) ->
     scores = np.zeros(count)
     if not way.distances:
         closed = np.zeros(count)
-        for slot in range(layout.sources, len(layout.start) - 1):
-            mark_closed(layout, cells, slot, rows, closed)
+        count_closed(layout, cells, layout.sources, len(layout.start) - 1, rows, closed)
         for i in range(count):
             scores[i] = 1.0 if closed[i] == 0.0 else 0.0
         return pick(scores, tie)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..relations.boxes import CATEGORY, Floats
+from ...relations.boxes import CATEGORY, Floats
 from .compiling import compiled
 from .layout import Ints, Layout, settled
 
@@ -23,7 +23,7 @@ class Shells(NamedTuple):
     share: Floats  # (slots, capacity)
     head: Ints  # (slots, capacity)
     after: Ints  # (slots, capacity)
-    count: Ints  # (slots,)
+    size: Ints  # (slots,)
     buckets: Ints  # (1,)
 
 
@@ -62,14 +62,14 @@ def _file(shells: Shells, slot: int, place: int) -> None:
 def add_share(shells: Shells, slot: int, share: float) -> None:
     """File the share of an input; those outside the domain (1 and more) are in no shell."""
     share = min(max(share, 0.0), 1.0 - 2.0**-53)
-    place = shells.count[slot]
+    place = shells.size[slot]
     shells.share[slot, place] = share
-    shells.count[slot] += 1
+    shells.size[slot] += 1
     if place + 1 > 2 * shells.buckets[0]:
         shells.buckets[0] = 2 * shells.buckets[0]
         shells.head[:, : shells.buckets[0]] = -1
         for each in range(shells.head.shape[0]):
-            for i in range(shells.count[each]):
+            for i in range(shells.size[each]):
                 _file(shells, each, i)
     else:
         _file(shells, slot, place)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..relations.boxes import Floats
+from ...relations.boxes import Floats
 from .compiling import compiled
 from .layout import Ints, Layout, settled
 
@@ -22,7 +22,7 @@ class Cells(NamedTuple):
 
     Attributes
     ----------
-    points, count : ndarray
+    points, size : ndarray
         What was executed: slot, number, column; how many of each slot.
     parts : ndarray
         Into how many parts each column is cut.
@@ -38,7 +38,7 @@ class Cells(NamedTuple):
     """
 
     points: Floats
-    count: Ints
+    size: Ints
     parts: Ints
     axis: Ints
     total: Ints
@@ -106,8 +106,8 @@ def _mark(layout: Layout, cells: Cells, how: int, slot: int, begin: int, end: in
     listed, places = cells.listed[slot], cells.place[slot]
     filed = cells.head.shape[1] > 0
     here = np.empty(dimension, dtype=np.int64)
-    # the parts before, at and after it along each column; -1 beyond the edge, and where only its own cell is closed
-    beside = np.full((dimension, 3), -1, dtype=np.int64)
+    # the parts before, at and after it along each column; -1 beyond the edge
+    beside = np.empty((dimension, 3), dtype=np.int64)
     step = np.empty(dimension, dtype=np.int64)
     still_open = cells.open[slot]
     for point in range(begin, end):
@@ -119,14 +119,13 @@ def _mark(layout: Layout, cells: Cells, how: int, slot: int, begin: int, end: in
                 here[j] = int(min(max((points[point, j] - low) / (high - low) * parts[j], 0.0), parts[j] - 1.0))
             cell = cell * parts[j] + here[j]
             beside[j, 1] = here[j]
-            if how != BISECTION:
-                beside[j, 0] = here[j] - 1
-                beside[j, 2] = here[j] + 1
-                if here[j] == 0 and how == WRAPPED:
-                    beside[j, 0] = parts[j] - 1
-                if here[j] + 1 == parts[j]:
-                    beside[j, 2] = 0 if how == WRAPPED else -1
-            step[j] = 0
+            beside[j, 0] = here[j] - 1
+            beside[j, 2] = here[j] + 1
+            if here[j] == 0 and how == WRAPPED:
+                beside[j, 0] = parts[j] - 1
+            if here[j] + 1 == parts[j]:
+                beside[j, 2] = 0 if how == WRAPPED else -1
+            step[j] = 1 if how == BISECTION else 0
         if filed:
             cells.after[slot, point] = cells.head[slot, cell]
             cells.head[slot, cell] = point
@@ -141,7 +140,7 @@ def _mark(layout: Layout, cells: Cells, how: int, slot: int, begin: int, end: in
                 listed[places[cell]] = last
                 places[last] = places[cell]
                 places[cell] = -1
-            j = dimension - 1
+            j = dimension - 1 if how != BISECTION else -1  # by bisection only its own cell is closed
             while j >= 0:
                 if step[j] < 2:
                     step[j] += 1
@@ -161,7 +160,7 @@ def refined(layout: Layout, cells: Cells, how: int, slot: int) -> Any:
     for column in range(first, last):
         if layout.high[column] > layout.low[column]:
             extent += 1
-    while extent and (cells.open[slot] == 0 or cells.count[slot] >= cells.total[slot]):
+    while extent and (cells.open[slot] == 0 or cells.size[slot] >= cells.total[slot]):
         total = 1
         chosen = -1
         if how == BISECTION:
@@ -189,7 +188,7 @@ def refined(layout: Layout, cells: Cells, how: int, slot: int) -> Any:
             cells.place[slot, cell] = cell
         if cells.head.shape[1]:
             cells.head[slot, :total] = -1
-        _mark(layout, cells, how, slot, 0, cells.count[slot])
+        _mark(layout, cells, how, slot, 0, cells.size[slot])
     return True
 
 
@@ -198,35 +197,40 @@ def all_refined(layout: Layout, cells: Cells, how: int) -> Any:
     """Cut the domains of all slots finer where that is due; False if there is no room."""
     ready = True
     for slot in range(len(layout.start) - 1):
-        ready = ready and refined(layout, cells, how, slot)
+        if (
+            cells.open[slot] == 0 or cells.size[slot] >= cells.total[slot]
+        ):  # or the call would cost more than it does
+            ready = ready and refined(layout, cells, how, slot)
     return ready
 
 
 @compiled
-def mark_closed(layout: Layout, cells: Cells, slot: int, rows: Any, closed: Any) -> None:
-    """Count one more in `closed` for each row whose input of a slot lies in a closed cell."""
-    first, last = layout.start[slot], layout.start[slot + 1]
-    places = cells.place[slot]
-    for i in range(rows.shape[0]):
-        cell = 0
-        for column in range(first, last):
-            low, high, parts = layout.low[column], layout.high[column], cells.parts[column]
-            part = 0
-            if high > low:
-                part = int(min(max((rows[i, column] - low) / (high - low) * parts, 0.0), parts - 1.0))
-            cell = cell * parts + part
-        if places[cell] < 0:
-            closed[i] += 1.0
+def count_closed(layout: Layout, cells: Cells, begin: int, end: int, rows: Any, closed: Any) -> None:
+    """Count for each row how many inputs of some slots lie in closed cells."""
+    closed[:] = 0.0
+    for slot in range(begin, end):
+        first, last = layout.start[slot], layout.start[slot + 1]
+        places = cells.place[slot]
+        for i in range(rows.shape[0]):
+            cell = 0
+            for column in range(first, last):
+                low, high, parts = layout.low[column], layout.high[column], cells.parts[column]
+                part = 0
+                if high > low:
+                    part = int(min(max((rows[i, column] - low) / (high - low) * parts, 0.0), parts - 1.0))
+                cell = cell * parts + part
+            if places[cell] < 0:
+                closed[i] += 1.0
 
 
 @compiled
 def add_to_cells(layout: Layout, cells: Cells, how: int, slot: int, row: Any) -> None:
     """Count the input of a slot as executed."""
     first = layout.start[slot]
-    place = cells.count[slot]
+    place = cells.size[slot]
     for j in range(layout.start[slot + 1] - first):
         cells.points[slot, place, j] = row[first + j]
-    cells.count[slot] += 1
+    cells.size[slot] += 1
     _mark(layout, cells, how, slot, place, place + 1)
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ArgumentError
+from ...errors import ArgumentError
 from .compiling import compiled
 from .layout import Ints, Layout, distance, follow
 from .nearest import Near, add_point, grown_near, make_near, nearest

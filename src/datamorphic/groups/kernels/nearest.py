@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..relations.boxes import CATEGORY, Floats
+from ...relations.boxes import CATEGORY, Floats
 from .compiling import COMPILED, compiled
 from .layout import Ints, Layout, distance
 
@@ -22,7 +22,7 @@ class Near(NamedTuple):
     """Points of each slot, and a grid over them: the first point of each cell, and the next after each point."""
 
     points: Floats  # (slots, capacity, columns)
-    count: Ints  # (slots,)
+    size: Ints  # (slots,)
     head: Ints  # (slots, 2 * capacity)
     after: Ints  # (slots, capacity)
     side: Ints  # (slots,): cells along each column; 0 where there is no grid
@@ -48,7 +48,7 @@ def grown_near(near: Near, capacity: int) -> Near:
     made.points[:, :old] = near.points
     made.head[:, : 2 * old] = near.head
     made.after[:, :old] = near.after
-    made.count[:] = near.count
+    made.size[:] = near.size
     made.side[:] = near.side
     return made
 
@@ -75,10 +75,10 @@ def _file(layout: Layout, near: Near, slot: int, place: int) -> None:
 def add_point(layout: Layout, near: Near, slot: int, row: Any) -> None:
     """Add the input of a slot; the grid is made anew, finer, whenever there are twice as many points as cells."""
     first, last = layout.start[slot], layout.start[slot + 1]
-    place = near.count[slot]
+    place = near.size[slot]
     for j in range(last - first):
         near.points[slot, place, j] = row[first + j]
-    near.count[slot] += 1
+    near.size[slot] += 1
     dimension = last - first
     if dimension > MOST or place < FEW:
         return
@@ -176,10 +176,10 @@ def _one_by_one(layout: Layout, near: Near, slot: int, row: Any) -> Any:
             plain = False
     best = np.inf
     if not plain:
-        for i in range(near.count[slot]):
+        for i in range(near.size[slot]):
             best = min(best, distance(layout, slot, row, near.points[slot, i]))
         return best
-    for i in range(near.count[slot]):
+    for i in range(near.size[slot]):
         squares = 0.0
         for j in range(dimension):
             apart = (row[first + j] - near.points[slot, i, j]) * layout.scale[first + j]
@@ -193,7 +193,7 @@ def _one_by_one(layout: Layout, near: Near, slot: int, row: Any) -> Any:
 def _at_once(layout: Layout, near: Near, slot: int, row: Any) -> Any:
     """Return the same without numba: all points at once."""
     first, last = layout.start[slot], layout.start[slot + 1]
-    seen = near.points[slot, : near.count[slot]]
+    seen = near.points[slot, : near.size[slot]]
     if not len(seen):
         return np.inf
     squares, differing = np.zeros(len(seen)), np.zeros(len(seen))

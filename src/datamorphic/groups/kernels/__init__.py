@@ -1,0 +1,1 @@
+"""What generators and selectors compute, step by step: compiled where numba is installed, the same without it."""

@@ -1,0 +1,43 @@
+"""Compiled where numba is installed (the extra "fast"), interpreted otherwise: the same code, so the same groups.
+
+Random numbers are drawn inside the kernels, one by one, from the generator that is given: `rng.random()` gives the same
+numbers in both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+njit: Any
+try:
+    import numba
+
+    njit, COMPILED = numba.njit, not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+except ImportError:
+    njit, COMPILED = None, False
+
+
+def _stamp() -> str:
+    """Return what tells these kernels from those of another day: all of them, since they are compiled into each other."""
+    found = hashlib.blake2b(digest_size=16)
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        found.update(file.read_bytes())
+    return found.hexdigest()
+
+
+STAMP = _stamp() if COMPILED else ""
+
+
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a function compiled when it is first called; what came out is kept, and lets other threads run."""
+    if njit is None:
+        return function
+    made: Callable[..., Any] = njit(cache=True, nogil=True, error_model="numpy")(function)
+    # numba looks at the file of a function only, and would go on with what it kept when one that it calls has changed
+    kept = getattr(getattr(made, "_cache", None), "_cache_file", None)
+    if kept is not None:
+        kept._source_stamp = STAMP
+    return made

@@ -1,0 +1,585 @@
+"""The generators of groups as the definitions have them: one group after the other, everything looked at again each time.
+
+Random numbers are drawn one by one, in the order the kernels document: for each source and each candidate its numbers,
+then one number that decides among equals. No code is shared with the kernels; of a relation only its domains and its
+follow-ups are asked.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+from scipy.stats import qmc
+
+NUMBER, WHOLE, CATEGORY = range(3)
+
+
+class Domain:
+    """The columns of one input: between which limits values are drawn (half a unit beyond whole ones), and their kinds."""
+
+    def __init__(self, box, scaled):
+        margin = [0.0 if kind == NUMBER else 0.5 for kind in box.kind]
+        self.low = [float(value) - more for value, more in zip(box.low, margin, strict=True)]
+        self.high = [float(value) + more for value, more in zip(box.high, margin, strict=True)]
+        self.kind = [int(kind) for kind in box.kind]
+        self.columns = len(self.kind)
+        #: columns that shells and zones are measured in
+        self.wide = [j for j in range(self.columns) if self.high[j] > self.low[j] and self.kind[j] != CATEGORY]
+        self.scale = [1 / (self.high[j] - self.low[j]) if scaled and j in self.wide else 1.0 for j in range(self.columns)]
+
+    def settled(self, j, value):
+        """A value as its column holds it."""
+        if self.kind[j] == NUMBER:
+            return value
+        return min(max(math.floor(value + 0.5), self.low[j] + 0.5), self.high[j] - 0.5)
+
+    def uniform(self, rng):
+        return [
+            self.settled(j, self.low[j] + (self.high[j] - self.low[j]) * rng.random()) for j in range(self.columns)
+        ]
+
+    def distances(self, points, others):
+        """How far each point is from each of the others: Euclidean, and 1 for each category that differs."""
+        squares, differing = np.zeros((len(points), len(others))), np.zeros((len(points), len(others)))
+        for j in range(self.columns):
+            if self.kind[j] == CATEGORY:
+                differing += points[:, None, j] != others[None, :, j]
+            else:
+                apart = (points[:, None, j] - others[None, :, j]) * self.scale[j]
+                squares += apart * apart
+        return np.sqrt(squares) + differing
+
+    # -- shells ----------------------------------------------------------------------------------------------------
+
+    def share(self, point):
+        """The volume of the box about the centre on whose surface a point lies, as a share of the whole."""
+        norm = 0.0
+        for j in self.wide:
+            half = (self.high[j] - self.low[j]) / 2
+            norm = max(norm, abs(point[j] - self.low[j] - half) / half)
+        return norm ** len(self.wide) if self.wide else 0.0
+
+    def in_an_empty_shell(self, rng, number, shares):
+        """A point from a random empty one of `number` shells."""
+        occupied = set(np.floor(np.minimum(shares, 1 - 2.0**-53) * number).astype(int).tolist())
+        while (shell := int(rng.random() * number)) in occupied:
+            pass
+        size = len(self.wide)
+        share = (shell + rng.random()) / number
+        norm = share ** (1.0 / size) if size else 0.0
+        side = int(rng.random() * 2 * size)
+        point = []
+        for j in range(self.columns):
+            half = (self.high[j] - self.low[j]) / 2
+            if j not in self.wide:
+                value = self.low[j] + 2 * half * rng.random()
+            elif self.wide.index(j) == side // 2:
+                value = self.low[j] + half + half * (norm if side % 2 else -norm)
+            else:
+                value = self.low[j] + half + half * (norm * (2 * rng.random() - 1))
+            point.append(self.settled(j, value))
+        return point
+
+
+class Plain:
+    """What all have in common: candidates are drawn, one is chosen, and counts as executed."""
+
+    k = 10
+    alone = False
+
+    def __init__(self, relation, seed, k=None, scaled=False):
+        self.relation = relation
+        self.rng = np.random.default_rng(seed)
+        self.k = k or self.k
+        self.single = not hasattr(relation, "follow_up")
+        sources = [relation] if self.single else relation.domain
+        follow_ups = [] if self.single or self.alone else relation.follow_domains()
+        self.sources = [Domain(box, scaled) for box in sources]
+        self.domains = self.sources + [Domain(box, scaled) for box in follow_ups]
+        self.ends = np.cumsum([0, *(domain.columns for domain in self.domains)]).tolist()
+        self.width = self.ends[len(self.sources)]
+        self.rows = np.zeros((0, self.ends[-1]))
+        self.prepare()
+
+    def prepare(self):
+        pass
+
+    def part(self, rows, slot):
+        return rows[:, self.ends[slot] : self.ends[slot + 1]]
+
+    def executed(self, slot):
+        return self.part(self.rows, slot)
+
+    @property
+    def follow_slots(self):
+        return range(len(self.sources), len(self.domains))
+
+    def run(self, count):
+        """The next groups, sources and follow-ups side by side."""
+        told = []
+        for _ in range(count):
+            rows, made = self.with_follow_ups(self.candidates())
+            chosen = self.choose(rows, self.rng.random())
+            self.execute(rows[chosen])
+            told.append(np.concatenate([rows[chosen, : self.width], made[chosen]]))
+        told = np.array(told)
+        if self.alone and not self.single:
+            sources = told[:, : self.width]
+            told = np.concatenate([sources, self.relation.follow(sources)], axis=1)
+        return told
+
+    def with_follow_ups(self, sources):
+        """Candidates as rows, what is no number at the lower limit of its column; and their follow-ups as they are."""
+        if self.single or self.alone:
+            return sources, sources[:, :0]
+        made = self.relation.follow(sources)
+        low = [value for slot in self.follow_slots for value in self.domains[slot].low]
+        return np.concatenate([sources, np.where(np.isfinite(made), made, low)], axis=1), made
+
+    def execute(self, row):
+        self.rows = np.concatenate([self.rows, row[None]])
+
+    def candidates(self):
+        """Source by source, candidate after candidate."""
+        parts = [np.array([self.draw(slot) for _ in range(self.k)]) for slot in range(len(self.sources))]
+        return np.concatenate(parts, axis=1)
+
+    def draw(self, slot):
+        return self.sources[slot].uniform(self.rng)
+
+    def choose(self, rows, tie):
+        return one_of_the_greatest(self.scores(rows) if len(self.rows) else np.zeros(self.k), tie)
+
+    def nearest(self, rows, slot):
+        return self.domains[slot].distances(self.part(rows, slot), self.executed(slot)).min(axis=1)
+
+
+def one_of_the_greatest(scores, tie):
+    best = [i for i, score in enumerate(scores) if score == max(scores)]
+    return best[int(tie * len(best))]
+
+
+# -- random -------------------------------------------------------------------------------------------------------
+
+
+class Random(Plain):
+    """MT-RT: no candidates, nothing chosen."""
+
+    k, alone = 1, True
+
+    def run(self, count):
+        sources = np.array([[x for domain in self.sources for x in domain.uniform(self.rng)] for _ in range(count)])
+        return sources if self.single else np.concatenate([sources, self.relation.follow(sources)], axis=1)
+
+
+class Sequence(Plain):
+    """The first so many points of a sequence of SciPy's, all at once."""
+
+    k, alone = 1, True
+
+    def __init__(self, relation, seed, kind):
+        self.kind = kind
+        super().__init__(relation, seed)
+
+    def run(self, count):
+        places = self.kind(self.width, scramble=True, rng=self.rng).random(2 ** math.ceil(math.log2(count)))[:count]
+        sources = np.array(
+            [
+                [
+                    domain.settled(j, domain.low[j] + (domain.high[j] - domain.low[j]) * place[self.ends[slot] + j])
+                    for slot, domain in enumerate(self.sources)
+                    for j in range(domain.columns)
+                ]
+                for place in places
+            ]
+        )
+        return sources if self.single else np.concatenate([sources, self.relation.follow(sources)], axis=1)
+
+
+# -- by distances -------------------------------------------------------------------------------------------------
+
+
+class FSCS(Plain):
+    """The source farthest from the executed sources."""
+
+    alone = True
+
+    def scores(self, rows):
+        return sum(self.nearest(rows, slot) for slot in range(len(self.domains)))
+
+
+class Zones(FSCS):
+    """RRT: the first uniform source outside all zones, after 100 the farthest; zones make up 1.5 of the domain."""
+
+    k = 1
+
+    def draw(self, slot):
+        domain = self.sources[slot]
+        if not len(self.rows):
+            return domain.uniform(self.rng)
+        size = len(domain.wide)
+        volume = math.prod((domain.high[j] - domain.low[j]) * domain.scale[j] for j in domain.wide)
+        ball = math.pi ** (size / 2) / math.gamma(size / 2 + 1)
+        radius = (1.5 * volume / (len(self.rows) * ball)) ** (1.0 / size) if size else 0.0
+        tried = []
+        for _ in range(100):
+            point = domain.uniform(self.rng)
+            apart = domain.distances(np.array([point]), self.executed(slot)).min()
+            if apart > radius:
+                return point
+            tried.append((apart, point))
+        return max(tried, key=lambda pair: pair[0])[1]
+
+
+class Shells(FSCS):
+    """FSCS by edge and centre: candidates from empty shells, one shell more than executed sources."""
+
+    def draw(self, slot):
+        return self.sources[slot].in_an_empty_shell(self.rng, len(self.rows) + 1, self.shares[slot])
+
+    def prepare(self):
+        self.shares = [[] for _ in self.sources]
+
+    def execute(self, row):
+        super().execute(row)
+        for slot, domain in enumerate(self.sources):
+            self.shares[slot].append(domain.share(self.executed(slot)[-1].tolist()))
+
+
+class SFIDMT(Shells):
+    """The group whose inputs are farthest from the executed ones of their own domains; joint: from the nearest group."""
+
+    alone = False
+
+    def __init__(self, relation, seed, joint=False, **options):
+        self.joint = joint
+        super().__init__(relation, seed, **options)
+
+    def scores(self, rows):
+        if not self.joint:
+            return super().scores(rows)
+        slots = range(len(self.domains))
+        return sum(
+            self.domains[slot].distances(self.part(rows, slot), self.executed(slot)) for slot in slots
+        ).min(axis=1)
+
+
+class MTART(Plain):
+    """One pool of all executed inputs: d1 and d3 are distances to it, d2 those within a group."""
+
+    def __init__(self, relation, seed, of="Min", strategy=1, **options):
+        self.of, self.strategy = of, strategy
+        super().__init__(relation, seed, **options)
+
+    def prepare(self):
+        self.shares = [[] for _ in self.sources]
+
+    @property
+    def pool(self):
+        """All executed inputs, group by group."""
+        return self.rows.reshape(-1, self.domains[0].columns)
+
+    def execute(self, row):
+        super().execute(row)
+        for slot, source in enumerate(self.sources):
+            for point in row.reshape(len(self.domains), -1).tolist():
+                if all(low <= x <= high for low, x, high in zip(source.low, point, source.high, strict=True)):
+                    self.shares[slot].append(source.share(point))
+
+    def draw(self, slot):
+        return self.sources[slot].in_an_empty_shell(self.rng, len(self.pool) + 1, self.shares[slot])
+
+    def together(self, numbers):
+        """The least, the greatest or the mean of some numbers; sums are made from the first to the last."""
+        if self.of == "Avg":
+            return np.cumsum(numbers, axis=-1)[..., -1] / np.shape(numbers)[-1]
+        return np.min(numbers, axis=-1) if self.of == "Min" else np.max(numbers, axis=-1)
+
+    def choose(self, rows, tie):
+        if not len(self.rows):  # the first group is a uniform one
+            return int(tie * self.k)
+        inputs = [self.part(rows, slot) for slot in range(len(self.domains))]
+        measure = self.domains[0].distances
+        to_pool = [self.together(measure(each, self.pool)) for each in inputs]
+        d1 = self.together(np.array(to_pool[: len(self.sources)]).T)
+        d3 = self.together(np.array(to_pool[len(self.sources) :]).T) if len(self.follow_slots) else d1
+        d13 = self.together(np.array([d1, d3]).T)
+        pairs = [np.diag(measure(a, b)) for a, b in itertools.combinations(inputs, 2)]
+        d2 = self.together(np.array(pairs).T) if pairs else np.zeros(self.k)
+        first, second = (d13, d2) if self.strategy == 1 else (d2, d13)
+        equal = [i for i in range(self.k) if first[i] >= max(first) - 1e-6]
+        best = [i for i in equal if second[i] == max(second[j] for j in equal)]
+        return best[int(tie * len(best))]
+
+
+# -- by equal cells -----------------------------------------------------------------------------------------------
+
+
+class Grid:
+    """A domain cut into equal cells, and the cells that are open for a group.
+
+    Cells are numbered, the last column fastest. Open ones stand in a list from which one is drawn, so its order counts:
+    ascending after each cut, then executed inputs close cells one after the other (each the cells around it, in
+    ascending steps), and a closed cell leaves its place to the last one.
+    """
+
+    def __init__(self, domain, how):
+        self.domain, self.how = domain, how
+        self.parts = [1] * domain.columns
+        self.axis = 0
+        self.fill(np.zeros((0, domain.columns)))
+
+    def fill(self, points):
+        self.total = math.prod(self.parts)
+        self.open = list(range(self.total))
+        self.place = {cell: cell for cell in self.open}
+        for cell in self.cells(points):
+            self.close_around(cell)
+
+    def cells(self, points):
+        """The cell of each point, a number a column; the outermost one for points outside."""
+        made = np.zeros(points.shape, dtype=np.int64)
+        for j, parts in enumerate(self.parts):
+            low, high = self.domain.low[j], self.domain.high[j]
+            if high > low:
+                made[:, j] = np.clip((points[:, j] - low) / (high - low) * parts, 0, parts - 1).astype(np.int64)
+        return made
+
+    def close_around(self, cell):
+        steps = (0,) if self.how == "bisection" else (-1, 0, 1)
+        around = np.zeros(1, dtype=np.int64)
+        for at, parts in zip(cell.tolist(), self.parts, strict=True):
+            beside = [at + step for step in steps]
+            if self.how == "wrapped":
+                beside = [other % parts for other in beside]
+            beside = np.array([other for other in beside if 0 <= other < parts])
+            around = (around[:, None] * parts + beside[None, :]).ravel()
+        for number in around.tolist():
+            if number in self.place:
+                last = self.open.pop()
+                place = self.place.pop(number)
+                if last != number:
+                    self.open[place] = last
+                    self.place[last] = place
+
+    def cut(self, points):
+        """Cut finer as long as no cell is open, or as many inputs were executed as there are cells."""
+        wide = [j for j in range(self.domain.columns) if self.domain.high[j] > self.domain.low[j]]
+        while wide and (not self.open or len(points) >= self.total):
+            if self.how == "bisection":
+                while self.axis not in wide:
+                    self.axis = (self.axis + 1) % self.domain.columns
+                self.parts[self.axis] *= 2
+                self.axis = (self.axis + 1) % self.domain.columns
+            else:
+                self.parts = [parts + 1 if j in wide else 1 for j, parts in enumerate(self.parts)]
+            self.fill(points)
+
+    def draw_cell(self, rng):
+        drawn = rng.random()
+        number = self.open[int(drawn * len(self.open))] if self.open else int(drawn * self.total)
+        return np.unravel_index(number, self.parts)
+
+    def draw_in(self, rng, cell):
+        point = []
+        for j, parts in enumerate(self.parts):
+            low = self.domain.low[j]
+            value = low + (self.domain.high[j] - low) * ((int(cell[j]) + rng.random()) / parts)
+            point.append(self.domain.settled(j, value))
+        return point
+
+    def near(self, points, others, steps):
+        """Whether each of the others lies in the cell of each point, or at most so many steps beside it."""
+        here, there = self.cells(points), self.cells(others)
+        near = np.ones((len(points), len(others)), dtype=bool)
+        for j, parts in enumerate(self.parts):
+            apart = np.abs(here[:, None, j] - there[None, :, j])
+            near &= (np.minimum(apart, parts - apart) if self.how == "wrapped" else apart) <= steps
+        return near
+
+    def closed(self, points, executed):
+        """Whether an executed input lies in the cell of each point; by iteration also in one next to it."""
+        return self.near(points, executed, 0 if self.how == "bisection" else 1).any(axis=1)
+
+
+class Cells(Plain):
+    """MT-BART and its kin: candidates from an open cell of each source domain."""
+
+    k = 4
+    how = "bisection"
+
+    def prepare(self):
+        self.grids = [Grid(domain, self.how) for domain in self.domains]
+
+    def candidates(self):
+        for slot, grid in enumerate(self.grids):
+            grid.cut(self.executed(slot))
+        drawn = [grid.draw_cell(self.rng) for grid in self.grids[: len(self.sources)]]
+        parts = [
+            np.array([grid.draw_in(self.rng, cell) for _ in range(self.k)])
+            for grid, cell in zip(self.grids, drawn, strict=False)
+        ]
+        return np.concatenate(parts, axis=1)
+
+    def execute(self, row):
+        super().execute(row)
+        for slot, grid in enumerate(self.grids):
+            grid.close_around(grid.cells(self.executed(slot)[-1:])[0])
+
+    def scores(self, rows):
+        """1 where all follow-ups lie in open cells."""
+        closed = [self.grids[slot].closed(self.part(rows, slot), self.executed(slot)) for slot in self.follow_slots]
+        return ~np.any(closed, axis=0) if closed else np.ones(self.k)
+
+
+class WrappedCells(Cells):
+    """MT-IPART."""
+
+    how = "wrapped"
+
+
+class DistantCells(Cells):
+    """SFIDMT-BART: the more inputs with nothing executed around them the better, then the farther from what there is."""
+
+    k = 10
+
+    def scores(self, rows):
+        lonely, total = np.zeros(self.k), np.zeros(self.k)
+        for slot, grid in enumerate(self.grids):
+            points, executed = self.part(rows, slot), self.executed(slot)
+            apart = np.where(grid.near(points, executed, 1), grid.domain.distances(points, executed), np.inf).min(axis=1)
+            lonely += apart == np.inf
+            total += np.where(apart == np.inf, 0.0, apart)
+        total[lonely < lonely.max()] = -1
+        return total
+
+
+class SingleCells(Cells):
+    """BART."""
+
+    k, alone = 1, True
+
+
+class SingleIteration(SingleCells):
+    """IPART: edges do not wrap."""
+
+    how = "iteration"
+
+
+# -- by boxes that are split --------------------------------------------------------------------------------------
+
+
+class Boxes:
+    """A domain that executed inputs split; every box reaches from `since` up to, and not including, `until`.
+
+    The outermost boxes reach beyond the domain, so that every input lies in one. No two boxes of random inputs have the
+    same volume, unless it is none; so there is one largest box.
+    """
+
+    def __init__(self, domain):
+        self.domain = domain
+        size = domain.columns
+        self.low, self.high = np.array([domain.low]), np.array([domain.high])
+        self.since, self.until = np.full((1, size), -np.inf), np.full((1, size), np.inf)
+        self.volume = np.ones(1)
+
+    def largest(self):
+        return int(np.argmax(self.volume))
+
+    def reaches(self, box, point):
+        return bool((self.since[box] <= point).all() and (point < self.until[box]).all())
+
+    def box_of(self, point):
+        """The one box that reaches to a point."""
+        left = np.arange(len(self.volume))
+        for j, value in enumerate(point):
+            left = left[(self.since[left, j] <= value) & (value < self.until[left, j])]
+        (box,) = left
+        return box
+
+    def split(self, point):
+        """Put two halves along every wide column in the place of the box a point lies in."""
+        box = self.box_of(point)
+        low, high, since, until = (each[box] for each in (self.low, self.high, self.since, self.until))
+        at = np.clip(point, low, high)
+        wide = [j for j in range(self.domain.columns) if self.domain.high[j] > self.domain.low[j]]
+        made = []
+        for upper in itertools.product(*((False, True) if j in wide else (None,) for j in range(len(point)))):
+            upper = np.array(upper)
+            child = (
+                np.where(upper == True, at, low), np.where(upper == False, at, high),  # noqa: E712
+                np.where(upper == True, at, since), np.where(upper == False, at, until),  # noqa: E712
+            )  # fmt: skip
+            volume = 1.0
+            for j in wide:
+                volume *= (child[1][j] - child[0][j]) / (self.domain.high[j] - self.domain.low[j])
+            made.append((*child, volume))
+        for name, parts in zip(("low", "high", "since", "until", "volume"), zip(*made, strict=True), strict=True):
+            setattr(self, name, np.concatenate([np.delete(getattr(self, name), box, axis=0), np.array(parts)]))
+
+
+class Splitting(Plain):
+    """MT-RPART: candidates from the largest box of each source; follow-ups should lie in the largest of theirs."""
+
+    k = 4
+
+    def prepare(self):
+        self.boxes = [Boxes(domain) for domain in self.domains]
+
+    def draw(self, slot):
+        boxes = self.boxes[slot]
+        box = boxes.largest()
+        domain = boxes.domain
+        return [
+            domain.settled(j, low + (high - low) * self.rng.random())
+            for j, (low, high) in enumerate(zip(boxes.low[box].tolist(), boxes.high[box].tolist(), strict=True))
+        ]
+
+    def execute(self, row):
+        super().execute(row)
+        for slot, boxes in enumerate(self.boxes):
+            boxes.split(self.executed(slot)[-1])
+
+    def scores(self, rows):
+        return [
+            all(self.boxes[s].reaches(self.boxes[s].largest(), self.part(rows, s)[i]) for s in self.follow_slots)
+            for i in range(self.k)
+        ]
+
+
+class SingleSplitting(Splitting):
+    """RPART."""
+
+    k, alone = 1, True
+
+
+PLAIN = {
+    "MT-RT": (Random, {}),
+    "RT": (Random, {}),
+    "Sobol": (Sequence, {"kind": qmc.Sobol}),
+    "Halton": (Sequence, {"kind": qmc.Halton}),
+    "FSCS-ART": (FSCS, {}),
+    "FSCS": (FSCS, {}),
+    "FSCS-EC": (Shells, {}),
+    "MD-ART": (Shells, {}),
+    "RRT": (Zones, {}),
+    "SFIDMT-ART": (SFIDMT, {}),
+    "SFIDMT-ART-joint": (SFIDMT, {"joint": True}),
+    **{f"MT-ART-{of}": (MTART, {"of": of}) for of in ("Min", "Avg", "Max")},
+    **{f"MT-ART-{of}-2": (MTART, {"of": of, "strategy": 2}) for of in ("Min", "Avg", "Max")},
+    "MT-BART": (Cells, {}),
+    "MT-IPART": (WrappedCells, {}),
+    "SFIDMT-BART": (DistantCells, {}),
+    "BART": (SingleCells, {}),
+    "IPART": (SingleIteration, {}),
+    "MT-RPART": (Splitting, {}),
+    "RPART": (SingleSplitting, {}),
+}
+
+
+def plain_groups(name, relation, count, seed, **options):
+    """The first groups of a generator, sources and follow-ups side by side."""
+    kind, implied = PLAIN[name]
+    return kind(relation, seed, **implied, **options).run(count)

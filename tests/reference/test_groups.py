@@ -1,0 +1,1 @@
+"""Compiled generators make the groups of the plain ones, bit by bit."""

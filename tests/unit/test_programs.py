@@ -1,0 +1,148 @@
+"""Programs by name, their mutants, and what was measured of these."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from datamorphic._intervals import wilson
+from datamorphic.data.programs import programs
+from datamorphic.data.programs.choosing import OPERATORS, choose_mutants
+from datamorphic.data.programs.measuring import measure_regions
+from datamorphic.data.programs.program import Mutant
+from datamorphic.errors import ArgumentError, DataError
+from datamorphic.mutants.forge import mutants_of
+from datamorphic.relations.numeric import FunctionRelation
+
+KNOWN = {"emu10", "branch3.1"}
+
+
+def test_names_are_found_whatever_their_case():
+    assert programs["TANH"] is programs["tanh"]
+    assert programs["sin"].relations["sin13"] is programs["Sin"].relations["Sin13"]
+    assert programs["tanh"].relations["tanh"] is programs["tanh"].relations["tripling"]
+    assert programs["tanh"].mutants["EMU10"].id == "emu10"
+    assert len(programs) == 9
+    assert "erf" in programs
+    assert list(programs["tanh"].relations) == ["tripling"]
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: programs["tan"], "no program 'tan'. Did you mean 'tanh'"),
+        (lambda: programs["Sin"].relations["Sin14"], "no relation of Sin 'Sin14'. Did you mean"),
+        (lambda: programs["tanh"].mutants["emu1"], "no mutant of tanh 'emu1'. Did you mean 'emu10'"),
+        (lambda: programs["rj"].misprints["rj1"], "no misprint of rj 'rj1'"),
+    ],
+)
+def test_unknown_names_are_refused_with_a_hint(ask, message):
+    with pytest.raises(DataError, match=message):
+        ask()
+
+
+@pytest.mark.parametrize("name", programs)
+def test_a_program_answers_arrays_and_single_numbers(name):
+    program = programs[name]
+    middle = (program.domain.low + program.domain.high) / 2 + 0.25 * np.arange(program.dimension)
+    one = program(*middle.tolist())
+    many = program(*np.tile(middle[:, None], 3))
+    assert len(many) == 3
+    assert np.isfinite(one).all()
+    assert (many == one).all()
+
+
+@pytest.mark.parametrize("name", programs)
+def test_mutants_are_the_mutators_and_all_are_found_by_some_relation_but_not_everywhere(name):
+    program = programs[name]
+    made = {mutant.source for mutant in mutants_of(program.source, OPERATORS)}
+    assert len(program.mutants) >= 10
+    assert {id for id, mutant in program.mutants.items() if mutant.source not in made} <= KNOWN
+    regions = program.regions
+    assert set(regions["mutant"]) == set(program.mutants)
+    assert set(regions["relation"]) == set(program.relations)
+    assert regions["kind"].isin(["block", "strip", "point", "none", "not classified"]).all()
+    assert regions["rate"].between(regions["low"], regions["high"]).all()
+    for id, rates in regions.groupby("mutant")["rate"]:
+        assert rates.between(1e-5, 0.5).any(), id
+    operators = {id: mutant.operator for id, mutant in program.mutants.items()}
+    assert dict(zip(regions["mutant"], regions["operator"], strict=True)) == operators
+
+
+@pytest.mark.parametrize("name", programs)
+def test_stored_rates_are_what_other_inputs_give(name):
+    program = programs[name]
+    stored = program.regions
+    telling = stored[stored["rate"].between(0.01, 0.6)].iloc[[0, -1]]
+    for row in telling.itertuples():
+        seen = measure_regions(
+            program,
+            3_000,
+            seed=11,
+            mutants={row.mutant: program.mutants[row.mutant]},
+            relations={row.relation: program.relations[row.relation]},
+        ).iloc[0]
+        low, high = wilson(round(seen["rate"] * 3_000), 3_000, 0.9999)
+        assert low <= row.high
+        assert high >= row.low
+
+
+def test_the_known_mutants_of_tanh():
+    tanh = programs["tanh"]
+    emu10, branch = tanh.mutants["emu10"], tanh.mutants["branch3.1"]
+    assert (emu10.operator, emu10.before, emu10.after) == ("CRP", "1.0", "10.0")
+    x = np.array([0.05, 1.0, 3.0])
+    up, down = np.exp(x), 10 / np.exp(x)
+    assert emu10(x)[1:] == pytest.approx(((up - down) / (up + down))[1:])
+    assert (branch(x) != tanh(x)).tolist() == [False, True, True]
+    assert "np.abs(x) < 3.1" in branch.source.split("\n")[branch.line - 1]
+    tripling = tanh.relations["tripling"]
+    assert tripling.domain[0].high == pytest.approx([1000 / 3])
+    # a number above 709 has no exponential: its tanh is NaN, which is undefined and no violation
+    seen = measure_regions(tanh, 50_000, mutants={"emu10": emu10, "branch3.1": branch})
+    assert seen["undefined"].tolist() == pytest.approx([0.29, 0.29], abs=0.01)
+    assert seen["rate"].tolist() == pytest.approx([0.0105, 0.00156], rel=0.25)
+    assert seen["kind"].tolist() == ["block", "block"]
+
+
+def test_mutants_are_built_when_they_are_called_and_go_to_other_processes():
+    mutant = programs["Sin"].mutants["m1"]
+    again = replace(mutant)
+    assert "function" not in vars(again)
+    x = np.linspace(0, 1000, 500)
+    assert (again(x) == mutant(x)).all()
+    assert "function" in vars(again)
+    assert pickle.loads(pickle.dumps(mutant)) is mutant
+    assert pickle.loads(pickle.dumps(programs["Sin"])) is programs["Sin"]
+
+
+def test_a_mutant_of_another_text_is_refused():
+    row = {"id": "m9", "operator": "CRP", "before": "1", "after": "2"}
+    with pytest.raises(DataError, match=r"is there 0 times\. The text of the program has changed"):
+        Mutant.found(programs["Sin"], old="x = 1", new="x = 2", **row)
+
+
+def test_a_relation_that_cannot_share_a_domain_is_left_out_with_a_reason():
+    plane = FunctionRelation(name="plane", domain=[(0, 1), (0, 1)], follow_up=lambda x: x[:, ::-1])
+    mixed = replace(programs["Sin"], relations={"Sin1": programs["Sin"].relations["Sin1"], "plane": plane})
+    two = replace(plane, name="two", follow_up=programs["rj"].relations["rj2"].follow_up, domain=[(0, 1)] * 4)
+    mixed.relations["two"] = two
+    shared = mixed.shared()
+    assert "Sin1" in shared
+    assert "4 numbers" in shared.left_out["two"]
+
+
+def test_mutants_are_chosen_as_they_were():
+    program = programs["PntLinePos"]
+    rows = choose_mutants(program, inputs=20_000)
+    assert [row["new"] for row in rows] == [
+        mutant.source.split("\n")[mutant.line - 1].strip() for mutant in program.mutants.values()
+    ]
+
+
+def test_measuring_needs_inputs():
+    with pytest.raises(ArgumentError, match="inputs"):
+        measure_regions(programs["tanh"], 0)
