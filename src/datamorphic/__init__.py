@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .asserts.parametrizing import parametrize_with_relations as parametrize_with_relations
     from .cases import TestSet as TestSet
     from .checkup.result import Result as Result
+    from .data.programs import programs as programs
     from .data.subjects import subjects as subjects
     from .fronts.front import Front as Front
     from .morphisms.marks import analyser as analyser
@@ -33,7 +34,10 @@ if TYPE_CHECKING:
     from .outputs import Outputs as Outputs
     from .outputs import Status as Status
     from .relations.base import Relation as Relation
+    from .relations.boxes import Affine as Affine
+    from .relations.boxes import Box as Box
     from .relations.learners import LearnerRelation as LearnerRelation
+    from .relations.numeric import FunctionRelation as FunctionRelation
     from .relations.sweeps import invariant as invariant
     from .relations.sweeps import monotone as monotone
     from .runs.store import Store as Store
@@ -54,19 +58,25 @@ if TYPE_CHECKING:
     from .verbs.check import check as check
     from .verbs.cover import cover as cover
     from .verbs.explore import explore as explore
+    from .verbs.hunt import generate as generate
+    from .verbs.hunt import hunt as hunt
     from .verbs.laws import laws as laws
     from .verbs.mutate import mutate as mutate
     from .verbs.plan import plan as plan
     from .verbs.select import select as select
+    from .verbs.simulate import simulate as simulate
     from .verbs.testing import test as test
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Affine": "relations.boxes",
+    "Box": "relations.boxes",
     "Categorical": "space.features",
     "Combinations": "space.constraints",
     "Continuous": "space.features",
     "Front": "fronts.front",
+    "FunctionRelation": "relations.numeric",
     "Integer": "space.features",
     "LearnerRelation": "relations.learners",
     "OneHot": "space.constraints",
@@ -91,6 +101,10 @@ _HOMES = {
     "check": "verbs.check",
     "cover": "verbs.cover",
     "forest_of": "trees.reading",
+    "generate": "verbs.hunt",
+    "hunt": "verbs.hunt",
+    "programs": "data.programs",
+    "simulate": "verbs.simulate",
     "read_pmml": "trees.pmml.files",
     "select": "verbs.select",
     "write_pmml": "trees.pmml.files",

@@ -64,6 +64,7 @@ class Generator:
     says: ClassVar[str] = ""
     candidates: ClassVar[int] = 10  # by default
     alone: ClassVar[bool] = False  # whether sources are chosen without a look at follow-ups
+    patience: ClassVar[int] = 100_000  # groups after which a trial is ended, unless the user says otherwise
 
     def __init__(
         self,

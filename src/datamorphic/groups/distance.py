@@ -187,6 +187,7 @@ class MTARTAvg(MTART):
 
     name = "MT-ART-Avg"
     criterion = "Avg"
+    patience = 5_000  # it looks at all inputs of the pool for each candidate
 
 
 class MTARTMax(MTART):
@@ -194,6 +195,7 @@ class MTARTMax(MTART):
 
     name = "MT-ART-Max"
     criterion = "Max"
+    patience = 5_000  # it looks at all inputs of the pool for each candidate
 
 
 __all__ = [

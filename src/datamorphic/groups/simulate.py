@@ -1,0 +1,250 @@
+"""Simulation: how soon a generator, or a selector, hits a violation region that is drawn anew for each trial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._checks import is_number, one_of, plural, reject, short, whole_number
+from ..errors import ArgumentError
+from ..relations.boxes import Affine, Box, Floats
+from ..relations.numeric import FunctionRelation
+from .base import Generator
+from .generators import find
+from .measures import Estimate, FMeasures, cohens_d, f_ratio, welch_p
+from .regions import KINDS, Region, draw_region
+from .scenarios import SCENARIOS, draw_scenario
+from .selection import Selector
+from .selectors import find_selector
+from .trials import trial_seed, until_hit
+
+
+def default_relation(dimension: int, scenario: str | None = None) -> FunctionRelation:
+    """Return a relation for a simulation that names none.
+
+    Sources lie in the unit cube. Their follow-ups lie there too, mirrored at the centre; for scenarios A about it, three
+    times as wide, for scenarios C within it, a third as wide.
+    """
+    factor = {"A": 3.0, "C": 1 / 3}.get((scenario or "B")[0].upper(), -1.0)
+    shift = (1 - factor) / 2  # the centre stays where it is
+    return FunctionRelation(
+        name={3.0: "tripled", -1.0: "mirrored"}.get(factor, "a third"),
+        domain=[(0.0, 1.0)] * dimension,
+        follow_up=Affine.scaled(factor, dimension, shift),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What is simulated: who proposes, where violations lie, how long a trial may last."""
+
+    proposing: Generator | Selector
+    region: Any
+    rate: float
+    scenario: str | None
+    violating: int
+    budget: int
+    boxes: int
+    seed: int
+
+    @property
+    def relation(self) -> FunctionRelation | Box:
+        """The relation that is violated, or the domain of single inputs."""
+        if isinstance(self.proposing, Selector):
+            return self.proposing.relations[self.violating]
+        return self.proposing.relation
+
+    @property
+    def domain(self) -> tuple[Floats, Floats]:
+        """The corners of the source domain, all sources side by side."""
+        relation = self.relation
+        boxes = relation.domain if isinstance(relation, FunctionRelation) else (relation,)
+        return np.concatenate([box.low for box in boxes]), np.concatenate([box.high for box in boxes])
+
+    @property
+    def chance(self) -> float:
+        """The share of random groups that violate: of a random selection only those of the relation that is violated."""
+        relations = len(self.proposing.relations) if isinstance(self.proposing, Selector) else 1
+        return self.rate / relations
+
+    def draw(self, rng: np.random.Generator) -> Region:
+        """Return the violation region of a trial."""
+        if isinstance(self.region, Region):
+            return self.region
+        low, high = self.domain
+        if self.scenario is None:
+            return draw_region(self.region, self.rate, low, high, rng, boxes=self.boxes)
+        relation = self.relation
+        assert isinstance(relation, FunctionRelation)
+        follow = relation.follow_domains()[0]
+        return draw_scenario(
+            self.scenario, self.rate, (low, high), (follow.low, follow.high), rng, boxes=self.boxes
+        )
+
+    def trial(self, number: int) -> tuple[int, bool]:
+        """Make a trial: return its F-measure, and whether the budget ended it."""
+        rng = trial_seed(self.seed, number)
+        region = self.draw(rng)
+        proposing = self.proposing.again(rng)
+        if isinstance(proposing, Selector):
+            return until_hit(
+                proposing,
+                lambda picks: (picks.relation == self.violating) & region.contains(picks.sources),
+                self.budget,
+            )
+        return until_hit(proposing, lambda groups: region.contains(groups.sources), self.budget)
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """What came of a simulation.
+
+    Attributes
+    ----------
+    name : str
+        Who proposed.
+    found : FMeasures
+        The F-measures of the trials, and which of them the budget ended.
+    chance : float
+        The share of random groups that violate, to which the F-ratio compares: 1 / chance groups on average.
+    seconds : float
+        How long all trials took.
+    """
+
+    name: str
+    setting: Setting
+    found: FMeasures
+    seconds: float
+
+    @property
+    def chance(self) -> float:
+        """The share of random groups that violate."""
+        return self.setting.chance
+
+    @property
+    def f_measures(self) -> npt.NDArray[np.int64]:
+        """The F-measure of each trial."""
+        return self.found.counts
+
+    @property
+    def f_measure(self) -> float:
+        """The mean number of groups until the first violation; a lower bound where trials were ended."""
+        return self.found.mean
+
+    @property
+    def ratio(self) -> Estimate:
+        """The F-ratio to random testing, with its interval."""
+        return f_ratio(self.found, self.chance)
+
+    @property
+    def f_ratio(self) -> float:
+        """The F-measure, divided by that of random testing, which is known exactly."""
+        return self.ratio.value
+
+    @property
+    def cohens_d(self) -> float:
+        """By how many standard deviations it beats random testing; NaN where trials were ended."""
+        return cohens_d(self.found, self.chance)
+
+    @property
+    def p_value(self) -> float:
+        """How likely so great a difference from random testing would be by chance."""
+        return welch_p(self.found, self.chance)
+
+    @property
+    def censored(self) -> float:
+        """The share of trials that the budget ended."""
+        return self.found.censored_share
+
+    def __repr__(self) -> str:
+        return f"Simulation({self.name}, F-ratio {self.f_ratio:.3f}, {len(self.found):,} trials)"
+
+    def describe(self) -> str:
+        """Return the figures in words."""
+        setting, ratio = self.setting, self.ratio
+        where = setting.scenario or (setting.region if isinstance(setting.region, str) else setting.region.kind)
+        low, _ = setting.domain
+        many = ""
+        if isinstance(setting.proposing, Selector):
+            many = f", one of {plural(len(setting.proposing.relations), 'relation')} violated"
+        lines = [
+            f"{self.name} on {where} regions of {short(setting.rate)} of {plural(len(low), 'dimension')}{many}: "
+            f"F-measure {self.f_measure:.1f} in {plural(len(self.found), 'trial')}, {self.seconds:.1f} s.",
+            f"F-ratio to random testing {ratio.value:.1%} (95 % interval {ratio.low:.1%} to {ratio.high:.1%}), "
+            f"Cohen's d {self.cohens_d:.3f}.",
+        ]
+        if self.censored:
+            lines.append(
+                f"{self.censored:.1%} of the trials found nothing in {plural(setting.budget, 'group')}: the F-measure is "
+                "a lower bound."
+            )
+        return "\n".join(lines)
+
+    def document(self) -> dict[str, Any]:
+        """Return the figures for JSON."""
+        setting, ratio = self.setting, self.ratio
+        return {
+            "generator": self.name,
+            "region": setting.region if isinstance(setting.region, str) else setting.region.kind,
+            "rate": setting.rate,
+            "dimension": len(setting.domain[0]),
+            "scenario": setting.scenario,
+            "trials": len(self.found),
+            "budget": setting.budget,
+            "seed": setting.seed,
+            "f_measure": self.f_measure,
+            "f_ratio": ratio.value,
+            "f_ratio_low": ratio.low,
+            "f_ratio_high": ratio.high,
+            "cohens_d": self.cohens_d,
+            "p_value": self.p_value,
+            "censored": self.censored,
+            "seconds": self.seconds,
+        }
+
+
+def setting_of(
+    generator: Any,
+    region: Any,
+    rate: float,
+    dimension: int,
+    relation: Any,
+    scenario: str | None,
+    selector: Any,
+    violating: int,
+    budget: int | None,
+    boxes: int,
+    seed: int,
+    options: dict[str, Any],
+) -> Setting:
+    """Return what is simulated, from what a user says."""
+    whole_number("dimension", "simulate", dimension, 1)
+    if not is_number(rate) or not 0 < float(rate) < 1:
+        reject("rate", "simulate", "a number between 0 and 1", rate)
+    if not isinstance(region, Region):
+        one_of("region", "simulate", region, KINDS)
+    if scenario is not None:
+        scenario = one_of("scenario", "simulate", str(scenario).upper(), SCENARIOS)
+    several = isinstance(relation, list | tuple)
+    proposing: Generator | Selector
+    if selector is not None or several:
+        relations = list(relation) if several else [relation or default_relation(dimension, scenario)]
+        proposing = find_selector(selector or "MRGS-ART")(relations, **options)
+        whole_number("violating", "simulate", violating, 0, len(relations) - 1)
+        patience = 1_000_000
+    else:
+        kind, implied = find(generator)
+        if relation is not None and not isinstance(relation, FunctionRelation):
+            reject("relation", "simulate", "a FunctionRelation, or several with a selector", relation)
+        if relation is None:
+            single = kind.alone and scenario is None
+            relation = Box.of([(0.0, 1.0)] * dimension) if single else default_relation(dimension, scenario)
+        proposing = kind(relation, **{**implied, **options})
+        patience = kind.patience
+    if isinstance(region, Region) and scenario is not None:
+        raise ArgumentError("A scenario draws regions of its own: give a scenario or a region, not both.")
+    limit = patience if budget is None else whole_number("budget", "simulate", budget, 1)
+    return Setting(proposing, region, float(rate), scenario, violating, limit, boxes, seed)

@@ -1,0 +1,106 @@
+"""`simulate`: how soon a generator, or a selector, would find a violation."""
+
+from __future__ import annotations
+
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from .._checks import whole_number
+from ..groups.measures import FMeasures
+from ..groups.simulate import Simulation, setting_of
+from ..runs.progress import Progress
+
+AT_ONCE = 50  # trials between two looks at the clock
+
+
+def simulate(
+    generator: Any = "SFIDMT-ART",
+    region: Any = "block",
+    rate: float = 0.005,
+    dimension: int = 2,
+    relation: Any = None,
+    scenario: str | None = None,
+    trials: int = 10_000,
+    seed: int = 0,
+    *,
+    selector: Any = None,
+    violating: int = 0,
+    budget: int | None = None,
+    boxes: int = 50,
+    workers: int | None = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> Simulation:
+    """Tell how many groups a generator makes until one hits a violation region, which is drawn anew for each trial.
+
+    Nothing is executed: the region stands for a program that is wrong there. So generators can be compared in seconds.
+
+    Parameters
+    ----------
+    generator : str
+        Who proposes: ``"MT-RT"``, ``"SFIDMT-ART"``, ``"MT-BART"``, ``"FSCS-ART"``, ``"Sobol"`` ...
+    region : {"block", "strip", "point"} or Region
+        One box; a band between adjacent sides; many small boxes.
+    rate : float
+        The share of the source domain that violates.
+    dimension : int
+        How many inputs there are, where no relation says it.
+    relation : FunctionRelation, or several of them, optional
+        Makes follow-ups; several with a `selector`. By default the sources lie in the unit cube and are mirrored.
+    scenario : str, optional
+        One of A1 to C5: where the region lies, and whether the follow-up domain is wider than that of the sources (A), the
+        same (B), or narrower (C).
+    trials, seed : int
+        How many regions are drawn, and where randomness starts.
+    selector : str, optional
+        Who chooses among several relations, e.g. ``"MRGS-ART"``; only the relation with the number `violating` is violated.
+    budget : int, optional
+        Groups after which a trial is ended.
+    boxes : int
+        How many boxes a point region has.
+    workers : int, optional
+        How many trials are made side by side; the result is the same for any number.
+    progress : bool, optional
+        Whether to show progress on stderr; by default if that is a terminal.
+    **options
+        For the generator or the selector, e.g. ``k=10``.
+
+    Returns
+    -------
+    Simulation
+        With `f_measure`, `f_ratio`, `cohens_d`, `f_measures` and `describe()`.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> found = dm.simulate("IPART", "block", rate=0.01, trials=200, seed=1)
+    >>> bool(found.f_ratio < 0.8)
+    True
+    """
+    whole_number("trials", "simulate", trials, 1)
+    whole_number("seed", "simulate", seed)
+    setting = setting_of(
+        generator, region, rate, dimension, relation, scenario, selector, violating, budget, boxes, seed, options
+    )
+    many = min(os.cpu_count() or 1, 8) if workers is None else whole_number("workers", "simulate", workers, 1)
+    counts, ended = np.zeros(trials, dtype=np.int64), np.zeros(trials, dtype=bool)
+
+    def some(first: int) -> None:
+        for number in range(first, min(first + AT_ONCE, trials)):
+            counts[number], ended[number] = setting.trial(number)
+
+    began = time.perf_counter()
+    starts = range(0, trials, AT_ONCE)
+    some(0)  # kernels are compiled by one thread
+    with Progress(f"simulating {setting.proposing.name}", progress) as shown:
+        pool = ThreadPoolExecutor(many)
+        try:
+            for done, _ in enumerate(pool.map(some, starts[1:]), 2):
+                shown.show(f"{min(done * AT_ONCE, trials):,} trials", done / len(starts))
+        finally:
+            pool.shutdown(cancel_futures=True)  # or Ctrl-C would wait for all trials
+    return Simulation(setting.proposing.name, setting, FMeasures(counts, ended), time.perf_counter() - began)
