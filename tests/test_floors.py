@@ -23,7 +23,7 @@ FLOORS = [
     ["groups"],
     ["data", "runs", "testing"],
     ["reports"],
-    ["fronts", "verdicts", "adequacy"],
+    ["fronts", "verdicts", "adequacy", "hunts"],
     ["checkup", "drafts"],
     ["verbs"],
     ["asserts"],

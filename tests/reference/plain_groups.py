@@ -27,7 +27,9 @@ class Domain:
         self.columns = len(self.kind)
         #: columns that shells and zones are measured in
         self.wide = [j for j in range(self.columns) if self.high[j] > self.low[j] and self.kind[j] != CATEGORY]
-        self.scale = [1 / (self.high[j] - self.low[j]) if scaled and j in self.wide else 1.0 for j in range(self.columns)]
+        self.scale = [
+            1 / (self.high[j] - self.low[j]) if scaled and j in self.wide else 1.0 for j in range(self.columns)
+        ]
 
     def settled(self, j, value):
         """A value as its column holds it."""
@@ -42,13 +44,13 @@ class Domain:
 
     def distances(self, points, others):
         """How far each point is from each of the others: Euclidean, and 1 for each category that differs."""
-        squares, differing = np.zeros((len(points), len(others))), np.zeros((len(points), len(others)))
+        squares = differing = np.zeros((len(points), len(others)))
         for j in range(self.columns):
             if self.kind[j] == CATEGORY:
-                differing += points[:, None, j] != others[None, :, j]
+                differing = differing + (points[:, None, j] != others[None, :, j])
             else:
                 apart = (points[:, None, j] - others[None, :, j]) * self.scale[j]
-                squares += apart * apart
+                squares = squares + apart * apart
         return np.sqrt(squares) + differing
 
     # -- shells ----------------------------------------------------------------------------------------------------
@@ -61,9 +63,12 @@ class Domain:
             norm = max(norm, abs(point[j] - self.low[j] - half) / half)
         return norm ** len(self.wide) if self.wide else 0.0
 
-    def in_an_empty_shell(self, rng, number, shares):
+    def occupied(self, number, shares):
+        """The shells of `number` in which there is something; what lies on the surface of the domain is in the last one."""
+        return set(np.floor(np.minimum(shares, 1 - 2.0**-53) * number).astype(int).tolist())
+
+    def in_an_empty_shell(self, rng, number, occupied):
         """A point from a random empty one of `number` shells."""
-        occupied = set(np.floor(np.minimum(shares, 1 - 2.0**-53) * number).astype(int).tolist())
         while (shell := int(rng.random() * number)) in occupied:
             pass
         size = len(self.wide)
@@ -89,9 +94,10 @@ class Plain:
     k = 10
     alone = False
 
-    def __init__(self, relation, seed, k=None, scaled=False):
+    def __init__(self, relation, count, seed, k=None, scaled=False):
         self.relation = relation
         self.rng = np.random.default_rng(seed)
+        self.count = count
         self.k = k or self.k
         self.single = not hasattr(relation, "follow_up")
         sources = [relation] if self.single else relation.domain
@@ -116,10 +122,10 @@ class Plain:
     def follow_slots(self):
         return range(len(self.sources), len(self.domains))
 
-    def run(self, count):
-        """The next groups, sources and follow-ups side by side."""
+    def run(self):
+        """The groups, sources and follow-ups side by side."""
         told = []
-        for _ in range(count):
+        for _ in range(self.count):
             rows, made = self.with_follow_ups(self.candidates())
             chosen = self.choose(rows, self.rng.random())
             self.execute(rows[chosen])
@@ -169,8 +175,10 @@ class Random(Plain):
 
     k, alone = 1, True
 
-    def run(self, count):
-        sources = np.array([[x for domain in self.sources for x in domain.uniform(self.rng)] for _ in range(count)])
+    def run(self):
+        sources = np.array(
+            [[x for domain in self.sources for x in domain.uniform(self.rng)] for _ in range(self.count)]
+        )
         return sources if self.single else np.concatenate([sources, self.relation.follow(sources)], axis=1)
 
 
@@ -179,16 +187,20 @@ class Sequence(Plain):
 
     k, alone = 1, True
 
-    def __init__(self, relation, seed, kind):
+    def __init__(self, relation, count, seed, kind):
         self.kind = kind
-        super().__init__(relation, seed)
+        super().__init__(relation, count, seed)
 
-    def run(self, count):
-        places = self.kind(self.width, scramble=True, rng=self.rng).random(2 ** math.ceil(math.log2(count)))[:count]
+    def run(self):
+        places = self.kind(self.width, scramble=True, rng=self.rng).random(2 ** math.ceil(math.log2(self.count)))[
+            : self.count
+        ]
         sources = np.array(
             [
                 [
-                    domain.settled(j, domain.low[j] + (domain.high[j] - domain.low[j]) * place[self.ends[slot] + j])
+                    domain.settled(
+                        j, domain.low[j] + (domain.high[j] - domain.low[j]) * place[self.ends[slot] + j]
+                    )
                     for slot, domain in enumerate(self.sources)
                     for j in range(domain.columns)
                 ]
@@ -223,24 +235,37 @@ class Zones(FSCS):
         volume = math.prod((domain.high[j] - domain.low[j]) * domain.scale[j] for j in domain.wide)
         ball = math.pi ** (size / 2) / math.gamma(size / 2 + 1)
         radius = (1.5 * volume / (len(self.rows) * ball)) ** (1.0 / size) if size else 0.0
-        tried = []
-        for _ in range(100):
-            point = domain.uniform(self.rng)
-            apart = domain.distances(np.array([point]), self.executed(slot)).min()
-            if apart > radius:
-                return point
-            tried.append((apart, point))
-        return max(tried, key=lambda pair: pair[0])[1]
+        best, farthest = None, -1.0
+        for _ in range(10):
+            # ten at a time, as one at a time takes minutes; random numbers that one would not have drawn are given back
+            before = self.rng.bit_generator.state
+            points = [domain.uniform(self.rng) for _ in range(10)]
+            distances = domain.distances(np.array(points), self.executed(slot)).min(axis=1).tolist()
+            for i, (point, apart) in enumerate(zip(points, distances, strict=True)):
+                if apart > radius:
+                    self.rng.bit_generator.state = before
+                    self.rng.random((i + 1) * domain.columns)
+                    return point
+                if apart > farthest:
+                    best, farthest = point, apart
+        return best
 
 
 class Shells(FSCS):
     """FSCS by edge and centre: candidates from empty shells, one shell more than executed sources."""
 
-    def draw(self, slot):
-        return self.sources[slot].in_an_empty_shell(self.rng, len(self.rows) + 1, self.shares[slot])
-
     def prepare(self):
         self.shares = [[] for _ in self.sources]
+
+    def candidates(self):
+        number = len(self.rows) + 1
+        self.occupied = [
+            domain.occupied(number, seen) for domain, seen in zip(self.sources, self.shares, strict=True)
+        ]
+        return super().candidates()
+
+    def draw(self, slot):
+        return self.sources[slot].in_an_empty_shell(self.rng, len(self.rows) + 1, self.occupied[slot])
 
     def execute(self, row):
         super().execute(row)
@@ -253,25 +278,25 @@ class SFIDMT(Shells):
 
     alone = False
 
-    def __init__(self, relation, seed, joint=False, **options):
+    def __init__(self, relation, count, seed, joint=False, **options):
         self.joint = joint
-        super().__init__(relation, seed, **options)
+        super().__init__(relation, count, seed, **options)
 
     def scores(self, rows):
         if not self.joint:
             return super().scores(rows)
         slots = range(len(self.domains))
-        return sum(
-            self.domains[slot].distances(self.part(rows, slot), self.executed(slot)) for slot in slots
-        ).min(axis=1)
+        return sum(self.domains[slot].distances(self.part(rows, slot), self.executed(slot)) for slot in slots).min(
+            axis=1
+        )
 
 
 class MTART(Plain):
     """One pool of all executed inputs: d1 and d3 are distances to it, d2 those within a group."""
 
-    def __init__(self, relation, seed, of="Min", strategy=1, **options):
+    def __init__(self, relation, count, seed, of="Min", strategy=1, **options):
         self.of, self.strategy = of, strategy
-        super().__init__(relation, seed, **options)
+        super().__init__(relation, count, seed, **options)
 
     def prepare(self):
         self.shares = [[] for _ in self.sources]
@@ -288,8 +313,15 @@ class MTART(Plain):
                 if all(low <= x <= high for low, x, high in zip(source.low, point, source.high, strict=True)):
                     self.shares[slot].append(source.share(point))
 
+    def candidates(self):
+        number = len(self.pool) + 1
+        self.occupied = [
+            domain.occupied(number, seen) for domain, seen in zip(self.sources, self.shares, strict=True)
+        ]
+        return super().candidates()
+
     def draw(self, slot):
-        return self.sources[slot].in_an_empty_shell(self.rng, len(self.pool) + 1, self.shares[slot])
+        return self.sources[slot].in_an_empty_shell(self.rng, len(self.pool) + 1, self.occupied[slot])
 
     def together(self, numbers):
         """The least, the greatest or the mean of some numbers; sums are made from the first to the last."""
@@ -332,11 +364,15 @@ class Grid:
         self.fill(np.zeros((0, domain.columns)))
 
     def fill(self, points):
-        self.total = math.prod(self.parts)
+        """Have the cells closed that executed inputs close, from the first to the last."""
         self.open = list(range(self.total))
-        self.place = {cell: cell for cell in self.open}
-        for cell in self.cells(points):
-            self.close_around(cell)
+        self.place = list(self.open)
+        self.filed = self.cells(points)
+        self.close(self.around(self.filed))
+
+    @property
+    def total(self):
+        return math.prod(self.parts)
 
     def cells(self, points):
         """The cell of each point, a number a column; the outermost one for points outside."""
@@ -347,27 +383,42 @@ class Grid:
                 made[:, j] = np.clip((points[:, j] - low) / (high - low) * parts, 0, parts - 1).astype(np.int64)
         return made
 
-    def close_around(self, cell):
-        steps = (0,) if self.how == "bisection" else (-1, 0, 1)
-        around = np.zeros(1, dtype=np.int64)
-        for at, parts in zip(cell.tolist(), self.parts, strict=True):
-            beside = [at + step for step in steps]
+    def around(self, cells):
+        """The numbers of the cells that inputs in some cells close, from the first to the last."""
+        numbers, inside = np.zeros((len(cells), 1), dtype=np.int64), np.ones((len(cells), 1), dtype=bool)
+        steps = np.array([0] if self.how == "bisection" else [-1, 0, 1])
+        for j, parts in enumerate(self.parts):
+            beside = cells[:, j, None] + steps
             if self.how == "wrapped":
-                beside = [other % parts for other in beside]
-            beside = np.array([other for other in beside if 0 <= other < parts])
-            around = (around[:, None] * parts + beside[None, :]).ravel()
-        for number in around.tolist():
-            if number in self.place:
+                beside %= parts
+            numbers = (numbers[:, :, None] * parts + beside[:, None, :]).reshape(len(cells), -1)
+            inside = (inside[:, :, None] & ((beside >= 0) & (beside < parts))[:, None, :]).reshape(len(cells), -1)
+        return numbers[inside]
+
+    def close(self, numbers):
+        for number in dict.fromkeys(numbers.tolist()):
+            place = self.place[number]
+            if place >= 0:
                 last = self.open.pop()
-                place = self.place.pop(number)
+                self.place[number] = -1
                 if last != number:
                     self.open[place] = last
                     self.place[last] = place
 
+    def execute(self, point):
+        cell = self.cells(point[None])
+        self.filed = np.concatenate([self.filed, cell])
+        self.close(self.around(cell))
+
+    def must_be_cut(self, count):
+        return not self.open or count >= self.total
+
     def cut(self, points):
         """Cut finer as long as no cell is open, or as many inputs were executed as there are cells."""
         wide = [j for j in range(self.domain.columns) if self.domain.high[j] > self.domain.low[j]]
-        while wide and (not self.open or len(points) >= self.total):
+        if not wide or not self.must_be_cut(len(points)):
+            return
+        while True:
             if self.how == "bisection":
                 while self.axis not in wide:
                     self.axis = (self.axis + 1) % self.domain.columns
@@ -375,7 +426,11 @@ class Grid:
                 self.axis = (self.axis + 1) % self.domain.columns
             else:
                 self.parts = [parts + 1 if j in wide else 1 for j, parts in enumerate(self.parts)]
-            self.fill(points)
+            closed = np.zeros(self.total, dtype=bool)
+            closed[self.around(self.cells(points))] = True
+            if not closed.all() and len(points) < self.total:
+                break
+        self.fill(points)
 
     def draw_cell(self, rng):
         drawn = rng.random()
@@ -390,18 +445,18 @@ class Grid:
             point.append(self.domain.settled(j, value))
         return point
 
-    def near(self, points, others, steps):
-        """Whether each of the others lies in the cell of each point, or at most so many steps beside it."""
-        here, there = self.cells(points), self.cells(others)
-        near = np.ones((len(points), len(others)), dtype=bool)
+    def near(self, points, steps):
+        """Whether each executed input lies in the cell of each point, or at most so many steps beside it."""
+        here, there = self.cells(points), self.filed
+        near = np.ones((len(here), len(there)), dtype=bool)
         for j, parts in enumerate(self.parts):
             apart = np.abs(here[:, None, j] - there[None, :, j])
             near &= (np.minimum(apart, parts - apart) if self.how == "wrapped" else apart) <= steps
         return near
 
-    def closed(self, points, executed):
+    def closed(self, points):
         """Whether an executed input lies in the cell of each point; by iteration also in one next to it."""
-        return self.near(points, executed, 0 if self.how == "bisection" else 1).any(axis=1)
+        return self.near(points, 0 if self.how == "bisection" else 1).any(axis=1)
 
 
 class Cells(Plain):
@@ -426,11 +481,11 @@ class Cells(Plain):
     def execute(self, row):
         super().execute(row)
         for slot, grid in enumerate(self.grids):
-            grid.close_around(grid.cells(self.executed(slot)[-1:])[0])
+            grid.execute(self.executed(slot)[-1])
 
     def scores(self, rows):
         """1 where all follow-ups lie in open cells."""
-        closed = [self.grids[slot].closed(self.part(rows, slot), self.executed(slot)) for slot in self.follow_slots]
+        closed = [self.grids[slot].closed(self.part(rows, slot)) for slot in self.follow_slots]
         return ~np.any(closed, axis=0) if closed else np.ones(self.k)
 
 
@@ -449,7 +504,7 @@ class DistantCells(Cells):
         lonely, total = np.zeros(self.k), np.zeros(self.k)
         for slot, grid in enumerate(self.grids):
             points, executed = self.part(rows, slot), self.executed(slot)
-            apart = np.where(grid.near(points, executed, 1), grid.domain.distances(points, executed), np.inf).min(axis=1)
+            apart = np.where(grid.near(points, 1), grid.domain.distances(points, executed), np.inf).min(axis=1)
             lonely += apart == np.inf
             total += np.where(apart == np.inf, 0.0, apart)
         total[lonely < lonely.max()] = -1
@@ -478,46 +533,49 @@ class Boxes:
     same volume, unless it is none; so there is one largest box.
     """
 
-    def __init__(self, domain):
+    def __init__(self, domain, room):
         self.domain = domain
-        size = domain.columns
-        self.low, self.high = np.array([domain.low]), np.array([domain.high])
-        self.since, self.until = np.full((1, size), -np.inf), np.full((1, size), np.inf)
-        self.volume = np.ones(1)
+        self.wide = [j for j in range(domain.columns) if domain.high[j] > domain.low[j]]
+        most = 1 + room * 2 ** len(self.wide)
+        self.low, self.high = np.zeros((2, domain.columns, most))
+        self.since, self.until = np.zeros((2, domain.columns, most))
+        self.volume = np.zeros(most)
+        self.count = 0
+        self.put(domain.low, domain.high, [-math.inf] * domain.columns, [math.inf] * domain.columns)
+
+    def put(self, low, high, since, until, box=None):
+        """Add a box, or put it in the place of another."""
+        if box is None:
+            box = self.count
+            self.count += 1
+        self.low[:, box], self.high[:, box], self.since[:, box], self.until[:, box] = low, high, since, until
+        volume = 1.0
+        for j in self.wide:
+            volume *= (high[j] - low[j]) / (self.domain.high[j] - self.domain.low[j])
+        self.volume[box] = volume
 
     def largest(self):
-        return int(np.argmax(self.volume))
-
-    def reaches(self, box, point):
-        return bool((self.since[box] <= point).all() and (point < self.until[box]).all())
+        return int(np.argmax(self.volume[: self.count]))
 
     def box_of(self, point):
         """The one box that reaches to a point."""
-        left = np.arange(len(self.volume))
-        for j, value in enumerate(point):
-            left = left[(self.since[left, j] <= value) & (value < self.until[left, j])]
+        left = np.arange(self.count)
+        for since, until, value in zip(self.since, self.until, point, strict=True):
+            left = left[(since[left] <= value) & (value < until[left])]
         (box,) = left
-        return box
+        return int(box)
 
     def split(self, point):
-        """Put two halves along every wide column in the place of the box a point lies in."""
+        """Put two parts along every wide column in the place of the box a point lies in."""
         box = self.box_of(point)
-        low, high, since, until = (each[box] for each in (self.low, self.high, self.since, self.until))
-        at = np.clip(point, low, high)
-        wide = [j for j in range(self.domain.columns) if self.domain.high[j] > self.domain.low[j]]
-        made = []
-        for upper in itertools.product(*((False, True) if j in wide else (None,) for j in range(len(point)))):
-            upper = np.array(upper)
-            child = (
-                np.where(upper == True, at, low), np.where(upper == False, at, high),  # noqa: E712
-                np.where(upper == True, at, since), np.where(upper == False, at, until),  # noqa: E712
-            )  # fmt: skip
-            volume = 1.0
-            for j in wide:
-                volume *= (child[1][j] - child[0][j]) / (self.domain.high[j] - self.domain.low[j])
-            made.append((*child, volume))
-        for name, parts in zip(("low", "high", "since", "until", "volume"), zip(*made, strict=True), strict=True):
-            setattr(self, name, np.concatenate([np.delete(getattr(self, name), box, axis=0), np.array(parts)]))
+        low, high, since, until = (each[:, box].tolist() for each in (self.low, self.high, self.since, self.until))
+        at = [min(max(value, a), b) for value, a, b in zip(point, low, high, strict=True)]
+        lower = [(a, c, s, c) for a, c, s in zip(low, at, since, strict=True)]
+        upper = [(c, b, c, u) for c, b, u in zip(at, high, until, strict=True)]
+        whole = list(zip(low, high, since, until, strict=True))
+        sides = [(lower[j], upper[j]) if j in self.wide else (whole[j],) for j in range(len(at))]
+        for i, child in enumerate(itertools.product(*sides)):
+            self.put(*zip(*child, strict=True), box=box if i == 0 else None)
 
 
 class Splitting(Plain):
@@ -526,27 +584,30 @@ class Splitting(Plain):
     k = 4
 
     def prepare(self):
-        self.boxes = [Boxes(domain) for domain in self.domains]
+        self.boxes = [Boxes(domain, self.count) for domain in self.domains]
 
     def draw(self, slot):
-        boxes = self.boxes[slot]
+        boxes, domain = self.boxes[slot], self.domains[slot]
         box = boxes.largest()
-        domain = boxes.domain
         return [
             domain.settled(j, low + (high - low) * self.rng.random())
-            for j, (low, high) in enumerate(zip(boxes.low[box].tolist(), boxes.high[box].tolist(), strict=True))
+            for j, (low, high) in enumerate(
+                zip(boxes.low[:, box].tolist(), boxes.high[:, box].tolist(), strict=True)
+            )
         ]
 
     def execute(self, row):
         super().execute(row)
         for slot, boxes in enumerate(self.boxes):
-            boxes.split(self.executed(slot)[-1])
+            boxes.split(self.executed(slot)[-1].tolist())
 
     def scores(self, rows):
-        return [
-            all(self.boxes[s].reaches(self.boxes[s].largest(), self.part(rows, s)[i]) for s in self.follow_slots)
-            for i in range(self.k)
-        ]
+        inside = np.ones(self.k, dtype=bool)
+        for slot in self.follow_slots:
+            boxes, points = self.boxes[slot], self.part(rows, slot)
+            box = boxes.largest()
+            inside &= ((boxes.since[:, box] <= points) & (points < boxes.until[:, box])).all(axis=1)
+        return inside
 
 
 class SingleSplitting(Splitting):
@@ -582,4 +643,4 @@ PLAIN = {
 def plain_groups(name, relation, count, seed, **options):
     """The first groups of a generator, sources and follow-ups side by side."""
     kind, implied = PLAIN[name]
-    return kind(relation, seed, **implied, **options).run(count)
+    return kind(relation, count, seed, **implied, **options).run()

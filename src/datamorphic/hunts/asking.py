@@ -1,0 +1,126 @@
+"""Who answers: a function of columns, called with whole batches; or a system under test, asked through a run."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadAnswer, SystemFailed, told
+from ..relations.base import Mask
+from ..relations.boxes import Floats
+
+ENOUGH = 200  # inputs that fail, and none that does not: the function answers nothing
+
+
+class Asked:
+    """A function of columns, asked with batches.
+
+    A function that does not take arrays is called with one input after the other. Where a call raises, the batch is
+    halved until the inputs at fault are found; these have no answer.
+
+    Attributes
+    ----------
+    calls : int
+        How many inputs were answered.
+    failed : int
+        How many of them had no answer.
+    messages : dict
+        What went wrong, and how often.
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
+        self.function = function
+        self.name = name or str(getattr(function, "__name__", None) or getattr(function, "name", "function"))
+        self.calls = 0
+        self.failed = 0
+        self.messages: dict[str, int] = {}
+        self._one_by_one = False
+        self._answered = False
+
+    def __call__(self, inputs: Floats) -> tuple[Any, Mask]:
+        """Return the answers to some inputs, a row each, and which of them there are."""
+        self.calls += len(inputs)
+        there = np.ones(len(inputs), dtype=bool)
+        values = self._batch(inputs, there, 0)
+        self._answered = self._answered or bool(there.any())
+        if not self._answered and self.failed >= ENOUGH:
+            why = max(self.messages, key=lambda text: self.messages[text])
+            raise SystemFailed(f"{self.name} answered none of {self.failed:,} inputs. It says: {why}")
+        return values, there
+
+    def _batch(self, inputs: Floats, there: Mask, first: int) -> Any:
+        if self._one_by_one:
+            return self._scalar(inputs, there, first)
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")  # of overflows and the like: they show in the answers
+                return self._checked(self.function(*inputs.T.copy()), len(inputs))
+        except (Exception, SystemExit) as error:
+            if not self._answered and self._takes_single(inputs[0]):
+                self._one_by_one = True
+                return self._scalar(inputs, there, first)
+            if len(inputs) > 1 and len(inputs) + self.failed <= 100_000:
+                middle = len(inputs) // 2
+                halves = (
+                    self._batch(inputs[:middle], there, first),
+                    self._batch(inputs[middle:], there, first + middle),
+                )
+                return _joined(halves)
+            self._note(error, len(inputs))
+            there[first : first + len(inputs)] = False
+            return np.full(len(inputs), np.nan)
+
+    def _takes_single(self, row: Floats) -> bool:
+        """Tell whether the function answers one input, given as plain numbers."""
+        try:
+            return np.ndim(self.function(*row.tolist())) <= 1
+        except (Exception, SystemExit):
+            return False
+
+    def _scalar(self, inputs: Floats, there: Mask, first: int) -> Any:
+        answers: list[Any] = []
+        for i, row in enumerate(inputs.tolist()):
+            try:
+                answers.append(self.function(*row))
+            except (Exception, SystemExit) as error:
+                self._note(error, 1)
+                there[first + i] = False
+                answers.append(None)
+        kept = [answer for answer in answers if answer is not None]
+        blank: Any = np.full(np.shape(kept[0]), np.nan) if kept else np.nan
+        if kept and isinstance(kept[0], str):
+            blank = ""
+        return np.array([blank if answer is None else answer for answer in answers])
+
+    def _note(self, error: BaseException, count: int) -> None:
+        self.failed += count
+        text = told(error)
+        self.messages[text] = self.messages.get(text, 0) + count
+
+    def _checked(self, answer: Any, count: int) -> Any:
+        values = np.asarray(answer)
+        if values.ndim == 2 and values.shape[0] != count and values.shape[1] == count:
+            values = values.T  # several outputs, given one after the other
+        if values.ndim == 0 and count == 1:
+            values = values.reshape(1)
+        if values.ndim not in (1, 2) or len(values) != count:
+            raise BadAnswer(
+                f"{self.name} gave an answer of shape {values.shape} for {count:,} inputs. It is called with one array for "
+                "each input, and must return a number for each of their rows."
+            )
+        return values
+
+
+def _joined(parts: tuple[Any, Any]) -> Any:
+    """Return answers to two halves, one after the other; a half without any takes the shape of the other."""
+    a, b = parts
+    if a.ndim != b.ndim or a.shape[1:] != b.shape[1:]:
+        wide = a if a.ndim > b.ndim else b
+        a, b = (
+            each if each is wide else np.full((len(each), *wide.shape[1:]), np.nan)  # no answers: all missing
+            for each in (a, b)
+        )
+    return np.concatenate([a, b])

@@ -1,0 +1,173 @@
+"""`Hunt`: what came of hunting violations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._checks import plural
+from ..groups.measures import Estimate, FMeasures, e_measure, p_measure
+from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
+from ..relations.numeric import FunctionRelation
+from .hunting import Trial, Violation
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Hunt:
+    """What came of a hunt.
+
+    Attributes
+    ----------
+    name, generator : str
+        What was hunted, and who proposed groups.
+    relations : tuple of FunctionRelation
+        What was put to it.
+    trials : list of Trial
+        What became of each trial.
+    kept : list of Violation
+        The violating groups, the first 10,000.
+    columns : tuple of str
+        What the inputs are called.
+    seconds : float
+        How long it took.
+    notes : tuple of str
+        What a reader should know.
+    """
+
+    name: str
+    generator: str
+    relations: tuple[FunctionRelation, ...]
+    trials: list[Trial]
+    kept: list[Violation]
+    columns: tuple[str, ...]
+    budget: int
+    seed: int
+    seconds: float
+    failed: int = 0
+    notes: tuple[str, ...] = ()
+    interrupted: bool = False
+
+    @property
+    def f_measures(self) -> npt.NDArray[np.int64]:
+        """The groups until the first violation of each trial, that one included; all that were tried where there is none."""
+        return self.measured.counts
+
+    @property
+    def measured(self) -> FMeasures:
+        """The F-measures, with which of them were ended before a violation was found."""
+        counts = [trial.violated[0] if trial.violated else trial.groups for trial in self.trials]
+        return FMeasures(np.array(counts), np.array([not trial.violated for trial in self.trials]))
+
+    @property
+    def f2_measures(self) -> npt.NDArray[np.int64]:
+        """The further groups until the second violation, of each trial that has two."""
+        return np.array(
+            [t.violated[1] - t.violated[0] for t in self.trials if len(t.violated) > 1], dtype=np.int64
+        )
+
+    @property
+    def f_times(self) -> npt.NDArray[np.float64]:
+        """The seconds until the first violation of each trial; NaN where there is none."""
+        return np.array([trial.first_after for trial in self.trials])
+
+    @property
+    def generation_seconds(self) -> float:
+        """The seconds spent on choosing groups."""
+        return sum(trial.generating for trial in self.trials)
+
+    def p_measure(self, groups: int) -> Estimate:
+        """Return the share of trials with a violation among the first `groups`."""
+        return p_measure(self.measured, groups)
+
+    def e_measure(self, groups: int) -> Estimate:
+        """Return the mean number of violations among the first `groups`; needs trials that went on that long."""
+        table = np.zeros((len(self.trials), groups), dtype=bool)
+        for row, trial in enumerate(self.trials):
+            table[row, [number - 1 for number in trial.violated if number <= groups]] = True
+        return e_measure(table, groups)
+
+    @property
+    def groups(self) -> int:
+        """How many groups were judged in all trials."""
+        return sum(trial.groups for trial in self.trials)
+
+    @property
+    def calls(self) -> int:
+        """How many inputs were put to the system."""
+        return sum(trial.calls for trial in self.trials)
+
+    @property
+    def violated(self) -> int:
+        """How many groups violate their relation."""
+        return sum(len(trial.violated) for trial in self.trials)
+
+    @property
+    def found(self) -> bool:
+        """Whether any group violates its relation."""
+        return self.violated > 0
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row for each relation: how many groups hold, are violated, not applicable, undefined."""
+        import pandas as pd
+
+        counts = sum((trial.counts for trial in self.trials), np.zeros((len(self.relations), 4), dtype=np.int64))
+        return pd.DataFrame(
+            {
+                "relation": [relation.name for relation in self.relations],
+                "groups": counts.sum(axis=1),
+                "holds": counts[:, HOLDS],
+                "violated": counts[:, VIOLATED],
+                "inapplicable": counts[:, INAPPLICABLE],
+                "undefined": counts[:, UNDEFINED],
+            }
+        )
+
+    @property
+    def violations(self) -> pd.DataFrame:
+        """The violating groups: trial, number, relation, each input (``x1.`` the first source ...) and each output."""
+        import pandas as pd
+
+        rows = []
+        for each in self.kept:
+            row: dict[str, Any] = {
+                "trial": each.trial, "group": each.number, "relation": self.relations[each.relation].name,
+            }  # fmt: skip
+            for i, inputs in enumerate(each.inputs, 1):
+                names = self.columns if len(inputs) == len(self.columns) else [f"{j}" for j in range(len(inputs))]
+                row |= {f"x{i}.{name}": value for name, value in zip(names, inputs.tolist(), strict=True)}
+            for i, output in enumerate(each.outputs, 1):
+                values = np.atleast_1d(output)
+                if len(values) == 1:
+                    row[f"y{i}"] = values[0]
+                else:
+                    row |= {f"y{i}.{j}": value for j, value in enumerate(values.tolist())}
+            rows.append(row)
+        return pd.DataFrame(rows) if rows else pd.DataFrame(columns=["trial", "group", "relation"])
+
+    def __repr__(self) -> str:
+        return f"Hunt({self.name}: {plural(self.violated, 'violation')} in {plural(self.groups, 'group')})"
+
+    def describe(self) -> str:
+        """Return what was found, in words."""
+        from .told import text
+
+        return text(self)
+
+    def document(self) -> dict[str, Any]:
+        """Return everything for JSON."""
+        from .told import document
+
+        return document(self)
+
+    def to_html(self, path: Any) -> None:
+        """Write a page with figures and pictures."""
+        from .page import write
+
+        write(self, path)
