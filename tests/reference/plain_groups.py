@@ -357,46 +357,50 @@ class Grid:
     ascending steps), and a closed cell leaves its place to the last one.
     """
 
-    def __init__(self, domain, how):
-        self.domain, self.how = domain, how
-        self.parts = [1] * domain.columns
+    def __init__(self, domain, how, drawn):
+        self.domain, self.how, self.drawn = domain, how, drawn
+        self.low, self.high = np.array(domain.low), np.array(domain.high)
+        self.wide = np.flatnonzero(self.high > self.low).tolist()
+        self.parts = np.ones(domain.columns, dtype=np.int64)
         self.axis = 0
-        self.fill(np.zeros((0, domain.columns)))
+        self.list_open(self.fill(np.zeros((0, domain.columns))))
 
     def fill(self, points):
         """Have the cells closed that executed inputs close, from the first to the last."""
-        self.open = list(range(self.total))
-        self.place = list(self.open)
+        self.total = math.prod(self.parts.tolist())
+        self.is_closed = np.zeros(self.total, dtype=bool)
         self.filed = self.cells(points)
-        self.close(self.around(self.filed))
-
-    @property
-    def total(self):
-        return math.prod(self.parts)
+        closed = self.around(self.filed)
+        self.is_closed[closed] = True
+        return closed
 
     def cells(self, points):
         """The cell of each point, a number a column; the outermost one for points outside."""
-        made = np.zeros(points.shape, dtype=np.int64)
-        for j, parts in enumerate(self.parts):
-            low, high = self.domain.low[j], self.domain.high[j]
-            if high > low:
-                made[:, j] = np.clip((points[:, j] - low) / (high - low) * parts, 0, parts - 1).astype(np.int64)
-        return made
+        width = np.where(self.high > self.low, self.high - self.low, np.inf)
+        return np.minimum(np.maximum((points - self.low) / width * self.parts, 0), self.parts - 1).astype(np.int64)
 
     def around(self, cells):
         """The numbers of the cells that inputs in some cells close, from the first to the last."""
         numbers, inside = np.zeros((len(cells), 1), dtype=np.int64), np.ones((len(cells), 1), dtype=bool)
         steps = np.array([0] if self.how == "bisection" else [-1, 0, 1])
-        for j, parts in enumerate(self.parts):
+        for j, parts in enumerate(self.parts.tolist()):
             beside = cells[:, j, None] + steps
             if self.how == "wrapped":
                 beside %= parts
-            numbers = (numbers[:, :, None] * parts + beside[:, None, :]).reshape(len(cells), -1)
-            inside = (inside[:, :, None] & ((beside >= 0) & (beside < parts))[:, None, :]).reshape(len(cells), -1)
+            allowed = (beside >= 0) & (beside < parts)
+            size = (len(cells), numbers.shape[1] * len(steps))
+            numbers = (numbers[:, :, None] * parts + beside[:, None, :]).reshape(size)
+            inside = (inside[:, :, None] & allowed[:, None, :]).reshape(size)
         return numbers[inside]
 
-    def close(self, numbers):
-        for number in dict.fromkeys(numbers.tolist()):
+    def list_open(self, closed):
+        """List the open cells after a cut."""
+        self.open = list(range(self.total))
+        self.place = list(self.open)
+        self.unlist(closed)
+
+    def unlist(self, closed):
+        for number in dict.fromkeys(closed.tolist()):
             place = self.place[number]
             if place >= 0:
                 last = self.open.pop()
@@ -408,38 +412,34 @@ class Grid:
     def execute(self, point):
         cell = self.cells(point[None])
         self.filed = np.concatenate([self.filed, cell])
-        self.close(self.around(cell))
-
-    def must_be_cut(self, count):
-        return not self.open or count >= self.total
+        closed = self.around(cell)
+        self.is_closed[closed] = True
+        if self.drawn:
+            self.unlist(closed)
 
     def cut(self, points):
         """Cut finer as long as no cell is open, or as many inputs were executed as there are cells."""
-        wide = [j for j in range(self.domain.columns) if self.domain.high[j] > self.domain.low[j]]
-        if not wide or not self.must_be_cut(len(points)):
-            return
-        while True:
+        closed = None
+        while self.wide and (self.is_closed.all() or len(points) >= self.total):
             if self.how == "bisection":
-                while self.axis not in wide:
+                while self.axis not in self.wide:
                     self.axis = (self.axis + 1) % self.domain.columns
                 self.parts[self.axis] *= 2
                 self.axis = (self.axis + 1) % self.domain.columns
             else:
-                self.parts = [parts + 1 if j in wide else 1 for j, parts in enumerate(self.parts)]
-            closed = np.zeros(self.total, dtype=bool)
-            closed[self.around(self.cells(points))] = True
-            if not closed.all() and len(points) < self.total:
-                break
-        self.fill(points)
+                self.parts[self.wide] += 1
+            closed = self.fill(points)
+        if self.drawn and closed is not None:
+            self.list_open(closed)
 
     def draw_cell(self, rng):
         drawn = rng.random()
         number = self.open[int(drawn * len(self.open))] if self.open else int(drawn * self.total)
-        return np.unravel_index(number, self.parts)
+        return np.unravel_index(number, self.parts.tolist())
 
     def draw_in(self, rng, cell):
         point = []
-        for j, parts in enumerate(self.parts):
+        for j, parts in enumerate(self.parts.tolist()):
             low = self.domain.low[j]
             value = low + (self.domain.high[j] - low) * ((int(cell[j]) + rng.random()) / parts)
             point.append(self.domain.settled(j, value))
@@ -449,7 +449,7 @@ class Grid:
         """Whether each executed input lies in the cell of each point, or at most so many steps beside it."""
         here, there = self.cells(points), self.filed
         near = np.ones((len(here), len(there)), dtype=bool)
-        for j, parts in enumerate(self.parts):
+        for j, parts in enumerate(self.parts.tolist()):
             apart = np.abs(here[:, None, j] - there[None, :, j])
             near &= (np.minimum(apart, parts - apart) if self.how == "wrapped" else apart) <= steps
         return near
@@ -466,7 +466,7 @@ class Cells(Plain):
     how = "bisection"
 
     def prepare(self):
-        self.grids = [Grid(domain, self.how) for domain in self.domains]
+        self.grids = [Grid(domain, self.how, domain in self.sources) for domain in self.domains]
 
     def candidates(self):
         for slot, grid in enumerate(self.grids):
@@ -534,33 +534,35 @@ class Boxes:
     """
 
     def __init__(self, domain, room):
-        self.domain = domain
-        self.wide = [j for j in range(domain.columns) if domain.high[j] > domain.low[j]]
-        most = 1 + room * 2 ** len(self.wide)
-        self.low, self.high = np.zeros((2, domain.columns, most))
-        self.since, self.until = np.zeros((2, domain.columns, most))
+        low, high = np.array([domain.low]), np.array([domain.high])
+        self.width = high - low
+        wide = self.width[0] > 0
+        #: which children lie above the point, and which below it, column by column
+        self.above = np.array(list(itertools.product(*((False, True) if each else (False,) for each in wide))))
+        self.below = ~self.above & wide
+        most = 1 + room * len(self.above)
+        self.low, self.high, self.since, self.until = np.zeros((4, domain.columns, most))
         self.volume = np.zeros(most)
-        self.count = 0
-        self.put(domain.low, domain.high, [-math.inf] * domain.columns, [math.inf] * domain.columns)
+        self.count = 1
+        self.put([0], low, high, np.full_like(low, -np.inf), np.full_like(low, np.inf))
 
-    def put(self, low, high, since, until, box=None):
-        """Add a box, or put it in the place of another."""
-        if box is None:
-            box = self.count
-            self.count += 1
-        self.low[:, box], self.high[:, box], self.since[:, box], self.until[:, box] = low, high, since, until
-        volume = 1.0
-        for j in self.wide:
-            volume *= (high[j] - low[j]) / (self.domain.high[j] - self.domain.low[j])
-        self.volume[box] = volume
+    def put(self, where, low, high, since, until):
+        """Write boxes, a row each."""
+        self.low[:, where], self.high[:, where] = low.T, high.T
+        self.since[:, where], self.until[:, where] = since.T, until.T
+        volume = np.ones(len(low))
+        for j, width in enumerate(self.width[0]):
+            if width > 0:
+                volume *= (high[:, j] - low[:, j]) / width
+        self.volume[where] = volume
 
     def largest(self):
         return int(np.argmax(self.volume[: self.count]))
 
     def box_of(self, point):
         """The one box that reaches to a point."""
-        left = np.arange(self.count)
-        for since, until, value in zip(self.since, self.until, point, strict=True):
+        left = np.flatnonzero((self.since[0, : self.count] <= point[0]) & (point[0] < self.until[0, : self.count]))
+        for since, until, value in zip(self.since[1:], self.until[1:], point[1:], strict=True):
             left = left[(since[left] <= value) & (value < until[left])]
         (box,) = left
         return int(box)
@@ -568,14 +570,17 @@ class Boxes:
     def split(self, point):
         """Put two parts along every wide column in the place of the box a point lies in."""
         box = self.box_of(point)
-        low, high, since, until = (each[:, box].tolist() for each in (self.low, self.high, self.since, self.until))
-        at = [min(max(value, a), b) for value, a, b in zip(point, low, high, strict=True)]
-        lower = [(a, c, s, c) for a, c, s in zip(low, at, since, strict=True)]
-        upper = [(c, b, c, u) for c, b, u in zip(at, high, until, strict=True)]
-        whole = list(zip(low, high, since, until, strict=True))
-        sides = [(lower[j], upper[j]) if j in self.wide else (whole[j],) for j in range(len(at))]
-        for i, child in enumerate(itertools.product(*sides)):
-            self.put(*zip(*child, strict=True), box=box if i == 0 else None)
+        low, high = self.low[:, box], self.high[:, box]
+        at = np.minimum(np.maximum(point, low), high)
+        where = [box, *range(self.count, self.count + len(self.above) - 1)]
+        self.count += len(self.above) - 1
+        self.put(
+            where,
+            np.where(self.above, at, low),
+            np.where(self.below, at, high),
+            np.where(self.above, at, self.since[:, box]),
+            np.where(self.below, at, self.until[:, box]),
+        )
 
 
 class Splitting(Plain):
@@ -599,7 +604,7 @@ class Splitting(Plain):
     def execute(self, row):
         super().execute(row)
         for slot, boxes in enumerate(self.boxes):
-            boxes.split(self.executed(slot)[-1].tolist())
+            boxes.split(self.executed(slot)[-1])
 
     def scores(self, rows):
         inside = np.ones(self.k, dtype=bool)

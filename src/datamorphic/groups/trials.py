@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ..relations.boxes import Floats
 
-FIRST = 16  # groups that are made at once to begin with
-SHARE = 4  # later a quarter of what there is: so few are made in vain
+FIRST = 32  # groups that are made at once to begin with
+SHARE = 3  # later a third of what there is: so few are made in vain
 
 
 class Proposes(Protocol):

@@ -49,8 +49,8 @@ def framed(relation: Relation, space: Space) -> FunctionRelation:
     """Return a relation about cases of a frame as one about codes of a space, so that generators can choose them."""
     if relation.whole or type(relation).follow_up is Relation.follow_up:
         raise ArgumentError(
-            f"The relation {relation.name!r} does not make one follow-up from one case. Check it with dm.check, or hunt with "
-            "a relation that has follow_up()."
+            f"The relation {relation.name!r} does not make one follow-up from one case. Check it with dm.check, or hunt "
+            "with a relation that has follow_up()."
         )
 
     def follow(codes: Floats) -> Floats:

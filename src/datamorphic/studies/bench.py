@@ -51,6 +51,10 @@ class Scale:
         How many simulated data sets of each rule are cross-validated.
     patience : float
         Seconds after which a mutant is said to hang.
+    trials : int
+        How often groups are made until a relation is violated.
+    groups : int
+        How many groups are made in all these trials, about: where violations are rare, there are fewer trials.
     """
 
     repetitions: int
@@ -67,6 +71,8 @@ class Scale:
     compared: int
     sets: int
     patience: float
+    trials: int
+    groups: int
 
 
 _SIX, _TEN = tuple(range(200, 1201, 200)), tuple(range(100, 1001, 100))
@@ -74,15 +80,15 @@ FAST = ("DT", "DT2", "KNN", "LR", "NB", "NB2")
 SCALES = {
     "tiny": Scale(
         1, 1, ("Box 1", "Sin 2"), ("DT", "NB"), (200,), (200,), (200,), (100,), (10,),
-        inputs=12, mutants=6, compared=100, sets=1, patience=10,
+        inputs=12, mutants=6, compared=100, sets=1, patience=10, trials=5, groups=400,
     ),
     "small": Scale(
         3, 1, tuple(RULES), FAST, _SIX, (200, 800), (200, 1200), (200, 1000), (100,),
-        inputs=100, mutants=40, compared=1000, sets=10, patience=30,
+        inputs=100, mutants=40, compared=1000, sets=10, patience=30, trials=500, groups=30_000,
     ),
     "full": Scale(
         10, 10, tuple(RULES), REFERENCE_MODELS, _SIX, _SIX, _SIX, _TEN, _TEN,
-        inputs=300, mutants=None, compared=10_000, sets=300, patience=600,
+        inputs=300, mutants=None, compared=10_000, sets=300, patience=600, trials=10_000, groups=10**12,
     ),
 }  # fmt: skip
 

@@ -18,6 +18,7 @@ OPERATORS = ("CRP", "AOR", "ROR", "RSR")
 COUNT = 12
 #: how often some relation finds a mutant at least, and how often all do at most
 LEAST, MOST = 1e-4, 0.5
+FEWEST = 3  # violations, or it may be hard to see again
 
 
 def choose_mutants(
@@ -62,7 +63,7 @@ def _found(program: Program, trials: list[Trial]) -> Iterator[tuple[Mutant, set[
         except Exception:  # mutants raise whatever they like
             continue
         rates = tuple(float(each.mean()) for each in violated)
-        if rates in seen or not LEAST <= max(rates) <= MOST:
+        if rates in seen or not max(LEAST, FEWEST / len(violated[0])) <= max(rates) <= MOST:
             continue
         seen.add(rates)
         marks = {("operator", mutant.operator), ("line", str(mutant.line)), ("greatest", _size(max(rates)))}

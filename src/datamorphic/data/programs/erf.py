@@ -14,7 +14,7 @@ FAR = 27.0
 
 
 def erf(x: Any) -> Any:
-    """Return the error function of numbers; right to 1e-14 everywhere.
+    """Return the error function of numbers; right to 1e-15 everywhere.
 
     Examples
     --------

@@ -61,7 +61,7 @@ class Program:
     >>> tanh, tanh.domain, list(tanh.relations)
     (Program('tanh'), Box((0, 1000)), ['tripling'])
     >>> tanh.mutants["emu10"]
-    Mutant('tanh', 'emu10', CRP line 24: 1.0 -> 10.0)
+    Mutant('tanh', 'emu10', CRP line 23: 1.0 -> 10.0)
     """
 
     name: str
@@ -97,7 +97,7 @@ class Program:
         }
         return Named(f"mutant of {self.name}", made)
 
-    @cached_property
+    @property
     def regions(self) -> pd.DataFrame:
         """How often each mutant breaks each relation, and where: see `measure_regions`, which makes this table."""
         return stored.regions(self.name)

@@ -10,7 +10,7 @@ ALIKE = 0.01
 
 
 def rj(x: Any, y: Any, z: Any, p: Any) -> Any:
-    """Return R_J(x, y, z, p) for x, y, z >= 0, one of them 0 at most, and p > 0; right to 1e-11 of it.
+    """Return R_J(x, y, z, p) for x, y, z >= 0, one of them 0 at most, and p > 0; right to 1e-13 of it.
 
     Examples
     --------

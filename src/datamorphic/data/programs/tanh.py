@@ -10,7 +10,7 @@ import numpy as np
 def tanh(x: Any) -> Any:
     """Return the hyperbolic tangent; NaN beyond 709, where the exponential is no number any more.
 
-    It is right to 1e-14 between -709 and 709.
+    It is right to 1e-15 between -709 and 709.
 
     Examples
     --------

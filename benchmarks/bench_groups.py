@@ -1,0 +1,149 @@
+"""Metamorphic groups: generators against plain loops and the published seconds, simulated trials, groups judged a second."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+
+import datamorphic as dm
+from benchmarks.timing import line
+from datamorphic.groups.generators import GENERATORS
+from datamorphic.groups.generators import make as make_generator
+
+GROUPS, FEW, K = 10_000, 2_000, 10  # a plain loop takes minutes for more
+PUBLISHED = {
+    "MT-ART-Min": "218.8 s",
+    "SFIDMT-ART": "28.2 s",
+    "MT-BART": "0.078 s",
+    "MT-IPART": "2.86 s",
+}  # Table 12
+TRIALS, RATE = 2_000, 0.005
+
+
+def main():
+    tripled = dm.FunctionRelation(name="tripled", domain=[(0, 100)] * 2, follow_up=dm.Affine.scaled(3.0, 2))
+    called = dm.FunctionRelation(name="tripled", domain=[(0, 100)] * 2, follow_up=lambda x: 3.0 * x)
+    plain = {"SFIDMT-ART": _apart, "MT-ART-Min": _pooled, "MT-BART": _cells, "MT-IPART": _grid}
+    for name, loop in plain.items():
+        took = _generated(name, tripled, GROUPS)
+        slow, quick = _clock(lambda loop=loop: loop(FEW)), _generated(name, tripled, FEW)
+        line(
+            f"{name}, {GROUPS:,} groups, k = {K}, 2-D",
+            f"{took:.3f} s",
+            f"published {PUBLISHED[name]} (a 1-2 relation); {FEW:,} groups: {slow / quick:.0f} x a plain loop ({slow:.1f} s)",
+        )
+    many = _generated("SFIDMT-ART", tripled, 10 * GROUPS)
+    few = _generated("SFIDMT-ART", tripled, GROUPS)
+    line(f"SFIDMT-ART, {10 * GROUPS:,} groups", f"{many:.2f} s", f"grows as n^{math.log10(many / few):.2f}")
+    line("SFIDMT-ART, follow-ups by a function of Python", f"{_generated('SFIDMT-ART', called, GROUPS):.2f} s", "")
+    for name in GENERATORS:
+        if name in ("MT-ART-Avg", "MT-ART-Max"):
+            continue
+        found = dm.simulate(name, "block", RATE, trials=TRIALS, progress=False)
+        line(
+            f"{name}: {TRIALS:,} simulated trials, rate {RATE}",
+            f"{found.seconds:.1f} s",
+            f"{10_000 / TRIALS * found.seconds:.0f} s for 10,000; F-ratio {found.f_ratio:.2f}",
+        )
+    sine = dm.FunctionRelation(name="sine", domain=(0, 1000), follow_up=dm.Affine.of([[-1.0]], math.pi))
+    dm.hunt(np.sin, sine, "MT-RT", budget=1000)
+    found = dm.hunt(np.sin, sine, "MT-RT", budget=3_000_000, progress=False)
+    line("sin(x) = sin(pi - x), hunted with MT-RT", f"{found.groups / found.seconds / 1e6:.1f} M groups/s", "")
+
+
+def _generated(name, relation, groups):
+    make_generator(name, relation, k=K).propose(100)  # compiles
+    return min(_clock(lambda: make_generator(name, relation, k=K).propose(groups)) for _ in range(3))
+
+
+def _clock(work):
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+# -- the same, as one would write it first ------------------------------------------------------------------
+
+
+def _candidates(rng, executed):
+    """Candidates from empty shells: all shares of executed sources looked at."""
+    shells = len(executed) + 1
+    share = np.abs(executed / 50 - 1).max(axis=1) ** 2 if len(executed) else np.zeros(0)
+    empty = np.setdiff1d(np.arange(shells), (share * shells).astype(int))
+    radius = np.sqrt((rng.choice(empty, K) + rng.random(K)) / shells)[:, None]
+    points = radius * rng.uniform(-1, 1, (K, 2))
+    side = rng.integers(0, 2, K)
+    points[np.arange(K), side] = radius[:, 0] * rng.choice([-1, 1], K)
+    return 50 + 50 * points
+
+
+def _nearest(points, executed):
+    return (
+        np.sqrt(((points[:, None] - executed[None]) ** 2).sum(axis=2).min(axis=1))
+        if len(executed)
+        else np.zeros(K)
+    )
+
+
+def _apart(groups):
+    rng, sources, follow = np.random.default_rng(0), np.zeros((groups, 2)), np.zeros((groups, 2))
+    for n in range(groups):
+        made = _candidates(rng, sources[:n])
+        best = np.argmax(_nearest(made, sources[:n]) + _nearest(3 * made, follow[:n]))
+        sources[n], follow[n] = made[best], 3 * made[best]
+
+
+def _pooled(groups):
+    rng, pool = np.random.default_rng(0), np.zeros((2 * groups, 2))
+    for n in range(groups):
+        inside = pool[: 2 * n]
+        made = _candidates(rng, inside[(inside <= 100).all(axis=1)])
+        best = np.argmax(np.minimum(_nearest(made, inside), _nearest(3 * made, inside)))
+        pool[2 * n], pool[2 * n + 1] = made[best], 3 * made[best]
+
+
+def _placed(points, parts, high):
+    return np.ravel_multi_index(
+        tuple(np.minimum((points / high * parts).astype(int), np.array(parts) - 1).T), parts
+    )
+
+
+def _cells(groups):
+    rng, sources = np.random.default_rng(0), np.zeros((groups, 2))
+    parts = [[1, 1], [1, 1]]
+    for n in range(groups):
+        open_cells = []
+        for slot, (factor, high) in enumerate(((1, 100), (3, 300))):
+            if n >= math.prod(parts[slot]):
+                parts[slot][0 if parts[slot][0] == parts[slot][1] else 1] *= 2
+            taken = _placed(factor * sources[:n], parts[slot], high)
+            open_cells.append(np.setdiff1d(np.arange(math.prod(parts[slot])), taken))
+        corner = np.array(np.unravel_index(rng.choice(open_cells[0]), parts[0]))
+        made = (corner + rng.random((K, 2))) / parts[0] * 100
+        good = np.flatnonzero(np.isin(_placed(3 * made, parts[1], 300), open_cells[1]))
+        sources[n] = made[rng.choice(good) if len(good) else rng.integers(K)]
+
+
+def _grid(groups):
+    rng, sources = np.random.default_rng(0), np.zeros((groups, 2))
+    p = [1, 1]
+    for n in range(groups):
+        free = []
+        for slot, (factor, high) in enumerate(((1, 100), (3, 300))):
+            while True:
+                taken = np.zeros((p[slot], p[slot]), dtype=bool)
+                at = np.minimum((factor * sources[:n] / high * p[slot]).astype(int), p[slot] - 1)
+                for a in (-1, 0, 1):
+                    for b in (-1, 0, 1):
+                        taken[(at[:, 0] + a) % p[slot], (at[:, 1] + b) % p[slot]] = True
+                if not taken.all():
+                    break
+                p[slot] += 1
+            free.append(~taken)
+        corner = rng.choice(np.argwhere(free[0]))
+        made = (corner + rng.random((K, 2))) / p[0] * 100
+        at = np.minimum((3 * made / 300 * p[1]).astype(int), p[1] - 1)
+        good = np.flatnonzero(free[1][at[:, 0], at[:, 1]])
+        sources[n] = made[rng.choice(good) if len(good) else rng.integers(K)]

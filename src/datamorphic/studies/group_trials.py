@@ -1,0 +1,350 @@
+"""What the studies of groups measure: trials on mutants and on drawn regions, how evenly groups lie, how long they take."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._checks import plural
+from ..data.programs import programs
+from ..groups.generators import find
+from ..groups.measures import Spread, discrepancy, dispersion
+from ..groups.selectors import find_selector
+from ..relations.base import VIOLATED
+from ..relations.boxes import Affine, Box, Floats
+from ..relations.numeric import FunctionRelation
+from ..verbs.hunt import generate, hunt
+from ..verbs.simulate import simulate
+from .bench import Bench, Figures, Job, Scale, drawn
+
+SLOW = ("MT-ART-Max", "MT-ART-Avg")  # they look at all that was executed for each candidate
+CLASSIC = ("FSCS-ART", "RPART", "BART", "IPART")
+FEWEST = 4  # trials
+PATIENCE = 100_000  # groups after which a trial ends, as in print
+PATIENCE_OF_PAIRS = 1_000_000  # the same for pairs of relation and group
+CELLS = 1000
+ONE, TWO, THREE = "1-1", "1-2", "1-3"
+
+
+def trials_of(scale: Scale, rate: float, generator: str = "") -> int:
+    """Return how many trials are made: fewer where each takes long."""
+    fit = scale.groups * (1.0 if math.isnan(rate) else rate) / (5 if generator in SLOW else 1)
+    return max(FEWEST, min(scale.trials, round(fit)))
+
+
+def budget_of(scale: Scale, generator: str, most: int = PATIENCE) -> int:
+    """Return after how many groups a trial ends."""
+    if generator in SLOW:
+        return min(find(generator)[0].patience, max(100, scale.groups // 60))
+    return min(most, scale.groups)
+
+
+def amount(scale: Scale) -> str:
+    """Say how much is done."""
+    return f"at most {plural(scale.trials, 'trial')} of each way"
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Something measured once."""
+
+    @property
+    def label(self) -> str:
+        """What is shown while it is measured."""
+        return " ".join(str(each) for each in vars(self).values() if isinstance(each, str) and each)
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What jobs share whose times can be compared."""
+        return (type(self).__name__, *(value for value in vars(self).values() if isinstance(value, str)))
+
+    @property
+    def weight(self) -> int:
+        """How long it takes, compared with others of its kind."""
+        return int(getattr(self, "trials", 1))
+
+    def repetitions(self, scale: Scale) -> int:
+        """Return 1: trials are part of it."""
+        return 1
+
+    def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
+        """Return the figures."""
+        began = time.perf_counter()
+        figures = self._figures(int(drawn(self, seed, repetition).generate_state(1)[0]))
+        return {**figures, "seconds": time.perf_counter() - began}
+
+    def _figures(self, seed: int) -> dict[str, float]:
+        raise NotImplementedError
+
+
+# -- trials ------------------------------------------------------------------------------------------------
+
+
+def _moments(found: Any) -> dict[str, float]:
+    """Return what comparisons need to know of F-measures."""
+    return {"mean": found.mean, "sd": found.sd, "trials": len(found), "censored": 100 * found.censored_share}
+
+
+@dataclass(frozen=True)
+class Hunting(_Measured):
+    """F-measures of a generator on a mutant, with one relation."""
+
+    program: str
+    mutant: str
+    relation: str
+    generator: str
+    trials: int
+    budget: int
+
+    def _figures(self, seed: int) -> dict[str, float]:
+        subject = programs[self.program]
+        found = hunt(
+            subject.mutants[self.mutant],
+            subject.relations[self.relation],
+            self.generator,
+            budget=self.budget,
+            trials=self.trials,
+            seed=seed,
+            progress=False,
+        )
+        return _moments(found.measured)
+
+
+@dataclass(frozen=True)
+class Selecting(_Measured):
+    """F-measures of a selector on a mutant, with several relations of one source domain."""
+
+    program: str
+    mutant: str
+    relations: tuple[str, ...]
+    selector: str
+    k: int
+    trials: int
+    budget: int
+
+    def _figures(self, seed: int) -> dict[str, float]:
+        subject = programs[self.program]
+        shared = subject.shared()
+        found = hunt(
+            subject.mutants[self.mutant],
+            [shared[name] for name in self.relations],
+            selector=self.selector,
+            k=self.k,
+            published=True,
+            budget=self.budget,
+            trials=self.trials,
+            seed=seed,
+            progress=False,
+        )
+        return _moments(found.measured)
+
+
+@dataclass(frozen=True)
+class Simulating(_Measured):
+    """F-measures of a generator on regions that are drawn; the F-ratio is to random testing, which is known exactly."""
+
+    generator: str
+    region: str
+    rate: float
+    dimension: int
+    trials: int
+    budget: int
+    scenario: str = ""
+
+    def _figures(self, seed: int) -> dict[str, float]:
+        found = simulate(
+            self.generator, self.region, self.rate, self.dimension, scenario=self.scenario or None, trials=self.trials,
+            seed=seed, budget=self.budget, progress=False,
+        )  # fmt: skip
+        return _simulated(found)
+
+
+def _simulated(found: Any) -> dict[str, float]:
+    ratio = found.ratio
+    return {
+        **_moments(found.found),
+        "F-ratio %": 100 * ratio.value,
+        "±, points": 50 * (ratio.high - ratio.low),
+        "effect size": found.cohens_d,
+    }
+
+
+#: follow-ups of relations that are simulated, by the number of sources and of follow-ups; all within the unit cube
+_CHANGES = {ONE: (-1.0,), TWO: (-1.0, 0.5), THREE: (-1.0, 0.5, 1 / 3)}
+
+
+def made_relation(name: str, dimension: int) -> FunctionRelation:
+    """Return a relation to simulate with: mirrored sources, and smaller ones."""
+    changes = [Affine.scaled(factor, dimension, 1.0 if factor < 0 else 0.0) for factor in _CHANGES[name]]
+    return FunctionRelation(name=name, domain=Box.of([(0.0, 1.0)] * dimension), follow_up=changes)
+
+
+@dataclass(frozen=True)
+class SelectingSimulated(_Measured):
+    """F-measures of a selector on regions that are drawn; one of the relations is violated there."""
+
+    selector: str
+    relations: tuple[str, ...]
+    violating: int
+    region: str
+    rate: float
+    dimension: int
+    k: int
+    trials: int
+    budget: int
+    published: bool = False
+
+    def _figures(self, seed: int) -> dict[str, float]:
+        made = [made_relation(name, self.dimension) for name in self.relations]
+        found = simulate(
+            region=self.region, rate=self.rate, relation=made, selector=self.selector, violating=self.violating, k=self.k,
+            published=self.published, trials=self.trials, seed=seed, budget=self.budget, progress=False,
+        )  # fmt: skip
+        return _simulated(found)
+
+
+# -- comparing two of them -------------------------------------------------------------------------------------
+
+
+def ratio(bench: Bench, first: Job, second: Job) -> float:
+    """Return the F-measure of the first in percent of that of the second."""
+    return 100 * bench.figure(first, "mean") / bench.figure(second, "mean")
+
+
+def effect(bench: Bench, first: Job, second: Job) -> float:
+    """Return Cohen's d, positive where the first is better; NaN where a trial was ended, as published."""
+    spread = math.sqrt((bench.figure(first, "sd") ** 2 + bench.figure(second, "sd") ** 2) / 2)
+    if _unknown(bench, first, second) or not spread > 0:
+        return math.nan
+    return (bench.figure(second, "mean") - bench.figure(first, "mean")) / spread
+
+
+def p_value(bench: Bench, first: Job, second: Job) -> float:
+    """Return the p-value of Welch's test; NaN where a trial was ended, as published."""
+    from scipy.stats import ttest_ind_from_stats
+
+    if _unknown(bench, first, second) or not bench.figure(first, "sd") + bench.figure(second, "sd") > 0:
+        return math.nan
+    known = [bench.figure(job, each) for job in (first, second) for each in ("mean", "sd", "trials")]
+    return float(ttest_ind_from_stats(*known, equal_var=False).pvalue)
+
+
+def _unknown(bench: Bench, *jobs: Job) -> bool:
+    return not all(bench.figure(job, "censored") == 0 for job in jobs)
+
+
+# -- how groups lie, and how long they take ---------------------------------------------------------------------
+
+
+def _mean(each: list[dict[str, float]]) -> dict[str, float]:
+    return {key: math.fsum(one[key] for one in each) / len(each) for key in each[0]}
+
+
+def _told(what: str, cases: str, spread: Spread) -> dict[str, float]:
+    return {
+        f"{what} {cases} min": spread.least,
+        f"{what} {cases} max": spread.most,
+        f"{what} {cases} max-min": spread.width,
+    }
+
+
+def evenness(points: Floats, box: Box, cases: str) -> dict[str, float]:
+    """Return dispersion and discrepancy of points."""
+    cells = discrepancy(points, box.low, box.high, boxes=CELLS, how="cells")
+    return {**_told("dispersion", cases, dispersion(points)), **_told("discrepancy", cases, cells)}
+
+
+def _both(relation: FunctionRelation, sources: Floats) -> dict[str, float]:
+    """Return how sources and follow-ups lie; several follow-ups each in its own domain, on average."""
+    follow = relation.follow_inputs(relation.follow(sources))
+    parts = [evenness(made, box, "FTC") for made, box in zip(follow, relation.follow_domains(), strict=True)]
+    return {**evenness(sources, relation.domain[0], "STC"), **_mean(parts)}
+
+
+@dataclass(frozen=True)
+class Spreading(_Measured):
+    """Dispersion and discrepancy of groups of a generator."""
+
+    program: str
+    relation: str
+    generator: str
+    trials: int
+    groups: int = 1000
+
+    def _figures(self, seed: int) -> dict[str, float]:
+        relation = programs[self.program].relations[self.relation]
+        made = [generate(relation, self.generator, self.groups, seed + k).sources for k in range(self.trials)]
+        return _mean([_both(relation, sources) for sources in made])
+
+
+@dataclass(frozen=True)
+class Timing(_Measured):
+    """Seconds to make groups, kernels being compiled."""
+
+    program: str
+    relation: str
+    generator: str
+    groups: int = 10_000
+
+    def _figures(self, seed: int) -> dict[str, float]:
+        relation = programs[self.program].relations[self.relation]
+        generate(relation, self.generator, 100, seed)
+        began = time.perf_counter()
+        generate(relation, self.generator, self.groups, seed)
+        return {"generation": time.perf_counter() - began}
+
+
+@dataclass(frozen=True)
+class Pairing(_Measured):
+    """Seconds to choose pairs of relation and group, and how these lie: the mean over relations, sources and follow-ups."""
+
+    program: str
+    relations: tuple[str, ...]
+    selector: str
+    k: int
+    pairs: int = 10_000
+
+    def _figures(self, seed: int) -> dict[str, float]:
+        shared = programs[self.program].shared()
+        made = find_selector(self.selector)([shared[name] for name in self.relations], k=self.k, published=True)
+        made.again(seed).propose(100)
+        began = time.perf_counter()
+        picks = made.again(seed).propose(self.pairs)
+        seconds = time.perf_counter() - began
+        lie = []
+        for number, relation in enumerate(made.relations):
+            sources = picks.sources[picks.relation == number]
+            if len(sources) > 1:
+                lie.append(_both(relation, sources))
+        found = _mean(lie)
+        means = {
+            what: (found[f"{what} STC max-min"] + found[f"{what} FTC max-min"]) / 2
+            for what in ("dispersion", "discrepancy")
+        }
+        return {"generation": seconds, **means}
+
+
+@dataclass(frozen=True)
+class Breaking(_Measured):
+    """How often each mutant of a program breaks each of its relations, all of one source domain."""
+
+    program: str
+    inputs: int
+
+    def _figures(self, seed: int) -> dict[str, float]:
+        from ..data.programs.measuring import Trial
+
+        subject = programs[self.program]
+        found = {}
+        for name, relation in subject.shared().items():
+            trial = Trial.of(relation, self.inputs, seed)
+            for id, mutant in subject.mutants.items():
+                violated = trial.verdicts(mutant) == VIOLATED
+                found[f"{id} {name}"] = float(np.mean(violated))
+                kind = trial.kind(violated)
+                found |= {f"{id} {name} {each}": float(kind == each) for each in ("block", "point", "strip")}
+        return found

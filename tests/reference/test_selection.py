@@ -1,0 +1,99 @@
+"""Selectors choose the same pairs as plain code that makes everything anew, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import plain_selection
+import pytest
+
+import datamorphic as dm
+from datamorphic.groups.selectors import SELECTORS
+from datamorphic.relations.boxes import Affine
+
+PAIRS = {1: 300, 2: 250, 3: 200, 6: 90}
+
+
+def relations(dimension, made, several=True):
+    """Return 1-1, 1-2 and 1-3 relations of one source domain, and a 2-2 one; the widest is the last."""
+    one = np.eye(dimension)
+    both = np.concatenate([one, one], axis=1)
+    kinds = {
+        "1-1": [3 * one],
+        "1-2": [-one, one[::-1]],
+        "1-3": [0.5 * one, one[::-1] + one, 2 * one],
+        "2-2": [both, np.concatenate([one, -one], axis=1)],
+    }
+    domain = [(-1.0, 2.0 + j) for j in range(dimension)]
+    return [
+        dm.FunctionRelation(
+            name=name,
+            domain=domain,
+            sources=int(name[0]),
+            follow_up=[made(Affine.of(matrix, 0.25)) for matrix in matrices],
+        )
+        for name, matrices in kinds.items()
+        if several or name != "2-2"
+    ]
+
+
+def as_function(change):
+    return lambda *parts: change(np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1))
+
+
+def same_pairs(name, given, count, seed=5, k=3, data=None, **options):
+    made = SELECTORS[name](given, k=k, seed=seed, candidates=data, **options).propose(count)
+    which, sources = plain_selection.PLAIN[name](given, k, seed, data=data, **options).run(count)
+    np.testing.assert_array_equal(made.relation, which)
+    np.testing.assert_array_equal(made.sources, np.array(sources))
+    assert len(set(which)) == len(given)
+
+
+@pytest.mark.parametrize("published", [False, True], ids=["share", "published"])
+@pytest.mark.parametrize("dimension", PAIRS)
+@pytest.mark.parametrize("name", plain_selection.PLAIN)
+def test_affine_follow_ups(name, dimension, published):
+    same_pairs(name, relations(dimension, lambda change: change), PAIRS[dimension], published=published)
+
+
+@pytest.mark.parametrize("dimension", [1, 3])
+@pytest.mark.parametrize("name", plain_selection.PLAIN)
+def test_follow_ups_by_a_function(name, dimension):
+    """Their domains are known from samples only, so some follow-ups lie outside."""
+    same_pairs(name, relations(dimension, as_function), 120)
+
+
+@pytest.mark.parametrize("name", plain_selection.PLAIN)
+def test_other_numbers_of_candidates_and_relations(name):
+    given = relations(2, lambda change: change, several=False)
+    for k, seed in ((1, 2), (7, 3)):
+        same_pairs(name, given, 100, seed=seed, k=k)
+    same_pairs(name, given[:1], 60)
+
+
+@pytest.mark.parametrize("name", plain_selection.PLAIN)
+def test_candidates_from_data(name):
+    data = np.random.default_rng(0).uniform(-1, 2, (37, 2)).tolist()
+    same_pairs(name, relations(2, lambda change: change, several=False), 100, data=data)
+
+
+@pytest.mark.parametrize("name", plain_selection.PLAIN)
+def test_whole_numbers_and_columns_without_extent(name):
+    box = dm.Box(np.array([0.0, 0.0, 2.0]), np.array([9.0, 1.0, 2.0]), np.array([1, 0, 0], dtype=np.int8))
+    given = [
+        dm.FunctionRelation(name="same", domain=box, follow_up=Affine.scaled(1.0, 3)),
+        dm.FunctionRelation(name="far", domain=box, follow_up=[Affine.scaled(5.0, 3), Affine.scaled(-1.0, 3)]),
+    ]
+    same_pairs(name, given, 100)
+
+
+@pytest.mark.parametrize("name", ["MRGS-ART", "MRGS-RPART", "MRGS-distance"])
+def test_follow_ups_that_are_no_numbers_lie_at_the_lower_limit(name):
+    def root(x):
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(x)
+
+    given = [
+        dm.FunctionRelation(name="root", domain=(-1, 1), follow_up=root),
+        dm.FunctionRelation(name="twice", domain=(-1, 1), follow_up=Affine.scaled(2.0, 1)),
+    ]
+    same_pairs(name, given, 80)
