@@ -10,11 +10,12 @@ import pytest
 import datamorphic as dm
 
 NAMES = [
-    "Categorical", "Combinations", "Continuous", "Front", "Integer", "LearnerRelation", "OneHot", "Outputs", "Points", "Relation",
-    "Result", "Rule", "Space", "Status", "Store", "TestSet", "TestSystem", "Training", "Weka", "analyser", "assert_covers",
-    "assert_front_unchanged", "assert_holds", "case_filter", "case_metric", "check", "cover", "data", "datamorphism", "errors",
-    "executor", "explore", "forest_of", "invariant", "laws", "metamorphism", "monotone", "mutate", "parametrize_with_relations", "plan",
-    "read_pmml", "seed_maker", "select", "set_filter", "set_metric", "subjects", "test", "wrap", "write_pmml",
+    "Affine", "Box", "Categorical", "Combinations", "Continuous", "Front", "FunctionRelation", "Integer", "LearnerRelation",
+    "OneHot", "Outputs", "Points", "Relation", "Result", "Rule", "Space", "Status", "Store", "TestSet", "TestSystem",
+    "Training", "Weka", "analyser", "assert_covers", "assert_front_unchanged", "assert_holds", "case_filter", "case_metric",
+    "check", "cover", "data", "datamorphism", "errors", "executor", "explore", "forest_of", "generate", "hunt", "invariant",
+    "laws", "metamorphism", "monotone", "mutate", "parametrize_with_relations", "plan", "programs", "read_pmml",
+    "seed_maker", "select", "set_filter", "set_metric", "simulate", "subjects", "test", "wrap", "write_pmml",
 ]  # fmt: skip
 
 

@@ -61,7 +61,8 @@ class Domain:
         for j in self.wide:
             half = (self.high[j] - self.low[j]) / 2
             norm = max(norm, abs(point[j] - self.low[j] - half) / half)
-        return norm ** len(self.wide) if self.wide else 0.0
+        # multiplied: powers differ in their last digit from library to library, and whole numbers lie on borders of shells
+        return math.prod([norm] * len(self.wide)) if self.wide else 0.0
 
     def occupied(self, number, shares):
         """The shells of `number` in which there is something; what lies on the surface of the domain is in the last one."""
@@ -187,9 +188,9 @@ class Sequence(Plain):
 
     k, alone = 1, True
 
-    def __init__(self, relation, count, seed, kind):
+    def __init__(self, relation, count, seed, kind, **options):
         self.kind = kind
-        super().__init__(relation, count, seed)
+        super().__init__(relation, count, seed, **options)
 
     def run(self):
         places = self.kind(self.width, scramble=True, rng=self.rng).random(2 ** math.ceil(math.log2(self.count)))[
@@ -645,7 +646,12 @@ PLAIN = {
 }
 
 
-def plain_groups(name, relation, count, seed, **options):
-    """The first groups of a generator, sources and follow-ups side by side."""
+def plain_groups(name, relation, count, seed, known=(), **options):
+    """The first groups of a generator, sources and follow-ups side by side; `known` sources were executed before."""
     kind, implied = PLAIN[name]
-    return kind(relation, count, seed, **implied, **options).run()
+    made = kind(relation, count + len(known), seed, **implied, **options)
+    if len(known):
+        for row in made.with_follow_ups(np.array(known))[0]:
+            made.execute(row)
+    made.count = count
+    return made.run()

@@ -47,7 +47,8 @@ class Bisected(Domain):
         super().__init__(box, scaled)
         self.parts = [1 for _ in self.columns]
         self.next = 0
-        self.known = None, set()  # since making this for each candidate would take minutes
+        # what is known is kept until an input is added: minutes otherwise
+        self.known, self.looked_at = (None, set()), 0
 
     def cell(self, point):
         return tuple(
@@ -69,6 +70,9 @@ class Bisected(Domain):
         return len(self.occupied) < math.prod(self.parts)
 
     def cut_finer(self):
+        if self.looked_at == len(self.executed):
+            return
+        self.looked_at = len(self.executed)
         while self.wide and (not self.has_open_cells() or len(self.executed) >= math.prod(self.parts)):
             self.cut()
 
@@ -102,18 +106,22 @@ class Iterated(Bisected):
         for j in self.wide:
             self.parts[j] += 1
 
-    def closed(self, cells):
-        """Tell which cells have an executed input in them or beside them."""
-        if not self.occupied:
-            return np.zeros(len(cells), dtype=bool)
-        apart = np.abs(cells[:, None, :] - np.array(sorted(self.occupied)))
-        return (np.minimum(apart, self.parts - apart) <= 1).all(axis=2).any(axis=1)
-
     def is_open(self, point):
-        return not self.closed(np.array([self.cell(point)]))[0]
+        here = self.cell(point)
+        return not any(
+            all(abs(a - b) in (0, 1, parts - 1) for a, b, parts in zip(here, taken, self.parts, strict=True))
+            for taken in self.occupied
+        )
 
     def has_open_cells(self):
-        return not self.closed(np.array(list(itertools.product(*map(range, self.parts))))).all()
+        closed = np.zeros(self.parts, dtype=bool)
+        for taken in self.occupied:
+            beside = [
+                sorted({(at + step) % parts for step in (-1, 0, 1)})
+                for at, parts in zip(taken, self.parts, strict=True)
+            ]
+            closed[np.ix_(*beside)] = True
+        return not closed.all()
 
 
 class Split(Domain):

@@ -35,6 +35,7 @@ from .console import (
 )
 from .cover import cover, select
 from .explore import explore
+from .hunt import generate, hunt, simulate
 from .init import init
 from .keeping import Numbered, StoreUrl, hint, open_store
 from .manners import Group, ended_by, hush, open_missing, teach
@@ -79,6 +80,9 @@ app.command(rich_help_panel=TESTS)(check)
 app.command(rich_help_panel=TESTS)(cover)
 app.command(rich_help_panel=TESTS)(select)
 app.command(rich_help_panel=TESTS)(mutate)
+app.command(rich_help_panel=TESTS)(hunt)
+app.command(rich_help_panel=MORE)(generate)
+app.command(rich_help_panel=MORE)(simulate)
 app.command(rich_help_panel=MORE)(study)
 app.command("worker-check", rich_help_panel=MORE)(worker_check)
 app.add_typer(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 REQUEST = "_DATAMORPHIC_COMPLETE"  # the shell's script sets it
+PROGRAMS = ("Sin", "tanh", "Erf", "BesselJ", "sncndn", "TriSquare", "TriSquarePlus", "rj", "PntLinePos")
 _seen = ""  # what the shell has of the word already and does not want again
 
 
@@ -35,6 +36,13 @@ def _data(start: str) -> Iterable[str]:
     return [f"data:{name}" for name in available()]
 
 
+def _programs(start: str) -> Iterable[str]:
+    """Return the programs, once it is clear that one is meant: for a file the shell knows better."""
+    if not start or not start.startswith("program:"[: len(start)]):
+        return []
+    return [f"program:{name}" for name in PROGRAMS]
+
+
 def _one_of(*values: str) -> Callable[[str], Iterable[str]]:
     return lambda start: values
 
@@ -44,6 +52,11 @@ VALUES: dict[str, Callable[[str], Iterable[str]]] = {
     "inputs": _data,
     "engine": _one_of("serial", "processes", "threads", "dask://"),
     "fail_on": _one_of("fault", "concern", "advice", "never"),
+    "generator": _one_of(
+        *("MT-RT", "MT-ART-Min", "MT-ART-Avg", "MT-ART-Max", "SFIDMT-ART", "MT-BART", "MT-IPART", "MT-RPART"),
+        *("SFIDMT-BART", "FSCS-ART", "FSCS-EC", "MD-ART", "RRT", "RPART", "BART", "IPART", "Sobol", "Halton"),
+    ),
+    "hunted": _programs,
     "labels": _one_of("auto", "plain", "hierarchy", "multi"),
     "only": _one_of(  # those of one word: others need quotes, which a shell does not complete
         "adequacy",
@@ -61,6 +74,11 @@ VALUES: dict[str, Callable[[str], Iterable[str]]] = {
     ),
     "pool": _one_of("fixed", "growing"),
     "refine": _one_of("auto", "bisect", "score", "multisection"),
+    "region": _one_of("block", "strip", "point"),
+    "scenario": _one_of("A1", "A2", "A3", "A4", "A5", "B1", "B2", "B3", "C1", "C2", "C3", "C4", "C5"),
+    "selector": _one_of(
+        "random", "MRGS-ART", "MRGS-ART+", "MRGS-IPART", "MRGS-RPART", "MRGS-distance", "feedback", "near-miss"
+    ),
     "store": _one_of("none"),
     "strategy": _one_of("random_walk", "random_target", "directed_walk", "auto"),
     "subject": _subjects,

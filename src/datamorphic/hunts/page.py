@@ -223,8 +223,8 @@ def _regions(hunt: Hunt, system: Callable[..., Any]) -> list[Section]:
     if not parts:
         return []
     text = (
-        "Random sources, tried for this picture. A bar shows how many of the sources at a place violate; in a plane a square "
-        "is a source that violates, a grey dot one that does not."
+        "Random sources, tried for this picture. A bar shows how many of the sources at a place violate; in a plane a "
+        "square is a source that violates, a grey dot one that does not."
     )
     return [Section("Where relations are violated", text, parts=parts, anchor="regions")]
 

@@ -125,6 +125,7 @@ class Selecting(_Measured):
     k: int
     trials: int
     budget: int
+    published: bool
 
     def _figures(self, seed: int) -> dict[str, float]:
         subject = programs[self.program]
@@ -134,7 +135,7 @@ class Selecting(_Measured):
             [shared[name] for name in self.relations],
             selector=self.selector,
             k=self.k,
-            published=True,
+            published=self.published,
             budget=self.budget,
             trials=self.trials,
             seed=seed,
@@ -157,10 +158,25 @@ class Simulating(_Measured):
 
     def _figures(self, seed: int) -> dict[str, float]:
         found = simulate(
-            self.generator, self.region, self.rate, self.dimension, scenario=self.scenario or None, trials=self.trials,
-            seed=seed, budget=self.budget, progress=False,
-        )  # fmt: skip
+            self.generator,
+            self.region,
+            self.rate,
+            self.dimension,
+            scaled_relation(self.scenario[0], self.dimension) if self.scenario else None,
+            self.scenario or None,
+            self.trials,
+            seed,
+            budget=self.budget,
+            progress=False,
+        )
         return _simulated(found)
+
+
+def scaled_relation(case: str, dimension: int) -> FunctionRelation:
+    """Return a relation of the document for a case of scenarios: A, three times the inputs; B, mirrored; C, a third."""
+    factor = {"A": 3.0, "B": -1.0, "C": 1 / 3}[case]
+    change = Affine.scaled(factor, dimension, 1.0 if factor < 0 else 0.0)
+    return FunctionRelation(name=case, domain=Box.of([(0.0, 1.0)] * dimension), follow_up=change)
 
 
 def _simulated(found: Any) -> dict[str, float]:
@@ -253,8 +269,10 @@ def _told(what: str, cases: str, spread: Spread) -> dict[str, float]:
 
 
 def evenness(points: Floats, box: Box, cases: str) -> dict[str, float]:
-    """Return dispersion and discrepancy of points."""
-    cells = discrepancy(points, box.low, box.high, boxes=CELLS, how="cells")
+    """Return dispersion and discrepancy of points, by the inputs that vary."""
+    free = box.low < box.high
+    points = points[:, free]
+    cells = discrepancy(points, box.low[free], box.high[free], boxes=CELLS, how="cells")
     return {**_told("dispersion", cases, dispersion(points)), **_told("discrepancy", cases, cells)}
 
 

@@ -12,11 +12,10 @@ from .bench import Bench, Scale
 from .group_trials import SLOW, Hunting, Spreading, Timing, budget_of, effect, p_value, ratio, trials_of
 from .published import published
 from .rows import Row, figures, row_of
-from .stand_ins import KINDS, NONE, RELATIONS, StandIn, place_of, with_relation
+from .stand_ins import KINDS, NONE, RELATIONS, StandIn, kinds_of, place_of, with_relation
 
 ENDED = "Where trials were ended, the effect is not computed, as published: see the share of ended trials."
 CAP = "In print trials were ended after 100,000 groups; ours of MT-ART-Max and MT-ART-Avg after {:,}."
-LETTERS = ("block", "point", "strip")
 CELLS = "Over 1,000 equal cells of the domain, to which the figures in print correspond."
 SECONDS = "Seconds for 10,000 groups on this machine; compiled before, if numba is there."
 BY_EFFECT = "Table 11 names no kinds of regions: where MT-IPART beats MT-RT by more than 0.1, a block is taken."
@@ -44,7 +43,7 @@ def effects(table: str, bench: Bench) -> list[Row]:
         if figure.measure in KINDS or program not in subjects_of(bench.scale):
             continue
         stand = stands[figure.subject]
-        label = _label(figure, stand)
+        label = _label(figure, table, stand)
         if figure.subject != last:
             rows += _beside(bench, figure.data, label, stand, ways(table))
             last = figure.subject
@@ -60,7 +59,7 @@ def effects(table: str, bench: Bench) -> list[Row]:
 
 def ways(table: str) -> list[str]:
     """Return the generators that a table of effects compares."""
-    pairs = [each.split(" vs ") for each in published(table)["strategy"].dropna().unique()]
+    pairs = [each.split(" vs ") for each in published(table)["strategy"].unique() if each]
     return list(dict.fromkeys(name for pair in pairs for name in pair))
 
 
@@ -69,18 +68,9 @@ def _cap(scale: Scale, pair: str) -> str:
     return CAP.format(budget_of(scale, slow[0])) if slow else ""
 
 
-def _label(figure: Any, stand: StandIn | None) -> str:
-    kind = kinds(figure.subject)
-    return ", ".join(
-        each for each in (figure.subject, kind, f"ours {stand.mutant}" if stand else "ours none") if each
-    )
-
-
-def kinds(subject: str) -> str:
-    """Return the kind of region in print of a mutant of Table 5."""
-    from .stand_ins import kinds_of
-
-    return kinds_of("002-5").get(subject, "")
+def _label(figure: Any, table: str, stand: StandIn | None) -> str:
+    said = (figure.subject, kinds_of(table).get(figure.subject), f"ours {stand.mutant if stand else 'none'}")
+    return ", ".join(each for each in said if each)
 
 
 def _column(figure: Any) -> str:

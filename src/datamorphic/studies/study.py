@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .._checks import did_you_mean, one_of, plural, whole_number
 from ..errors import UsageError
-from . import cases, coded, mutants, promises, tree_scores, trees
+from . import cases, coded, group_selection, group_simulations, groups, mutants, promises, tree_scores, trees
 from .bench import SCALES, Bench, Scale
+from .group_trials import amount as trials_made
 from .published import tables
 from .rows import Row
 
@@ -36,6 +37,22 @@ TITLES = {
     "000-11": "Random walk on coded classifiers, by seeds",
     "000-12": "Random target on coded classifiers",
     "000-13": "Accuracy of the models",
+    "002-3": "Programs, their mutants, and the kinds of regions these have",
+    "002-5": "Effects of SFIDMT-ART against other generators of groups",
+    "002-7": "How evenly groups of SFIDMT-ART and MT-ART lie",
+    "002-9": "Generators of single inputs on blocks in two dimensions",
+    "002-11": "Effects of MT-BART and MT-IPART against other generators of groups",
+    "002-12": "Seconds to make 10,000 groups",
+    "002-13": "How evenly groups of MT-BART and MT-IPART lie",
+    "002-23": "Violation rates and regions of mutants of BesselJ",
+    "002-24": "Violation rates and regions of mutants of TriSquarePlus",
+    "002-25": "Violation rates and regions of mutants of rj",
+    "002-26": "Violation rates and regions of mutants of PntLinePos",
+    "002-27": "F-ratios of MRGS-ART to a random choice of relation and group",
+    "002-28": "Effects of MRGS-ART against a random choice of relation and group",
+    "002-29": "Seconds to choose 10,000 pairs of relation and group",
+    "002-30": "Dispersion of pairs that MRGS-ART chooses",
+    "002-31": "Discrepancy of pairs that MRGS-ART chooses",
     "003-1": "How often learners violate relations",
     "003-6": "Which relations kill mutants of kNN",
     "003-7": "Which relations kill mutants of naive Bayes",
@@ -62,6 +79,17 @@ def _maker(table: str) -> Maker:
         "000-6": cases.speed,
         "000-7": cases.speed,
         "000-13": cases.accuracy,
+        "002-3": group_selection.subjects,
+        "002-5": groups.effects,
+        "002-7": groups.spreads,
+        "002-9": group_simulations.classic,
+        "002-11": groups.effects,
+        "002-12": groups.times,
+        "002-13": groups.spreads,
+        **dict.fromkeys((f"002-{number}" for number in range(23, 27)), group_selection.regions),
+        "002-27": group_selection.selections,
+        "002-28": group_selection.selections,
+        **dict.fromkeys((f"002-{number}" for number in range(29, 32)), group_selection.pairings),
         "003-1": promises.rates,
         "003-6": mutants.kills,
         "003-7": mutants.kills,
@@ -94,7 +122,9 @@ class Entry(NamedTuple):
 
 def _group(title: str, *names: str) -> Entry:
     amount = _explorations
-    if names[0].startswith("003-"):
+    if names[0].startswith("002-"):
+        amount = trials_made
+    elif names[0].startswith("003-"):
         amount = promises.amount if names[0] == "003-1" else mutants.amount
     elif names[0].startswith("004-"):
         amount = trees.amount if names[0] in ("004-2", "004-3", "004-4") else tree_scores.amount
@@ -139,7 +169,42 @@ STUDIES: dict[str, Entry] = {
         {"": tree_scores.training},
         tree_scores.training_amount,
     ),
-    **{name: _group(TITLES[name], name) for name in tables() if not name.startswith("002-")},
+    "002-6": Entry(
+        "Where regions lie against input domains: scenarios A1 to C5",
+        "Table 002-6, which has no figures",
+        {"": group_simulations.scenarios},
+        trials_made,
+    ),
+    "simulation": Entry(
+        "Generators on regions that are drawn: blocks, points and strips",
+        "Table 002-9",
+        {"002-9": _maker("002-9"), "all generators": group_simulations.kinds_of_regions},
+        trials_made,
+    ),
+    "input_domains": Entry(
+        "What a follow-up domain of another size does to generators of groups",
+        "Tables 002-5 (tanh) and 002-6",
+        {"two mutants of tanh": group_simulations.known_mutants, "002-6": group_simulations.scenarios},
+        trials_made,
+    ),
+    "groups": _group("Generators of groups on mutants of nine programs", "002-5", "002-7", "002-11", "002-12", "002-13"),
+    "regions": _group("Where mutants of programs violate relations", "002-3", "002-23", "002-24", "002-25", "002-26"),
+    "selection": Entry(
+        "Which relation on which group: MRGS-ART against a random choice",
+        "Tables 002-27 to 002-31",
+        {
+            **{name: _maker(name) for name in (f"002-{number}" for number in range(27, 32))},
+            "starving": group_simulations.starving,
+        },
+        trials_made,
+    ),
+    "new_generators": Entry(
+        "Generators and selectors that were proposed and never run, beside the others",
+        "none: ours alone",
+        {"generators": group_simulations.new_generators, "selectors": group_simulations.new_selectors},
+        trials_made,
+    ),
+    **{name: _group(TITLES[name], name) for name in tables()},
 }
 
 

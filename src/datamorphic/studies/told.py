@@ -78,6 +78,8 @@ def number(value: float) -> str:
         return "-"
     if math.isinf(value):
         return "infinite"
+    if 0 < abs(value) < 0.01:
+        return f"{value:.2g}"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.1f}" if abs(value) >= 100 else f"{value:.2f}"
 
 

@@ -1,0 +1,410 @@
+"""The commands ``datamorphic hunt``, ``datamorphic generate`` and ``datamorphic simulate``."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .._checks import plural
+from ..errors import SystemFailed, UsageError
+from ..reports.texts import cut
+from .console import (
+    FINDINGS,
+    STOPPED,
+    Json,
+    Seed,
+    console,
+    escaped,
+    print_json,
+    printable,
+    ready_to_write,
+    user_code,
+)
+from .resolve import Data, Target, Timeout, Trust, load_data, load_object, load_system
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..relations.numeric import FunctionRelation
+
+LONGEST = 2_000  # letters of a line
+PROGRAM = "program:"
+
+Candidates = Annotated[
+    int | None, typer.Option("--k", help="How many candidates there are for each group.", min=1)
+]
+Page = Annotated[Path | None, typer.Option(help="Write the page to this file.")]
+Generator = Annotated[
+    str, typer.Option(help="Who chooses groups: MT-RT (random), SFIDMT-ART, MT-BART, MT-IPART ...")
+]
+
+
+def hunt(
+    hunted: Annotated[
+        str,
+        typer.Argument(
+            metavar="SYSTEM",
+            help="program:NAME, program:NAME/MUTANT, module:function; with --data a model file or module:object.",
+            show_default=False,
+        ),
+    ],
+    relations: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="RELATIONS",
+            help="What must hold: names of the program's relations (all by default), or module:object.",
+            show_default=False,
+        ),
+    ] = None,
+    generator: Generator = "SFIDMT-ART",
+    selector: Annotated[
+        str | None,
+        typer.Option(help="Who chooses among several relations, e.g. MRGS-ART; they take turns by default."),
+    ] = None,
+    budget: Annotated[int, typer.Option(help="Groups after which a trial ends.", min=1)] = 100_000,
+    trials: Annotated[int, typer.Option(help="How often it is done, with fresh random numbers.", min=1)] = 1,
+    stop_after: Annotated[str, typer.Option(help="Violations that end a trial; 0 or all to collect them.")] = "1",
+    k: Candidates = None,
+    data: Data = None,
+    target: Target = None,
+    trust: Trust = False,
+    timeout: Timeout = None,
+    html: Page = None,
+    junit: Annotated[Path | None, typer.Option(help="Write a JUnit XML file for CI.")] = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Find violations of relations with as few tries as possible: groups of inputs are chosen, executed and judged.
+
+    Exit code 1 if a relation is violated.
+
+    Examples: datamorphic hunt program:tanh/emu10; datamorphic hunt program:sin Sin1 Sin2 --selector MRGS-ART --budget
+    1000; datamorphic hunt program:tanh/branch3.1 tripling --generator MT-BART --trials 20 --html hunt.html
+    """
+    from ..hunts.page import write
+    from ..verbs.hunt import hunt as run
+
+    for file in (html, junit):
+        if file is not None:
+            ready_to_write(file)
+    limit = _stop_after(stop_after)
+    with user_code():
+        system, name, own = _system(hunted, data, trust)
+        found = run(
+            system, _chosen(hunted, relations or [], own), generator, selector, budget, trials, seed, stop_after=limit,
+            k=k, data=None if data is None else load_data(data), target=target, timeout=timeout,
+        )  # fmt: skip
+        if name is not None:
+            found = replace(found, name=name)
+        if found.failed >= found.calls > 0:
+            raise SystemFailed(f"{found.name} answered none of {plural(found.failed, 'input')}. {found.notes[-1]}")
+        if html is not None:
+            write(found, html, None if data is not None else system, k=k)
+        if junit is not None:
+            from ..hunts.told import junit as told
+            from ..reports.html import written
+
+            written(told(found), junit, "JUnit file")
+    if as_json:
+        print_json(found.document() | {"interrupted": found.interrupted})
+    else:
+        _print(found.describe())
+        _tell_written(html, junit)
+    if found.found:
+        raise typer.Exit(FINDINGS)
+    if found.interrupted:
+        raise typer.Exit(STOPPED)
+
+
+def _stop_after(text: str) -> int | None:
+    if text == "all":
+        return None
+    try:
+        return int(text) or None
+    except ValueError:
+        raise UsageError(f"--stop-after is a number of violations, or all. Got {text!r}.") from None
+
+
+def _system(text: str, data: str | None, trust: bool) -> tuple[Any, str | None, Any]:
+    """Return what is hunted, a name to tell it by, and the relations it has of its own."""
+    if text.startswith(PROGRAM):
+        if data is not None:
+            raise UsageError("A program has its own inputs: leave --data out.")
+        system, program, name = _program(text.removeprefix(PROGRAM))
+        return system, name, program.relations
+    system, options = load_system(text, None, trust)
+    if isinstance(system, str):
+        if data is None:
+            raise UsageError(f"Which inputs does the model {text!r} have? Say it with --data FILE.")
+        from ..sut.wrap import wrap
+
+        return wrap(system, **options), None, None
+    if not callable(system) and not hasattr(system, "predict"):
+        raise UsageError(f"{text!r} is no function and no model, but {type(system).__name__}.")
+    if hasattr(system, "predict") and data is None:
+        raise UsageError(f"Which inputs does the model {text!r} have? Say it with --data FILE.")
+    return system, None, None
+
+
+def _program(text: str) -> tuple[Any, Any, str]:
+    """Return a program or a mutant of it, the program, and what it is called."""
+    from ..data.programs import programs
+
+    name, slash, mutant = text.partition("/")
+    program = programs[name]
+    return (
+        (program.mutants[mutant], program, f"{program.name}/{mutant}")
+        if slash
+        else (program, program, program.name)
+    )
+
+
+def _chosen(hunted: str, words: list[str], own: Any) -> list[Any]:
+    """Return the relations that words stand for; those of the program, or of the module of the function, by name."""
+    if not words:
+        if own is None:
+            raise UsageError(
+                "Say which relations must hold: datamorphic hunt SYSTEM module:relation. Make one with dm.FunctionRelation."
+            )
+        return list(own.values())
+    chosen: list[Any] = []
+    for word in words:
+        if own is not None and ":" not in word:
+            chosen.append(own[word])
+            continue
+        module, colon, _ = hunted.partition(":")
+        if ":" not in word and not colon:
+            raise UsageError(f"{word!r} is not understood. Write module:relation, as in my_tests:doubling.")
+        found = load_object(word if ":" in word else f"{module}:{word}")
+        if isinstance(found, dict):
+            found = list(found.values())
+        chosen += found if isinstance(found, list | tuple) else [found]
+    return chosen
+
+
+# -- groups without a system -------------------------------------------------------------------------------------------
+
+
+def generate(
+    of: Annotated[
+        str | None,
+        typer.Argument(metavar="RELATION", help="program:NAME/RELATION, or module:object.", show_default=False),
+    ] = None,
+    domain: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LOW,HIGH", help="For single inputs, the limits of one of them; may be repeated."),
+    ] = None,
+    generator: Generator = "SFIDMT-ART",
+    n: Annotated[int, typer.Option(help="How many groups.", min=1)] = 1000,
+    k: Candidates = None,
+    out: Annotated[Path | None, typer.Option(help="Write them to this CSV or Parquet file.")] = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Make groups of a relation, or single inputs, that are spread well; nothing is executed.
+
+    The file has a row for each group: the columns source_... and follow_up_....
+
+    Examples: datamorphic generate program:tanh/tripling --generator MT-BART --n 100 --out groups.csv; datamorphic generate
+    --domain 0,1 --domain 0,1 --generator IPART --n 20
+    """
+    from ..verbs.hunt import generate as run
+
+    if (of is None) == (not domain):
+        raise UsageError(
+            "Say what groups are made of, one of: a relation (program:NAME/RELATION or module:object) or --domain LOW,HIGH. "
+            f"Got {'neither' if of is None else 'both'}."
+        )
+    if out is not None:
+        ready_to_write(out)
+    with user_code():
+        relation = [_limits(pair) for pair in domain or []] if of is None else _relation(of)
+        began = time.perf_counter()
+        groups = run(relation, generator, n, seed, k=k)
+        seconds = time.perf_counter() - began
+        rows = _table(relation, groups)
+        if out is not None:
+            _write(rows, out)
+    if as_json:
+        told = {"relation": of, "domain": domain, "generator": generator, "n": n, "seed": seed, "seconds": seconds}
+        told |= {"columns": list(rows.columns)}
+        print_json(told | ({"groups": rows.to_numpy().tolist()} if out is None else {"file": str(out)}))
+        return
+    _print(f"{plural(n, 'group')} by {generator} in {seconds:.2f} s; seed {seed}.")
+    if out is None:
+        console().print(rows.to_string(max_rows=20), markup=False)
+    _tell_written(out)
+
+
+def _relation(text: str) -> FunctionRelation:
+    from ..relations.numeric import FunctionRelation
+
+    if text.startswith(PROGRAM):
+        name, slash, relation = text.removeprefix(PROGRAM).partition("/")
+        from ..data.programs import programs
+
+        known = programs[name].relations
+        if not slash:
+            raise UsageError(f"Say which relation of {name!r}: {PROGRAM}{name}/{next(iter(known))}, for example.")
+        return known[relation]
+    found = load_object(text)
+    if not isinstance(found, FunctionRelation):
+        raise UsageError(f"{text!r} is no FunctionRelation, but {type(found).__name__}.")
+    return found
+
+
+def _limits(text: str) -> tuple[float, float]:
+    low, _, high = text.partition(",")
+    try:
+        return float(low), float(high)
+    except ValueError:
+        raise UsageError(f"--domain has two numbers, as in 0,1. Got {text!r}.") from None
+
+
+def _table(relation: Any, groups: Any) -> pd.DataFrame:
+    """Return groups as a table, a column for each number of each input."""
+    import pandas as pd
+
+    from ..hunts.pictures import names_of
+    from ..relations.boxes import Box
+    from ..relations.numeric import FunctionRelation
+
+    if not isinstance(relation, FunctionRelation):
+        names = names_of(Box.of(relation))
+        return pd.DataFrame(groups.sources, columns=[f"source_{name}" for name in names])
+    columns: dict[str, Any] = {}
+    if relation.given is not None:  # inputs are made of what was drawn
+        columns |= {f"drawn_{i}": column for i, column in enumerate(groups.sources.T, 1)}
+    for kind, inputs in (
+        ("source", relation.source_inputs(groups.sources)),
+        ("follow_up", relation.follow_inputs(groups.follow_ups)),
+    ):
+        for i, each in enumerate(inputs, 1):
+            start = kind if len(inputs) == 1 else f"{kind}{i}"
+            names = names_of(Box.of([(0, 1)] * each.shape[1]))
+            columns |= {f"{start}_{name}": each[:, j] for j, name in enumerate(names)}
+    return pd.DataFrame(columns)
+
+
+def _write(rows: pd.DataFrame, file: Path) -> None:
+    try:
+        if file.suffix.lower() in (".parquet", ".pq"):
+            rows.to_parquet(file, index=False)
+        else:
+            rows.to_csv(file, index=False)
+    except OSError as error:
+        raise UsageError(f"The groups cannot be written to {str(file)!r}: {error.strerror}.") from None
+
+
+# -- simulation --------------------------------------------------------------------------------------------------------
+
+
+def simulate(
+    generator: Annotated[
+        list[str] | None,
+        typer.Option(help="Who proposes: MT-RT, SFIDMT-ART, IPART, Sobol ...; repeat it to compare several."),
+    ] = None,
+    region: Annotated[str, typer.Option(help="Where violations lie: block, strip or point.")] = "block",
+    rate: Annotated[float, typer.Option(help="The share of the source domain that violates.")] = 0.005,
+    dimension: Annotated[int, typer.Option(help="How many inputs there are.", min=1)] = 2,
+    trials: Annotated[int, typer.Option(help="How many regions are drawn.", min=1)] = 10_000,
+    scenario: Annotated[
+        str | None,
+        typer.Option(help="A1 to C5: where the region lies, against the domains of source and follow-up."),
+    ] = None,
+    selector: Annotated[
+        list[str] | None,
+        typer.Option(help="Who chooses among relations, e.g. MRGS-ART; repeat it to compare several."),
+    ] = None,
+    relations: Annotated[
+        int, typer.Option(help="With --selector: how many relations, in turn with 1, 2 and 3 follow-ups.", min=1)
+    ] = 3,
+    violating: Annotated[int, typer.Option(help="With --selector: which of them is violated, from 0.", min=0)] = 0,
+    budget: Annotated[int | None, typer.Option(help="Groups after which a trial is ended.", min=1)] = None,
+    boxes: Annotated[int, typer.Option(help="How many boxes a point region has.", min=1)] = 50,
+    k: Candidates = None,
+    workers: Annotated[int | None, typer.Option(help="Trials made side by side.", min=1)] = None,
+    html: Page = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """How soon would a generator find a violation? Draw regions that stand for wrong programs, and see.
+
+    Nothing is executed. The F-measure is the mean number of groups until one lies in the region, the F-ratio compares it
+    with random testing, Cohen's d says by how many standard deviations it is better.
+
+    Examples: datamorphic simulate --generator IPART --rate 0.01 --trials 200; datamorphic simulate --generator MT-RT
+    --generator SFIDMT-ART --scenario A1 --rate 0.02 --trials 50 --html simulation.html; datamorphic simulate --selector
+    MRGS-ART --relations 3 --rate 0.02 --trials 50
+    """
+    from ..hunts.mixed import mixed_relations
+    from ..hunts.page import simulation_rows, simulations_page
+    from ..reports.html import write
+    from ..verbs.simulate import simulate as run
+
+    if generator and selector:
+        raise UsageError("Compare generators or selectors, not both: leave out --generator or --selector.")
+    if html is not None:
+        ready_to_write(html)
+    options: dict[str, Any] = {} if k is None else {"k": k}
+    if selector:
+        options["relation"] = mixed_relations(relations, dimension)
+    made = [
+        run(
+            each, region, rate, dimension, scenario=scenario, trials=trials, seed=seed, budget=budget, boxes=boxes,
+            selector=each if selector else None, violating=violating if selector else 0, workers=workers, **options,
+        )
+        for each in selector or generator or ["SFIDMT-ART"]
+    ]  # fmt: skip
+    if html is not None:
+        write(simulations_page(made), html)
+    if as_json:
+        print_json({"simulations": [each.document() for each in made]})
+        return
+    if len(made) == 1:
+        _print(made[0].describe())
+    else:
+        _print_rows(simulation_rows(made), made[0].describe().partition(" on ")[2].partition(":")[0], trials)
+    _tell_written(html)
+
+
+def _print_rows(rows: list[list[Any]], where: str, trials: int) -> None:
+    """Print a row for each simulation."""
+    columns = ["", "F-measure", "F-ratio", "from", "to", "Cohen's d", "ended", "seconds"]
+    cells = [columns, *([printable("–" if cell is None else str(cell)) for cell in row] for row in rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
+    _print(
+        f"{where[:1].upper()}{where[1:]}, {plural(trials, 'trial')} each; the F-ratio is that to random testing."
+    )
+    out = console()
+    for row in cells:
+        first, *rest = (
+            f"{cell:>{width}}" if i else f"{cell:<{width}}"
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        out.print("  ".join([first, *rest]), markup=False)
+
+
+# -- printing ----------------------------------------------------------------------------------------------------------
+
+
+def _print(text: str) -> None:
+    """Print a text, its first line in bold."""
+    out = console()
+    first, *rest = (cut(printable(line), LONGEST) for line in text.split("\n"))
+    if out.is_terminal:
+        out.print(f"[bold]{escaped(first)}[/]")
+    else:
+        out.print(first, markup=False)
+    for line in rest:
+        out.print(line, markup=False)
+
+
+def _tell_written(*files: Path | None) -> None:
+    for file in files:
+        if file is not None:
+            console().print(f"Written: {file}", markup=False)

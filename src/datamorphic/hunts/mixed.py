@@ -1,0 +1,28 @@
+"""Relations to compare selectors on: of one source domain, with one, two or three follow-ups each."""
+
+from __future__ import annotations
+
+from .._checks import whole_number
+from ..relations.boxes import Affine
+from ..relations.numeric import FunctionRelation
+
+#: how a follow-up is made of a source in the unit cube: by what it is multiplied, and what is added
+CHANGES = ((-1.0, 1.0), (0.5, 0.0), (0.5, 0.5), (-0.5, 0.5), (-0.5, 1.0))
+
+
+def mixed_relations(count: int, dimension: int) -> list[FunctionRelation]:
+    """Return relations whose sources lie in the unit cube, in turn with one, two and three follow-ups.
+
+    Examples
+    --------
+    >>> mixed_relations(3, 2)
+    [FunctionRelation('R1', 1-1), FunctionRelation('R2', 1-2), FunctionRelation('R3', 1-3)]
+    """
+    whole_number("count", "mixed_relations", count, 1)
+    whole_number("dimension", "mixed_relations", dimension, 1)
+    made = []
+    for i in range(count):
+        changes = [CHANGES[(i + j) % len(CHANGES)] for j in range(i % 3 + 1)]
+        follow = [Affine.scaled(factor, dimension, shift) for factor, shift in changes]
+        made.append(FunctionRelation(name=f"R{i + 1}", domain=[(0.0, 1.0)] * dimension, follow_up=follow))
+    return made
