@@ -131,6 +131,7 @@ def demo(
                     "proved": found.tests.proved,
                 },
                 "planted": {"change": str(found.planted.mutant), "found_by": found.planted.found},
+                "hunted": {"change": found.race.change, "ratio": found.race.ratio},
                 "seed": seed,
             }
         )

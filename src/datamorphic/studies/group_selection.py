@@ -76,7 +76,7 @@ def _selecting(
     scale: Scale, program: str, mutant: str, relations: tuple[str, ...], rate: float, selector: str, k: int
 ) -> Selecting:
     budget = budget_of(scale, "", PATIENCE_OF_PAIRS)
-    return Selecting(program, mutant, relations, selector, k, trials_of(scale, rate), budget, True)
+    return Selecting(program, mutant, relations, selector, k, trials_of(scale, rate), budget, rate, True)
 
 
 # -- Tables 29 to 31 -----------------------------------------------------------------------------------------

@@ -8,9 +8,9 @@ from ..groups.scenarios import SCENARIOS
 from .bench import Bench, Scale
 from .group_trials import (
     CLASSIC,
+    LEARNING,
     ONE,
     PATIENCE_OF_PAIRS,
-    SLOW,
     THREE,
     TWO,
     Hunting,
@@ -47,7 +47,9 @@ WIDE = (
     "With x2 = 3x the follow-up domain is three times as wide: MT-ART-Min, which knows one pool, leaves sources near 0, where"
     " old follow-ups are few, and finds regions in the middle of the source domain sooner, those at its edge later."
 )
-NEVER_RUN = "The document proposes MT-RPART, SFIDMT-BART, MRGS-ART+, MRGS-IPART and MRGS-RPART, and never ran them."
+NEVER_RUN = (
+    "The document proposes MT-RPART, SFIDMT-BART, MRGS-ART+, MRGS-IPART and MRGS-RPART, and never ran them."
+)
 NOT_TOLD = "Regions that are drawn tell nothing to learn from: there, it chooses as MRGS-ART does."
 
 
@@ -55,7 +57,11 @@ def _simulating(
     scale: Scale, generator: str, region: str = "block", rate: float = RATE, scenario: str = "", share: float = 1.0
 ) -> Simulating:
     """Return a simulation; `share` is what part of the usual trials it gets."""
-    trials = max(4, round(share * trials_of(scale, rate, generator))) if share < 1 else trials_of(scale, rate, generator)
+    trials = (
+        max(4, round(share * trials_of(scale, rate, generator)))
+        if share < 1
+        else trials_of(scale, rate, generator)
+    )
     budget = budget_of(scale, generator)
     return Simulating(generator, region, rate, DIMENSION, trials, budget, scenario)
 
@@ -78,7 +84,9 @@ def classic(table: str, bench: Bench) -> list[Row]:
         rate = RATES[figure.subject]
         # the four get as many trials as all others together: they are what is compared
         trials = max(4, min(bench.scale.trials, round(3 * bench.scale.groups * rate)))
-        job = Simulating(figure.strategy, "block", rate, DIMENSION, trials, budget_of(bench.scale, figure.strategy))
+        job = Simulating(
+            figure.strategy, "block", rate, DIMENSION, trials, budget_of(bench.scale, figure.strategy)
+        )
         place, column = f"block, rate {rate:g}", f"{figure.strategy}, F-ratio %"
         rows.append(
             row_of(figure, table, place, column=column, ours=bench.figure(job, "F-ratio %"), notes=[EXACT])
@@ -147,7 +155,7 @@ def tanh_hunting(scale: Scale, mutant: str, generator: str) -> Hunting:
     # as of Table 5, so that it is done once
     rate = rate_of("tanh", mutant, ("tripling",))
     return Hunting(
-        "tanh", mutant, "tripling", generator, trials_of(scale, rate, generator), budget_of(scale, generator)
+        "tanh", mutant, "tripling", generator, trials_of(scale, rate, generator), budget_of(scale, generator), rate
     )
 
 
@@ -177,7 +185,7 @@ def new_selectors(bench: Bench) -> list[Row]:
     """Return all selectors in one table: one of three relations violated, in one to three dimensions; and mutants."""
     scale, rows = bench.scale, []
     for name in SELECTORS:
-        note = NOT_TOLD if name in ("near-miss", "feedback") else ""
+        note = NOT_TOLD if name in LEARNING else ""
         for dimension in (1, 2, 3):
             jobs = [_selecting(scale, name, MIXED, each, dimension) for each in range(len(MIXED))]
             for violated, job in zip(MIXED, jobs, strict=True):
@@ -186,12 +194,10 @@ def new_selectors(bench: Bench) -> list[Row]:
     for program, names in REAL if scale.trials >= 50 else REAL[:1]:
         relations = relations_of(names)
         mutant = _moderate(program, relations)
-        trials = max(4, trials_of(scale, rate_of(program, mutant, relations)) // 2)
+        rate, budget = rate_of(program, mutant, relations), budget_of(scale, "", PATIENCE_OF_PAIRS)
+        trials = max(4, trials_of(scale, rate) // 2)
         made = {
-            name: Selecting(
-                program, mutant, relations, name, K, trials, budget_of(scale, "", PATIENCE_OF_PAIRS), False
-            )
-            for name in SELECTORS
+            name: Selecting(program, mutant, relations, name, K, trials, budget, rate, False) for name in SELECTORS
         }
         for name, job in made.items():
             column = f"{program} {mutant}, {names}, F-ratio %"

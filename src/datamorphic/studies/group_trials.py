@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._checks import plural
 from ..data.programs import programs
-from ..groups.generators import find
-from ..groups.measures import Spread, discrepancy, dispersion
+from ..groups.base import Generator, Groups
+from ..groups.generators import find, make
+from ..groups.measures import FMeasures, Spread, discrepancy, dispersion
+from ..groups.selection import Picks, Selector
 from ..groups.selectors import find_selector
-from ..relations.base import VIOLATED
+from ..groups.trials import trial_seed
+from ..relations.base import VIOLATED, Mask
 from ..relations.boxes import Affine, Box, Floats
 from ..relations.numeric import FunctionRelation
 from ..verbs.hunt import generate, hunt
@@ -28,6 +33,9 @@ PATIENCE = 100_000  # groups after which a trial ends, as in print
 PATIENCE_OF_PAIRS = 1_000_000  # the same for pairs of relation and group
 CELLS = 1000
 ONE, TWO, THREE = "1-1", "1-2", "1-3"
+LEARNING = ("near-miss", "feedback")  # selectors that are told what became of groups
+
+Whole = npt.NDArray[np.int64]
 
 
 def trials_of(scale: Scale, rate: float, generator: str = "") -> int:
@@ -84,9 +92,54 @@ class _Measured:
 # -- trials ------------------------------------------------------------------------------------------------
 
 
-def _moments(found: Any) -> dict[str, float]:
+def _moments(found: FMeasures) -> dict[str, float]:
     """Return what comparisons need to know of F-measures."""
     return {"mean": found.mean, "sd": found.sd, "trials": len(found), "censored": 100 * found.censored_share}
+
+
+def _violating(
+    function: Callable[..., Any], relations: Sequence[FunctionRelation], which: Whole, drawn: Floats
+) -> Mask:
+    """Return which groups violate their relation; the function is called once for all of them."""
+    parts = []
+    for number in np.unique(which):
+        rows, relation = np.flatnonzero(which == number), relations[number]
+        sources = drawn[rows][:, : relation.width]
+        inputs = [*relation.source_inputs(sources), *relation.follow_inputs(relation.follow(sources))]
+        parts.append((rows, relation, inputs))
+    every = [each for _, _, inputs in parts for each in inputs]
+    answers = iter(
+        np.split(np.asarray(function(*np.concatenate(every).T)), np.cumsum([len(each) for each in every])[:-1])
+    )
+    violated = np.zeros(len(which), dtype=bool)
+    for rows, relation, inputs in parts:
+        verdicts, _ = relation.judge(inputs, [next(answers) for _ in inputs])
+        violated[rows] = verdicts == VIOLATED
+    return violated
+
+
+def _f_measures(
+    proposing: Generator | Selector,
+    violating: Callable[[Any], Mask],
+    trials: int,
+    budget: int,
+    seed: int,
+    rate: float,
+) -> FMeasures:
+    """Return the F-measures of trials: as `hunt` does it, in larger steps, since nobody learns from verdicts here."""
+    counts, ended = np.zeros(trials, dtype=np.int64), np.ones(trials, dtype=bool)
+    first = max(16, round(0.3 / rate)) if rate > 0 else 1000
+    for trial in range(trials):
+        turn, made = proposing.again(trial_seed(seed, trial)), 0
+        while made < budget:
+            count = min(max(first, made // 3), budget - made)
+            violated = violating(turn.propose(count))
+            if violated.any():
+                made, ended[trial] = made + int(violated.argmax()) + 1, False
+                break
+            made += count
+        counts[trial] = made
+    return FMeasures(counts, ended)
 
 
 @dataclass(frozen=True)
@@ -99,19 +152,17 @@ class Hunting(_Measured):
     generator: str
     trials: int
     budget: int
+    rate: float  # that is expected
 
     def _figures(self, seed: int) -> dict[str, float]:
         subject = programs[self.program]
-        found = hunt(
-            subject.mutants[self.mutant],
-            subject.relations[self.relation],
-            self.generator,
-            budget=self.budget,
-            trials=self.trials,
-            seed=seed,
-            progress=False,
-        )
-        return _moments(found.measured)
+        relation, function = subject.relations[self.relation], subject.mutants[self.mutant]
+
+        def violating(groups: Groups) -> Mask:
+            return _violating(function, [relation], np.zeros(len(groups), dtype=np.int64), groups.sources)
+
+        made = make(self.generator, relation)
+        return _moments(_f_measures(made, violating, self.trials, self.budget, seed, self.rate))
 
 
 @dataclass(frozen=True)
@@ -125,23 +176,25 @@ class Selecting(_Measured):
     k: int
     trials: int
     budget: int
+    rate: float
     published: bool
 
     def _figures(self, seed: int) -> dict[str, float]:
         subject = programs[self.program]
-        shared = subject.shared()
-        found = hunt(
-            subject.mutants[self.mutant],
-            [shared[name] for name in self.relations],
-            selector=self.selector,
-            k=self.k,
-            published=self.published,
-            budget=self.budget,
-            trials=self.trials,
-            seed=seed,
-            progress=False,
-        )
-        return _moments(found.measured)
+        shared, function = subject.shared(), subject.mutants[self.mutant]
+        relations = [shared[name] for name in self.relations]
+        if self.selector in LEARNING:
+            found = hunt(
+                function, relations, selector=self.selector, k=self.k, budget=self.budget, trials=self.trials, seed=seed,
+                progress=False,
+            )  # fmt: skip
+            return _moments(found.measured)
+
+        def violating(picks: Picks) -> Mask:
+            return _violating(function, relations, picks.relation, picks.sources)
+
+        made = find_selector(self.selector)(relations, k=self.k, published=self.published)
+        return _moments(_f_measures(made, violating, self.trials, self.budget, seed, self.rate))
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def subjects_of(scale: Scale) -> tuple[str, ...]:
 def _hunting(scale: Scale, stand: StandIn, name: str, generator: str) -> Hunting:
     program, relation = RELATIONS[name]
     trials, budget = trials_of(scale, stand.rate, generator), budget_of(scale, generator)
-    return Hunting(program, stand.mutant, relation, generator, trials, budget)
+    return Hunting(program, stand.mutant, relation, generator, trials, budget, stand.rate)
 
 
 def effects(table: str, bench: Bench) -> list[Row]:

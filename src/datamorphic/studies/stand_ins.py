@@ -129,9 +129,7 @@ def _by_effects(table: str) -> dict[str, tuple[str, ...]]:
 def _beside(
     program: str, relation: str, place: tuple[str, int], kinds: tuple[str, ...], taken: set[str]
 ) -> StandIn | None:
-    breaking = {
-        mutant: each for (mutant, own), each in _rates(program).items() if own == relation and each[0] > 0
-    }
+    breaking = {mutant: each for (mutant, own), each in _rates(program).items() if own == relation and each[0] > 0}
     if not breaking:
         return None
     if place in KNOWN:

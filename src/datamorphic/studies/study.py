@@ -187,8 +187,12 @@ STUDIES: dict[str, Entry] = {
         {"two mutants of tanh": group_simulations.known_mutants, "002-6": group_simulations.scenarios},
         trials_made,
     ),
-    "groups": _group("Generators of groups on mutants of nine programs", "002-5", "002-7", "002-11", "002-12", "002-13"),
-    "regions": _group("Where mutants of programs violate relations", "002-3", "002-23", "002-24", "002-25", "002-26"),
+    "groups": _group(
+        "Generators of groups on mutants of nine programs", "002-5", "002-7", "002-11", "002-12", "002-13"
+    ),
+    "regions": _group(
+        "Where mutants of programs violate relations", "002-3", "002-23", "002-24", "002-25", "002-26"
+    ),
     "selection": Entry(
         "Which relation on which group: MRGS-ART against a random choice",
         "Tables 002-27 to 002-31",

@@ -29,6 +29,7 @@ from ..sut.wrap import wrap
 from .cover import cover
 from .cutting import Resumed, cut_and_resumed
 from .planting import Planted, planted_and_found
+from .racing import GENERATORS, Race, raced
 from .testing import test
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Demo:
     resumed: Resumed
     flip: pd.DataFrame
     planted: Planted
+    race: Race
     tests: MutationScore
     extra: pd.DataFrame
 
@@ -111,6 +113,7 @@ class Demo:
                 self._laws_section(),
                 self._tests_section(),
                 self._planted_section(),
+                self._race_section(),
                 self._resumed_section(),
                 Section(
                     f"The space of inputs: {kinds} features",
@@ -194,6 +197,22 @@ class Demo:
             "good" if found else "bad",
         )
 
+    def _race_section(self) -> Section:
+        race = self.race
+        rows = []
+        for name in GENERATORS:
+            mean = race.mean(name)
+            rows.append([name, f"{mean.value:.0f}", f"{mean.low:.0f} to {mean.high:.0f}"])
+        trials = len(next(iter(race.hunts.values())).trials)
+        return Section(
+            f"A wrong program is found out with {race.ratio:.0%} of the tries that random testing needs",
+            f"In a program for tanh {race.change}. Nobody knows tanh(x) by heart, but tanh(3x) follows from it. "
+            "SFIDMT-ART keeps inputs far from those that were tried, the tripled ones too. "
+            f"{trials} hunts each, groups of x and 3x until the first contradiction:",
+            "good" if race.ratio < 1 else "warn",
+            Table(["who chooses", "groups, mean", "95 % interval"], rows),
+        )
+
     def _resumed_section(self) -> Section:
         found = self.resumed
         same = "the same front, byte for byte" if found.same else "another front"
@@ -264,6 +283,7 @@ def run_demo(seed: int = 0) -> Demo:
         cut_and_resumed(prepared, seed, {"strategy": "random_walk", "walks": 200, "seed": seed}),
         front.nearest(unseen.iloc[[unsure]]),
         planted_and_found(seed),
+        raced(seed),
         tests,
         tests.fix(),
     )

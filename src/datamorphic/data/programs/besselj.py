@@ -73,7 +73,7 @@ def waves(x: Any, order: Any) -> Any:
 
 def integral(x: Any, order: Any) -> Any:
     """Return Schlaefli's integrals: one around the half circle, and one that fades, for broken orders."""
-    answer = np.empty_like(x)
+    answer = np.zeros_like(x)
     # some at a time, as each needs 180 numbers
     for start in range(0, len(x), 1024):
         part = slice(start, start + 1024)

@@ -1,0 +1,211 @@
+"""Selectors: one contract for all, what they are given, and what they are asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import datamorphic as dm
+from datamorphic.errors import ArgumentError
+from datamorphic.groups.selectors import SELECTORS, find_selector
+from datamorphic.relations.base import HOLDS, VIOLATED
+from datamorphic.testing import check_selector
+
+
+def relation(name, domain, *factors, **more):
+    dimension = dm.Box.of(domain).dimension
+    return dm.FunctionRelation(
+        name=name, domain=domain, follow_up=[dm.Affine.scaled(factor, dimension) for factor in factors], **more
+    )
+
+
+PLANE = [(0, 4), (-1, 1)]
+AFFINE = [relation("double", PLANE, 2), relation("mirror", PLANE, -1, 1), relation("three", PLANE, 1, 3, 0.5)]
+BY_FUNCTION = [
+    AFFINE[0],
+    dm.FunctionRelation(name="squares", domain=PLANE, follow_up=lambda x: x**2),
+    dm.FunctionRelation(name="at most", domain=PLANE, follow_up=lambda x: x, at_most=lambda x, y: y),
+]
+MIXED = [(each := relation(name, dm.Space([dm.Continuous("x", 0, 1), dm.Integer("n", 0, 9)]), 1)) for name in "ab"]
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+@pytest.mark.parametrize(
+    "relations", [AFFINE, BY_FUNCTION, MIXED], ids=["affine", "by a function", "whole numbers"]
+)
+def test_every_selector_keeps_the_contract(name, relations):
+    check_selector(SELECTORS[name], relations, opens=name != "random")
+
+
+def test_the_suite_finds_a_selector_that_does_not():
+    class Forgetful(SELECTORS["MRGS-ART"]):
+        def again(self, seed):
+            return self
+
+    class Leaving(SELECTORS["MRGS-ART"]):
+        def propose(self, count=1):
+            picks = super().propose(count)
+            picks.sources[-1] += 10
+            return picks
+
+    for broken, why in ((Forgetful, "start again"), (Leaving, "left the source domain")):
+        with pytest.raises(AssertionError, match=why):
+            check_selector(broken, AFFINE)
+
+
+def test_names():
+    assert find_selector("mrgs-art+") is SELECTORS["MRGS-ART+"] is find_selector(SELECTORS["MRGS-ART+"])
+    with pytest.raises(ArgumentError, match="MRGS-ART"):
+        find_selector("MRGS-ATR")
+    assert all(each.says for each in SELECTORS.values())
+    assert repr(SELECTORS["MRGS-ART"](AFFINE)) == "MRGS-ART(3 relations, k=3, 0 groups)"
+
+
+# -- domains ----------------------------------------------------------------------------------------------------------
+
+
+def test_relations_with_different_source_domains_are_refused_by_name():
+    with pytest.raises(ArgumentError, match=r"'a' takes them from \(0, 10\), 'b' from \(2, 12\).*domains='meet'"):
+        SELECTORS["MRGS-ART"]([relation("a", (0, 10), 2), relation("b", (2, 12), 2)])
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_or_meet(name):
+    selector = SELECTORS[name]([relation("a", (0, 10), 2), relation("b", (2, 12), 2)], domains="meet")
+    drawn = selector.propose(200).sources
+    assert 2 <= drawn.min() < 2.5
+    assert 9.5 < drawn.max() <= 10
+    assert [str(each.domain[0]) for each in selector.relations] == ["(2, 10)"] * 2
+
+
+def test_a_declared_follow_up_domain_outlives_the_meeting():
+    """Or follow-ups outside of it, to which the relation does not apply, would be judged."""
+    given = [relation("a", (0, 10), 3, follow_domain=(0, 10)), relation("b", (0, 8), 1)]
+    met = SELECTORS["MRGS-ART"](given, domains="meet").relations[0]
+    assert met.follow_domain is not None
+    assert str(met.follow_domains()[0]) == "(0, 10)"
+
+
+def test_nothing_in_common():
+    with pytest.raises(ArgumentError, match=r"'a', 'b' have nothing in common"):
+        SELECTORS["MRGS-ART"]([relation("a", (0, 1), 2), relation("b", (2, 3), 2)], domains="meet")
+
+
+def test_dimensions_never_meet():
+    given = [relation("a", (0, 1), 2), relation("b", [(0, 1), (0, 1)], 2)]
+    for domains in ("refuse", "meet"):
+        with pytest.raises(ArgumentError, match="'b' from"):
+            SELECTORS["MRGS-ART"](given, domains=domains)
+
+
+def test_small_domains_are_told_apart():
+    with pytest.raises(ArgumentError, match="'b' from"):
+        SELECTORS["MRGS-ART"]([relation("a", (0, 1e-9), 2), relation("b", (0, 5e-9), 2)])
+
+
+def test_several_sources_are_drawn_from_the_source_domain_whichever_relation_comes_first():
+    wide = dm.FunctionRelation(name="two", domain=(0, 1), sources=2, follow_up=dm.Affine.of([[0.5, 0.5]]))
+    narrow = relation("far", (0, 1), 100)
+    for given in ([wide, narrow], [narrow, wide]):
+        for name in SELECTORS:
+            drawn = SELECTORS[name](given, seed=1).propose(80).sources
+            assert drawn.shape == (80, 2)
+            assert drawn.max() <= 1, name
+
+
+# -- arguments --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "why"),
+    [
+        ([], {}, "one or more FunctionRelation"),
+        (["a"], {}, "one or more FunctionRelation"),
+        (AFFINE, {"k": 0}, "'k'"),
+        (AFFINE, {"k": 2.5}, "'k'"),
+        (AFFINE, {"domains": "union"}, "'domains'"),
+        (AFFINE, {"candidates": [[1.0]]}, "rows of 2 finite numbers"),
+        (AFFINE, {"candidates": np.zeros((0, 2))}, "rows of 2 finite numbers"),
+        (AFFINE, {"candidates": [[np.nan, 0.0]]}, "rows of 2 finite numbers"),
+        (AFFINE, {"candidates": "no such"}, "no generator 'no such'"),
+        (AFFINE, {"seed": "one"}, "'seed'"),
+    ],
+)
+@pytest.mark.parametrize("name", ["random", "MRGS-ART", "near-miss"])
+def test_bad_arguments(name, given, options, why):
+    with pytest.raises(ArgumentError, match=why):
+        SELECTORS[name](given, **options)
+
+
+def test_bad_questions():
+    selector = SELECTORS["MRGS-ART"](AFFINE)
+    for ask in (
+        lambda: selector.propose(0),
+        lambda: selector.group_for(3, [[1.0, 0.0]]),
+        lambda: selector.group_for(0, [[1.0]]),
+        lambda: selector.group_for(0, np.zeros((0, 2))),
+        lambda: selector.relation_for([1.0]),
+    ):
+        with pytest.raises(ArgumentError):
+            ask()
+
+
+def test_candidates_of_a_generator_are_single_sources():
+    two = dm.FunctionRelation(name="two", domain=(0, 1), sources=2, follow_up=dm.Affine.of([[0.5, 0.5]]))
+    with pytest.raises(ArgumentError, match="single sources"):
+        SELECTORS["MRGS-ART"]([two], candidates="FSCS-ART")
+
+
+def test_rpart_takes_few_columns():
+    with pytest.raises(ArgumentError, match="up to 8 columns"):
+        SELECTORS["MRGS-RPART"]([relation("nine", [(0, 1)] * 9, 1)])
+
+
+# -- what they choose ---------------------------------------------------------------------------------------------------
+
+
+def test_the_emptier_half_is_chosen():
+    """After one group in the lower half of its domain, the upper half is empty."""
+    selector = SELECTORS["MRGS-ART"]([relation("same", (0, 1), 1)], candidates=[[0.1], [0.9]], seed=0)
+    first = selector.propose(1).sources[0, 0]
+    assert selector.group_for(0, [[0.2], [0.8]]) == int(first < 0.5)
+    assert selector.propose(1).sources[0, 0] != first
+
+
+def test_the_relation_whose_follow_up_goes_somewhere_new_is_chosen():
+    given = [relation("same", (0, 1), 1), relation("same too", (0, 1), 1)]
+    selector = SELECTORS["MRGS-ART"](given, candidates=[[0.1], [0.9]], seed=0)
+    opening = selector.propose(2)
+    at = dict(zip(opening.relation.tolist(), opening.sources[:, 0].tolist(), strict=True))
+    if at[0] == at[1]:
+        pytest.skip("both relations began at the same candidate")
+    assert selector.relation_for([0.1]) == next(number for number, x in at.items() if x == 0.9)
+
+
+def test_counting_prefers_relations_with_more_follow_ups():
+    """As published, a 1-3 relation can have 4 inputs in empty cells, a 1-1 relation only 2; shares are even."""
+    given = [relation("one", (0, 1), 1), relation("three", (0, 1), 1, -1, 0.5)]
+    share, counted = (
+        (SELECTORS["MRGS-ART"](given, published=published, seed=1).propose(600).relation == 0).mean()
+        for published in (False, True)
+    )
+    assert counted < 0.3 < share < 0.7
+
+
+@pytest.mark.parametrize("name", ["feedback", "near-miss"])
+def test_learning_selectors_come_back_to_what_was_violated(name):
+    selector = SELECTORS[name](AFFINE, seed=3)
+    for _ in range(10):
+        picks = selector.propose(20)
+        broken = (picks.relation == 1) & (picks.sources[:, 0] > 3)
+        selector.tell(picks, np.where(broken, VIOLATED, HOLDS).astype(np.int8), np.full(20, 0.9))
+    assert (selector.propose(300).relation == 1).mean() > 0.45
+
+
+def test_near_misses_draw_attention_and_comfortable_relations_do_not():
+    selector = SELECTORS["near-miss"](AFFINE, seed=3)
+    for _ in range(10):
+        picks = selector.propose(20)
+        room = np.where(picks.relation == 2, 0.01, 1.0)
+        selector.tell(picks, np.zeros(20, dtype=np.int8), room)
+    assert (selector.propose(300).relation == 2).mean() > 0.45
