@@ -136,7 +136,17 @@ class Mutant:
     before: str
     after: str
     source: str = field(repr=False)
-    name: str = field(repr=False)
+    entry: str = field(repr=False)  # the name of the function in the text
+
+    @property
+    def name(self) -> str:
+        """What it is called in reports: program and mutant."""
+        return f"{self.program}/{self.id}"
+
+    @property
+    def relations(self) -> Mapping[str, FunctionRelation]:
+        """The relations of its program."""
+        return _known(self.program).relations  # type: ignore[no-any-return]
 
     @classmethod
     def found(
@@ -152,14 +162,14 @@ class Mutant:
             )
         place = places[0]
         lines[place] = lines[place].replace(old, new)
-        name = program.function.__name__
-        return cls(program.name, id, operator, place + 1, before, after, "\n".join(lines), name)
+        entry = program.function.__name__
+        return cls(program.name, id, operator, place + 1, before, after, "\n".join(lines), entry)
 
     @cached_property
     def function(self) -> Callable[..., Any]:
         """The mutated function."""
-        with module_of(self.source, self.name) as module:
-            function: Callable[..., Any] = getattr(module, self.name)
+        with module_of(self.source, self.entry) as module:
+            function: Callable[..., Any] = getattr(module, self.entry)
         return function
 
     def __call__(self, *inputs: Any) -> Any:
