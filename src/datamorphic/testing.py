@@ -4,16 +4,25 @@
 
     def test_my_executor():
         check_executor(MyExecutor(...), space.sample(50, points=True))
+
+    def test_my_generator():
+        check_generator(lambda seed: MyGenerator(relation, seed=seed), relation)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
+from .errors import ArgumentError
+from .groups.base import Generator, Groups
 from .groups.selection import Picks, Selector
 from .outputs import Status
+from .relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
+from .relations.boxes import Box
 from .relations.numeric import FunctionRelation
 from .space.points import Points
 from .sut.base import Executor
@@ -133,3 +142,93 @@ def check_selector(
 def _assert_same(picks: Picks, others: Picks, message: str) -> None:
     np.testing.assert_array_equal(picks.relation, others.relation, err_msg=message)
     np.testing.assert_array_equal(picks.sources, others.sources, err_msg=message)
+
+
+def check_generator(
+    make: Callable[[int], Generator], relation: FunctionRelation | Box | Any, *, groups: int = 200
+) -> None:
+    """Assert that a generator keeps its contract: `make` makes one from a seed, `relation` is what it makes groups of.
+
+    The same groups for the same seed, however they are asked for, and others for another; sources within the domain,
+    and the follow-ups that belong to them; no trouble with verdicts, nor with groups of earlier days, which count.
+    """
+    who = make(0)
+    asked = relation if isinstance(relation, FunctionRelation) else Box.of(relation, who.name)
+    domain = list(asked.domain) if isinstance(asked, FunctionRelation) else [asked]
+    width = sum(box.dimension for box in domain)
+    assert (who.count, len(who.name) > 0) == (0, True), f"{who} has no name, or has counted groups that nobody saw"
+
+    whole = who.propose(groups)
+    assert len(whole) == groups, f"{who} gave {len(whole)} groups when {groups} were asked for"
+    assert who.count == groups, f"{who} counts {who.count} groups after {groups}"
+    assert whole.sources.shape == (groups, width), f"{who}: sources of shape {whole.sources.shape}"
+    for box, part in zip(
+        domain, np.split(whole.sources, np.cumsum([b.dimension for b in domain])[:-1], 1), strict=True
+    ):
+        outside = ~box.contains(part)
+        assert not outside.any(), f"{who} left the domain {box}: {part[outside][0]}"
+        fractions = part[:, box.kind != 0] % 1
+        assert not fractions.any(), f"{who} gave numbers that are not whole where they should be"
+    if isinstance(asked, FunctionRelation):
+        np.testing.assert_array_equal(
+            whole.follow_ups, asked.follow(whole.sources), err_msg=f"{who} gave follow-ups of other sources"
+        )
+    else:
+        assert whole.follow_ups.shape == (groups, 0), f"{who} gave follow-ups of a domain"
+
+    for cut in ([1] * groups, [groups // 3, 1, groups - groups // 3 - 1], [groups - 1, 1]):
+        again = make(0)
+        _assert_same_groups(
+            _joined([again.propose(count) for count in cut if count]), whole, f"{who} minds how it is asked"
+        )
+    _assert_same_groups(_joined(list(islice(make(0), groups))), whole, f"{who} minds being iterated")
+    assert not np.array_equal(make(1).propose(groups).sources, whole.sources), f"{who} minds no seed"
+
+    _check_telling(make, whole)
+    for wrong in (0, -1, 1.5, "3", None):
+        _assert_refused(make(0).propose, wrong)
+    # more numbers in a row, and numbers that are none
+    for sources in ([[0.0] * (width + 1)], [[np.nan] * width], [0.0] * width):
+        _assert_refused(make(0).know, sources)
+
+
+def _check_telling(make: Callable[[int], Generator], whole: Groups) -> None:
+    """Assert that a generator takes all verdicts, at once or one by one, and groups that others have executed."""
+    groups = len(whole)
+    told = make(0)
+    for verdict in (HOLDS, VIOLATED, INAPPLICABLE, UNDEFINED):
+        some = told.propose(2)
+        told.tell(some, np.array([verdict, HOLDS], dtype=np.int8))
+        told.tell(some, np.array([verdict, HOLDS], dtype=np.int8), np.array([np.nan, 0.5]))
+    assert told.count == 8, f"{told} counts {told.count} groups after 8"
+
+    knowing, earlier = make(1), make(2).propose(groups).sources
+    knowing.know(earlier[:1])
+    knowing.know(earlier[1:])
+    assert knowing.count == groups, f"{knowing} does not count the groups it is told of"
+    before = earlier.copy()
+    assert len(knowing.propose(groups)) == groups
+    assert knowing.count == 2 * groups, f"{knowing} counts {knowing.count} groups after {2 * groups}"
+    np.testing.assert_array_equal(earlier, before, err_msg=f"{knowing} changed what it was told")
+    knowing.know(earlier[:0])
+    knowing.know(np.repeat(earlier[:1], 70, axis=0))  # the same again and again
+    assert len(knowing.propose(3)) == 3
+
+
+def _joined(parts: list[Groups]) -> Groups:
+    return Groups(
+        np.concatenate([part.sources for part in parts]), np.concatenate([part.follow_ups for part in parts])
+    )
+
+
+def _assert_same_groups(some: Groups, others: Groups, complaint: str) -> None:
+    np.testing.assert_array_equal(some.sources, others.sources, err_msg=complaint)
+    np.testing.assert_array_equal(some.follow_ups, others.follow_ups, err_msg=complaint)
+
+
+def _assert_refused(call: Callable[[Any], Any], given: Any) -> None:
+    try:
+        call(given)
+    except ArgumentError:
+        return
+    raise AssertionError(f"{call.__name__}({given!r}) should be an ArgumentError")

@@ -224,9 +224,13 @@ class FSCS(Plain):
 
 
 class Zones(FSCS):
-    """RRT: the first uniform source outside all zones, after 100 the farthest; zones make up 1.5 of the domain."""
+    """RRT: the first uniform source outside all zones, after so many the farthest; zones make up 1.5 of the domain."""
 
     k = 1
+
+    def __init__(self, relation, count, seed, tries=100, **options):
+        self.tries = tries
+        super().__init__(relation, count, seed, **options)
 
     def draw(self, slot):
         domain = self.sources[slot]
@@ -237,7 +241,7 @@ class Zones(FSCS):
         ball = math.pi ** (size / 2) / math.gamma(size / 2 + 1)
         radius = (1.5 * volume / (len(self.rows) * ball)) ** (1.0 / size) if size else 0.0
         best, farthest = None, -1.0
-        for _ in range(10):
+        for _ in range(0, self.tries, 10):
             # ten at a time, as one at a time takes minutes; random numbers that one would not have drawn are given back
             before = self.rng.bit_generator.state
             points = [domain.uniform(self.rng) for _ in range(10)]

@@ -73,11 +73,11 @@ def test_there_is_a_plain_one_for_every_generator():
 @pytest.mark.parametrize("d", DIMENSIONS)
 @pytest.mark.parametrize("name", NAMES)
 def test_many_groups_are_those_of_plain_code(name, d):
-    """With three candidates, which is quicker; the usual number of them is tried below."""
+    """With two candidates, and fewer tries, which is quicker; the usual number of them is tried below."""
     count = 300 if name in SLOW else 2000
-    np.testing.assert_array_equal(
-        fast(name, relation("tripled", d), count, k=3), plain(name, relation("tripled", d), count, k=3)
-    )
+    options = {"tries": 10} if name == "RRT" else {"k": 2}
+    asked = relation("tripled", d)
+    np.testing.assert_array_equal(fast(name, asked, count, **options), plain(name, asked, count, **options))
 
 
 @pytest.mark.parametrize("place", range(4))
@@ -85,9 +85,9 @@ def test_many_groups_are_those_of_plain_code(name, d):
 def test_every_relation_compiled_or_by_hand(name, place):
     """Every relation, each in another dimension; which is which differs from generator to generator."""
     asked = relation(RELATIONS[place], DIMENSIONS[(place + NAMES.index(name)) % 4])
-    expected = plain(name, asked, 150)
-    np.testing.assert_array_equal(fast(name, asked, 150), expected)
-    np.testing.assert_array_equal(fast(name, by_hand(asked), 150), expected)
+    expected = plain(name, asked, 120)
+    np.testing.assert_array_equal(fast(name, asked, 120), expected)
+    np.testing.assert_array_equal(fast(name, by_hand(asked), 120), expected)
 
 
 def holed(x):
@@ -152,11 +152,8 @@ KINDS = {
 def test_whole_numbers_and_categories(name, case):
     made = fast(name, KINDS[case], 130)
     np.testing.assert_array_equal(made, plain(name, KINDS[case], 130))
-    if case != "categories":
-        np.testing.assert_array_equal(made[:, 1], np.round(made[:, 1]))
-        assert np.unique(made[:, 1]).size >= 9
-    if case != "whole":
-        assert np.isin(made[:, 2 if case.startswith("mixed") else 1], range(4)).all()
+    whole = {"whole": [0, 1, 2], "categories": [0, 1]}.get(case, [1, 2])
+    np.testing.assert_array_equal(made[:, whole], np.round(made[:, whole]))
 
 
 @pytest.mark.parametrize("name", ["MT-BART", "MT-IPART", "SFIDMT-BART", "BART", "IPART"])
@@ -176,9 +173,10 @@ def digests():
     """What every generator makes, as hashes; this is run in a process of its own, too."""
     asked = {f"{name} tripled": (name, relation("tripled", 2)) for name in NAMES}
     asked |= {f"{name} mixed 1-D": (name, relation("mixed", 1)) for name in GENERATORS}
-    asked |= {f"{name} whole": (name, KINDS["whole"]) for name in ("FSCS-EC", "SFIDMT-ART", "MT-BART", "RPART")}
+    few = Box.of(dm.Space([dm.Integer(name, 0, 2) for name in "abc"]))  # these lie on the borders of shells
+    asked |= {f"{name} whole": (name, few) for name in ("FSCS-EC", "SFIDMT-ART", "MT-BART", "RPART")}
     return {
-        key: hashlib.sha256(fast(name, wanted, 60 if name in SLOW else 150).tobytes()).hexdigest()
+        key: hashlib.sha256(fast(name, wanted, 50 if name in SLOW else 150).tobytes()).hexdigest()
         for key, (name, wanted) in asked.items()
     }
 

@@ -35,7 +35,7 @@ from .console import (
 )
 from .cover import cover, select
 from .explore import explore
-from .hunt import generate, hunt, simulate
+from .hunt import generate, hunt
 from .init import init
 from .keeping import Numbered, StoreUrl, hint, open_store
 from .manners import Group, ended_by, hush, open_missing, teach
@@ -43,6 +43,7 @@ from .mutate import mutate
 from .resolve import lasting
 from .runs import app as runs
 from .runs import worker_check
+from .simulate import simulate
 from .study import study
 
 START, TESTS, LATER, MORE = "Start here", "Test a model", "What was found before", "More"

@@ -1,4 +1,4 @@
-"""The commands ``datamorphic hunt``, ``datamorphic generate`` and ``datamorphic simulate``."""
+"""The commands ``datamorphic hunt`` and ``datamorphic generate``."""
 
 from __future__ import annotations
 
@@ -101,7 +101,10 @@ def hunt(
         if name is not None:
             found = replace(found, name=name)
         if found.failed >= found.calls > 0:
-            raise SystemFailed(f"{found.name} answered none of {plural(found.failed, 'input')}. {found.notes[-1]}")
+            why = next(
+                (note.partition("Most often: ")[2] for note in found.notes if "Most often: " in note), "nothing"
+            )
+            raise SystemFailed(f"{found.name} answered none of {plural(found.failed, 'input')}. It says: {why}")
         if html is not None:
             write(found, html, None if data is not None else system, k=k)
         if junit is not None:
@@ -112,8 +115,8 @@ def hunt(
     if as_json:
         print_json(found.document() | {"interrupted": found.interrupted})
     else:
-        _print(found.describe())
-        _tell_written(html, junit)
+        print_text(found.describe())
+        tell_written(html, junit)
     if found.found:
         raise typer.Exit(FINDINGS)
     if found.interrupted:
@@ -154,13 +157,12 @@ def _program(text: str) -> tuple[Any, Any, str]:
     """Return a program or a mutant of it, the program, and what it is called."""
     from ..data.programs import programs
 
-    name, slash, mutant = text.partition("/")
+    name, slash, wanted = text.partition("/")
     program = programs[name]
-    return (
-        (program.mutants[mutant], program, f"{program.name}/{mutant}")
-        if slash
-        else (program, program, program.name)
-    )
+    if not slash:
+        return program, program, program.name
+    mutant = program.mutants[wanted]
+    return mutant, program, f"{program.name}/{mutant.id}"
 
 
 def _chosen(hunted: str, words: list[str], own: Any) -> list[Any]:
@@ -234,10 +236,10 @@ def generate(
         told |= {"columns": list(rows.columns)}
         print_json(told | ({"groups": rows.to_numpy().tolist()} if out is None else {"file": str(out)}))
         return
-    _print(f"{plural(n, 'group')} by {generator} in {seconds:.2f} s; seed {seed}.")
+    print_text(f"{plural(n, 'group')} by {generator} in {seconds:.2f} s; seed {seed}.")
     if out is None:
         console().print(rows.to_string(max_rows=20), markup=False)
-    _tell_written(out)
+    tell_written(out)
 
 
 def _relation(text: str) -> FunctionRelation:
@@ -300,99 +302,10 @@ def _write(rows: pd.DataFrame, file: Path) -> None:
         raise UsageError(f"The groups cannot be written to {str(file)!r}: {error.strerror}.") from None
 
 
-# -- simulation --------------------------------------------------------------------------------------------------------
-
-
-def simulate(
-    generator: Annotated[
-        list[str] | None,
-        typer.Option(help="Who proposes: MT-RT, SFIDMT-ART, IPART, Sobol ...; repeat it to compare several."),
-    ] = None,
-    region: Annotated[str, typer.Option(help="Where violations lie: block, strip or point.")] = "block",
-    rate: Annotated[float, typer.Option(help="The share of the source domain that violates.")] = 0.005,
-    dimension: Annotated[int, typer.Option(help="How many inputs there are.", min=1)] = 2,
-    trials: Annotated[int, typer.Option(help="How many regions are drawn.", min=1)] = 10_000,
-    scenario: Annotated[
-        str | None,
-        typer.Option(help="A1 to C5: where the region lies, against the domains of source and follow-up."),
-    ] = None,
-    selector: Annotated[
-        list[str] | None,
-        typer.Option(help="Who chooses among relations, e.g. MRGS-ART; repeat it to compare several."),
-    ] = None,
-    relations: Annotated[
-        int, typer.Option(help="With --selector: how many relations, in turn with 1, 2 and 3 follow-ups.", min=1)
-    ] = 3,
-    violating: Annotated[int, typer.Option(help="With --selector: which of them is violated, from 0.", min=0)] = 0,
-    budget: Annotated[int | None, typer.Option(help="Groups after which a trial is ended.", min=1)] = None,
-    boxes: Annotated[int, typer.Option(help="How many boxes a point region has.", min=1)] = 50,
-    k: Candidates = None,
-    workers: Annotated[int | None, typer.Option(help="Trials made side by side.", min=1)] = None,
-    html: Page = None,
-    seed: Seed = 0,
-    as_json: Json = False,
-) -> None:
-    """How soon would a generator find a violation? Draw regions that stand for wrong programs, and see.
-
-    Nothing is executed. The F-measure is the mean number of groups until one lies in the region, the F-ratio compares it
-    with random testing, Cohen's d says by how many standard deviations it is better.
-
-    Examples: datamorphic simulate --generator IPART --rate 0.01 --trials 200; datamorphic simulate --generator MT-RT
-    --generator SFIDMT-ART --scenario A1 --rate 0.02 --trials 50 --html simulation.html; datamorphic simulate --selector
-    MRGS-ART --relations 3 --rate 0.02 --trials 50
-    """
-    from ..hunts.mixed import mixed_relations
-    from ..hunts.page import simulation_rows, simulations_page
-    from ..reports.html import write
-    from ..verbs.simulate import simulate as run
-
-    if generator and selector:
-        raise UsageError("Compare generators or selectors, not both: leave out --generator or --selector.")
-    if html is not None:
-        ready_to_write(html)
-    options: dict[str, Any] = {} if k is None else {"k": k}
-    if selector:
-        options["relation"] = mixed_relations(relations, dimension)
-    made = [
-        run(
-            each, region, rate, dimension, scenario=scenario, trials=trials, seed=seed, budget=budget, boxes=boxes,
-            selector=each if selector else None, violating=violating if selector else 0, workers=workers, **options,
-        )
-        for each in selector or generator or ["SFIDMT-ART"]
-    ]  # fmt: skip
-    if html is not None:
-        write(simulations_page(made), html)
-    if as_json:
-        print_json({"simulations": [each.document() for each in made]})
-        return
-    if len(made) == 1:
-        _print(made[0].describe())
-    else:
-        _print_rows(simulation_rows(made), made[0].describe().partition(" on ")[2].partition(":")[0], trials)
-    _tell_written(html)
-
-
-def _print_rows(rows: list[list[Any]], where: str, trials: int) -> None:
-    """Print a row for each simulation."""
-    columns = ["", "F-measure", "F-ratio", "from", "to", "Cohen's d", "ended", "seconds"]
-    cells = [columns, *([printable("–" if cell is None else str(cell)) for cell in row] for row in rows)]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
-    _print(
-        f"{where[:1].upper()}{where[1:]}, {plural(trials, 'trial')} each; the F-ratio is that to random testing."
-    )
-    out = console()
-    for row in cells:
-        first, *rest = (
-            f"{cell:>{width}}" if i else f"{cell:<{width}}"
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        out.print("  ".join([first, *rest]), markup=False)
-
-
 # -- printing ----------------------------------------------------------------------------------------------------------
 
 
-def _print(text: str) -> None:
+def print_text(text: str) -> None:
     """Print a text, its first line in bold."""
     out = console()
     first, *rest = (cut(printable(line), LONGEST) for line in text.split("\n"))
@@ -404,7 +317,8 @@ def _print(text: str) -> None:
         out.print(line, markup=False)
 
 
-def _tell_written(*files: Path | None) -> None:
+def tell_written(*files: Path | None) -> None:
+    """Say which files were written."""
     for file in files:
         if file is not None:
             console().print(f"Written: {file}", markup=False)

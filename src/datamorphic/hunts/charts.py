@@ -13,7 +13,7 @@ from ..reports.texts import cut
 from .panels import STRIP, WIDE, Panel, Shown
 
 BARS = 25
-NAME, ROW, FIGURE = 190.0, 26.0, 150.0  # widths of names and figures, height of a row
+NAME, ROW, FIGURE = 170.0, 26.0, 190.0  # widths of names and figures, height of a row
 
 
 def f_measure_chart(measured: FMeasures) -> Drawing:

@@ -21,7 +21,7 @@ SHOWN = 4_000  # groups of the first trial
 
 @dataclass(frozen=True, eq=False)
 class Executed:
-    """The sources of one relation in the first trial: as inputs, with their numbers, and whether they violated."""
+    """The sources of one relation in the first trial, with the numbers of their groups, and whether these violate."""
 
     sources: Floats
     number: npt.NDArray[np.int64]
@@ -46,11 +46,9 @@ def executed(hunt: Hunt, relation: int, **options: Any) -> Executed | None:
         which, sources = made
         if all(_same(hunt, which, sources, kept[number]) for number in kept if number <= len(which)):
             rows = np.flatnonzero(which == relation)
-            inputs = np.concatenate(
-                hunt.relations[relation].source_inputs(_drawn(hunt, sources, rows, relation)), axis=1
-            )
+            drawn = _drawn(hunt, sources, rows, relation)
             broken = np.array([row + 1 in kept for row in rows.tolist()], dtype=bool)
-            return Executed(inputs, rows + 1, broken, len(which))
+            return Executed(drawn, rows + 1, broken, len(which))
     return None
 
 
@@ -89,6 +87,7 @@ def _same(hunt: Hunt, which: npt.NDArray[np.int64], sources: Floats, violation: 
     row = violation.number - 1
     if which[row] != violation.relation:
         return False
+    relation = hunt.relations[violation.relation]
     drawn = _drawn(hunt, sources, [row], violation.relation)
-    inputs = hunt.relations[violation.relation].source_inputs(drawn)
-    return all(np.array_equal(a[0], b) for a, b in zip(inputs, violation.inputs, strict=False))
+    inputs = [*relation.source_inputs(drawn), *relation.follow_inputs(relation.follow(drawn))]
+    return all(np.array_equal(a[0], b) for a, b in zip(inputs, violation.inputs, strict=True))

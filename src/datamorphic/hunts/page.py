@@ -16,7 +16,7 @@ from ..reports.summary import Axis, Report, Scatter, Section, State, Table
 from ..reports.texts import one_line
 from .charts import f_measure_chart, ratio_chart
 from .executed import SHOWN, Executed, executed
-from .pictures import SEEN, TRIED, region_picture, tried
+from .pictures import SEEN, TRIED, names_of, region_picture, tried
 from .told import headline
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _judged(hunt: Hunt) -> int:
 def _facts(hunt: Hunt) -> list[tuple[str, str]]:
     facts = [
         ("System", one_line(hunt.name)),
-        ("Who chose groups", f"{hunt.generator}, seed {hunt.seed}"),
+        ("Chosen by", f"{hunt.generator}, seed {hunt.seed}"),
         ("Groups", f"{hunt.groups:,} in {plural(len(hunt.trials), 'trial')}, at most {hunt.budget:,} each"),
         ("Cost", f"{plural(hunt.calls, 'call')} in {hunt.seconds:.2f} s, {hunt.generation_seconds:.2f} s to choose groups"),
     ]  # fmt: skip
@@ -160,8 +160,7 @@ def _sources(hunt: Hunt, options: dict[str, Any]) -> list[Section]:
     of = f"the first {made.groups:,} of " if hunt.trials[0].groups > SHOWN else ""
     trial = " of the first trial" if len(hunt.trials) > 1 else ""
     text = f"The sources of {one_line(relation.name)} in {of}{plural(hunt.trials[0].groups, 'group')}{trial}."
-    names = _input_names(hunt, relation, made.sources.shape[1])
-    pictures = _scatters(made, names)
+    pictures = _scatters(made, _names(hunt, relation))
     heading = "The sources that were executed"
     if len(pictures) == 1:
         return [Section(heading, text, picture=pictures[0], anchor="sources")]
@@ -169,19 +168,15 @@ def _sources(hunt: Hunt, options: dict[str, Any]) -> list[Section]:
     return [Section(heading, text, parts=parts, anchor="sources")]
 
 
-def _input_names(hunt: Hunt, relation: FunctionRelation, width: int) -> list[str]:
+def _names(hunt: Hunt, relation: FunctionRelation) -> list[str]:
+    """Return what the numbers of a source are called: as the columns of a model are, if it has one source."""
     columns = [one_line(str(name)) for name in hunt.columns]
-    if len(columns) * relation.sources != width:
-        return [f"input {j}" for j in range(1, width + 1)]
-    return (
-        columns
-        if relation.sources == 1
-        else [f"x{i}.{name}" for i in range(1, relation.sources + 1) for name in columns]
-    )
+    plain = relation.given is None and relation.sources == 1 and len(columns) == relation.width
+    return columns if plain else list(names_of(relation))
 
 
 def _scatters(made: Executed, names: Sequence[str]) -> list[Scatter]:
-    groups = np.where(made.violated, "violates", "does not").tolist()
+    groups = np.where(made.violated, "violates", "does not violate").tolist()
     columns = made.sources.T.tolist()
     notes = [
         f"group {number:.0f}: " + ", ".join(f"{name} {short(value)}" for name, value in zip(names, row, strict=True))
@@ -198,7 +193,7 @@ def _scatters(made: Executed, names: Sequence[str]) -> list[Scatter]:
             columns[b] if b >= 0 else made.number.tolist(),
             groups,
             notes,
-            rest="does not",
+            rest="does not violate",
         )
         for a, b in pairs
     ]
@@ -249,7 +244,6 @@ def simulations_page(made: Sequence[Simulation]) -> Report:
     'How soon violations are found: block regions of 0.05 of 2 dimensions'
     """
     first = made[0]
-    best = min(made, key=lambda each: each.f_ratio)
     ended = [each for each in made if each.censored]
     notes = [
         f"• {each.name}: {each.censored:.1%} of the trials found nothing in {plural(each.setting.budget, 'group')}, so its "
@@ -260,10 +254,7 @@ def simulations_page(made: Sequence[Simulation]) -> Report:
     table = Table(
         ["generator", "F-measure", "F-ratio", "from", "to", "Cohen's d", "ended", "seconds"], simulation_rows(made)
     )
-    ratio = best.ratio
-    verdict = f"{best.name} needs {100 * ratio.value:.1f} % of the groups that random testing needs"
-    if len(made) > 1:
-        verdict += f", the least of {len(made)}"
+    verdict, state = _best(made)
     return Report(
         f"How soon violations are found: {where}",
         "Nothing is executed here: a region, drawn anew for each trial, stands for a program that is wrong there. The "
@@ -276,9 +267,21 @@ def simulations_page(made: Sequence[Simulation]) -> Report:
             )
         ],
         verdict,
-        "good" if ratio.high < 1 else "plain",
+        state,
         [("Trials", f"{len(first.found):,} each, seed {first.setting.seed}")],
     )  # fmt: skip
+
+
+def _best(made: Sequence[Simulation]) -> tuple[str, State]:
+    """Return who needs the fewest groups, of those whose trials all found something."""
+    whole = [each for each in made if not each.censored]
+    if not whole:
+        return "Trials were ended before they found anything: give them a greater budget", "warn"
+    best = min(whole, key=lambda each: each.f_ratio)
+    ratio = best.ratio
+    least = f", the least of {len(made)}" if len(made) > 1 else ""
+    told = f"{best.name} needs {100 * ratio.value:.1f} % of the groups that random testing needs{least}"
+    return told, "good" if ratio.high < 1 else "plain"
 
 
 def _where(simulation: Simulation) -> str:
@@ -289,9 +292,12 @@ def _where(simulation: Simulation) -> str:
 
 def simulation_rows(made: Sequence[Simulation]) -> list[list[Any]]:
     """Return a row for each simulation: name, F-measure, F-ratio with interval, Cohen's d, what was ended, seconds."""
-    return [
-        [each.name, f"{each.f_measure:.1f}", *(f"{100 * value:.1f} %" for value in each.ratio),
-         f"{each.cohens_d:.3f}" if each.cohens_d == each.cohens_d else None, f"{each.censored:.1%}".replace("%", " %"),
-         f"{each.seconds:.1f}"]
-        for each in made
-    ]  # fmt: skip
+    rows = []
+    for each in made:
+        least = "> " if each.censored else ""  # a lower bound, and nobody knows the interval
+        ratio = each.ratio
+        ends = [None, None] if least else [f"{100 * end:.1f} %" for end in (ratio.low, ratio.high)]
+        d = None if np.isnan(each.cohens_d) else f"{each.cohens_d:.3f}"
+        figures = [f"{least}{each.f_measure:.1f}", f"{least}{100 * ratio.value:.1f} %", *ends, d]
+        rows.append([each.name, *figures, f"{100 * each.censored:.1f} %", f"{each.seconds:.1f}"])
+    return rows

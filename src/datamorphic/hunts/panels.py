@@ -13,12 +13,8 @@ from ..relations.boxes import Floats
 from ..reports.summary import Mark, Words
 from ..reports.svg import ticks
 
-WIDE, SQUARE, STRIP, GAP = (
-    660.0,
-    250.0,
-    46.0,
-    70.0,
-)  # a strip's width, a plane's side, a strip's height, between planes
+WIDE, SQUARE, STRIP = 700.0, 220.0, 46.0  # the width of a strip, the side of a plane, the height of a strip
+GAP = 60.0  # between planes
 GRID = 100  # cells a side when a region is outlined
 FINE = 2_000  # places at which a region of one input is looked at
 
@@ -50,11 +46,15 @@ class Panel:
         return self.bottom - (value - self.y[0]) / ((self.y[1] - self.y[0]) or 1.0) * self.height
 
     def frame(
-        self, x_label: str, y_label: str = "", y_marks: Sequence[tuple[float, str]] | None = None
+        self,
+        x_label: str,
+        y_label: str = "",
+        y_marks: Sequence[tuple[float, str]] | None = None,
+        x_marks: bool = True,
     ) -> list[Shown]:
         """Return the two axes with their numbers and names."""
         shown: list[Shown] = [Mark(f"M{self.left:.1f} {self.top:.1f}V{self.bottom:.1f}h{self.width:.1f}", "axis")]
-        for value in ticks(*self.x, 5) if self.x[1] > self.x[0] else [self.x[0]]:
+        for value in (ticks(*self.x, 5) if self.x[1] > self.x[0] else [self.x[0]]) if x_marks else []:
             shown.append(Mark(f"M{self.across(value):.1f} {self.bottom:.1f}v4", "axis"))
             shown.append(Words(float(self.across(value)), self.bottom + 18, short(value), "mid small"))
         if y_marks is None:
@@ -65,7 +65,7 @@ class Panel:
         if x_label:
             shown.append(Words(self.left + self.width / 2, self.bottom + 36, x_label, "mid"))
         if y_label:
-            shown.append(Words(self.left - 8, self.top - 8, y_label, "end"))
+            shown.append(Words(self.left - 8, self.top - 12, y_label, "end"))
         return shown
 
     def dots(self, points: Floats, kind: str) -> list[Shown]:
@@ -85,10 +85,10 @@ class Panel:
 
     def bars(self, edges: Floats, values: Floats, kind: str, says: str, form: str = "{:.1%}") -> list[Shown]:
         """Return a bar for each value above 0, with a note."""
-        places = self.across(edges)
+        places, base = self.across(edges), float(self.up(0.0))
         return [
             Mark(
-                f"M{a:.1f} {self.bottom:.1f}V{self.up(value):.1f}H{b:.1f}V{self.bottom:.1f}z",
+                f"M{a:.1f} {base:.1f}V{self.up(value):.1f}H{b:.1f}V{base:.1f}z",
                 kind,
                 f"{short(low)} to {short(high)}: {form.format(value)} {says}",
             )
@@ -98,17 +98,6 @@ class Panel:
             )
             if value > 0
         ]  # fmt: skip
-
-    def steps(self, edges: Floats, values: Floats) -> Mark:
-        """Return values as a line of steps."""
-        heights = self.up(np.minimum(values, self.y[1])).tolist()
-        path = "".join(
-            f"{'L' if i else 'M'}{a:.1f} {h:.1f}H{b:.1f}"
-            for i, (a, b, h) in enumerate(
-                zip(self.across(edges[:-1]).tolist(), self.across(edges[1:]).tolist(), heights, strict=True)
-            )
-        )
-        return Mark(path, "edge w1", "follow-ups")
 
     def stretches(self, region: Any) -> list[Shown]:
         """Return where a region of one input lies, as outlined boxes."""

@@ -25,6 +25,7 @@ TRIED = 100_000  # sources, as many as the stored regions of programs rest on
 DOTS, FAINT = 2_000, 800  # violating sources of a picture, and others
 BINS, FULL = 124, 8  # of a strip; sources that a bin has at least
 NEAR = 0.25  # a region in less of each side than this is drawn again, larger
+LEFT = 52.0  # room for the numbers of the first plane
 MOST_STRIPS = 8  # inputs, where there are too many for a plane
 SEEN = 3  # dimensions that are drawn as planes
 
@@ -214,10 +215,10 @@ def _planes(
             some = rng.permutation(some)[:most]
             shown += panel.dots(found.sources[some][:, [a, b]], kind)
         heading = "the whole domain" if (low == found.low).all() and (high == found.high).all() else "nearer"
-        shown.append(Words(panel.left, panel.top - 8, heading, "strong"))
+        shown.append(Words(panel.left, panel.top - 12, heading, "strong"))
         shown += panel.frame(found.names[a], found.names[b])
     last = _placed(len(wanted) - 1, across, wanted[0][2:], 0, 0)
-    width = 64 + min(across, len(wanted)) * (SQUARE + GAP)
+    width = LEFT + min(across, len(wanted)) * (SQUARE + GAP)
     return shown, width, last.top + SQUARE + 50
 
 
@@ -225,7 +226,7 @@ def _placed(place: int, across: int, window: tuple[Floats, Floats], a: int, b: i
     row, column = divmod(place, across)
     low, high = window
     x, y = ((float(low[axis]), float(high[axis])) for axis in (a, b))
-    return Panel(64 + column * (SQUARE + GAP), 28 + row * (SQUARE + 78), SQUARE, SQUARE, x, y)
+    return Panel(LEFT + column * (SQUARE + GAP), 28 + row * (SQUARE + 78), SQUARE, SQUARE, x, y)
 
 
 # -- how generators spread sources -------------------------------------------------------------------------------------
@@ -241,8 +242,8 @@ def spread_picture(
 ) -> Drawing:
     """Return how generators spread their sources, beside each other.
 
-    One input is drawn as bars: how many sources lie at a place, where 1 is as many as random ones. A grey line shows the
-    same of follow-ups, where these are given. Two inputs are a plane for each generator, three are three planes.
+    One input is drawn as bars: how many sources lie at a place, where 1 is as many as random ones; follow-ups, where these
+    are given, hang below. Two inputs are a plane for each generator, three are three planes.
 
     Parameters
     ----------
@@ -262,7 +263,7 @@ def spread_picture(
     >>> import datamorphic as dm
     >>> made = {name: dm.generate((0, 1), name, n=200) for name in ("MT-RT", "Sobol")}
     >>> spread_picture(made, Box.of((0.2, 0.3)), domain=(0, 1)).alt
-    'Where sources lie. MT-RT: 8.0 % of 200 in the region, 0.80 times as many as random ones. Sobol: ...'
+    'Where sources lie. MT-RT: 8.00 % of 200 in the region, 0.80 times as many as random ones. Sobol: ...'
     """
     whole = Box.of(domain, "spread_picture")
     seen = whole if window is None else Box.of(window, "spread_picture")
@@ -301,7 +302,7 @@ def _told(sources: Floats, region: Any, whole: Box) -> str:
     share = float(region.contains(sources).mean())
     usual = _volume(region, whole)
     beside = f", {share / usual:.2f} times as many as random ones" if usual else ""
-    return f"{share:.1%} of {len(sources):,} in the region{beside}".replace("%", " %", 1)
+    return f"{share:.2%} of {len(sources):,} in the region{beside}".replace("%", " %", 1)
 
 
 def _volume(region: Any, whole: Box) -> float:
@@ -335,14 +336,20 @@ def _spread_strips(
         shown.append(Words(WIDE - 20, top - 8, _told(sources, region, whole), "small end"))
         if region is not None:
             shown += panel.stretches(region)
-        shown += panel.bars(edges, heights[name], "bar", "times as many as random ones", "{:.2f}")
-        if follow is not None:
-            shown.append(panel.steps(edges, dense(follow, len(sources))))
+        shown += panel.bars(edges, heights[name], "bar", "times as many sources as random ones", "{:.2f}")
         shown.append(Mark(f"M{left} {panel.up(1.0):.1f}h{panel.width}", "edge w0"))
-        last = place == len(made) - 1
         marks = ((0.0, "0"), (1.0, "1"), (most, f"{most:.2g}"))
-        shown += panel.frame(names[0] if last else "", y_marks=marks)
-        top += high + (66 if last else 50)
+        label = names[0] if place == len(made) - 1 else ""
+        shown += panel.frame(label if follow is None else "", y_marks=marks, x_marks=follow is None)
+        top += high
+        if follow is not None:  # on the same scale, downwards
+            below = Panel(left, top, panel.width, STRIP, ends, (most / 2, 0.0))
+            hanging = np.minimum(dense(follow, len(sources)), most / 2)
+            shown += below.bars(edges, hanging, "asks", "times as many follow-ups as random sources", "{:.2f}")
+            shown.append(Words(WIDE - 20, top + STRIP - 6, "follow-ups", "small end"))
+            shown += below.frame(label, y_marks=())
+            top += STRIP
+        top += 66 if label else 50
     return shown, WIDE, top - 14
 
 
@@ -351,18 +358,19 @@ def _spread_planes(
 ) -> tuple[list[Shown], float, float]:
     shown: list[Shown] = []
     axes = list(combinations(range(whole.dimension), 2))
+    across = 2 if len(axes) == 1 and len(made) in (2, 4) else 3
     place = 0
     for name, (sources, _) in made.items():
         within = seen.contains(sources)
         inside = np.zeros(len(sources), dtype=bool) if region is None else region.contains(sources)
         for a, b in axes:
-            panel = _placed(place, 3, (seen.low, seen.high), a, b)
+            panel = _placed(place, across, (seen.low, seen.high), a, b)
             if region is not None and whole.dimension == 2:
                 shown.append(panel.outline(region))
             for some, kind in ((within & ~inside, "edge w2"), (within & inside, "killable")):
                 shown += panel.dots(sources[some][:DOTS][:, [a, b]], kind)
-            shown.append(Words(panel.left, panel.top - 8, name, "strong"))
+            shown.append(Words(panel.left, panel.top - 12, name, "strong"))
             shown += panel.frame(names[a], names[b])
             place += 1
-    last = _placed(place - 1, 3, (seen.low, seen.high), 0, 0)
-    return shown, 64 + min(3, place) * (SQUARE + GAP), last.top + SQUARE + 50
+    last = _placed(place - 1, across, (seen.low, seen.high), 0, 0)
+    return shown, LEFT + min(across, place) * (SQUARE + GAP), last.top + SQUARE + 50

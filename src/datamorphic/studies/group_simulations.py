@@ -44,8 +44,8 @@ INTERVAL = "The 95 % interval of ours is this much to either side."
 ENDED = "{:.0f} % of the trials of {} were ended after {:,} groups: its F-ratio is a lower bound."
 SAME_MUTANT = "Both mutants are known: emu = 10/epu, and |x| < 3.1 for the series."
 WIDE = (
-    "With x2 = 3x the follow-up domain is three times as wide: MT-ART-Min, which knows one pool, leaves sources near 0, where"
-    " old follow-ups are few, and finds regions in the middle of the source domain sooner, those at its edge later."
+    "With x2 = 3x the follow-up domain is three times as wide as that of the sources, and MT-ART-Min keeps both in one pool:"
+    " see the picture of the page for where its sources lie."
 )
 NEVER_RUN = (
     "The document proposes MT-RPART, SFIDMT-BART, MRGS-ART+, MRGS-IPART and MRGS-RPART, and never ran them."
@@ -199,9 +199,11 @@ def new_selectors(bench: Bench) -> list[Row]:
         made = {
             name: Selecting(program, mutant, relations, name, K, trials, budget, rate, False) for name in SELECTORS
         }
-        for name, job in made.items():
-            column = f"{program} {mutant}, {names}, F-ratio %"
-            rows.append(Row(name, column, math.nan, ratio(bench, job, made["random"]), NEVER_RUN))
+        column = f"{program} {mutant}, {names}, F-ratio %"
+        rows += [
+            Row(name, column, math.nan, ratio(bench, each, made["random"]), NEVER_RUN)
+            for name, each in made.items()
+        ]
     return rows
 
 

@@ -154,28 +154,32 @@ def _note(ours: set[str], theirs: tuple[str, ...]) -> str:
 
 @cache
 def with_relations(program: str) -> dict[str, StandIn]:
-    """Return who stands beside the mutants of a program in Tables 23 to 28."""
-    frame, ours = published("002-27"), _rates(program)
+    """Return who stands beside the mutants of a program in Tables 23 to 28; each of ours once, as long as there are others."""
+    subjects = [each for each in published("002-27")["subject"].unique() if place_of(each)[0] == program]
     found: dict[str, StandIn] = {}
-    for subject in [each for each in frame["subject"].unique() if place_of(each)[0] == program]:
-        sets = [relations_of(name) for name in frame.loc[frame["subject"] == subject, "strategy"].unique()]
-        everything = tuple(dict.fromkeys(name for each in sets for name in each))
-        kind, theirs = kinds_of("002-27")[subject], _in_print(program, subject)
-        target = _mean([theirs.get(name, USUAL) for name in everything])
-
-        def far(mutant: str) -> tuple[int, int, bool, bool, float]:
-            rates = {name: ours[mutant, name] for name in everything}
-            rate = _mean([each[0] for each in rates.values()])
-            blank = sum(not any(rates[name][0] for name in each) for each in sets)
-            other = sum((theirs[name] > 0) != (rates[name][0] > 0) for name in theirs if name in rates)
-            wrong = kind not in [each[1] for each in rates.values()]
-            taken = mutant in [each.mutant for each in found.values()]
-            return blank, other, wrong, taken, abs(math.log(rate / target)) if rate else math.inf
-
-        mutant = min(dict.fromkeys(mutant for mutant, _ in ours), key=far)
-        kinds = {ours[mutant, name][1] for name in everything}
-        found[subject] = StandIn(mutant, rate_of(program, mutant, everything), _note(kinds, (kind,)))
+    for subject in subjects:
+        found[subject] = _with_sets(program, subject, {each.mutant for each in found.values()})
     return found
+
+
+def _with_sets(program: str, subject: str, taken: set[str]) -> StandIn:
+    frame, ours = published("002-27"), _rates(program)
+    sets = [relations_of(name) for name in frame.loc[frame["subject"] == subject, "strategy"].unique()]
+    everything = tuple(dict.fromkeys(name for each in sets for name in each))
+    kind, theirs = kinds_of("002-27")[subject], _in_print(program, subject)
+    target = _mean([theirs.get(name, USUAL) for name in everything])
+
+    def far(mutant: str) -> tuple[int, int, bool, bool, float]:
+        rates = {name: ours[mutant, name] for name in everything}
+        rate = _mean([each[0] for each in rates.values()])
+        blank = sum(not any(rates[name][0] for name in each) for each in sets)
+        other = sum((theirs[name] > 0) != (rates[name][0] > 0) for name in theirs if name in rates)
+        wrong = kind not in [each[1] for each in rates.values()]
+        return blank, other, wrong, mutant in taken, abs(math.log(rate / target)) if rate else math.inf
+
+    mutant = min(dict.fromkeys(mutant for mutant, _ in ours), key=far)
+    kinds = {ours[mutant, name][1] for name in everything}
+    return StandIn(mutant, rate_of(program, mutant, everything), _note(kinds, (kind,)))
 
 
 def rate_of(program: str, mutant: str, relations: Sequence[str]) -> float:

@@ -146,7 +146,7 @@ class Mutant:
     @property
     def relations(self) -> Mapping[str, FunctionRelation]:
         """The relations of its program."""
-        return _known(self.program).relations  # type: ignore[no-any-return]
+        return _known(self.program).relations
 
     @classmethod
     def found(
