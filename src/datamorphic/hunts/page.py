@@ -55,11 +55,10 @@ def page_of(hunt: Hunt, system: Callable[..., Any] | None = None, **options: Any
     >>> tanh = dm.programs["tanh"]
     >>> found = dm.hunt(tanh.mutants["emu10"], tanh.relations["tripling"])
     >>> [section.anchor for section in page_of(found).sections]
-    ['relations', 'violations', 'sources']
+    ['relations', 'sources', 'violations']
     """
-    sections = [_relations(hunt), *_soon(hunt), *_violations(hunt), *_sources(hunt, options)]
-    if system is not None:
-        sections += _regions(hunt, system)
+    regions = [] if system is None else _regions(hunt, system)
+    sections = [_relations(hunt), *_soon(hunt), *_sources(hunt, options), *regions, *_violations(hunt)]
     state: State = "bad" if hunt.found else "good" if _judged(hunt) else "warn"
     return Report(
         f"Hunting violations in {one_line(hunt.name)}",

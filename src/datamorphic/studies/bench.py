@@ -84,7 +84,7 @@ SCALES = {
     ),
     "small": Scale(
         3, 1, tuple(RULES), FAST, _SIX, (200, 800), (200, 1200), (200, 1000), (100,),
-        inputs=100, mutants=40, compared=1000, sets=10, patience=30, trials=500, groups=30_000,
+        inputs=100, mutants=40, compared=1000, sets=10, patience=30, trials=400, groups=16_000,
     ),
     "full": Scale(
         10, 10, tuple(RULES), REFERENCE_MODELS, _SIX, _SIX, _SIX, _TEN, _TEN,

@@ -75,8 +75,10 @@ def selections(table: str, bench: Bench) -> list[Row]:
 def _selecting(
     scale: Scale, program: str, mutant: str, relations: tuple[str, ...], rate: float, selector: str, k: int
 ) -> Selecting:
-    budget = budget_of(scale, "", PATIENCE_OF_PAIRS)
-    return Selecting(program, mutant, relations, selector, k, trials_of(scale, rate), budget, rate, True)
+    budget = budget_of(scale, "", program, PATIENCE_OF_PAIRS)
+    return Selecting(
+        program, mutant, relations, selector, k, trials_of(scale, rate, program=program), budget, rate, True
+    )
 
 
 # -- Tables 29 to 31 -----------------------------------------------------------------------------------------

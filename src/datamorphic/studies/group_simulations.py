@@ -8,6 +8,7 @@ from ..groups.scenarios import SCENARIOS
 from .bench import Bench, Scale
 from .group_trials import (
     CLASSIC,
+    FEWEST,
     LEARNING,
     ONE,
     PATIENCE_OF_PAIRS,
@@ -37,6 +38,7 @@ SELECTORS = (
     "random", "MRGS-ART", "MRGS-ART+", "MRGS-IPART", "MRGS-RPART", "MRGS-distance", "near-miss", "feedback",
 )  # fmt: skip
 K = 3
+MORE = 2  # times the trials where single figures are compared
 MUTANTS = (("emu10", "Table 5: mutant 3"), ("branch3.1", "Table 5: mutant 4"))
 
 EXACT = "The F-ratio is to 1 / rate, which random testing needs on average."
@@ -58,7 +60,7 @@ def _simulating(
 ) -> Simulating:
     """Return a simulation; `share` is what part of the usual trials it gets."""
     trials = (
-        max(4, round(share * trials_of(scale, rate, generator)))
+        max(FEWEST, round(share * trials_of(scale, rate, generator)))
         if share < 1
         else trials_of(scale, rate, generator)
     )
@@ -82,8 +84,7 @@ def classic(table: str, bench: Bench) -> list[Row]:
     rows = []
     for figure in figures(published(table)):
         rate = RATES[figure.subject]
-        # the four get as many trials as all others together: they are what is compared
-        trials = max(4, min(bench.scale.trials, round(3 * bench.scale.groups * rate)))
+        trials = max(FEWEST, min(MORE * bench.scale.trials, round(6 * MORE * bench.scale.groups * rate)))
         job = Simulating(
             figure.strategy, "block", rate, DIMENSION, trials, budget_of(bench.scale, figure.strategy)
         )
@@ -176,7 +177,7 @@ def new_generators(bench: Bench) -> list[Row]:
         for name in (*IN_PRINT, *PROPOSED, *RIVALS):
             job = _simulating(bench.scale, name)
             if dimension != DIMENSION:
-                job = Simulating(name, "block", RATE, dimension, max(4, job.trials // 2), job.budget)
+                job = Simulating(name, "block", RATE, dimension, max(FEWEST, job.trials // 2), job.budget)
             rows.append(_row(bench, job, name, f"block, {dimension}-D, F-ratio %", NEVER_RUN, EXACT))
     return rows
 
@@ -194,8 +195,8 @@ def new_selectors(bench: Bench) -> list[Row]:
     for program, names in REAL if scale.trials >= 50 else REAL[:1]:
         relations = relations_of(names)
         mutant = _moderate(program, relations)
-        rate, budget = rate_of(program, mutant, relations), budget_of(scale, "", PATIENCE_OF_PAIRS)
-        trials = max(4, trials_of(scale, rate) // 2)
+        rate, budget = rate_of(program, mutant, relations), budget_of(scale, "", most=PATIENCE_OF_PAIRS)
+        trials = max(FEWEST, trials_of(scale, rate) // 2)
         made = {
             name: Selecting(program, mutant, relations, name, K, trials, budget, rate, False) for name in SELECTORS
         }
@@ -218,8 +219,8 @@ def _moderate(program: str, relations: tuple[str, ...]) -> str:
 def _selecting(
     scale: Scale, name: str, relations: tuple[str, ...], violating: int, dimension: int, *, counting: bool = False
 ) -> SelectingSimulated:
-    trials = max(4, round(trials_of(scale, RATE / len(relations)) / 2))
-    budget = budget_of(scale, "", PATIENCE_OF_PAIRS)
+    trials = max(FEWEST, round(trials_of(scale, RATE / len(relations)) / 2))
+    budget = budget_of(scale, "", most=PATIENCE_OF_PAIRS)
     return SelectingSimulated(
         name, relations, violating, "block", RATE, dimension, K, trials, budget, published=counting
     )

@@ -29,6 +29,7 @@ from .bench import Bench, Figures, Job, Scale, drawn
 SLOW = ("MT-ART-Max", "MT-ART-Avg")  # they look at all that was executed for each candidate
 CLASSIC = ("FSCS-ART", "RPART", "BART", "IPART")
 FEWEST = 4  # trials
+SLOWER, MANY_INPUTS = 5, 6  # by how much less is done where it is slow; where a program has more than three inputs
 PATIENCE = 100_000  # groups after which a trial ends, as in print
 PATIENCE_OF_PAIRS = 1_000_000  # the same for pairs of relation and group
 CELLS = 1000
@@ -38,17 +39,22 @@ LEARNING = ("near-miss", "feedback")  # selectors that are told what became of g
 Whole = npt.NDArray[np.int64]
 
 
-def trials_of(scale: Scale, rate: float, generator: str = "") -> int:
+def groups_of(scale: Scale, program: str = "") -> int:
+    """Return how many groups are made in all: fewer where there are many inputs, and nearest ones are hard to find."""
+    return scale.groups // (MANY_INPUTS if program and programs[program].dimension > 3 else 1)
+
+
+def trials_of(scale: Scale, rate: float, generator: str = "", program: str = "") -> int:
     """Return how many trials are made: fewer where each takes long."""
-    fit = scale.groups * (1.0 if math.isnan(rate) else rate) / (5 if generator in SLOW else 1)
+    fit = groups_of(scale, program) * rate / (SLOWER if generator in SLOW else 1)
     return max(FEWEST, min(scale.trials, round(fit)))
 
 
-def budget_of(scale: Scale, generator: str, most: int = PATIENCE) -> int:
+def budget_of(scale: Scale, generator: str, program: str = "", most: int = PATIENCE) -> int:
     """Return after how many groups a trial ends."""
     if generator in SLOW:
-        return min(find(generator)[0].patience, max(100, scale.groups // 60))
-    return min(most, scale.groups)
+        return min(find(generator)[0].patience, max(100, scale.groups // 40))
+    return min(most, groups_of(scale, program))
 
 
 def amount(scale: Scale) -> str:

@@ -30,7 +30,7 @@ def subjects_of(scale: Scale) -> tuple[str, ...]:
 
 def _hunting(scale: Scale, stand: StandIn, name: str, generator: str) -> Hunting:
     program, relation = RELATIONS[name]
-    trials, budget = trials_of(scale, stand.rate, generator), budget_of(scale, generator)
+    trials, budget = trials_of(scale, stand.rate, generator, program), budget_of(scale, generator, program)
     return Hunting(program, stand.mutant, relation, generator, trials, budget, stand.rate)
 
 

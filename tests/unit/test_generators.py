@@ -1,0 +1,322 @@
+"""Generators of groups: what all of them promise, what they refuse, and how evenly they spread."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.spatial import cKDTree
+
+import datamorphic as dm
+from datamorphic.errors import ArgumentError, TestSystemError
+from datamorphic.groups import partition
+from datamorphic.groups.generators import GENERATORS, VARIANTS, find, make
+from datamorphic.groups.measures import dispersion
+from datamorphic.relations.boxes import Affine
+from datamorphic.relations.numeric import FunctionRelation
+from datamorphic.testing import check_generator
+
+NAMES = [name for name in (*GENERATORS, *VARIANTS) if name not in ("RT", "FSCS")]  # other names for the same
+CUTTING = ["MT-BART", "MT-IPART", "SFIDMT-BART", "BART", "IPART", "MT-RPART", "RPART"]
+POOLED = [name for name in NAMES if name.startswith("MT-ART")]
+
+
+def follows(follow_up, domain=((0, 1),) * 2, **options):
+    return FunctionRelation(name="asked", domain=domain, follow_up=follow_up, **options)
+
+
+TRIPLED = follows(Affine.scaled(3.0, 1), (0, 333))
+MEETING = FunctionRelation(
+    name="meeting",
+    domain=[(-2, 3)] * 2,
+    sources=2,
+    follow_up=lambda a, b: (a + b) / 2,
+    follow_domain=[(-2, 3)] * 2,
+)
+WHOLE = dm.Space([dm.Continuous("x", 0, 6), *(dm.Integer(name, 0, 10) for name in "nm")])
+KINDS = dm.Space([*WHOLE.features, dm.Categorical("c", ["a", "b", "c"])])
+
+
+# -- what all of them promise -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("case", ["one number", "two sources by hand", "a space"])
+def test_conformance(name, case):
+    space = WHOLE if name in CUTTING else KINDS
+    asked = {"one number": TRIPLED, "two sources by hand": MEETING, "a space": space}[case]
+    check_generator(lambda seed: make(name, asked, seed=seed), asked, groups=75)
+
+
+def test_the_suite_finds_what_is_wrong():
+    class Stubborn(GENERATORS["MT-RT"]):
+        name = "Stubborn"
+
+        def _advance(self, made):
+            made[:] = 0.5
+            return len(made)
+
+    class Astray(GENERATORS["MT-RT"]):
+        name = "Astray"
+
+        def _placed(self, shares):
+            return 2 + shares
+
+    class Hasty(GENERATORS["MT-RT"]):
+        name = "Hasty"
+
+        def propose(self, count=1):
+            self.rng.random()
+            return super().propose(count)
+
+    for kind, complaint in (
+        (Stubborn, "minds no seed"),
+        (Astray, "left the domain"),
+        (Hasty, "minds how it is asked"),
+    ):
+        with pytest.raises(AssertionError, match=complaint):
+            check_generator(lambda seed, kind=kind: kind((0, 1), seed=seed), (0, 1))
+
+
+#: these look at all 3^d cells around a cell
+MANY = {"IPART": 8, "MT-IPART": 8, "SFIDMT-BART": 8, "RPART": 8, "MT-RPART": 8}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_many_columns(name):
+    d = MANY.get(name, 30)
+    groups = make(name, follows(Affine.scaled(3.0, d), [(0, 1)] * d), seed=0).propose(20)
+    assert groups.sources.shape == groups.follow_ups.shape == (20, d)
+    assert np.unique(groups.sources).size == 20 * d
+
+
+CONSTANT = {
+    "matrix": follows(Affine.scaled(0.0, 2, 0.5)),
+    "function": follows(lambda x: np.full_like(x, 0.5)),
+    "number": follows(lambda x: 0.5, (0, 1)),
+}
+
+
+@pytest.mark.parametrize("case", CONSTANT)
+@pytest.mark.parametrize("name", NAMES)
+def test_constant_follow_ups(name, case):
+    groups = make(name, CONSTANT[case], seed=0).propose(150)
+    assert (groups.follow_ups == 0.5).all()
+    assert np.unique(groups.sources[:, 0]).size == 150
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_follow_ups_that_are_no_numbers(name):
+    nowhere = follows(lambda x: x * np.nan, follow_domain=[(0, 1)] * 2)
+    groups = make(name, nowhere, seed=0).propose(80)
+    assert np.isnan(groups.follow_ups).all()
+    assert np.unique(groups.sources[:, 0]).size == 80
+
+
+@pytest.mark.parametrize("name", ["SFIDMT-ART", "MT-ART-Min", "MT-BART", "MT-RPART"])
+def test_nobody_declared_where_follow_ups_that_are_no_numbers_lie(name):
+    with pytest.raises(ArgumentError, match="makes no finite numbers from any of 4,096 sources"):
+        make(name, follows(lambda x: x * np.nan))
+
+
+@pytest.mark.parametrize("name", ["SFIDMT-ART", "MT-ART-Min", "MT-BART", "MT-RPART"])
+def test_groups_before_an_error_count(name):
+    """Or there would be no room for them, when memory is made for the groups that count."""
+    calls = []
+
+    def moody(x):
+        calls.append(len(x))
+        if len(calls) == 5:
+            raise ZeroDivisionError
+        return 3 * x
+
+    generator = make(name, follows(moody, follow_domain=[(0, 3)] * 2), seed=0)
+    with pytest.raises(ZeroDivisionError):
+        generator.propose(10)
+    assert generator.count == 4
+    assert len(generator.propose(3)) == 3
+
+
+@pytest.mark.parametrize("name", ["SFIDMT-ART", "MT-RT"])
+def test_follow_ups_that_depend_on_answers(name):
+    steered = follows(lambda x, outputs: x + outputs[0], (0, 1), uses_outputs=True, follow_domain=(0, 3))
+    generator = make(name, steered, seed=0)
+    with pytest.raises(ArgumentError, match=r"depend on answers\. Say who answers: generator\.answered_by"):
+        generator.propose()
+    generator = make(name, steered, seed=0)
+    generator.answered_by(lambda inputs: [2 * inputs[0][:, 0]])
+    groups = generator.propose(9)
+    np.testing.assert_array_equal(groups.follow_ups, groups.sources + 2 * groups.sources)
+
+
+# -- what they refuse ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["MT-RT", "SFIDMT-ART", "BART", "RPART", "Sobol"])
+@pytest.mark.parametrize(
+    ("domain", "complaint"),
+    [
+        ((1, 0), "is empty: a lower limit lies above the upper one"),
+        ([(0, 1), (5, 4)], "is empty"),
+        ((math.nan, 1), "no finite numbers"),
+        ((0, math.inf), "no finite numbers"),
+        ((-1.7e308, 1.7e308), "too wide"),
+        ((3, 3), "a single input: there is nothing to choose from"),
+        ([(3, 3), (4, 4)], "a single input"),
+        ([], "a pair"),
+        ((0, 1, 2), "a pair"),
+        ("ab", "a pair"),
+        (None, "a pair"),
+        (dm.Space([dm.Continuous("x")]), "has none"),
+    ],
+)
+def test_domains_that_are_none(name, domain, complaint):
+    with pytest.raises(ArgumentError, match=complaint):
+        make(name, domain)
+
+
+@pytest.mark.parametrize("k", [0, -3, 1.5, "3", math.nan])
+@pytest.mark.parametrize("name", NAMES)
+def test_numbers_of_candidates(name, k):
+    with pytest.raises(ArgumentError, match="'k'"):
+        make(name, (0, 1), k=k)
+
+
+@pytest.mark.parametrize("name", ["RPART", "MT-RPART"])
+def test_boxes_have_few_columns(name):
+    assert len(make(name, [(0, 1)] * 8).propose(3)) == 3
+    with pytest.raises(ArgumentError, match=rf"{name} .*up to 8 columns; these inputs have 9\. Take MT-BART"):
+        make(name, [(0, 1)] * 9)
+
+
+@pytest.mark.parametrize("relation", [[(0, 1)] * 3, follows(lambda x: x, [(0, 1)] * 3)])
+@pytest.mark.parametrize("name", ["IPART", "MT-IPART"])
+def test_cells_can_become_too_many(name, relation, monkeypatch):
+    monkeypatch.setattr(partition, "MOST_CELLS", 1500)
+    with pytest.raises(
+        ArgumentError, match=rf"{name} would cut a domain of 3 columns into 1,7\d\d cells after \d+ groups"
+    ):
+        make(name, relation).propose(500)
+
+
+@pytest.mark.parametrize("name", POOLED)
+def test_a_pool_holds_inputs_of_one_width(name):
+    with pytest.raises(ArgumentError, match=r"one pool.*\[2, 1\]\. Take SFIDMT-ART"):
+        make(name, follows(lambda x: x[:, 0]))
+
+
+@pytest.mark.parametrize("given", ["SFIDMT-ARD", "MT-BERT", "Sobel"])
+def test_unknown_names_that_are_nearly_known(given):
+    with pytest.raises(ArgumentError, match=f"There is no generator '{given}'. Did you mean '.*'?"):
+        make(given, (0, 1))
+
+
+@pytest.mark.parametrize("given", ["", None, 3, "something else", int])
+def test_unknown_names(given):
+    with pytest.raises(ArgumentError, match=r"There is no generator .*There are: 'MT-RT', "):
+        find(given)
+
+
+def test_names_however_they_are_written():
+    for name in (*GENERATORS, *VARIANTS):
+        assert find(name) == find(name.lower().replace("-", "_")) == find(name.replace("-", " "))
+    assert find(GENERATORS["BART"]) == (GENERATORS["BART"], {})
+    assert isinstance(make("mt art min 2", TRIPLED, k=4), GENERATORS["MT-ART-Min"])
+    assert repr(make("sobol", (0, 1))).startswith("Sobol((0, 1)")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "complaint"),
+    [
+        ("RRT", {"ratio": 0}, "'ratio'"),
+        ("RRT", {"ratio": math.nan}, "'ratio'"),
+        ("RRT", {"tries": 0}, "'tries'"),
+        ("MT-ART-Min", {"strategy": 3}, "must be 1 or 2"),
+        ("MT-ART-Min", {"criterion": "Median"}, "'criterion'"),
+        ("MT-RT", {"seed": "one"}, "'seed'"),
+        ("MT-RT", {"seed": -1}, "'seed'"),
+    ],
+)
+def test_options(name, options, complaint):
+    with pytest.raises(ArgumentError, match=complaint):
+        make(name, (0, 1), **options)
+
+
+@pytest.mark.parametrize("name", ["MT-RT", "SFIDMT-ART", "MT-BART", "BART"])
+@pytest.mark.parametrize(
+    "wrong",
+    [lambda x: x[:-1], lambda x: np.concatenate([x, x]), lambda x: x[None], lambda x: np.zeros(len(x) + 1)],
+)
+def test_follow_ups_of_too_few_or_too_many_rows(name, wrong):
+    with pytest.raises(TestSystemError, match=r"must return a row for each of .* groups"):
+        make(name, follows(wrong, follow_domain=[(0, 1)] * 2)).propose()
+
+
+@pytest.mark.parametrize("wrong", [lambda x: x[:, 0], lambda x: np.hstack([x, x])])
+@pytest.mark.parametrize("name", ["SFIDMT-ART", "MT-BART", "MT-RPART"])
+def test_follow_ups_of_too_few_or_too_many_columns(name, wrong):
+    with pytest.raises(ArgumentError, match=r"columns in all, and their domains \[2\]"):
+        make(name, follows(wrong, follow_domain=[(0, 1)] * 2)).propose()
+
+
+# -- how they spread ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_first_group_is_uniform(name):
+    asked = follows(Affine.scaled(3.0, 2))
+    first = np.concatenate([make(name, asked, seed=seed).propose().sources for seed in range(200)])
+    for column in first.T:
+        assert stats.kstest(column, "uniform").pvalue > 1e-4
+    assert abs(np.corrcoef(first.T)[0, 1]) < 4 / math.sqrt(200)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_candidates_come_from_shells_that_are_empty(d):
+    drawn = make("FSCS-EC", [(-1, 1)] * d, k=1, seed=3).propose(200).sources
+    share = np.abs(drawn).max(axis=1) ** d
+    for n in range(1, 200):
+        shells = np.floor(share[: n + 1] * (n + 1))
+        assert shells[n] not in shells[:n]
+    # all sides, and along them everywhere
+    assert abs((drawn > 0).mean(axis=0) - 0.5).max() < 4 * 0.5 / math.sqrt(200)
+    if d > 1:
+        along = drawn[:, 0] / np.abs(drawn).max(axis=1)
+        inner = along[np.abs(along) < 1]
+        assert abs(len(inner) / 200 - (1 - 1 / d)) < 4 * 0.5 / math.sqrt(200)
+        assert stats.kstest(inner, stats.uniform(-1, 2).cdf).pvalue > 1e-4
+
+
+@pytest.fixture(scope="module")
+def nearest_of_random_ones():
+    return nearest_distances("MT-RT")
+
+
+def nearest_distances(name):
+    """Mean distance to the nearest other source, for twelve seeds."""
+    found = []
+    for seed in range(12):
+        sources = make(name, [(0, 1)] * 2, seed=seed).propose(150).sources
+        found.append(cKDTree(sources).query(sources, k=2)[0][:, 1].mean())
+    return np.array(found)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["FSCS-ART", "FSCS-EC", "RRT", "BART", "IPART", "RPART", "SFIDMT-ART", "MT-ART-Min", "SFIDMT-BART", "Sobol"],
+)
+def test_they_keep_more_apart_than_random_ones(name, nearest_of_random_ones):
+    apart = nearest_distances(name) - nearest_of_random_ones
+    assert apart.mean() > 3 * apart.std(ddof=1) / math.sqrt(len(apart))
+
+
+def test_fscs_leaves_nobody_close():
+    spread, chance = (
+        np.array(
+            [dispersion(make(name, [(0, 1)] * 2, seed=seed).propose(200).sources).least for seed in range(10)]
+        )
+        for name in ("FSCS-ART", "RT")
+    )
+    assert spread.min() > chance.max()

@@ -1,0 +1,522 @@
+"""Hunts: what is found, how soon, and what becomes of systems that do not answer."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import datamorphic as dm
+from datamorphic import Affine, FunctionRelation
+from datamorphic.errors import ArgumentError, SystemFailed
+from datamorphic.groups.generators import make
+from datamorphic.groups.selectors import SELECTORS
+from datamorphic.hunts.asking import Asked
+from datamorphic.hunts.hunting import Turns
+from datamorphic.relations.base import VIOLATED
+from datamorphic.relations.predicting import PREDICTING
+
+
+def mirrored(**more):
+    return FunctionRelation(**{"name": "even", "domain": (-10, 10), "follow_up": Affine.scaled(-1, 1), **more})
+
+
+def wrong_between_2_and_3(x):
+    """Even, but for a tenth of the sources: a twentieth by themselves, as many by their follow-ups."""
+    return np.where((x > 2) & (x < 3), -1.0, x**2)
+
+
+def violates(x):
+    return 2 < abs(x) < 3
+
+
+def picked(relations, generator, count, seed, trial=0, **options):
+    """Propose groups one by one, as a user who drives generators by hand."""
+    turns = Turns([make(generator, relation, **options) for relation in relations])
+    turns = turns.again(np.random.default_rng([seed, trial]))
+    for _ in range(count):
+        picks = turns.propose(1)
+        yield int(picks.relation[0]), picks.sources[0]
+
+
+# -- measures -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("generator", ["MT-RT", "SFIDMT-ART", "MT-BART", "FSCS-ART", "Sobol"])
+def test_measures_against_a_plain_loop(generator):
+    trials, budget, seed = 6, 150, 4
+    found = dm.hunt(wrong_between_2_and_3, mirrored(), generator, None, budget, trials, seed, stop_after=None)
+    rows = [
+        [violates(sources[0]) for _, sources in picked([mirrored()], generator, budget, seed, trial)]
+        for trial in range(trials)
+    ]
+    numbers = [[i for i, hit in enumerate(row, 1) if hit] for row in rows]
+    assert [trial.violated for trial in found.trials] == numbers
+    assert found.f_measures.tolist() == [each[0] for each in numbers]
+    assert found.f2_measures.tolist() == [each[1] - each[0] for each in numbers]
+    for groups in (1, 5, 20, 150):
+        assert found.p_measure(groups).value == sum(any(row[:groups]) for row in rows) / trials
+        assert found.e_measure(groups).value == pytest.approx(sum(sum(row[:groups]) for row in rows) / trials)
+    assert (found.groups, found.calls) == (trials * budget, 2 * trials * budget)
+    assert found.violated == sum(map(sum, rows)) == len(found.violations) == found.table["violated"].sum()
+
+
+@pytest.mark.parametrize("generator", ["MT-RT", "SFIDMT-ART", "MT-ART-Min", "MT-IPART", "MT-RPART", "Halton"])
+def test_groups_until_the_first_violation_are_those_a_loop_needs(generator):
+    found = dm.hunt(wrong_between_2_and_3, mirrored(), generator, trials=4, seed=9)
+    for trial, groups in enumerate(found.f_measures):
+        loop = picked([mirrored()], generator, 10_000, 9, trial)
+        assert groups == next(i for i, (_, sources) in enumerate(loop, 1) if violates(sources[0]))
+    assert found.groups == found.f_measures.sum()
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize(
+    "how",
+    [{"generator": "MT-RT"}, {"generator": "SFIDMT-ART"}, {"selector": "MRGS-ART"}, {"selector": "random"}],
+    ids=str,
+)
+def test_the_size_of_batches_changes_nothing(how, several):
+    relations = [mirrored(), mirrored(name="also even"), mirrored(name="fine", expects=lambda x, y: y[0] == y[0])]
+    hunts = [
+        dm.hunt(wrong_between_2_and_3, relations if several else relations[0], trials=5, seed=2, batch=size, **how)
+        for size in (None, 1, 7, 1000)
+    ]
+    for other in hunts[1:]:
+        assert other.f_measures.tolist() == hunts[0].f_measures.tolist()
+        pd.testing.assert_frame_equal(other.violations, hunts[0].violations)
+        pd.testing.assert_frame_equal(other.table, hunts[0].table)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3, None])
+def test_nor_with_several_outputs(batch):
+    """Two outputs of two inputs could be read either way."""
+    found = dm.hunt(
+        lambda x: (wrong_between_2_and_3(x), x),
+        mirrored(equal=lambda x, y: (y[0][:, 0], y[1][:, 0])),
+        seed=3,
+        batch=batch,
+    )
+    assert found.f_measures.tolist() == dm.hunt(wrong_between_2_and_3, mirrored(), seed=3).f_measures.tolist()
+
+
+def test_same_seed_same_hunt():
+    one, two, other = (
+        dm.hunt(wrong_between_2_and_3, mirrored(), trials=5, seed=seed, stop_after=3) for seed in (1, 1, 2)
+    )
+    pd.testing.assert_frame_equal(one.violations, two.violations)
+    assert not one.violations.equals(other.violations)
+
+
+@pytest.mark.parametrize("stop_after", [1, 2, 3])
+def test_enough_violations_end_a_trial(stop_after):
+    found = dm.hunt(wrong_between_2_and_3, mirrored(), trials=3, seed=1, stop_after=stop_after)
+    assert [len(trial.violated) for trial in found.trials] == [stop_after] * 3
+    assert [trial.groups for trial in found.trials] == [trial.violated[-1] for trial in found.trials]
+    assert not any(trial.exhausted for trial in found.trials)
+    assert len(found.f2_measures) == (3 if stop_after > 1 else 0)
+
+
+@pytest.mark.parametrize("budget", [1, 15, 16, 17, 100])
+def test_the_budget_is_exact(budget):
+    asked = []
+    found = dm.hunt(lambda x: asked.append(len(x)) or np.cos(x), mirrored(), budget=budget, trials=2)
+    assert [trial.groups for trial in found.trials] == [budget] * 2
+    assert found.f_measures.tolist() == [budget] * 2
+    assert found.measured.censored.all()
+    assert not found.found
+    assert sum(asked) == found.calls == 4 * budget
+
+
+def test_measures_of_groups_nobody_made_are_refused():
+    found = dm.hunt(wrong_between_2_and_3, mirrored(), trials=3, seed=1)
+    with pytest.raises(ArgumentError):
+        found.e_measure(100_000)
+    with pytest.raises(ArgumentError):
+        found.e_measure(-1)
+    with pytest.raises(ArgumentError):
+        dm.hunt(np.cos, mirrored(), budget=10).p_measure(11)
+
+
+def test_what_was_found_is_shown():
+    found = dm.hunt(wrong_between_2_and_3, mirrored(), seed=1)
+    (row,) = found.violations.to_dict("records")
+    assert set(row) == {"trial", "group", "relation", "x1.x", "x2.x", "y1", "y2"}
+    assert row["x2.x"] == -row["x1.x"]
+    assert violates(row["x1.x"])
+    assert [row["y1"], row["y2"]] == [wrong_between_2_and_3(row[x]) for x in ("x1.x", "x2.x")]
+    assert "wrong_between_2_and_3 violates 'even': 1 violation" in found.describe()
+    document = found.document()
+    assert document["violated"] == 1
+    assert len(document["violations"]) == 1
+    nothing = dm.hunt(np.cos, mirrored(), budget=20)
+    assert "No violation of 'even' by cos in 20 groups." in nothing.describe()
+    assert nothing.violations.empty
+
+
+# -- relations and who chooses -------------------------------------------------------------------------------------------
+
+
+def test_relations_take_turns():
+    shifted = FunctionRelation(name="period", domain=(-10, 10), follow_up=lambda x: x + 2 * np.pi, tolerance=1e-3)
+    pair = FunctionRelation(
+        name="pair", domain=(-10, 10), sources=2, follow_up=lambda a, b: a + b, expects=lambda x, y: y[2] < 5
+    )
+    found = dm.hunt(np.cos, [mirrored(), shifted, pair], budget=100)
+    assert found.table["groups"].tolist() == [34, 33, 33]
+    assert found.calls == 34 * 2 + 33 * 2 + 33 * 3
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_selectors(selector):
+    good = mirrored(name="fine", equal=lambda x, y: (x[0], -x[1]))
+    found = dm.hunt(wrong_between_2_and_3, [good, mirrored()], selector=selector, seed=5, trials=3)
+    assert found.generator == selector
+    assert set(found.violations["relation"]) == {"even"}
+    if selector in ("feedback", "near-miss"):  # what these choose depends on what they were told
+        return
+    for trial, groups in enumerate(found.f_measures):
+        turn = SELECTORS[selector]([good, mirrored()]).again(np.random.default_rng([5, trial]))
+        hits = (turn.propose(1) for _ in range(10_000))
+        assert groups == next(
+            i for i, picks in enumerate(hits, 1) if picks.relation[0] == 1 and violates(picks.sources[0, 0])
+        )
+
+
+def test_follow_ups_that_use_outputs():
+    """f(x + f(x)) = f(x): for f = floor it holds on [0, 1) only."""
+    asked = []
+    step = FunctionRelation(
+        name="step",
+        domain=(0, 4),
+        follow_up=lambda x, outputs: x + outputs[0],
+        uses_outputs=True,
+        follow_domain=(0, 8),
+    )
+
+    def floor(x):
+        asked.append(np.size(x))
+        return np.floor(x)
+
+    found = dm.hunt(floor, step, stop_after=None, budget=40)
+    assert found.table.iloc[0].to_dict() == {
+        "relation": "step", "groups": 40, "holds": 40 - found.violated, "violated": found.violated,
+        "inapplicable": 0, "undefined": 0,
+    }  # fmt: skip
+    assert (found.violations["x1.x"] >= 1).all()
+    assert 20 <= found.violated < 40
+    # candidates are asked about, too
+    assert found.calls == sum(asked) > 80
+    with pytest.raises(ArgumentError, match="depend on answers"):
+        dm.hunt(floor, [step], selector="MRGS-ART")
+
+
+def test_follow_ups_outside_their_declared_domain():
+    found = dm.hunt(np.cos, mirrored(follow_domain=(-10, 0)), "MT-RT", budget=200)
+    below = sum(sources[0] < 0 for _, sources in picked([mirrored()], "MT-RT", 200, 0))
+    assert found.table["inapplicable"].tolist() == [below]
+    gone = dm.hunt(np.cos, mirrored(follow_domain=(50, 60)), "MT-RT", budget=20)
+    assert "No group could be judged" in gone.notes[0]
+
+
+# -- functions that do not answer ----------------------------------------------------------------------------------------
+
+
+def scalar(x):
+    return math.cos(x)
+
+
+def by_case(x):
+    return x * x if x > 0 else -x * -x
+
+
+def raising_vector(x):
+    if (x < -9).any():
+        raise ValueError("too low")
+    return x**2
+
+
+def raising_scalar(x):
+    if x < -9:
+        raise ValueError("too low")
+    return math.pow(x, 2)
+
+
+def leaving(x):
+    if (x < -9).any():
+        sys.exit("too low")
+    return x**2
+
+
+def raising_with_two_outputs(x):
+    if (x < -9).any():
+        raise ValueError("too low")
+    return np.stack([x**2, np.abs(x)], axis=1)
+
+
+@pytest.mark.parametrize("function", [np.cos, scalar, by_case, lambda x: [math.cos(each) for each in x]])
+def test_functions_of_arrays_and_of_numbers(function):
+    found = dm.hunt(function, mirrored(), budget=300)
+    assert found.table["holds"].tolist() == [300]
+
+
+@pytest.mark.parametrize("function", [raising_vector, raising_scalar, leaving, raising_with_two_outputs])
+def test_inputs_without_an_answer_are_undefined_and_the_rest_is_judged(function):
+    found = dm.hunt(function, mirrored(), "MT-RT", budget=300, seed=1)
+    without = sum(abs(sources[0]) > 9 for _, sources in picked([mirrored()], "MT-RT", 300, 1))
+    assert 0 < without < 100
+    assert found.table[["holds", "undefined"]].iloc[0].tolist() == [300 - without, without]
+    assert found.failed == without
+    assert any("too low" in note for note in found.notes)
+
+
+def test_one_input_of_very_many_without_an_answer():
+    def bad(x):
+        if (x == 5).any():
+            raise ValueError("5")
+        return x
+
+    _, there = (asked := Asked(bad))(np.arange(100_010.0)[:, None])
+    assert np.flatnonzero(~there).tolist() == [5]
+    assert asked.failed == 1
+
+
+@pytest.mark.parametrize(
+    ("function", "why"),
+    [
+        (lambda x: 1 / 0, "ZeroDivisionError"),
+        (lambda x: sys.exit(3), "SystemExit"),
+        (lambda x, y: x, "missing 1 required positional argument"),
+        (lambda x: np.zeros((2, 2, 2)), "shape"),
+        (lambda x: np.zeros(len(x) + 1) if np.ndim(x) else [[0]], "shape"),
+    ],
+)
+def test_functions_that_never_answer(function, why):
+    with pytest.raises(SystemFailed, match=why):
+        dm.hunt(function, mirrored())
+
+
+def test_few_groups_that_are_never_answered():
+    found = dm.hunt(lambda x: 1 / 0, mirrored(), budget=5)
+    assert found.table["undefined"].tolist() == [5]
+    assert not found.found
+    assert any("No group could be judged" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("function", [lambda x: x * np.nan, lambda x: None, lambda x: math.nan])
+def test_nan_everywhere(function):
+    found = dm.hunt(function, mirrored(), budget=100)
+    assert found.table["undefined"].tolist() == [100]
+    assert "No group could be judged: 100 groups without an answer" in found.describe()
+
+
+def test_overflows_are_no_violations():
+    found = dm.hunt(lambda x: np.exp(1000 + abs(x)) - np.exp(1000 + x), mirrored(), budget=50)
+    assert not found.found
+    assert found.table["undefined"].tolist() == [50]
+
+
+def test_several_outputs_and_labels():
+    assert not dm.hunt(lambda x: (np.cos(x), np.abs(x)), mirrored(), budget=50).found
+    assert dm.hunt(lambda x: (np.cos(x), np.sin(x)), mirrored(), budget=50).found
+    assert not dm.hunt(lambda x: np.where(abs(x) > 3, "far", "near"), mirrored(), budget=50).found
+    found = dm.hunt(lambda x: "above" if x > 3 else "below", mirrored(), budget=50)
+    assert set(found.violations.iloc[0][["y1", "y2"]]) == {"above", "below"}
+
+
+def test_answers_of_different_shapes():
+    """Some with one number, some with two: no answers."""
+    found = dm.hunt(lambda x: [1.0] if float(x) > 0 else [1.0, 2.0], mirrored(), budget=20)
+    assert found.groups == 20
+
+
+@pytest.mark.parametrize("at", [1, 3, 20])
+def test_what_was_found_before_an_interruption_is_kept(at):
+    calls = []
+
+    def interrupted(x):
+        calls.append(1)
+        if len(calls) == at:
+            raise KeyboardInterrupt
+        return wrong_between_2_and_3(x)
+
+    found = dm.hunt(interrupted, mirrored(), budget=10_000, trials=50, stop_after=None)
+    assert found.interrupted
+    assert "interrupted" in found.describe()
+    assert found.groups == len(found.trials) * 10_000 - 10_000 + found.trials[-1].groups
+    assert len(found.violations) == found.violated
+    assert found.found == (at > 1)
+
+
+# -- systems ------------------------------------------------------------------------------------------------------------
+
+SPACE = dm.Space([dm.Continuous("x", 0, 10), dm.Integer("n", 0, 4), dm.Categorical("c", ["a", "b", "c"])])
+
+
+class NextNumber(dm.Relation):
+    name = "next number"
+    says = "n changed: the answer stays"
+
+    def follow_up(self, cases, rng):
+        return cases.assign(n=(cases["n"] + 1) % 5)
+
+    def expects(self, before, after):
+        return before == after
+
+
+class LargerX(dm.Relation):
+    name = "larger x"
+    says = "x grows: never from high to low"
+
+    def follow_up(self, cases, rng):
+        return cases.assign(x=np.minimum(cases["x"] + 1, 10.0))
+
+    def applies(self, cases):
+        return (cases["x"] < 9).to_numpy()
+
+    def expects(self, before, after):
+        return ~((before == "high") & (after == "low"))
+
+
+def high_but_for_b3(frame):
+    return np.where((frame["x"] > 5) & ~((frame["n"] == 3) & (frame["c"] == "b")), "high", "low")
+
+
+def test_models_of_scikit_learn():
+    from sklearn.tree import DecisionTreeClassifier
+
+    cases = SPACE.frame(SPACE.sample(400, seed=1, points=True)).assign(c=lambda frame: frame["n"] * 1.0)
+    labels = np.where((cases["x"] > 5) & (cases["n"] != 3), "high", "low")
+    model = DecisionTreeClassifier(random_state=0).fit(cases, labels)
+    space = dm.Space([SPACE.features[0], SPACE.features[1], dm.Continuous("c", 0, 4)])
+    found = dm.hunt(model, NextNumber, "MT-RT", data=cases, space=space, budget=200, seed=1)
+    assert found.found
+    row = found.violations.iloc[0]
+    assert {"x1.x", "x1.n", "x2.n"} <= set(row.index)
+    two = pd.DataFrame({name: [row[f"x1.{name}"], row[f"x2.{name}"]] for name in "xnc"})
+    assert model.predict(two).tolist() == [row["y1"], row["y2"]]
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"selector": "MRGS-ART"}, {"selector": "MRGS-distance"}, {"selector": "near-miss"}]
+)
+def test_systems_with_whole_numbers_and_categories(how):
+    found = dm.hunt(
+        dm.wrap(high_but_for_b3, space=SPACE),
+        [LargerX, NextNumber()],
+        space=SPACE,
+        budget=60,
+        seed=2,
+        stop_after=None,
+        **how,
+    )
+    assert set(found.violations["relation"]) <= {"next number"}
+    inputs = found.violations.filter(regex=r"^x\d\.[nc]$").to_numpy()
+    assert (inputs % 1 == 0).all()
+    assert found.table["groups"].sum() == 60
+    assert found.table.set_index("relation").loc["larger x", "inapplicable"] > 0
+    for row in found.violations.to_dict("records"):
+        assert row["x1.x"] > 5
+        assert row["x1.c"] == 1
+        assert 3 in (row["x1.n"], row["x2.n"])
+
+
+def test_systems_are_hunted_the_same_with_any_batch():
+    system = dm.wrap(high_but_for_b3, space=SPACE)
+    one, other = (
+        dm.hunt(system, NextNumber, "MT-RT", space=SPACE, seed=3, batch=batch, trials=2).f_measures.tolist()
+        for batch in (3, None)
+    )
+    assert one == other
+
+
+def test_systems_that_raise():
+    def raising(frame):
+        if (frame["x"] > 9).any():
+            raise ValueError("too much")
+        return high_but_for_b3(frame)
+
+    found = dm.hunt(dm.wrap(raising, space=SPACE), NextNumber, "MT-RT", space=SPACE, budget=60, stop_after=None)
+    assert 0 < found.table["undefined"].iloc[0] < 20
+    assert found.table["holds"].iloc[0] > 30
+    with pytest.raises(SystemFailed, match="on every one of"):
+        dm.hunt(dm.wrap(lambda frame: 1 / 0, space=SPACE), NextNumber, "MT-RT", space=SPACE, budget=60)
+
+
+def hanging(frame):
+    if (frame["x"] > 10).any():
+        time.sleep(60)
+    return np.full(len(frame), "low")
+
+
+def test_systems_that_hang():
+    space = dm.Space([dm.Continuous("x", 0, 20)])
+    shifted = FunctionRelation(name="shifted", domain=(0, 10), follow_up=Affine.scaled(1, 1, 10))
+    found = dm.hunt(dm.wrap(hanging, space=space), shifted, "MT-RT", space=space, budget=1, timeout=0.5)
+    assert found.table["undefined"].tolist() == [1]
+
+
+def test_a_time_limit_for_a_function_is_not_ignored():
+    with pytest.raises(ArgumentError, match="timeout"):
+        dm.hunt(np.cos, mirrored(), budget=10, timeout=1)
+
+
+# -- wrong use ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"relations": None}, "Say which relations"),
+        ({"relations": []}, "at least one relation"),
+        ({"relations": "even"}, "no relation 'even'"),
+        ({"relations": 3}, "relations, or names"),
+        ({"relations": NextNumber}, "data= or space="),
+        ({"generator": "nobody"}, "no generator 'nobody'"),
+        ({"selector": "nobody"}, "no selector 'nobody'"),
+        ({"budget": 0}, "'budget'"),
+        ({"trials": 0}, "'trials'"),
+        ({"seed": -1}, "'seed'"),
+        ({"stop_after": 0}, "'stop_after'"),
+        ({"batch": 0}, "'batch'"),
+        ({"k": 0}, "'k'"),
+        ({"nonsense": 1}, "nonsense"),
+        ({"relations": FunctionRelation(name="p", domain=(1, 1), follow_up=np.cos)}, "single input"),
+    ],
+)
+def test_bad_arguments(given, why):
+    with pytest.raises(ArgumentError, match=why):
+        dm.hunt(**{"sut": np.cos, "relations": mirrored(), **given})
+
+
+def test_relations_of_other_columns_than_a_system_has():
+    with pytest.raises(ArgumentError, match="even"):
+        dm.hunt(dm.wrap(high_but_for_b3, space=SPACE), mirrored(), "MT-RT", space=SPACE, budget=20)
+
+
+def test_relations_a_hunt_cannot_use():
+    with pytest.raises(ArgumentError, match="does not make one follow-up"):
+        dm.hunt(
+            dm.wrap(high_but_for_b3, space=SPACE), next(iter(PREDICTING.values())), "MT-RT", space=SPACE, budget=20
+        )
+
+
+def test_programs_and_names():
+    tanh = dm.programs["tanh"]
+    found = dm.hunt(tanh.mutants["emu10"], "tripling", seed=1)
+    assert found.found
+    assert found.violations["relation"].tolist() == ["tripling"]
+    assert not dm.hunt(tanh, budget=200).found
+    with pytest.raises(ArgumentError, match="tripling"):
+        dm.hunt(tanh, "trippling")
+
+
+def test_verdicts_of_violations_are_those_of_the_relation():
+    found = dm.hunt(wrong_between_2_and_3, mirrored(), seed=1, stop_after=5)
+    x = [np.array([each.inputs[i] for each in found.kept]) for i in (0, 1)]
+    y = [np.array([each.outputs[i] for each in found.kept]) for i in (0, 1)]
+    assert mirrored().judge(x, y)[0].tolist() == [VIOLATED] * 5

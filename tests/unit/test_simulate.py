@@ -1,0 +1,220 @@
+"""Simulation: F-measures of generators and selectors on regions that stand for wrong programs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import datamorphic as dm
+from datamorphic.errors import ArgumentError
+from datamorphic.groups.generators import make
+from datamorphic.groups.regions import boxed, draw_region
+from datamorphic.groups.scenarios import SCENARIOS, draw_scenario
+from datamorphic.groups.selectors import SELECTORS
+from datamorphic.groups.simulate import default_relation
+
+
+def relation(name, *factors, dimension=2, **more):
+    return dm.FunctionRelation(
+        name=name, domain=[(0, 1)] * dimension, follow_up=[dm.Affine.scaled(f, dimension) for f in factors], **more
+    )
+
+
+THREE = [relation("one", 3), relation("two", -1, 2), relation("three", 0.5, 1, 2)]
+
+
+def plain(proposing, region, seed, trial, budget=10_000, **drawing):
+    """Propose one by one until the region is hit."""
+    rng = np.random.default_rng([seed, trial])
+    if isinstance(region, str):
+        region = draw_region(region, low=[0.0, 0.0], high=[1.0, 1.0], rng=rng, **drawing)
+    elif callable(region):
+        region = region(rng)
+    proposing = proposing.again(rng)
+    for i in range(1, budget + 1):
+        if region.contains(proposing.propose(1).sources)[0]:
+            return i
+    return budget
+
+
+@pytest.mark.parametrize("region", ["block", "strip", "point"])
+@pytest.mark.parametrize("generator", ["MT-RT", "FSCS-ART", "SFIDMT-ART", "MT-IPART", "RPART", "Sobol"])
+def test_trials_are_those_of_a_plain_loop(generator, region):
+    found = dm.simulate(generator, region, rate=0.05, trials=8, seed=3, boxes=7)
+    kind = type(made := make(generator, default_relation(2)))
+    proposing = kind(dm.Box.of([(0, 1), (0, 1)])) if made.alone else made
+    expected = [plain(proposing, region, 3, trial, rate=0.05, boxes=7) for trial in range(8)]
+    assert found.f_measures.tolist() == expected
+    assert found.f_measure == np.mean(expected)
+    assert found.f_ratio == pytest.approx(np.mean(expected) * 0.05)
+    assert found.censored == 0
+
+
+@pytest.mark.parametrize("violating", [0, 2])
+@pytest.mark.parametrize("selector", ["random", "MRGS-ART", "MRGS-distance"])
+def test_trials_of_selectors_are_those_of_a_plain_loop(selector, violating):
+    found = dm.simulate(relation=THREE, selector=selector, violating=violating, rate=0.1, trials=6, seed=2)
+    expected = []
+    for trial in range(6):
+        rng = np.random.default_rng([2, trial])
+        region = draw_region("block", 0.1, [0.0, 0.0], [1.0, 1.0], rng)
+        chosen = SELECTORS[selector](THREE).again(rng)
+        picks = (chosen.propose(1) for _ in range(10_000))
+        expected.append(
+            next(i for i, p in enumerate(picks, 1) if p.relation[0] == violating and region.contains(p.sources)[0])
+        )
+    assert found.f_measures.tolist() == expected
+    assert found.chance == pytest.approx(0.1 / 3)
+    assert "one of 3 relations violated" in found.describe()
+
+
+@pytest.mark.parametrize("generator", ["SFIDMT-ART", "IPART"])
+def test_the_number_of_workers_changes_nothing(generator):
+    one, two = (dm.simulate(generator, rate=0.02, trials=170, seed=5, workers=workers) for workers in (1, 2))
+    assert one.f_measures.tolist() == two.f_measures.tolist()
+    chosen = [
+        dm.simulate(
+            relation=THREE, selector="MRGS-ART", rate=0.1, trials=120, seed=5, workers=workers
+        ).f_measures.tolist()
+        for workers in (1, 2)
+    ]
+    assert chosen[0] == chosen[1]
+
+
+def test_trials_do_not_depend_on_how_many_there_are():
+    few, many = (dm.simulate("BART", rate=0.05, trials=trials, seed=1).f_measures for trials in (10, 60))
+    assert few.tolist() == many[:10].tolist()
+    assert dm.simulate("BART", rate=0.05, trials=10, seed=2).f_measures.tolist() != few.tolist()
+
+
+@pytest.mark.parametrize("region", ["block", "strip", "point"])
+def test_random_testing_is_geometric(region):
+    found = dm.simulate("MT-RT", region, rate=0.02, trials=800, seed=1)
+    assert found.f_ratio == pytest.approx(1, abs=4 / np.sqrt(800))
+    for groups in (1, 20, 50, 150):
+        missed = 0.98**groups
+        error = np.sqrt(missed * (1 - missed) / 800)
+        assert (found.f_measures > groups).mean() == pytest.approx(missed, abs=4 * error)
+    assert found.p_value > 1e-4
+
+
+def test_random_selection_is_geometric_too():
+    found = dm.simulate(relation=THREE, selector="random", violating=1, rate=0.1, trials=600, seed=1)
+    assert found.f_ratio == pytest.approx(1, abs=4 / np.sqrt(600))
+
+
+# -- where violations lie -----------------------------------------------------------------------------------------------
+
+
+def test_a_region_of_the_user_is_what_it_is_compared_with():
+    quarter = boxed([[0.0, 0.0]], [[0.5, 0.5]])
+    found = dm.simulate("MT-RT", quarter, trials=800, seed=1)
+    assert found.chance == pytest.approx(0.25)
+    assert found.f_ratio == pytest.approx(1, abs=4 / np.sqrt(800))
+    assert found.f_measures[:5].tolist() == [
+        plain(make("MT-RT", [(0, 1), (0, 1)]), quarter, 1, trial) for trial in range(5)
+    ]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_scenarios(scenario):
+    found = dm.simulate("MT-BART", rate=0.01, scenario=scenario.lower(), trials=3, seed=1)
+    given = default_relation(2, scenario)
+    (follow,) = given.follow_domains()
+    unit = np.zeros(2), np.ones(2)
+    expected = [
+        plain(
+            make("MT-BART", given),
+            lambda rng: draw_scenario(scenario, 0.01, unit, (follow.low, follow.high), rng),
+            1,
+            trial,
+        )
+        for trial in range(3)
+    ]
+    assert found.f_measures.tolist() == expected
+    assert found.document()["scenario"] == scenario
+    assert scenario in found.describe()
+
+
+@pytest.mark.parametrize("dimension", [1, 3, 6])
+def test_dimensions_and_relations(dimension):
+    found = dm.simulate("SFIDMT-ART", rate=0.1, dimension=dimension, trials=5)
+    assert found.document()["dimension"] == dimension
+    given = dm.simulate("SFIDMT-ART", rate=0.1, relation=relation("own", 2, dimension=dimension), trials=5)
+    assert given.document()["dimension"] == dimension
+
+
+def test_a_violated_relation_with_fewer_sources_than_others():
+    two = dm.FunctionRelation(name="two", domain=(0, 1), sources=2, follow_up=dm.Affine.of([[0.5, 0.5]]))
+    one = relation("one", 1, dimension=1)
+    for violating in (0, 1):
+        for given in ([one, two], [two, one]):
+            found = dm.simulate(
+                relation=given, selector="MRGS-ART", violating=violating, rate=0.2, trials=20, seed=1
+            )
+            assert found.censored == 0
+            assert found.f_measure < 30
+
+
+def test_the_budget_ends_trials():
+    found = dm.simulate("MT-RT", rate=0.001, trials=20, budget=25, seed=1)
+    assert found.f_measures.max() == 25
+    assert found.censored > 0.9
+    assert np.isnan(found.cohens_d)
+    assert "a lower bound" in found.describe()
+    # the last group may hit
+    exact = dm.simulate("MT-RT", rate=0.05, trials=200, seed=1)
+    at = int(np.median(exact.f_measures))
+    ended = dm.simulate("MT-RT", rate=0.05, trials=200, seed=1, budget=at)
+    assert ended.f_measures.tolist() == np.minimum(exact.f_measures, at).tolist()
+    assert ended.found.censored.tolist() == (exact.f_measures > at).tolist()
+
+
+def test_options_go_to_the_generator_or_the_selector():
+    one, ten = (dm.simulate("FSCS-ART", rate=0.02, trials=30, seed=1, k=k).f_measures for k in (1, 10))
+    assert one.tolist() != ten.tolist()
+    raw, share = (
+        dm.simulate(
+            relation=THREE, selector="MRGS-ART", rate=0.02, trials=10, seed=1, published=published
+        ).f_measures
+        for published in (True, False)
+    )
+    assert raw.tolist() != share.tolist()
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"rate": 0}, "'rate'"),
+        ({"rate": 1}, "'rate'"),
+        ({"rate": np.nan}, "'rate'"),
+        ({"rate": "0.1"}, "'rate'"),
+        ({"rate": 0.5, "region": "strip"}, "'rate'"),
+        ({"dimension": 0}, "'dimension'"),
+        ({"dimension": 1.5}, "'dimension'"),
+        ({"generator": "nobody"}, "no generator 'nobody'"),
+        ({"region": "circle"}, "'region'"),
+        ({"region": None}, "'region'"),
+        ({"scenario": "D1"}, "'scenario'"),
+        ({"scenario": "A1", "region": boxed([[0, 0]], [[0.1, 0.1]])}, "not both"),
+        ({"scenario": "A1", "relation": THREE[1]}, "Scenario A1 needs"),
+        ({"selector": "nobody"}, "no selector 'nobody'"),
+        ({"relation": []}, "one or more FunctionRelation"),
+        ({"relation": [], "selector": "random"}, "one or more FunctionRelation"),
+        ({"relation": "sin"}, "'relation'"),
+        ({"relation": THREE, "violating": 3}, "'violating'"),
+        ({"relation": THREE, "violating": -1}, "'violating'"),
+        ({"budget": 0}, "'budget'"),
+        ({"trials": 0}, "'trials'"),
+        ({"workers": 0}, "'workers'"),
+        ({"seed": -1}, "'seed'"),
+        ({"boxes": 0, "region": "point"}, "'boxes'"),
+        ({"k": 0}, "'k'"),
+        ({"nonsense": 1}, "nonsense"),
+        ({"region": boxed([[0.0]], [[0.5]])}, "shape"),
+        ({"relation": [THREE[0], relation("line", 2, dimension=1)]}, "'line' from"),
+    ],
+)
+def test_bad_input(given, why):
+    with pytest.raises(ArgumentError, match=why):
+        dm.simulate(**{"trials": 3, **given})
