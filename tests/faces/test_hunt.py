@@ -20,7 +20,6 @@ from datamorphic.groups.regions import KINDS, draw_region
 from datamorphic.groups.scenarios import SCENARIOS
 from datamorphic.groups.selectors import SELECTORS
 from datamorphic.hunts.charts import f_measure_chart, ratio_chart
-from datamorphic.hunts.executed import executed
 from datamorphic.hunts.mixed import mixed_relations
 from datamorphic.hunts.page import page_of, simulation_rows
 from datamorphic.hunts.pictures import Tried, region_picture, spread_picture, tried
@@ -313,7 +312,7 @@ def test_a_page_shows_what_was_found_and_where(emu10):
         (["Sin1", "Sin2"], {"selector": "MRGS-ART"}),
     ],
 )
-def test_what_was_executed_is_chosen_again(relations, options):
+def test_the_first_sources_that_were_executed_are_kept(relations, options):
     sin = dm.programs["Sin"]
     chosen = [sin.relations[name] for name in relations]
     asked = []
@@ -323,12 +322,10 @@ def test_what_was_executed_is_chosen_again(relations, options):
         return np.sin(x) + 0.1 * ((x > 100) & (x < 120))
 
     found = dm.hunt(broken, chosen, budget=200, stop_after=None, seed=3, **options)
-    given = {"k": options["k"]} if "k" in options else {}
-    made = executed(found, 0, **given)
+    made = found.executed(0)
     assert made.violated.sum() == found.table["violated"][0] > 0
     assert set(made.sources.ravel()) <= set(np.concatenate(asked))
     assert len(made.sources) == found.table["groups"][0]
-    assert executed(found, 0, k=7) is None or options.get("generator") == "MT-RT"  # these are other groups
 
 
 def test_three_inputs_are_three_planes_and_more_are_strips():

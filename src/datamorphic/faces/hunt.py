@@ -106,7 +106,7 @@ def hunt(
             )
             raise SystemFailed(f"{found.name} answered none of {plural(found.failed, 'input')}. It says: {why}")
         if html is not None:
-            write(found, html, None if data is not None else system, k=k)
+            write(found, html, None if data is not None else system)
         if junit is not None:
             from ..hunts.told import junit as told
             from ..reports.html import written

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -29,12 +30,16 @@ def study(
         Scale, typer.Option(help="A minute or two at most, or as published, which may take hours.")
     ] = Scale.small,
     seed: Seed = 0,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page with tables, notes and pictures to this file.")
+    ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the studies.")] = False,
     as_json: Json = False,
 ) -> None:
     """Compute a published table anew and set it beside the figures in print, with what is known to be wrong.
 
-    Examples: datamorphic study --list; datamorphic study random_target; datamorphic study 000-4 --scale full
+    Examples: datamorphic study --list; datamorphic study random_target; datamorphic study 000-4 --scale full;
+    datamorphic study input_domains --html study.html
     """
     from ..studies import study as studies
 
@@ -46,6 +51,7 @@ def study(
     if name is None:
         raise UsageError("Say which study: datamorphic study NAME. See them with: datamorphic study --list")
     found = studies.study(name, scale=scale.value, seed=seed)
+    page = None if html is None else found.to_html(html)
     if as_json:
         print_json(
             {
@@ -53,6 +59,7 @@ def study(
                 "scale": found.scale,
                 "seed": found.seed,
                 "seconds": round(found.seconds, 3),
+                **({"html": str(page)} if page else {}),
                 "rows": [
                     {key: _plain(value) for key, value in row.items()} for row in found.rows.to_dict("records")
                 ],
@@ -60,6 +67,8 @@ def study(
         )
     else:
         _print_study(found)
+        if page:
+            console().print(f"The page: {page}", markup=False)
 
 
 def _print_listing(listing: Any, as_json: bool) -> None:

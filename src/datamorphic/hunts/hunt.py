@@ -10,12 +10,23 @@ import numpy.typing as npt
 
 from .._checks import plural
 from ..groups.measures import Estimate, FMeasures, e_measure, p_measure
-from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
+from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask
+from ..relations.boxes import Floats
 from ..relations.numeric import FunctionRelation
 from .hunting import Trial, Violation
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Executed:
+    """The sources of one relation in the first trial, with the numbers of their groups, and whether these violate."""
+
+    sources: Floats
+    number: npt.NDArray[np.int64]
+    violated: Mask
+    groups: int  # of all relations that are told
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +162,15 @@ class Hunt:
             rows.append(row)
         return pd.DataFrame(rows) if rows else pd.DataFrame(columns=["trial", "group", "relation"])
 
+    def executed(self, relation: int) -> Executed:
+        """Return the sources of a relation among the first groups of the first trial."""
+        shown, first = self.trials[0].shown, self.trials[0].groups
+        which = np.concatenate([picks.relation for picks, _ in shown])[:first]
+        sources = np.concatenate([picks.sources for picks, _ in shown])[:first]
+        broken = np.concatenate([verdicts for _, verdicts in shown])[:first] == VIOLATED
+        rows = np.flatnonzero(which == relation)
+        return Executed(sources[rows, : self.relations[relation].width], rows + 1, broken[rows], len(which))
+
     def __repr__(self) -> str:
         return f"Hunt({self.name}: {plural(self.violated, 'violation')} in {plural(self.groups, 'group')})"
 
@@ -166,8 +186,8 @@ class Hunt:
 
         return document(self)
 
-    def to_html(self, path: Any) -> None:
-        """Write a page with figures and pictures."""
+    def to_html(self, path: Any, system: Any = None) -> None:
+        """Write a page with figures and pictures; with the function that was hunted, also where it violates relations."""
         from .page import write
 
-        write(self, path)
+        write(self, path, system)

@@ -18,6 +18,7 @@ from ..relations.numeric import FunctionRelation
 
 FIRST, SHARE, MOST = 16, 4, 65_536  # groups at once: to begin with; a share of what was done; at most
 KEPT = 10_000  # violating groups that are kept; all are counted
+SHOWN = 4_000  # groups of the first trial whose sources are kept, for the picture
 
 
 class Ask(NamedTuple):
@@ -53,6 +54,9 @@ class Trial:
     first_after: float = float("nan")  # seconds until the first violation
     calls: int = 0
     exhausted: bool = False
+    shown: list[tuple[Picks, Verdicts]] = field(
+        default_factory=list, repr=False
+    )  # the first groups of the first trial
 
 
 class Turns:
@@ -119,6 +123,8 @@ def hunting(
             verdicts[rows], room[rows] = judged.verdicts, judged.room
             found += _found(judged, rows, trial, record.groups, int(number))
         proposing.tell(picks, verdicts, room)
+        if trial == 0 and record.groups < SHOWN:
+            record.shown.append((picks, verdicts))
         _write(record, picks, verdicts, began, stop_after)
         last = record.violated[-1] if record.violated else 0
         for _, violation in sorted(found, key=lambda each: each[0]):

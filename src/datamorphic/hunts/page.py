@@ -15,14 +15,14 @@ from ..reports.html import write as write_report
 from ..reports.summary import Axis, Report, Scatter, Section, State, Table
 from ..reports.texts import one_line
 from .charts import f_measure_chart, ratio_chart
-from .executed import SHOWN, Executed, executed
 from .pictures import SEEN, TRIED, names_of, region_picture, tried
 from .told import headline
 
 if TYPE_CHECKING:
     from ..groups.simulate import Simulation
     from ..relations.numeric import FunctionRelation
-    from .hunt import Hunt
+    from .hunt import Executed, Hunt
+from .hunting import SHOWN
 
 MOST_GROUPS = 100
 MOST_REGIONS = 5  # relations
@@ -30,14 +30,12 @@ PATIENCE = 20.0  # seconds that a region may take, at the pace of the hunt
 NARROW = 1_000  # sources at least, or a region is not drawn
 
 
-def write(
-    hunt: Hunt, path: str | os.PathLike[str], system: Callable[..., Any] | None = None, **options: Any
-) -> None:
+def write(hunt: Hunt, path: str | os.PathLike[str], system: Callable[..., Any] | None = None) -> None:
     """Write the page to a file; see `page_of`."""
-    write_report(page_of(hunt, system, **options), os.fspath(path))
+    write_report(page_of(hunt, system), os.fspath(path))
 
 
-def page_of(hunt: Hunt, system: Callable[..., Any] | None = None, **options: Any) -> Report:
+def page_of(hunt: Hunt, system: Callable[..., Any] | None = None) -> Report:
     """Return a hunt as a page.
 
     Parameters
@@ -46,8 +44,6 @@ def page_of(hunt: Hunt, system: Callable[..., Any] | None = None, **options: Any
         What was found.
     system : callable, optional
         The function that was hunted: with it, the page shows where relations are violated.
-    **options
-        Those of the generator or selector, by which the executed sources are chosen again.
 
     Examples
     --------
@@ -58,7 +54,7 @@ def page_of(hunt: Hunt, system: Callable[..., Any] | None = None, **options: Any
     ['relations', 'sources', 'violations']
     """
     regions = [] if system is None else _regions(hunt, system)
-    sections = [_relations(hunt), *_soon(hunt), *_sources(hunt, options), *regions, *_violations(hunt)]
+    sections = [_relations(hunt), *_soon(hunt), *_sources(hunt), *regions, *_violations(hunt)]
     state: State = "bad" if hunt.found else "good" if _judged(hunt) else "warn"
     return Report(
         f"Hunting violations in {one_line(hunt.name)}",
@@ -149,12 +145,12 @@ def _violations(hunt: Hunt) -> list[Section]:
 # -- where ---------------------------------------------------------------------------------------------------------------
 
 
-def _sources(hunt: Hunt, options: dict[str, Any]) -> list[Section]:
+def _sources(hunt: Hunt) -> list[Section]:
     """The sources of the relation that was violated most, in the first trial."""
     number = int(hunt.table["violated"].argmax())
     relation = hunt.relations[number]
-    made = executed(hunt, number, **{name: value for name, value in options.items() if value is not None})
-    if made is None or not 1 <= made.sources.shape[1] <= SEEN or len(made.sources) < 2:
+    made = hunt.executed(number)
+    if not 1 <= made.sources.shape[1] <= SEEN or len(made.sources) < 2:
         return []
     of = f"the first {made.groups:,} of " if hunt.trials[0].groups > SHOWN else ""
     trial = " of the first trial" if len(hunt.trials) > 1 else ""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from .._checks import did_you_mean, one_of, plural, whole_number
@@ -251,6 +252,13 @@ class Study:
         from .told import text
 
         return text(self)
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write a page with the figures, the notes, and pictures where these explain something; return where it is."""
+        from ..reports.html import write
+        from .page import page_of
+
+        return write(page_of(self), path)
 
 
 def names() -> list[str]:

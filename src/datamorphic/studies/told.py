@@ -27,7 +27,12 @@ def grids(study: Study) -> tuple[list[Grid], list[str]]:
         heading, colon, label = row.row.partition(": ")
         parts.setdefault(heading if colon else "", []).append(row._replace(row=label if colon else row.row))
     notes: dict[str, int] = {}
-    return [_grid(f"Table {name}" if name else "", rows, notes) for name, rows in parts.items()], list(notes)
+    return [_grid(_heading(name), rows, notes) for name, rows in parts.items()], list(notes)
+
+
+def _heading(part: str) -> str:
+    """Return what a part of a study is called: most are tables."""
+    return f"Table {part}" if part[:3].isdigit() else part[:1].upper() + part[1:]
 
 
 def _grid(heading: str, rows: list[Row], notes: dict[str, int]) -> Grid:
