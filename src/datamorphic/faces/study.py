@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import UsageError
-from .console import Json, Seed, console, print_json
+from .console import Json, Seed, console, print_json, ready_to_write
 
 
 class Scale(StrEnum):
@@ -50,6 +50,8 @@ def study(
         return
     if name is None:
         raise UsageError("Say which study: datamorphic study NAME. See them with: datamorphic study --list")
+    if html is not None:
+        ready_to_write(html)  # before the work: what it finds should not be lost over a folder
     found = studies.study(name, scale=scale.value, seed=seed)
     page = None if html is None else found.to_html(html)
     if as_json:

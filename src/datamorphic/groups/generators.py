@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterable
 from typing import Any
 
 from .._checks import did_you_mean
@@ -51,7 +53,23 @@ def make(name: Any, relation: Any, **options: Any) -> Generator:
     BART((0, 1) x (0, 1), k=1, 0 groups)
     """
     kind, implied = find(name)
+    check_options(kind, options)
     return kind(relation, **{**implied, **options})
+
+
+def check_options(kind: type, options: Iterable[str]) -> None:
+    """Raise `ArgumentError` for an option that a generator or selector does not have."""
+    known = {
+        name
+        for each in kind.__mro__
+        for name, parameter in inspect.signature(each.__init__).parameters.items()  # type: ignore[misc]
+        if parameter.kind == parameter.KEYWORD_ONLY
+    }
+    for name in options:
+        if name not in known:
+            raise ArgumentError(
+                f"{kind.name} has no option {name!r}. {did_you_mean(name, sorted(known))}"  # type: ignore[attr-defined]
+            )
 
 
 def _plain(name: str) -> str:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ..relations.base import HOLDS, VIOLATED, Verdicts
 from ..relations.boxes import Floats
+from .kernels.layout import rounded
 from .kernels.selecting import best_row, is_ready, score
 from .selection import Picks, Selector
 
@@ -59,7 +60,7 @@ class _Learning(Selector):
     def _near(self, source: Any) -> Floats:
         low, high = (ends[: self.width] for ends in (self.packed.layout.low, self.packed.layout.high))
         moved = source + (high - low) * NEARBY * (2 * self.rng.random(self.width) - 1)
-        return np.clip(moved, low, np.nextafter(high, low))
+        return rounded(self.packed.layout, np.clip(moved, low, np.nextafter(high, low)))
 
 
 class Feedback(_Learning):

@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..relations.boxes import NUMBER, Floats
+from ..relations.boxes import Floats
 from .base import Generator
+from .kernels.layout import rounded
 
 
 class _Forgetful(Generator):
@@ -21,9 +22,7 @@ class _Forgetful(Generator):
 
     def _placed(self, shares: Floats) -> Floats:
         """Return inputs from their places in the domain, 0 to 1 a column."""
-        low, high, kind = self.layout.low, self.layout.high, self.layout.kind
-        drawn = low + (high - low) * shares
-        return np.where(kind == NUMBER, drawn, np.clip(np.floor(drawn + 0.5), low + 0.5, high - 0.5))
+        return rounded(self.layout, self.layout.low + (self.layout.high - self.layout.low) * shares)
 
 
 class MTRT(_Forgetful):

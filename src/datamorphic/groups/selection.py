@@ -19,7 +19,7 @@ from ..relations.numeric import FunctionRelation
 from .base import ROOM, Generator
 from .generators import make as make_generator
 from .kernels.cells import BISECTION, WRAPPED, grown_cells, make_cells
-from .kernels.layout import Layout, layout_of_boxes
+from .kernels.layout import Layout, layout_of_boxes, rounded
 from .kernels.nearest import grown_near, make_near
 from .kernels.selecting import (
     BY_CELLS,
@@ -302,11 +302,22 @@ class RandomSelection(Selector):
     def propose(self, count: int = 1) -> Picks:
         """Return the next pairs."""
         whole_number("count", f"{self.name}.propose", count, 1)
-        which = (self.rng.random(count) * len(self.relations)).astype(np.int64)
-        made = np.zeros((count, self.width))
-        self._draw(made)
+        which, made = np.zeros(count, dtype=np.int64), np.zeros((count, self.width))
+        if self._from is None:  # all at once, as if one after the other
+            drawn = self.rng.random((count, 1 + self.width))
+            which[:] = drawn[:, 0] * len(self.relations)
+            made[:] = self._placed(drawn[:, 1:])
+        else:
+            for i in range(count):
+                which[i] = int(self.rng.random() * len(self.relations))
+                self._draw(made[i : i + 1])
         self.count += count
         return Picks(which, made)
+
+    def _placed(self, shares: Floats) -> Floats:
+        """Return sources from their places in the domain, 0 to 1 a column."""
+        low, high = (ends[: self.width] for ends in (self.packed.layout.low, self.packed.layout.high))
+        return rounded(self.packed.layout, low + (high - low) * shares)
 
 
 class MRGSART(Selector):

@@ -6,6 +6,7 @@ from typing import Any
 
 from .._checks import did_you_mean
 from ..errors import ArgumentError
+from .generators import check_options
 from .learning import Feedback, NearMiss
 from .selection import MRGSART, MRGSIPART, MRGSRPART, MRGSARTPlus, MRGSDistance, RandomSelection, Selector
 
@@ -13,6 +14,13 @@ SELECTORS: dict[str, type[Selector]] = {
     each.name: each
     for each in (RandomSelection, MRGSART, MRGSARTPlus, MRGSIPART, MRGSRPART, MRGSDistance, Feedback, NearMiss)
 }
+
+
+def make_selector(name: Any, relations: Any, **options: Any) -> Selector:
+    """Return a selector by its name."""
+    kind = find_selector(name)
+    check_options(kind, options)
+    return kind(relations, **options)
 
 
 def find_selector(name: Any) -> type[Selector]:

@@ -13,12 +13,12 @@ from ..errors import ArgumentError
 from ..relations.boxes import Affine, Box, Floats
 from ..relations.numeric import FunctionRelation
 from .base import Generator
-from .generators import find
+from .generators import check_options, find
 from .measures import Estimate, FMeasures, cohens_d, f_ratio, welch_p
 from .regions import KINDS, Region, draw_region
 from .scenarios import SCENARIOS, draw_scenario
 from .selection import Selector
-from .selectors import find_selector
+from .selectors import make_selector
 from .trials import trial_seed, until_hit
 
 
@@ -232,7 +232,7 @@ def setting_of(
     proposing: Generator | Selector
     if selector is not None or several:
         relations = list(relation) if several else [relation or default_relation(dimension, scenario)]
-        proposing = find_selector(selector or "MRGS-ART")(relations, **options)
+        proposing = make_selector(selector or "MRGS-ART", relations, **options)
         whole_number("violating", "simulate", violating, 0, len(relations) - 1)
         patience = 1_000_000
     else:
@@ -242,6 +242,7 @@ def setting_of(
         if relation is None:
             single = kind.alone and scenario is None
             relation = Box.of([(0.0, 1.0)] * dimension) if single else default_relation(dimension, scenario)
+        check_options(kind, options)
         proposing = kind(relation, **{**implied, **options})
         patience = kind.patience
     if isinstance(region, Region) and scenario is not None:

@@ -39,17 +39,13 @@ class Asked:
         self.messages: dict[str, int] = {}
         self._one_by_one = False
         self._answered = False
+        self._turned: bool | None = None  # whether several outputs come one after the other, as rows
 
     def __call__(self, inputs: Floats) -> tuple[Any, Mask]:
         """Return the answers to some inputs, a row each, and which of them there are."""
         self.calls += len(inputs)
         there = np.ones(len(inputs), dtype=bool)
-        values = self._batch(inputs, there, 0)
-        self._answered = self._answered or bool(there.any())
-        if not self._answered and self.failed >= ENOUGH:
-            why = max(self.messages, key=lambda text: self.messages[text])
-            raise SystemFailed(f"{self.name} answered none of {self.failed:,} inputs. It says: {why}")
-        return values, there
+        return self._batch(inputs, there, 0), there
 
     def _batch(self, inputs: Floats, there: Mask, first: int) -> Any:
         if self._one_by_one:
@@ -57,12 +53,14 @@ class Asked:
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")  # of overflows and the like: they show in the answers
-                return self._checked(self.function(*inputs.T.copy()), len(inputs))
+                values = self._checked(self.function(*inputs.T.copy()), inputs)
+            self._answered = True
+            return values
         except (Exception, SystemExit) as error:
             if not self._answered and self._takes_single(inputs[0]):
                 self._one_by_one = True
                 return self._scalar(inputs, there, first)
-            if len(inputs) > 1 and len(inputs) + self.failed <= 100_000:
+            if len(inputs) > 1:
                 middle = len(inputs) // 2
                 halves = (
                     self._batch(inputs[:middle], there, first),
@@ -82,13 +80,18 @@ class Asked:
 
     def _scalar(self, inputs: Floats, there: Mask, first: int) -> Any:
         answers: list[Any] = []
+        shape: tuple[int, ...] | None = None
         for i, row in enumerate(inputs.tolist()):
             try:
-                answers.append(self.function(*row))
+                answer = self.function(*row)
+                if shape is not None and np.shape(answer) != shape:
+                    raise BadAnswer(f"an answer of shape {np.shape(answer)}, where others have {shape}")
+                shape, self._answered = np.shape(answer), True
             except (Exception, SystemExit) as error:
                 self._note(error, 1)
                 there[first + i] = False
-                answers.append(None)
+                answer = None
+            answers.append(answer)
         kept = [answer for answer in answers if answer is not None]
         blank: Any = np.full(np.shape(kept[0]), np.nan) if kept else np.nan
         if kept and isinstance(kept[0], str):
@@ -99,11 +102,21 @@ class Asked:
         self.failed += count
         text = told(error)
         self.messages[text] = self.messages.get(text, 0) + count
+        if not self._answered and self.failed >= ENOUGH:
+            raise SystemFailed(f"{self.name} answered none of {self.failed:,} inputs. It says: {text}")
 
-    def _checked(self, answer: Any, count: int) -> Any:
+    def _checked(self, answer: Any, inputs: Floats) -> Any:
+        count = len(inputs)
         values = np.asarray(answer)
-        if values.ndim == 2 and values.shape[0] != count and values.shape[1] == count:
-            values = values.T  # several outputs, given one after the other
+        if values.ndim == 2 and count in values.shape:
+            if values.shape[0] != values.shape[1]:
+                self._turned = values.shape[1] == count
+            elif self._turned is None and count > 1:  # several outputs, given one after the other, or row by row?
+                self._turned = (
+                    np.shape(self.function(*np.concatenate([inputs, inputs[:1]]).T.copy()))[1] == count + 1
+                )
+            if self._turned:
+                values = values.T
         if values.ndim == 0 and count == 1:
             values = values.reshape(1)
         if values.ndim not in (1, 2) or len(values) != count:

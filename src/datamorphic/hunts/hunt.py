@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import plural
+from .._checks import plural, whole_number
+from ..errors import ArgumentError
 from ..groups.measures import Estimate, FMeasures, e_measure, p_measure
 from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask
 from ..relations.boxes import Floats
@@ -98,6 +99,12 @@ class Hunt:
 
     def e_measure(self, groups: int) -> Estimate:
         """Return the mean number of violations among the first `groups`; needs trials that went on that long."""
+        shortest = min(trial.groups for trial in self.trials)
+        if whole_number("groups", "e_measure", groups, 1) > shortest:
+            raise ArgumentError(
+                f"A trial was ended after {plural(shortest, 'group')}, so nobody knows what {groups:,} would have shown. "
+                "Collect: hunt(..., stop_after=None)."
+            )
         table = np.zeros((len(self.trials), groups), dtype=bool)
         for row, trial in enumerate(self.trials):
             table[row, [number - 1 for number in trial.violated if number <= groups]] = True

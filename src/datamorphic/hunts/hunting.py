@@ -86,7 +86,9 @@ class Turns:
     def again(self, seed: Any) -> Turns:
         """Return the same at its start, with another seed."""
         rng = np.random.default_rng(seed)
-        return Turns([each.again(rng) for each in self.generators])
+        # a stream each, or what one draws would depend on how many groups another makes at once
+        streams = [rng] if len(self.generators) == 1 else rng.spawn(len(self.generators))
+        return Turns([each.again(stream) for each, stream in zip(self.generators, streams, strict=True)])
 
 
 Proposing = Selector | Turns
@@ -151,7 +153,6 @@ def _judged(
     outputs, there = answers
     follow = relation.follow_inputs(relation.follow(drawn, outputs))
     more, further = yield from _answered(follow, done)
-    record.calls += len(drawn) * (len(sources) + len(follow))
     inputs, outputs = [*sources, *follow], [*outputs, *more]
     verdicts, room = relation.judge(inputs, outputs, there & further)
     return _Judged(verdicts, room, inputs, outputs)

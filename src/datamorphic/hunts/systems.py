@@ -11,7 +11,7 @@ from ..morphisms.subject import subject_of
 from ..relations.base import Relation
 from ..relations.boxes import Box, Floats
 from ..relations.numeric import FunctionRelation
-from ..runs.drive import drive
+from ..runs.drive import Tally, drive
 from ..space.points import Points
 from ..space.space import Space
 from ..strategies.flow import Flow, Question
@@ -30,9 +30,24 @@ def asked_once(executor: Executor, space: Space, inputs: Floats) -> Any:
     return executor.execute(Points(space, inputs)).values
 
 
-def hunted(steps: Asking, executor: Executor, space: Space, **driving: Any) -> None:
-    """Have a hunt answered by a system, through a run: counted, guarded, within a time-out."""
-    drive(_flow(steps, space), executor, **driving)
+def hunted(steps: Asking, executor: Executor, space: Space, **driving: Any) -> int:
+    """Have a hunt answered by a system, through a run: guarded, within a time-out; return how many calls it took."""
+    tally = Tally()
+    drive(_flow(steps, space), executor, tally=tally, **driving)
+    return tally.calls
+
+
+def fitting(relation: FunctionRelation, space: Space) -> FunctionRelation:
+    """Return a relation if its inputs are those of a space; raise `ArgumentError` otherwise."""
+    widths = {box.dimension for box in relation.follow_domains()}
+    if relation.given is None:
+        widths |= {box.dimension for box in relation.domain}
+    if widths != {len(space.names)}:
+        raise ArgumentError(
+            f"Inputs of the relation {relation.name!r} have {sorted(widths)} columns, and the system takes {len(space.names)}: "
+            f"{', '.join(map(str, space.names[:6]))}. Make the relation's domain the space of the system."
+        )
+    return relation
 
 
 def _flow(steps: Asking, space: Space) -> Flow[None]:

@@ -82,7 +82,9 @@ class Box:
             raise ArgumentError(f"The domain {self} has limits that are no finite numbers. Give finite ones.")
         if (self.low > self.high).any():
             raise ArgumentError(f"The domain {self} is empty: a lower limit lies above the upper one.")
-        if (self.high - self.low > np.finfo(float).max).any():
+        with np.errstate(over="ignore"):
+            wide = np.isinf(self.high - self.low)
+        if wide.any():
             raise ArgumentError(f"The domain {self} is too wide for floating-point numbers. Give narrower limits.")
 
     @property
@@ -146,7 +148,10 @@ class Affine:
     def of(matrix: Any, offset: Any = 0.0) -> Affine:
         """Return the change from a matrix (a row for each column of the follow-up) and what is added."""
         rows = np.atleast_2d(np.asarray(matrix, dtype=float))
-        return Affine(rows, np.broadcast_to(np.asarray(offset, dtype=float), len(rows)).copy())
+        added = np.asarray(offset, dtype=float)
+        if rows.ndim != 2 or added.shape not in ((), (1,), (len(rows),)):
+            reject("offset", "Affine", f"a number, or one for each of the {len(rows)} rows of the matrix", offset)
+        return Affine(rows, np.broadcast_to(added, len(rows)).copy())
 
     @staticmethod
     def scaled(factor: float, dimension: int, shift: float = 0.0) -> Affine:

@@ -11,7 +11,8 @@ import numpy as np
 from .._checks import is_number, reject, whole_number
 from ..errors import ArgumentError, TestSystemError
 from .base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask, Verdicts, template
-from .boxes import Affine, Box, Floats
+from .boxes import NUMBER, Affine, Box, Floats
+from .comparing import AT_MOST, EQUAL, LESS, Compared, compared, known, same_labels
 
 TOLERANCE = 1e-6
 SAMPLED = 4096  # points whose follow-ups tell a domain that nobody declared
@@ -110,14 +111,7 @@ class FunctionRelation:
                     f"{self.sources} source(s) have {width} in all. Give it one column for each."
                 )
         if self.follow_domain is not None:
-            declared = self.follow_domain
-            alone = len(changes) == 1 and not (isinstance(declared, list | tuple) and isinstance(declared[0], Box))
-            boxes = tuple(Box.of(each, owner) for each in ([declared] if alone else declared))
-            if len(boxes) != len(changes):
-                raise ArgumentError(
-                    f"{owner} has {len(changes)} follow-up(s) and {len(boxes)} domain(s) for them. Give one for each."
-                )
-            object.__setattr__(self, "follow_domain", boxes)
+            object.__setattr__(self, "follow_domain", self._declared(owner))
 
     def _domains(self, owner: str) -> tuple[Box, ...]:
         several = isinstance(self.domain, list | tuple) and all(isinstance(each, Box) for each in self.domain)
@@ -127,6 +121,27 @@ class FunctionRelation:
                 f"{owner} has {self.sources} source(s) and {len(boxes)} domain(s) for them. Give one for each, "
                 "or one for all."
             )
+        return boxes
+
+    def _declared(self, owner: str) -> tuple[Box, ...]:
+        declared, changes = self.follow_domain, self.follow_up
+        several = isinstance(declared, list | tuple) and len(declared) > 0
+        if len(changes) == 1 and not (several and all(isinstance(each, Box) for each in declared)):
+            declared = [declared]
+        elif not several:
+            reject(
+                "follow_domain", owner, f"a sequence of {len(changes)} domains, one for each follow-up", declared
+            )
+        boxes = tuple(Box.of(each, owner) for each in declared)
+        if len(boxes) != len(changes):
+            raise ArgumentError(
+                f"{owner} has {len(changes)} follow-up(s) and {len(boxes)} domain(s) for them. Give one for each."
+            )
+        for change, box in zip(changes, boxes, strict=True):
+            if isinstance(change, Affine) and len(change.matrix) != box.dimension:
+                raise ArgumentError(
+                    f"A follow-up of {owner} has {len(change.matrix)} columns, and its declared domain {box.dimension}."
+                )
         return boxes
 
     @property
@@ -174,6 +189,13 @@ class FunctionRelation:
             else self._rows("follow_up", change(*parts, **more), len(drawn))
             for change in self.follow_up
         ]
+        if self.follow_domain is not None:
+            for each, box in zip(made, self.follow_domain, strict=True):
+                if each.shape[1] != box.dimension:
+                    raise TestSystemError(
+                        f"A follow-up of the relation {self.name!r} has {each.shape[1]} columns, and its declared domain "
+                        f"{box.dimension}."
+                    )
         return np.concatenate(made, axis=1)
 
     def follow_inputs(self, made: Floats) -> list[Floats]:
@@ -252,6 +274,8 @@ class FunctionRelation:
                     "Say which to draw from: over(domain)."
                 )
             low, high = np.maximum(low, ends[0]), np.minimum(high, ends[1])
+        whole = np.tile(box.kind, self.sources) != NUMBER
+        low, high = np.where(whole, np.ceil(low), low), np.where(whole, np.floor(high), high)
         if (low > high).any():
             raise ArgumentError(f"No source of the relation {self.name!r} in {box} has its follow-ups there.")
         cut = np.cumsum([box.dimension] * self.sources)[:-1]
@@ -273,7 +297,7 @@ class FunctionRelation:
         with np.errstate(all="ignore"):
             if self.expects is not None:
                 for each in y:
-                    there &= _finite(each, count)
+                    there &= known(each, count)
                 kept = self._mask("expects", self.expects(x, y), count)
             else:
                 kept, left, defined = self._compared(x, y, count)
@@ -289,49 +313,15 @@ class FunctionRelation:
         left[verdicts != HOLDS] = np.nan
         return verdicts, left
 
-    def _compared(self, x: Columns, y: Columns, count: int) -> tuple[Mask, Floats, Mask]:
+    def _compared(self, x: Columns, y: Columns, count: int) -> Compared:
         sides = self.equal or self.at_most or self.less
-        if sides is None:  # all outputs the same
-            if np.asarray(y[0]).dtype.kind not in "biuf":
-                kept = np.ones(count, dtype=bool)
-                for other in y[1:]:
-                    kept &= np.asarray(other == y[0]).astype(bool)
-                return kept, np.full(count, np.nan), np.ones(count, dtype=bool)
-            pairs = [(y[0], other) for other in y[1:]]
-        else:
-            pairs = [sides(x, y)]
-        kept, defined = np.ones(count, dtype=bool), np.ones(count, dtype=bool)
-        left = np.full(count, np.inf)
-        for a, b in pairs:
-            a, b = (self._side(each, count) for each in (a, b))
-            allowed = np.full(a.shape, float(self.tolerance))
-            if self.relative:
-                allowed *= np.maximum(np.abs(a), np.abs(b))
-            apart = a - b
-            known = ~np.isnan(apart)
-            if self.at_most is not None:
-                room = allowed - apart
-            elif self.less is not None:
-                room = np.where(apart < 0, -apart, np.minimum(-apart, -np.finfo(float).tiny))
-            else:
-                room = np.where(
-                    allowed > 0, (allowed - np.abs(apart)) / np.maximum(allowed, 1e-300), -np.abs(apart)
-                )
-            kept &= (room >= 0).all(axis=1)
-            defined &= known.all(axis=1)
-            left = np.minimum(left, room.min(axis=1))
-        return kept, left, defined
-
-    def _side(self, given: Any, count: int) -> Floats:
-        side = np.asarray(given, dtype=float)
-        if side.ndim == 0:
-            side = np.full(count, float(side))
-        if len(side) != count:
-            raise TestSystemError(
-                f"A side of the relation {self.name!r} must have a number for each of {count:,} groups. "
-                f"Got an array of shape {side.shape}."
-            )
-        return side.reshape(count, -1)
+        if sides is None and any(np.asarray(each).dtype.kind not in "biufc" for each in y):
+            return same_labels(y, count)
+        how = AT_MOST if self.at_most else LESS if self.less else EQUAL
+        pairs = [(y[0], other) for other in y[1:]] if sides is None else [sides(x, y)]
+        parts = [compared(pair, how, float(self.tolerance), self.relative, count, self.name) for pair in pairs]
+        kept, room, defined = (np.array(each) for each in zip(*parts, strict=True))
+        return Compared(kept.all(axis=0), room.min(axis=0), defined.all(axis=0))
 
     def _mask(self, what: str, given: Any, count: int) -> Mask:
         mask = np.asarray(given)
@@ -353,14 +343,6 @@ class FunctionRelation:
 def _flat(part: Any) -> Any:
     """Return a single column as a flat array."""
     return part[:, 0] if part.ndim == 2 and part.shape[1] == 1 else part
-
-
-def _finite(output: Any, count: int) -> Mask:
-    """Tell which answers are numbers, or no numbers by kind, and not NaN."""
-    values = np.asarray(output)
-    if values.dtype.kind != "f":
-        return np.ones(count, dtype=bool)
-    return ~np.isnan(values.reshape(count, -1)).any(axis=1)
 
 
 def _joined(boxes: Sequence[Box]) -> Box:

@@ -7,17 +7,16 @@ from typing import Any
 
 from ..data.programs import programs
 from .bench import Bench, Scale
+from .group_spreads import Breaking, Pairing
 from .group_trials import (
     PATIENCE_OF_PAIRS,
-    Breaking,
-    Pairing,
     Selecting,
     budget_of,
     effect,
     ratio,
     trials_of,
 )
-from .groups import TINY
+from .groups import FEW, TINY
 from .published import published
 from .rows import Row, figures, row_of
 from .stand_ins import KINDS, NONE, place_of, rate_of, relations_of, with_relations
@@ -38,7 +37,7 @@ def ks_of(scale: Scale) -> tuple[int, ...]:
 
 
 def _in_scale(program: str, measure: str, scale: Scale) -> bool:
-    if scale.trials < 50 and program not in TINY:
+    if scale.trials < FEW and program not in TINY:
         return False
     return not measure.startswith("k=") or int(measure[2:]) in ks_of(scale)
 
@@ -96,7 +95,7 @@ def pairings(table: str, bench: Bench) -> list[Row]:
             continue
         names = figure.strategy or first[program]
         selector, k = ("random", 1) if figure.measure == "MT-RT" else ("MRGS-ART", int(figure.measure[2:]))
-        pairs = 10_000 if bench.scale.trials >= 50 else 500
+        pairs = 10_000 if bench.scale.trials >= FEW else 500
         job = Pairing(program, relations_of(names), selector, k, pairs)
         ours = bench.figure(job, measure)
         rows.append(row_of(figure, table, f"{program}, {names}", ours=ours, notes=notes))
@@ -137,7 +136,7 @@ def _of_measure(figure: Any) -> list[str]:
 
 def regions(table: str, bench: Bench) -> list[Row]:
     """Return one of Tables 23 to 26: rates, F-measures of random testing and kinds of regions, relation by relation."""
-    inputs = max(2_000, min(1_000_000, 200 * bench.scale.trials))
+    inputs = min(1_000_000, 100 * bench.scale.trials)
     rows = []
     for figure in figures(published(table)):
         program, _ = place_of(figure.subject)

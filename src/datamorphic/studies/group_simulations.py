@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from ..groups.scenarios import SCENARIOS
 from .bench import Bench, Scale
@@ -23,6 +24,7 @@ from .group_trials import (
     ratio,
     trials_of,
 )
+from .groups import FEW
 from .published import published
 from .rows import Row, figures, row_of
 from .stand_ins import KINDS, rate_of, relations_of
@@ -38,6 +40,7 @@ SELECTORS = (
     "random", "MRGS-ART", "MRGS-ART+", "MRGS-IPART", "MRGS-RPART", "MRGS-distance", "near-miss", "feedback",
 )  # fmt: skip
 K = 3
+MOST = 10_000  # trials, as in print
 MORE = 2  # times the trials where single figures are compared
 MUTANTS = (("emu10", "Table 5: mutant 3"), ("branch3.1", "Table 5: mutant 4"))
 
@@ -58,12 +61,8 @@ NOT_TOLD = "Regions that are drawn tell nothing to learn from: there, it chooses
 def _simulating(
     scale: Scale, generator: str, region: str = "block", rate: float = RATE, scenario: str = "", share: float = 1.0
 ) -> Simulating:
-    """Return a simulation; `share` is what part of the usual trials it gets."""
-    trials = (
-        max(FEWEST, round(share * trials_of(scale, rate, generator)))
-        if share < 1
-        else trials_of(scale, rate, generator)
-    )
+    """Return a simulation; `share` tells how many of the usual trials it gets."""
+    trials = trials_of(replace(scale, groups=round(share * scale.groups)), rate, generator)
     budget = budget_of(scale, generator)
     return Simulating(generator, region, rate, DIMENSION, trials, budget, scenario)
 
@@ -84,7 +83,7 @@ def classic(table: str, bench: Bench) -> list[Row]:
     rows = []
     for figure in figures(published(table)):
         rate = RATES[figure.subject]
-        trials = max(FEWEST, min(MORE * bench.scale.trials, round(6 * MORE * bench.scale.groups * rate)))
+        trials = max(FEWEST, min(MOST, MORE * bench.scale.trials, round(6 * MORE * bench.scale.groups * rate)))
         job = Simulating(
             figure.strategy, "block", rate, DIMENSION, trials, budget_of(bench.scale, figure.strategy)
         )
@@ -98,12 +97,12 @@ def classic(table: str, bench: Bench) -> list[Row]:
 
 def kinds_of_regions(bench: Bench) -> list[Row]:
     """Return F-ratios of all generators on all kinds of regions; at full scale at all rates."""
-    full = bench.scale.trials >= 10_000
+    full = bench.scale.trials >= MOST
     rows = []
     for generator in ALL:
         for region in KINDS:
             for rate in RATES.values() if full else (RATE,):
-                job = _simulating(bench.scale, generator, region, rate)
+                job = _simulating(bench.scale, generator, region, rate, share=MORE)
                 rows.append(_row(bench, job, generator, f"{region}, rate {rate:g}, F-ratio %"))
     return rows
 
@@ -116,7 +115,7 @@ def scenarios(bench: Bench) -> list[Row]:
     generators = (*IN_PRINT, *PROPOSED, *RIVALS)
     return [
         _row(bench, _simulating(bench.scale, generator, scenario=name, share=0.4), name, f"{generator}, F-ratio %")
-        for name in SCENARIOS
+        for name in (SCENARIOS if bench.scale.trials >= FEW else ("A2", "B1"))
         for generator in generators
     ]
 
@@ -152,12 +151,10 @@ def known_mutants(bench: Bench) -> list[Row]:
 
 
 def tanh_hunting(scale: Scale, mutant: str, generator: str) -> Hunting:
-    """Return trials of a generator on a mutant of tanh."""
-    # as of Table 5, so that it is done once
+    """Return trials of a generator on a mutant of tanh: more of them than where there are many mutants."""
     rate = rate_of("tanh", mutant, ("tripling",))
-    return Hunting(
-        "tanh", mutant, "tripling", generator, trials_of(scale, rate, generator), budget_of(scale, generator), rate
-    )
+    trials = trials_of(replace(scale, groups=4 * MORE * scale.groups), rate, generator)
+    return Hunting("tanh", mutant, "tripling", generator, trials, budget_of(scale, generator), rate)
 
 
 # -- what was proposed and never run, and what is new --------------------------------------------------------------
@@ -170,10 +167,14 @@ REAL = (
 )  # fmt: skip
 
 
+def _dimensions(scale: Scale) -> tuple[int, ...]:
+    return (1, 2, 3) if scale.trials >= FEW else (DIMENSION,)
+
+
 def new_generators(bench: Bench) -> list[Row]:
     """Return all generators of groups in one table: blocks in one to three dimensions."""
     rows = []
-    for dimension in (1, 2, 3):
+    for dimension in _dimensions(bench.scale):
         for name in (*IN_PRINT, *PROPOSED, *RIVALS):
             job = _simulating(bench.scale, name)
             if dimension != DIMENSION:
@@ -187,12 +188,12 @@ def new_selectors(bench: Bench) -> list[Row]:
     scale, rows = bench.scale, []
     for name in SELECTORS:
         note = NOT_TOLD if name in LEARNING else ""
-        for dimension in (1, 2, 3):
+        for dimension in _dimensions(bench.scale):
             jobs = [_selecting(scale, name, MIXED, each, dimension) for each in range(len(MIXED))]
             for violated, job in zip(MIXED, jobs, strict=True):
                 column = f"block, {dimension}-D, the {violated} one violated, F-ratio %"
                 rows.append(_row(bench, job, name, column, NEVER_RUN, note))
-    for program, names in REAL if scale.trials >= 50 else REAL[:1]:
+    for program, names in REAL if scale.trials >= FEW else REAL[:1]:
         relations = relations_of(names)
         mutant = _moderate(program, relations)
         rate, budget = rate_of(program, mutant, relations), budget_of(scale, "", most=PATIENCE_OF_PAIRS)
@@ -235,7 +236,7 @@ STARVED = (
 def starving(bench: Bench) -> list[Row]:
     """Return what the raw count does to a relation with few follow-ups."""
     rows = []
-    for dimension in (1, 2, 3):
+    for dimension in _dimensions(bench.scale):
         for counting, said in ((True, "raw count, as published"), (False, "fraction, by default")):
             # four times the trials: it is the point of it
             job = _selecting(bench.scale, "MRGS-ART", (ONE, THREE, THREE), 0, dimension, counting=counting)

@@ -1,4 +1,4 @@
-"""What the studies of groups measure: trials on mutants and on drawn regions, how evenly groups lie, how long they take."""
+"""Trials of generators and selectors of groups, on mutants and on regions that are drawn."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .._checks import plural
 from ..data.programs import programs
 from ..groups.base import Generator, Groups
 from ..groups.generators import find, make
-from ..groups.measures import FMeasures, Spread, discrepancy, dispersion
+from ..groups.measures import FMeasures
 from ..groups.selection import Picks, Selector
 from ..groups.selectors import find_selector
 from ..groups.trials import trial_seed
 from ..relations.base import VIOLATED, Mask
 from ..relations.boxes import Affine, Box, Floats
 from ..relations.numeric import FunctionRelation
-from ..verbs.hunt import generate, hunt
+from ..verbs.hunt import hunt
 from ..verbs.simulate import simulate
 from .bench import Bench, Figures, Job, Scale, drawn
 
@@ -32,7 +32,6 @@ FEWEST = 4  # trials
 SLOWER, MANY_INPUTS = 5, 6  # by how much less is done where it is slow; where a program has more than three inputs
 PATIENCE = 100_000  # groups after which a trial ends, as in print
 PATIENCE_OF_PAIRS = 1_000_000  # the same for pairs of relation and group
-CELLS = 1000
 ONE, TWO, THREE = "1-1", "1-2", "1-3"
 LEARNING = ("near-miss", "feedback")  # selectors that are told what became of groups
 
@@ -63,7 +62,7 @@ def amount(scale: Scale) -> str:
 
 
 @dataclass(frozen=True)
-class _Measured:
+class Measured:
     """Something measured once."""
 
     @property
@@ -149,7 +148,7 @@ def _f_measures(
 
 
 @dataclass(frozen=True)
-class Hunting(_Measured):
+class Hunting(Measured):
     """F-measures of a generator on a mutant, with one relation."""
 
     program: str
@@ -172,7 +171,7 @@ class Hunting(_Measured):
 
 
 @dataclass(frozen=True)
-class Selecting(_Measured):
+class Selecting(Measured):
     """F-measures of a selector on a mutant, with several relations of one source domain."""
 
     program: str
@@ -204,7 +203,7 @@ class Selecting(_Measured):
 
 
 @dataclass(frozen=True)
-class Simulating(_Measured):
+class Simulating(Measured):
     """F-measures of a generator on regions that are drawn; the F-ratio is to random testing, which is known exactly."""
 
     generator: str
@@ -259,7 +258,7 @@ def made_relation(name: str, dimension: int) -> FunctionRelation:
 
 
 @dataclass(frozen=True)
-class SelectingSimulated(_Measured):
+class SelectingSimulated(Measured):
     """F-measures of a selector on regions that are drawn; one of the relations is violated there."""
 
     selector: str
@@ -310,118 +309,3 @@ def p_value(bench: Bench, first: Job, second: Job) -> float:
 
 def _unknown(bench: Bench, *jobs: Job) -> bool:
     return not all(bench.figure(job, "censored") == 0 for job in jobs)
-
-
-# -- how groups lie, and how long they take ---------------------------------------------------------------------
-
-
-def _mean(each: list[dict[str, float]]) -> dict[str, float]:
-    return {key: math.fsum(one[key] for one in each) / len(each) for key in each[0]}
-
-
-def _told(what: str, cases: str, spread: Spread) -> dict[str, float]:
-    return {
-        f"{what} {cases} min": spread.least,
-        f"{what} {cases} max": spread.most,
-        f"{what} {cases} max-min": spread.width,
-    }
-
-
-def evenness(points: Floats, box: Box, cases: str) -> dict[str, float]:
-    """Return dispersion and discrepancy of points, by the inputs that vary."""
-    free = box.low < box.high
-    points = points[:, free]
-    cells = discrepancy(points, box.low[free], box.high[free], boxes=CELLS, how="cells")
-    return {**_told("dispersion", cases, dispersion(points)), **_told("discrepancy", cases, cells)}
-
-
-def _both(relation: FunctionRelation, sources: Floats) -> dict[str, float]:
-    """Return how sources and follow-ups lie; several follow-ups each in its own domain, on average."""
-    follow = relation.follow_inputs(relation.follow(sources))
-    parts = [evenness(made, box, "FTC") for made, box in zip(follow, relation.follow_domains(), strict=True)]
-    return {**evenness(sources, relation.domain[0], "STC"), **_mean(parts)}
-
-
-@dataclass(frozen=True)
-class Spreading(_Measured):
-    """Dispersion and discrepancy of groups of a generator."""
-
-    program: str
-    relation: str
-    generator: str
-    trials: int
-    groups: int = 1000
-
-    def _figures(self, seed: int) -> dict[str, float]:
-        relation = programs[self.program].relations[self.relation]
-        made = [generate(relation, self.generator, self.groups, seed + k).sources for k in range(self.trials)]
-        return _mean([_both(relation, sources) for sources in made])
-
-
-@dataclass(frozen=True)
-class Timing(_Measured):
-    """Seconds to make groups, kernels being compiled."""
-
-    program: str
-    relation: str
-    generator: str
-    groups: int = 10_000
-
-    def _figures(self, seed: int) -> dict[str, float]:
-        relation = programs[self.program].relations[self.relation]
-        generate(relation, self.generator, 100, seed)
-        began = time.perf_counter()
-        generate(relation, self.generator, self.groups, seed)
-        return {"generation": time.perf_counter() - began}
-
-
-@dataclass(frozen=True)
-class Pairing(_Measured):
-    """Seconds to choose pairs of relation and group, and how these lie: the mean over relations, sources and follow-ups."""
-
-    program: str
-    relations: tuple[str, ...]
-    selector: str
-    k: int
-    pairs: int = 10_000
-
-    def _figures(self, seed: int) -> dict[str, float]:
-        shared = programs[self.program].shared()
-        made = find_selector(self.selector)([shared[name] for name in self.relations], k=self.k, published=True)
-        made.again(seed).propose(100)
-        began = time.perf_counter()
-        picks = made.again(seed).propose(self.pairs)
-        seconds = time.perf_counter() - began
-        lie = []
-        for number, relation in enumerate(made.relations):
-            sources = picks.sources[picks.relation == number]
-            if len(sources) > 1:
-                lie.append(_both(relation, sources))
-        found = _mean(lie)
-        means = {
-            what: (found[f"{what} STC max-min"] + found[f"{what} FTC max-min"]) / 2
-            for what in ("dispersion", "discrepancy")
-        }
-        return {"generation": seconds, **means}
-
-
-@dataclass(frozen=True)
-class Breaking(_Measured):
-    """How often each mutant of a program breaks each of its relations, all of one source domain."""
-
-    program: str
-    inputs: int
-
-    def _figures(self, seed: int) -> dict[str, float]:
-        from ..data.programs.measuring import Trial
-
-        subject = programs[self.program]
-        found = {}
-        for name, relation in subject.shared().items():
-            trial = Trial.of(relation, self.inputs, seed)
-            for id, mutant in subject.mutants.items():
-                violated = trial.verdicts(mutant) == VIOLATED
-                found[f"{id} {name}"] = float(np.mean(violated))
-                kind = trial.kind(violated)
-                found |= {f"{id} {name} {each}": float(kind == each) for each in ("block", "point", "strip")}
-        return found

@@ -9,7 +9,8 @@ import math
 from typing import Any
 
 from .bench import Bench, Scale
-from .group_trials import SLOW, Hunting, Spreading, Timing, budget_of, effect, p_value, ratio, trials_of
+from .group_spreads import Spreading, Timing
+from .group_trials import SLOW, Hunting, budget_of, effect, p_value, ratio, trials_of
 from .published import published
 from .rows import Row, figures, row_of
 from .stand_ins import KINDS, NONE, RELATIONS, StandIn, kinds_of, place_of, with_relation
@@ -20,12 +21,13 @@ CELLS = "Over 1,000 equal cells of the domain, to which the figures in print cor
 SECONDS = "Seconds for 10,000 groups on this machine; compiled before, if numba is there."
 BY_EFFECT = "Table 11 names no kinds of regions: where MT-IPART beats MT-RT by more than 0.1, a block is taken."
 BASE = "MT-RT"
-TINY = ("Sin", "tanh", "BesselJ")
+FEW = 50  # trials: with less it is a mere try
+TINY = ("Sin", "tanh")  # programs of one
 
 
 def subjects_of(scale: Scale) -> tuple[str, ...]:
-    """Return the programs to compute with: for a mere try three."""
-    return TINY if scale.trials < 50 else tuple(program for program, _ in RELATIONS.values())
+    """Return the programs to compute with: for a mere try two."""
+    return TINY if scale.trials < FEW else tuple(program for program, _ in RELATIONS.values())
 
 
 def _hunting(scale: Scale, stand: StandIn, name: str, generator: str) -> Hunting:
@@ -93,11 +95,13 @@ def _beside(bench: Bench, name: str, label: str, stand: StandIn | None, generato
 
 def spreads(table: str, bench: Bench) -> list[Row]:
     """Return Table 7 or 13: dispersion and discrepancy."""
-    rows = []
+    rows, groups = [], 1000 if bench.scale.trials >= FEW else 100
     for figure in figures(published(table)):
         program, relation = RELATIONS[figure.subject]
         if program in subjects_of(bench.scale):
-            job = Spreading(program, relation, figure.strategy, spread_trials(bench.scale, figure.strategy))
+            job = Spreading(
+                program, relation, figure.strategy, spread_trials(bench.scale, figure.strategy), groups
+            )
             notes = [CELLS] if figure.measure.startswith("discrepancy") else []
             ours = bench.figure(job, figure.measure)
             rows.append(row_of(figure, table, figure.subject, figure.strategy, ours=ours, notes=notes))
@@ -115,7 +119,7 @@ def times(table: str, bench: Bench) -> list[Row]:
     for figure in figures(published(table)):
         program, relation = RELATIONS[figure.subject]
         if program in subjects_of(bench.scale):
-            groups = 10_000 if bench.scale.trials >= 50 else 500
+            groups = 10_000 if bench.scale.trials >= FEW else 500
             ours = bench.figure(Timing(program, relation, figure.strategy, groups), "generation")
             column = f"{figure.strategy}, s"
             rows.append(row_of(figure, table, figure.subject, column=column, ours=ours, notes=[SECONDS]))

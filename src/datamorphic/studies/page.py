@@ -18,7 +18,7 @@ from .told import Grid, grids
 
 BESIDE = ("MT-RT", "SFIDMT-ART", "MT-ART-Min")
 IN_A_PLANE = ("MT-RT", "SFIDMT-ART", "MT-ART-Min", "MT-ART-Max", "MT-IPART", "MT-RPART")
-MOST = 30_000  # sources of a picture, from as many trials as give them
+MOST = 24_000  # sources of a picture, from as many trials as give them
 SAMPLE = 50_000
 
 
@@ -70,8 +70,8 @@ def _input_domains(study: Study) -> list[Section]:
         Section(
             "Where 600 sources lie",
             "Follow-ups are three times the sources, so those of sources in the lower third lie in the source domain. "
-            "MT-ART-Min keeps sources and follow-ups in one pool: there it meets both, and goes elsewhere. SFIDMT-ART, which "
-            "keeps a set for each domain, is even.",
+            "MT-ART-Min keeps sources and follow-ups in one pool: there it meets both, and goes elsewhere. SFIDMT-ART keeps "
+            "a set for each domain, and is even.",
             drawing=spread_picture(many, domain=domain),
         ),
         Section(

@@ -154,7 +154,7 @@ def _note(ours: set[str], theirs: tuple[str, ...]) -> str:
 
 @cache
 def with_relations(program: str) -> dict[str, StandIn]:
-    """Return who stands beside the mutants of a program in Tables 23 to 28; each of ours once, as long as there are others."""
+    """Return who stands beside the mutants of a program in Tables 23 to 28; each of ours once, if there are enough."""
     subjects = [each for each in published("002-27")["subject"].unique() if place_of(each)[0] == program]
     found: dict[str, StandIn] = {}
     for subject in subjects:

@@ -12,11 +12,11 @@ from .._checks import did_you_mean, plural, reject, whole_number
 from ..errors import ArgumentError, Interrupted
 from ..groups.base import Groups
 from ..groups.generators import make as make_generator
-from ..groups.selectors import find_selector
+from ..groups.selectors import make_selector
 from ..hunts.asking import Asked
 from ..hunts.hunt import Hunt
 from ..hunts.hunting import Proposing, Trial, Turns, Violation, hunting
-from ..hunts.systems import asked_once, framed, hunted, space_of
+from ..hunts.systems import asked_once, fitting, framed, hunted, space_of
 from ..relations.base import Relation
 from ..relations.numeric import FunctionRelation
 from ..runs.interrupts import Interrupts
@@ -102,6 +102,13 @@ def hunt(
     if batch is not None:
         whole_number("batch", "hunt", batch, 1)
     is_system = isinstance(sut, Executor | str) or hasattr(sut, "predict") or space is not None or data is not None
+    if not is_system:
+        for what, value in (("engine", engine), ("timeout", timeout), ("target", target)):
+            if value is not None:
+                raise ArgumentError(
+                    f"{what} is for systems whose inputs are those of a space, and {_called(sut)} is a plain function, asked in "
+                    "this process. Give it a space (space=...), or wrap it: dm.wrap(function, space=..., timeout=...)."
+                )
     executor, known_space = space_of(sut, data, space, target) if is_system else (None, None)
     chosen = _relations(sut, relations, known_space)
     if k is not None:
@@ -116,13 +123,16 @@ def hunt(
     with Interrupts() as interrupts, Progress(f"hunting {name}", progress) as shown:
         for number in range(trials):
             record = Trial()
+            before = 0 if asked is None else asked.calls
             done.append(record)
             turn = proposing.again(np.random.default_rng([seed, number]))
             steps = hunting(turn, turn.relations, number, budget, stop_after, batch, kept, record)
             try:
                 if executor is not None and known_space is not None:
                     _answer_with(turn, lambda parts: [asked_once(executor, known_space, each) for each in parts])
-                    hunted(steps, executor, known_space, engine=engine, timeout=timeout, progress=False)
+                    record.calls = hunted(
+                        steps, executor, known_space, engine=engine, timeout=timeout, progress=False
+                    )
                 else:
                     assert asked is not None
                     _answer_with(turn, lambda parts: [asked(each)[0] for each in parts])
@@ -140,6 +150,9 @@ def hunt(
             except (Interrupted, KeyboardInterrupt):  # nothing found is lost
                 interrupted = True
                 break
+            finally:
+                if asked is not None:
+                    record.calls = asked.calls - before
             shown.show(f"trial {number + 1:,} of {trials:,}", (number + 1) / trials)
     columns = tuple(known_space.names) if known_space is not None else _columns(sut, turn.relations[0])
     found = Hunt(
@@ -148,6 +161,10 @@ def hunt(
     )  # fmt: skip
     object.__setattr__(found, "notes", tuple(_notes(found, asked)))
     return found
+
+
+def _called(sut: Any) -> str:
+    return str(getattr(sut, "name", None) or getattr(sut, "__name__", None) or type(sut).__name__)
 
 
 def _answer_with(turn: Proposing, answer: Any) -> None:
@@ -190,7 +207,7 @@ def _relations(sut: Any, given: Any, space: Any) -> list[FunctionRelation]:
             each = framed(each, space)
         if not isinstance(each, FunctionRelation):
             reject("relations", "hunt", "relations, or names of those of a program", each)
-        chosen.append(each)
+        chosen.append(each if space is None else fitting(each, space))
     if not chosen:
         reject("relations", "hunt", "at least one relation", given)
     return chosen
@@ -206,7 +223,7 @@ def _proposing(
                 f"A selector compares candidates before they are executed, and follow-ups of {depending[0]!r} depend on "
                 "answers. Leave the selector out: relations then take turns."
             )
-        return find_selector(selector)(relations, **options)
+        return make_selector(selector, relations, **options)
     return Turns([make_generator(generator, relation, scaled=scaled, **options) for relation in relations])
 
 

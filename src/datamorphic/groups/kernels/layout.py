@@ -118,6 +118,13 @@ def settled(layout: Layout, column: int, value: float) -> Any:
     return min(max(np.floor(value + 0.5), layout.low[column] + 0.5), layout.high[column] - 0.5)
 
 
+def rounded(layout: Layout, values: Floats) -> Floats:
+    """Return values of the first columns as they are in these: `settled`, many at once."""
+    columns = values.shape[-1]
+    low, high, kind = (each[:columns] for each in (layout.low, layout.high, layout.kind))
+    return np.where(kind == NUMBER, values, np.clip(np.floor(values + 0.5), low + 0.5, high - 0.5))
+
+
 @compiled
 def draw_uniform(rng: Any, layout: Layout, slot: int, row: Any) -> None:
     """Draw an input of a slot: one random number a column."""

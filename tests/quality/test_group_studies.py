@@ -1,0 +1,215 @@
+"""The studies of groups: each runs, stands beside what is in print, and repeats what it can repeat."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import datamorphic as dm
+from datamorphic.groups.measures import cohens_d, welch_p
+from datamorphic.studies import group_selection, group_simulations, groups, stand_ins
+from datamorphic.studies.bench import SCALES, Bench, drawn
+from datamorphic.studies.group_spreads import Pairing, Spreading
+from datamorphic.studies.group_trials import (
+    ONE,
+    THREE,
+    Hunting,
+    SelectingSimulated,
+    Simulating,
+    effect,
+    made_relation,
+    p_value,
+)
+from datamorphic.studies.page import page_of
+from datamorphic.studies.published import published, tables
+from datamorphic.studies.rows import Row
+from datamorphic.studies.study import names, study
+
+OURS = [
+    "002-6", "simulation", "input_domains", "groups", "regions", "selection", "new_generators",
+    *(table for table in tables() if table.startswith("002-")),
+]  # fmt: skip
+PRINTED = [table for table in OURS if table in tables()]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_study_runs(name):
+    found = study(name, scale="tiny", progress=False)
+    rows = found.rows
+    assert rows.columns.tolist() == list(Row._fields)
+    assert not rows.duplicated(["row", "column"]).any()
+    assert rows["ours"].notna().any()  # not all: ended trials have no effect
+    text = found.describe()
+    assert found.title in text
+    assert "nan" not in text
+
+
+def planned(table, scale="full"):
+    """The rows of a table without figures of ours: nothing is measured."""
+    bench = Bench(SCALES[scale])
+    make = {
+        "002-3": group_selection.subjects,
+        "002-5": groups.effects,
+        "002-7": groups.spreads,
+        "002-9": group_simulations.classic,
+        "002-11": groups.effects,
+        "002-12": groups.times,
+        "002-13": groups.spreads,
+        "002-27": group_selection.selections,
+        "002-28": group_selection.selections,
+    }.get(table, group_selection.regions if int(table[4:]) < 27 else group_selection.pairings)
+    return make(table, bench), bench
+
+
+@pytest.mark.parametrize("table", PRINTED)
+def test_a_full_study_has_every_figure_in_print(table):
+    rows, bench = planned(table)
+    theirs = published(table)
+    if table in ("002-5", "002-27", "002-28"):  # kinds of regions say which mutant of ours stands beside
+        theirs = theirs[~theirs["measure"].isin(stand_ins.KINDS)]
+    shown = [row.published for row in rows if not row.column.startswith("our rate")]
+    finite = sorted(each for each in shown if math.isfinite(each))
+    assert finite == sorted(each for each in theirs["published"] if math.isfinite(each))
+    assert table == "002-3" or bench.asked
+    trials = {job.trials for job in bench.asked if isinstance(job, Hunting | Simulating)}
+    assert trials <= {10_000}
+
+
+def test_relations_in_print_are_found():
+    for table in ("002-27", "002-29"):
+        for row in published(table).itertuples():
+            program = row.subject.partition(" mutant ")[0]
+            if row.strategy:
+                assert set(stand_ins.relations_of(row.strategy)) <= set(dm.programs[program].shared())
+    assert stand_ins.relations_of("Sin1-Sin2 + Sin5") == ("Sin1", "Sin2", "Sin5")
+
+
+def test_who_stands_beside_has_the_same_kind_and_the_known_two_are_known():
+    beside = stand_ins.with_relation("002-5")
+    assert (beside["tanh mutant 3"].mutant, beside["tanh mutant 4"].mutant) == ("emu10", "branch3.1")
+    for subject in ("Sin mutant 1", "BesselJ mutant 8", "TriSquare mutant 12"):
+        program, _ = stand_ins.place_of(subject)
+        _, relation = stand_ins.RELATIONS[program]
+        regions = dm.programs[program].regions.set_index(["mutant", "relation"])
+        assert regions.loc[(beside[subject].mutant, relation), "kind"] == stand_ins.kinds_of("002-5")[subject]
+    assert "not published" in beside["Sin mutant 1"].note
+
+
+def test_mutants_that_differ_in_print_differ_as_far_as_there_are_others():
+    for program in ("Sin", "sncndn"):
+        used = [each.mutant for each in stand_ins.with_relations(program).values()]
+        assert len(set(used)) >= 2, (program, used)
+
+
+def measured(*jobs):
+    bench = Bench(SCALES["tiny"])
+    for job in jobs:
+        bench.figure(job, "seconds")
+    bench.work("test", progress=False)
+    return bench
+
+
+def test_trials_are_those_of_hunt():
+    """In larger steps, with the same groups: so F-measures are the same, and what is made of them."""
+    tanh = dm.programs["tanh"]
+    relation, mutant = tanh.relations["tripling"], tanh.mutants["emu10"]
+    jobs = [Hunting("tanh", "emu10", "tripling", name, 20, 5_000, 0.0105) for name in ("MT-BART", "MT-RT")]
+    bench = measured(*jobs)
+    seeds = [int(drawn(job, 0, 0).generate_state(1)[0]) for job in jobs]
+    found = [
+        dm.hunt(mutant, relation, job.generator, budget=5_000, trials=20, seed=seed, progress=False).measured
+        for job, seed in zip(jobs, seeds, strict=True)
+    ]
+    assert [bench.figure(job, "mean") for job in jobs] == [each.mean for each in found]
+    assert effect(bench, *jobs) == pytest.approx(cohens_d(*found))
+    assert p_value(bench, *jobs) == pytest.approx(welch_p(*found))
+
+
+def test_min_wins_on_one_mutant_of_tanh_and_loses_on_the_other():
+    """The input-domain difference problem; the full study has 10,000 trials."""
+    ways = {
+        (mutant, name): Hunting("tanh", mutant, "tripling", name, trials, 20_000, rate)
+        for mutant, trials, rate in (("emu10", 80, 0.0105), ("branch3.1", 25, 0.0015))
+        for name in ("MT-RT", "SFIDMT-ART", "MT-ART-Min")
+    }
+    bench = measured(*ways.values())
+    mean = {key: bench.figure(job, "mean") for key, job in ways.items()}
+    assert mean["emu10", "MT-ART-Min"] < 0.6 * mean["emu10", "MT-RT"]
+    assert mean["emu10", "MT-ART-Min"] < mean["emu10", "SFIDMT-ART"]
+    assert mean["branch3.1", "MT-ART-Min"] > mean["branch3.1", "SFIDMT-ART"]
+
+
+def test_the_raw_count_starves_relations_with_few_follow_ups():
+    jobs = [
+        SelectingSimulated("MRGS-ART", (ONE, THREE, THREE), 0, "block", 0.02, 2, 3, 80, 20_000, published=raw)
+        for raw in (True, False)
+    ]
+    bench = measured(*jobs)
+    raw, fraction = (bench.figure(job, "F-ratio %") for job in jobs)
+    assert fraction < 100 < raw
+
+
+@pytest.mark.parametrize("name", [ONE, "1-2", THREE])
+def test_made_relations_stay_in_the_cube(name):
+    relation = made_relation(name, 2)
+    assert relation.follow_ups == int(name[-1])
+    made = relation.follow(np.random.default_rng(0).random((100, 2)))
+    assert made.min() >= 0
+    assert made.max() <= 1
+
+
+def test_random_pairs_lie_as_in_print():
+    """Tables 30 and 31: 10,000 pairs, by cells."""
+    job = Pairing("Sin", stand_ins.relations_of("Sin1-Sin3"), "random", 1)
+    bench = measured(job)
+    assert bench.figure(job, "dispersion") == pytest.approx(1.3083, rel=0.25)
+    assert bench.figure(job, "discrepancy") == pytest.approx(0.0021, abs=0.0005)
+
+
+def test_random_groups_lie_as_in_print():
+    job = Spreading("Sin", "Sin13", "MT-RT", 10)
+    bench = measured(job)
+    assert bench.figure(job, "dispersion STC max") == pytest.approx(3.78, rel=0.2)
+    assert bench.figure(job, "discrepancy STC max") == pytest.approx(0.0045, abs=0.0008)
+
+
+def test_ended_trials_have_no_effect():
+    jobs = [Simulating(name, "block", 0.005, 2, 4, 5) for name in ("MT-RT", "BART")]
+    bench = measured(*jobs)
+    assert bench.figure(jobs[0], "censored") > 0
+    assert math.isnan(effect(bench, *jobs))
+    assert math.isnan(p_value(bench, *jobs))
+
+
+@pytest.mark.parametrize("name", ["simulation", "002-3"])
+def test_a_study_is_a_page(tmp_path, name):
+    found = study(name, scale="tiny", progress=False)
+    page = page_of(found)
+    assert page.sections[-1].heading == "Notes"
+    assert any(section.drawing for section in page.sections) == (name == "simulation")
+    text = found.to_html(tmp_path / "study.html").read_text(encoding="utf-8")
+    assert found.title in text
+
+
+def test_the_page_of_input_domains_shows_why(monkeypatch):
+    from datamorphic.studies import page
+
+    monkeypatch.setattr(page, "MOST", 1_200)
+    found = study("input_domains", scale="tiny", progress=False)
+    (why,) = [section for section in page_of(found).sections if section.anchor == "why"]
+    assert [part.heading.partition(":")[0] for part in why.parts] == [
+        "Where 600 sources lie",
+        "branch3.1",
+        "emu10",
+    ]
+    assert all(part.drawing is not None for part in why.parts)
+
+
+def test_a_full_study_makes_as_many_trials_as_in_print():
+    bench = Bench(replace(SCALES["full"]))
+    group_simulations.classic("002-9", bench)
+    assert {job.trials for job in bench.asked} == {10_000}
+    assert set(OURS) <= set(names())
