@@ -125,14 +125,16 @@ class Iterated(Bisected):
 
 
 class Split(Domain):
-    """Boxes split at the first input in each, along every column."""
+    """Boxes split at the first input in each, along every column; between whole numbers, on the side with more room."""
 
     def volume(self, point):
-        """The volume of the box an input lies in."""
+        """The volume of the box an input lies in; nothing lies below a column without extent."""
         low, high, inside = list(self.low), list(self.high), self.executed
         while inside:
-            at = [min(max(x, a), b) for x, a, b in zip(inside[0], low, high, strict=True)]
+            at = [self.cut_at(j, inside[0][j], low[j], high[j]) for j in self.columns]
             above = [x >= a for x, a in zip(point, at, strict=True)]
+            if not all(above[j] for j in self.columns if j not in self.wide):
+                return 0.0
             inside = [other for other in inside[1:] if [x >= a for x, a in zip(other, at, strict=True)] == above]
             for j in self.columns:
                 (low if above[j] else high)[j] = at[j]
@@ -141,14 +143,24 @@ class Split(Domain):
             volume *= (high[j] - low[j]) / (self.high[j] - self.low[j])
         return volume
 
+    def cut_at(self, j, value, low, high):
+        if self.kind[j]:
+            value += 0.5 if value < (low + high) / 2 else -0.5
+        return min(max(value, low), high)
+
 
 class Distant(Domain):
-    """Distances to executed inputs: Euclidean, and 1 for each category that differs."""
+    """Distances to executed inputs: Euclidean, and 1 for each category that differs; or Jaccard's, of sets of values."""
+
+    jaccard = False
 
     def nearest(self, point):
         return min((self.distance(point, other) for other in self.executed), default=math.inf)
 
     def distance(self, point, other):
+        if self.jaccard:
+            one, two = ({(j, each[j]) for j in self.columns} for each in (point, other))
+            return len(one ^ two) / len(one | two)
         squares = differing = 0.0
         for j in self.columns:
             if self.kind[j] == 2:
@@ -163,7 +175,7 @@ class Selection:
 
     domain, scaled = Bisected, False
 
-    def __init__(self, relations, k, seed, published=False, data=None):
+    def __init__(self, relations, k, seed, published=False, data=None, metric="euclidean"):
         self.relations, self.k, self.published, self.data = relations, k, published, data
         self.rng = np.random.default_rng(seed)
         self.shared = Domain(relations[0].domain[0])
@@ -175,6 +187,8 @@ class Selection:
             ]
             for relation in relations
         ]
+        for domain in itertools.chain(*self.domains):
+            domain.jaccard = metric == "jaccard"
 
     def run(self, count):
         """The relation and the sources of each pair."""

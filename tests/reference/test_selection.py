@@ -101,3 +101,16 @@ def test_follow_ups_that_are_no_numbers_lie_at_the_lower_limit(name):
         dm.FunctionRelation(name="twice", domain=(-1, 1), follow_up=Affine.scaled(2.0, 1)),
     ]
     same_pairs(name, given, 80)
+
+
+def test_jaccard_distances():
+    """Of sets of values; these have many in common."""
+    space = dm.Space([dm.Categorical("c", ["a", "b"]), dm.Integer("n", 0, 2), dm.Continuous("x", 0, 1)])
+    given = [
+        dm.FunctionRelation(name="same", domain=space, follow_up=Affine.scaled(1.0, 3)),
+        dm.FunctionRelation(
+            name="other", domain=space, follow_up=[Affine.of(np.diag([1, -1, 0]), [0, 2, 0.5])] * 2
+        ),
+    ]
+    same_pairs("MRGS-distance", given, 100, metric="jaccard")
+    same_pairs("MRGS-distance", given, 100)

@@ -126,12 +126,11 @@ class Generator:
                 self._room *= 2
                 self._grow(self._room)
                 continue
-            step = (
-                self._advance(made[done : done + part])
-                if self._closed
-                else self._by_hand(made[done : done + part])
-            )
-            self.count += step
+            if self._closed:
+                step = self._advance(made[done : done + part])
+                self.count += step
+            else:
+                step = self._by_hand(made[done : done + part])
             done += step
         sources, follow_ups = made[:, : self.layout.width], made[:, self.layout.width :]
         if self.alone and isinstance(self.relation, FunctionRelation):
@@ -152,6 +151,7 @@ class Generator:
             self._rows[:, width:] = self._settled(self._follow(self._rows[:, :width]))
             chosen = self._choose(self.rng.random())
             self._add(self._rows[chosen])
+            self.count += 1
             made[i] = self._rows[chosen]
             made[i, width:] = self._made[chosen]
         return len(made)

@@ -44,7 +44,7 @@ def shared_box(
     return met, tuple(relation.over((met,) * relation.sources) for relation in relations)
 
 
-def packed(relations: Sequence[FunctionRelation], box: Box, scaled: bool) -> Packed:
+def packed(relations: Sequence[FunctionRelation], box: Box, scaled: bool, jaccard: bool = False) -> Packed:
     """Return all relations side by side, the one with the most sources first among the columns that are drawn."""
     widest = max(relation.width for relation in relations)
     boxes: list[Box] = []
@@ -61,7 +61,7 @@ def packed(relations: Sequence[FunctionRelation], box: Box, scaled: bool) -> Pac
                 made[:, : relation.width] = change.matrix
             rows.append(made)
             offsets.append(change.offset if known else np.zeros(domain.dimension))
-    layout = layout_of_boxes(boxes, scaled=scaled)
+    layout = layout_of_boxes(boxes, scaled=scaled, jaccard=jaccard)
     matrix = np.concatenate(rows)
     column, used = np.nonzero(matrix)
     begin = np.searchsorted(column, np.arange(len(matrix) + 1)).astype(np.int64)

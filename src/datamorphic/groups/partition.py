@@ -11,6 +11,7 @@ from ..relations.boxes import Floats
 from .base import Generator
 from .kernels.cells import BISECTION, ITERATION, WRAPPED, Cells, grown_cells, make_cells
 from .kernels.cutting import Cut, add_cut, advance_cut, choose_cut, propose_cut
+from .kernels.layout import Layout
 from .kernels.splitting import (
     Boxes,
     add_split,
@@ -21,8 +22,18 @@ from .kernels.splitting import (
     propose_split,
 )
 
-DEEPEST = 8  # columns: 2^d children a split
+DEEPEST = 8  # columns: 2^d children a split, 3^d cells beside one another
 MOST_CELLS = 2**27
+
+
+def check_neighbours(name: str, layout: Layout, looks: bool) -> None:
+    """Raise `ArgumentError` if somebody looks at neighbouring cells where there are too many of them."""
+    columns = int(np.diff(layout.start).max())
+    if looks and columns > DEEPEST:
+        raise ArgumentError(
+            f"{name} looks at the 3^d cells about each input and takes up to {DEEPEST} columns; these have {columns}. "
+            "Take MT-BART (or MRGS-ART), which looks at its own cell only, or SFIDMT-ART."
+        )
 
 
 class _Cutting(Generator):
@@ -50,6 +61,7 @@ class _Cells(_Cutting):
     _memory: Cells
 
     def _make(self) -> None:
+        check_neighbours(self.name, self.layout, self.how != BISECTION or self.distances)
         self._way = Cut(self.how, self.distances)
         self._cells = 4 * self._room
         self._memory = make_cells(self.layout, self._room, self._cells, filed=self.distances)

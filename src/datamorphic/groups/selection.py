@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._checks import generator as random_generator
-from .._checks import reject, whole_number
+from .._checks import one_of, reject, whole_number
 from ..errors import ArgumentError
 from ..relations.base import Verdicts
 from ..relations.boxes import Box, Floats
@@ -39,7 +39,7 @@ from .kernels.selecting import (
 )  # fmt: skip
 from .kernels.splitting import grown_boxes, make_boxes
 from .packing import packed, shared_box
-from .partition import DEEPEST, MOST_CELLS
+from .partition import DEEPEST, MOST_CELLS, check_neighbours
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +71,8 @@ class Selector:
         that have few follow-ups.
     domains : {"refuse", "meet"}
         What to do about relations with different source domains.
+    metric : {"euclidean", "jaccard"}
+        For the distance form: how far inputs are apart. By Jaccard's they are sets of values.
     """
 
     name: ClassVar[str] = ""
@@ -88,6 +90,7 @@ class Selector:
         candidates: Any = None,
         published: bool = False,
         domains: str = "refuse",
+        metric: str = "euclidean",
     ) -> None:
         given = list(relations)
         if not given or not all(isinstance(relation, FunctionRelation) for relation in given):
@@ -95,7 +98,8 @@ class Selector:
         box, self.relations = shared_box(given, domains)
         self.k = whole_number("k", self.name, k, 1)
         self.published = bool(published)
-        self.packed = packed(self.relations, box, self.scaled and not published)
+        one_of("metric", self.name, metric, ("euclidean", "jaccard"))
+        self.packed = packed(self.relations, box, self.scaled and not published, metric == "jaccard")
         self.width = max(relation.width for relation in self.relations)
         self._from = self._source_of(candidates, box)
         self._closed = all(relation.affine for relation in self.relations) and self._from is None
@@ -134,6 +138,7 @@ class Selector:
         self._memory = self._made(layout)
 
     def _made(self, layout: Layout) -> Executed:
+        check_neighbours(self.name, layout, self.by == BY_NEIGHBOURS or self.how != BISECTION)
         if self.by == BY_VOLUME and np.diff(layout.start).max() > DEEPEST:
             raise ArgumentError(
                 f"{self.name} splits a box of d columns into 2^d and takes up to {DEEPEST} columns. Take MRGS-ART."

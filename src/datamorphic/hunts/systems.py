@@ -44,8 +44,8 @@ def fitting(relation: FunctionRelation, space: Space) -> FunctionRelation:
         widths |= {box.dimension for box in relation.domain}
     if widths != {len(space.names)}:
         raise ArgumentError(
-            f"Inputs of the relation {relation.name!r} have {sorted(widths)} columns, and the system takes {len(space.names)}: "
-            f"{', '.join(map(str, space.names[:6]))}. Make the relation's domain the space of the system."
+            f"Inputs of the relation {relation.name!r} have {sorted(widths)} columns, and the system takes "
+            f"{len(space.names)}: {', '.join(map(str, space.names[:6]))}. Give the relation the space of the system."
         )
     return relation
 

@@ -171,7 +171,7 @@ class FunctionRelation:
         parts = self.split(drawn)
         if self.given is None:
             return parts
-        made = self.given(*map(_flat, parts))
+        made = self.given(*(_flat(part.copy()) for part in parts))
         made = list(made) if isinstance(made, list | tuple) else [made]
         if len(made) != self.sources:
             raise TestSystemError(
@@ -181,7 +181,7 @@ class FunctionRelation:
 
     def follow(self, drawn: Floats, outputs: Columns | None = None) -> Floats:
         """Return the follow-up inputs of what was drawn, side by side; `outputs` where they depend on answers."""
-        parts = [_flat(part) for part in self.split(drawn)]
+        parts = [_flat(part.copy()) for part in self.split(drawn)]  # a function may change what it is given
         more = {"outputs": outputs} if self.uses_outputs else {}
         made = [
             change(drawn)
@@ -321,7 +321,7 @@ class FunctionRelation:
         pairs = [(y[0], other) for other in y[1:]] if sides is None else [sides(x, y)]
         parts = [compared(pair, how, float(self.tolerance), self.relative, count, self.name) for pair in pairs]
         kept, room, defined = (np.array(each) for each in zip(*parts, strict=True))
-        return Compared(kept.all(axis=0), room.min(axis=0), defined.all(axis=0))
+        return Compared(np.asarray(kept.all(axis=0)), room.min(axis=0), np.asarray(defined.all(axis=0)))
 
     def _mask(self, what: str, given: Any, count: int) -> Mask:
         mask = np.asarray(given)

@@ -13,8 +13,9 @@ from .group_trials import (
     Selecting,
     budget_of,
     effect,
+    groups_of,
+    margin,
     ratio,
-    trials_of,
 )
 from .groups import FEW, TINY
 from .published import published
@@ -25,6 +26,7 @@ COUNTED = "MRGS-ART by the raw count, as published."
 SHARED = "All relations share the domain of the program as source domain; follow-ups go wherever that leads."
 SECONDS = "Seconds for 10,000 pairs on this machine; compiled before, if numba is there."
 PAIRS = "10,000 pairs, shared out among the relations; the mean over relations, sources and follow-ups."
+INTERVAL = "The 95 % interval of ours is this much to either side."
 FEWER = "k = 2, 4 and 5 at full scale only."
 OURS_SHORT = "Ours are written anew, with arrays: lines of the module, words about it among them."
 IN_ALL = "Ours: whether any mutant has such a region with any relation, by our rule, which names up to three dimensions."
@@ -54,30 +56,29 @@ def selections(table: str, bench: Bench) -> list[Row]:
             continue
         stand = with_relations(program)[figure.subject]
         relations = relations_of(figure.strategy)
-        rate = rate_of(program, stand.mutant, relations)
         label = f"{figure.subject}, {figure.strategy}, ours {stand.mutant}"
-        ours, notes = math.nan, [NONE]
-        if rate > 0:
-            k = int(figure.measure[2:])
-            job, base = (
-                _selecting(bench.scale, program, stand.mutant, relations, rate, *each)
-                for each in (("MRGS-ART", k), ("random", 1))
-            )
-            ours = ratio(bench, job, base) if table == "002-27" else effect(bench, job, base)
-            notes = [stand.note, COUNTED, SHARED, "" if len(ks_of(bench.scale)) == 5 else FEWER]
+        if rate_of(program, stand.mutant, relations) == 0:
+            rows.append(row_of(figure, table, label, ours=math.nan, notes=[NONE]))
+            continue
+        job, base = (
+            _selecting(bench.scale, program, stand.mutant, relations, *each)
+            for each in (("MRGS-ART", int(figure.measure[2:])), ("random", 1))
+        )
+        notes = [stand.note, COUNTED, SHARED, "" if len(ks_of(bench.scale)) == 5 else FEWER]
+        ours = (ratio if table == "002-27" else effect)(bench, job, base)
         rows.append(row_of(figure, table, label, ours=ours, notes=notes))
+        if table == "002-27":
+            rows.append(Row(label, f"{figure.measure}, ±", math.nan, margin(bench, job, base), INTERVAL))
         if figure.measure == "k=1":
-            rows.append(Row(label, "our rate, %", math.nan, 100 * rate))
+            rows.append(Row(label, "F-measure of MT-RT", math.nan, bench.figure(base, "mean")))
     return rows
 
 
 def _selecting(
-    scale: Scale, program: str, mutant: str, relations: tuple[str, ...], rate: float, selector: str, k: int
+    scale: Scale, program: str, mutant: str, relations: tuple[str, ...], selector: str, k: int
 ) -> Selecting:
-    budget = budget_of(scale, "", program, PATIENCE_OF_PAIRS)
-    return Selecting(
-        program, mutant, relations, selector, k, trials_of(scale, rate, program=program), budget, rate, True
-    )
+    budget, groups = budget_of(scale, "", program, PATIENCE_OF_PAIRS), groups_of(scale, program)
+    return Selecting(program, mutant, relations, selector, k, scale.trials, budget, groups, True)
 
 
 # -- Tables 29 to 31 -----------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from .bench import Bench, Figures, Job, Scale, drawn
 SLOW = ("MT-ART-Max", "MT-ART-Avg")  # they look at all that was executed for each candidate
 CLASSIC = ("FSCS-ART", "RPART", "BART", "IPART")
 FEWEST = 4  # trials
+USUAL = 0.002  # the rate of violations that is expected where it is not known
 SLOWER, MANY_INPUTS = 5, 6  # by how much less is done where it is slow; where a program has more than three inputs
 PATIENCE = 100_000  # groups after which a trial ends, as in print
 PATIENCE_OF_PAIRS = 1_000_000  # the same for pairs of relation and group
@@ -130,20 +131,26 @@ def _f_measures(
     budget: int,
     seed: int,
     rate: float,
+    groups: int = 10**12,
 ) -> FMeasures:
-    """Return the F-measures of trials: as `hunt` does it, in larger steps, since nobody learns from verdicts here."""
+    """Return the F-measures of trials: as `hunt` does it, in larger steps, since nobody learns from verdicts here.
+
+    No more trials are begun when so many groups have been made in all.
+    """
     counts, ended = np.zeros(trials, dtype=np.int64), np.ones(trials, dtype=bool)
     first = max(16, round(0.3 / rate)) if rate > 0 else 1000
     for trial in range(trials):
         turn, made = proposing.again(trial_seed(seed, trial)), 0
         while made < budget:
-            count = min(max(first, made // 3), budget - made)
+            count = min(max(first, made // 2), budget - made)
             violated = violating(turn.propose(count))
             if violated.any():
                 made, ended[trial] = made + int(violated.argmax()) + 1, False
                 break
             made += count
         counts[trial] = made
+        if counts.sum() >= groups and trial + 1 >= FEWEST:
+            return FMeasures(counts[: trial + 1], ended[: trial + 1])
     return FMeasures(counts, ended)
 
 
@@ -172,7 +179,10 @@ class Hunting(Measured):
 
 @dataclass(frozen=True)
 class Selecting(Measured):
-    """F-measures of a selector on a mutant, with several relations of one source domain."""
+    """F-measures of a selector on a mutant, with several relations of one source domain.
+
+    How often the mutant violates them there is not known beforehand, so the groups of all trials are limited, too.
+    """
 
     program: str
     mutant: str
@@ -181,7 +191,7 @@ class Selecting(Measured):
     k: int
     trials: int
     budget: int
-    rate: float
+    groups: int
     published: bool
 
     def _figures(self, seed: int) -> dict[str, float]:
@@ -189,17 +199,24 @@ class Selecting(Measured):
         shared, function = subject.shared(), subject.mutants[self.mutant]
         relations = [shared[name] for name in self.relations]
         if self.selector in LEARNING:
-            found = hunt(
-                function, relations, selector=self.selector, k=self.k, budget=self.budget, trials=self.trials, seed=seed,
-                progress=False,
-            )  # fmt: skip
-            return _moments(found.measured)
+            return _moments(self._told(function, relations, seed))
 
         def violating(picks: Picks) -> Mask:
             return _violating(function, relations, picks.relation, picks.sources)
 
         made = find_selector(self.selector)(relations, k=self.k, published=self.published)
-        return _moments(_f_measures(made, violating, self.trials, self.budget, seed, self.rate))
+        return _moments(_f_measures(made, violating, self.trials, self.budget, seed, USUAL, self.groups))
+
+    def _told(self, function: Any, relations: list[FunctionRelation], seed: int) -> FMeasures:
+        """Return the F-measures of a selector that is told verdicts, a few trials at a time."""
+        parts: list[FMeasures] = []
+        while sum(map(len, parts)) < self.trials and sum(each.counts.sum() for each in parts) < self.groups:
+            found = hunt(
+                function, relations, selector=self.selector, k=self.k, budget=self.budget, trials=FEWEST,
+                seed=seed + len(parts), progress=False,
+            )  # fmt: skip
+            parts.append(found.measured)
+        return FMeasures(*(np.concatenate([getattr(each, of) for each in parts]) for of in ("counts", "censored")))
 
 
 @dataclass(frozen=True)
@@ -287,6 +304,15 @@ class SelectingSimulated(Measured):
 def ratio(bench: Bench, first: Job, second: Job) -> float:
     """Return the F-measure of the first in percent of that of the second."""
     return 100 * bench.figure(first, "mean") / bench.figure(second, "mean")
+
+
+def margin(bench: Bench, first: Job, second: Job) -> float:
+    """Return how far the 95 % interval of that reaches to either side, in points."""
+    errors = [
+        (bench.figure(job, "sd") / bench.figure(job, "mean")) ** 2 / bench.figure(job, "trials")
+        for job in (first, second)
+    ]
+    return 1.96 * ratio(bench, first, second) * math.sqrt(sum(errors))
 
 
 def effect(bench: Bench, first: Job, second: Job) -> float:

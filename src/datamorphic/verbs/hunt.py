@@ -106,8 +106,8 @@ def hunt(
         for what, value in (("engine", engine), ("timeout", timeout), ("target", target)):
             if value is not None:
                 raise ArgumentError(
-                    f"{what} is for systems whose inputs are those of a space, and {_called(sut)} is a plain function, asked in "
-                    "this process. Give it a space (space=...), or wrap it: dm.wrap(function, space=..., timeout=...)."
+                    f"{what} is for systems whose inputs are those of a space; {_called(sut)} is a plain function, asked "
+                    "in this process. Give it a space (space=...), or wrap it: dm.wrap(function, space=..., timeout=...)."
                 )
     executor, known_space = space_of(sut, data, space, target) if is_system else (None, None)
     chosen = _relations(sut, relations, known_space)

@@ -46,6 +46,9 @@ class Layout(NamedTuple):
     scale: Floats
     matrix: Floats
     offset: Floats
+    jaccard: (
+        bool  # whether inputs are sets of values: the share of values that only one of two has is their distance
+    )
 
     @property
     def slots(self) -> int:
@@ -69,6 +72,7 @@ def layout_of_boxes(
     changes: Sequence[Any] = (),
     *,
     scaled: bool = False,
+    jaccard: bool = False,
 ) -> Layout:
     """Return the layout of groups with these domains."""
     boxes = [*sources, *follow_ups]
@@ -85,7 +89,7 @@ def layout_of_boxes(
     )
     offset = np.concatenate([change.offset for change in changes]) if changes else np.zeros(0)
     return Layout(
-        len(sources), start, low, high, kind, 1 / width if scaled else np.ones_like(width), matrix, offset
+        len(sources), start, low, high, kind, 1 / width if scaled else np.ones_like(width), matrix, offset, jaccard
     )
 
 
@@ -135,17 +139,20 @@ def draw_uniform(rng: Any, layout: Layout, slot: int, row: Any) -> None:
 
 @compiled
 def distance(layout: Layout, slot: int, row: Any, other: Any) -> Any:
-    """Return how far two inputs are apart: Euclidean, and 1 for each category in which they differ."""
+    """Return how far two inputs are apart: Euclidean, and 1 for each category in which they differ; or Jaccard's."""
     squares = 0.0
     differing = 0.0
     first = layout.start[slot]
-    for j in range(layout.start[slot + 1] - first):
-        if layout.kind[first + j] == CATEGORY:
+    columns = layout.start[slot + 1] - first
+    for j in range(columns):
+        if layout.kind[first + j] == CATEGORY or layout.jaccard:
             if row[first + j] != other[j]:
                 differing += 1.0
         else:
             apart = (row[first + j] - other[j]) * layout.scale[first + j]
             squares += apart * apart
+    if layout.jaccard:
+        return 2.0 * differing / (columns + differing)
     return np.sqrt(squares) + differing
 
 

@@ -80,7 +80,7 @@ def add_point(layout: Layout, near: Near, slot: int, row: Any) -> None:
         near.points[slot, place, j] = row[first + j]
     near.size[slot] += 1
     dimension = last - first
-    if dimension > MOST or place < FEW:
+    if dimension > MOST or place < FEW or layout.jaccard:
         return
     cells = near.side[slot] ** dimension if near.side[slot] else 0
     if place + 1 <= 2 * cells:
@@ -170,7 +170,7 @@ def nearest(layout: Layout, near: Near, slot: int, row: Any) -> Any:
 def _one_by_one(layout: Layout, near: Near, slot: int, row: Any) -> Any:
     first = layout.start[slot]
     dimension = layout.start[slot + 1] - first
-    plain = True
+    plain = not layout.jaccard
     for j in range(dimension):
         if layout.kind[first + j] == CATEGORY:
             plain = False
@@ -198,11 +198,13 @@ def _at_once(layout: Layout, near: Near, slot: int, row: Any) -> Any:
         return np.inf
     squares, differing = np.zeros(len(seen)), np.zeros(len(seen))
     for j, column in enumerate(range(first, last)):
-        if layout.kind[column] == CATEGORY:
+        if layout.kind[column] == CATEGORY or layout.jaccard:
             differing += row[column] != seen[:, j]
         else:
             apart = (row[column] - seen[:, j]) * layout.scale[column]
             squares += apart * apart
+    if layout.jaccard:
+        return (2.0 * differing / (last - first + differing)).min()
     return (np.sqrt(squares) + differing).min()
 
 

@@ -44,7 +44,8 @@ def make_pool(layout: Layout, capacity: int) -> Pool:
     low = layout.low.reshape(-1, columns).min(axis=0)
     high = layout.high.reshape(-1, columns).max(axis=0)
     pool = Layout(
-        1, np.array([0, columns]), low, high, layout.kind[:columns], layout.scale[:columns], np.zeros((0, 1)), np.zeros(0)
+        1, np.array([0, columns]), low, high, layout.kind[:columns], layout.scale[:columns], np.zeros((0, 1)), np.zeros(0),
+        layout.jaccard,
     )  # fmt: skip
     room = capacity * layout.slots
     return Pool(
@@ -132,7 +133,7 @@ def choose_pool(layout: Layout, way: Criterion, pool: Pool, rows: Any, tie: floa
     first, second = np.zeros(count), np.zeros(count)
     for i in range(count):
         apart = _apart(layout, way, pool, rows[i]) if pool.size[0] else 0.0
-        within = _within(layout, way, pool, rows[i])
+        within = _within(layout, way, pool, rows[i]) if pool.size[0] else 0.0
         first[i], second[i] = (apart, within) if way.strategy == 1 else (within, apart)
     best = first.max()
     runner_up = -np.inf

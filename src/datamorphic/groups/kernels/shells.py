@@ -48,7 +48,10 @@ def share_of(layout: Layout, slot: int, row: Any) -> Any:
         if half > 0 and layout.kind[column] != CATEGORY:
             norm = max(norm, abs(row[column] - layout.low[column] - half) / half)
             dimension += 1
-    return norm**dimension if dimension else 0.0
+    share = 1.0 if dimension else 0.0
+    for _ in range(dimension):
+        share *= norm
+    return share
 
 
 @compiled
@@ -60,7 +63,7 @@ def _file(shells: Shells, slot: int, place: int) -> None:
 
 @compiled
 def add_share(shells: Shells, slot: int, share: float) -> None:
-    """File the share of an input; those outside the domain (1 and more) are in no shell."""
+    """File the share of an input of the domain; one at its edge is in the last shell."""
     share = min(max(share, 0.0), 1.0 - 2.0**-53)
     place = shells.size[slot]
     shells.share[slot, place] = share

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...relations.boxes import Floats
+from ...relations.boxes import NUMBER, Floats
 from .compiling import compiled
 from .layout import Ints, Layout, follow, pick, settled
 
@@ -138,7 +138,10 @@ def split(layout: Layout, boxes: Boxes, slot: int, row: Any) -> None:
     boxes.child[slot, box] = child
     boxes.number[slot] += 2**dimension
     for j in range(dimension):  # an input outside the domain splits nothing off
-        boxes.at[slot, box, j] = min(max(row[first + j], boxes.low[slot, box, j]), boxes.high[slot, box, j])
+        low, high, at = boxes.low[slot, box, j], boxes.high[slot, box, j], row[first + j]
+        if layout.kind[first + j] != NUMBER:  # between whole numbers, so that both parts are smaller
+            at += 0.5 if at < (low + high) / 2 else -0.5
+        boxes.at[slot, box, j] = min(max(at, low), high)
     for corner in range(2**dimension):
         volume = 1.0
         for j in range(dimension):
@@ -152,6 +155,8 @@ def split(layout: Layout, boxes: Boxes, slot: int, row: Any) -> None:
             width = layout.high[first + j] - layout.low[first + j]
             if width > 0:
                 volume *= (high - low) / width
+            elif not (corner >> (dimension - 1 - j)) & 1:
+                volume = 0.0  # below a column without extent there is nothing
         boxes.volume[slot, child + corner] = volume
         _push(boxes, slot, child + corner)
 
