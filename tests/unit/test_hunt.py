@@ -447,6 +447,23 @@ def test_systems_that_raise():
         dm.hunt(dm.wrap(lambda frame: 1 / 0, space=SPACE), NextNumber, "MT-RT", space=SPACE, budget=60)
 
 
+def test_systems_that_are_interrupted():
+    calls = []
+
+    def interrupted(frame):
+        calls.append(1)
+        if len(calls) == 6:
+            raise KeyboardInterrupt
+        return high_but_for_b3(frame)
+
+    found = dm.hunt(
+        dm.wrap(interrupted, space=SPACE), NextNumber, "MT-RT", space=SPACE, budget=1000, stop_after=None
+    )
+    assert found.interrupted
+    assert 0 < found.groups < 1000
+    assert found.table["groups"].sum() == found.groups
+
+
 def hanging(frame):
     if (frame["x"] > 10).any():
         time.sleep(60)

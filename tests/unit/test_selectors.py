@@ -86,6 +86,14 @@ def test_a_declared_follow_up_domain_outlives_the_meeting():
     assert str(met.follow_domains()[0]) == "(0, 10)"
 
 
+def test_whole_numbers_met_with_numbers_stay_whole():
+    whole, numbers = relation("whole", dm.Space([dm.Integer("n", 0, 10)]), 1), relation("numbers", (0, 10), 1)
+    for given in ([whole, numbers], [numbers, whole]):
+        with pytest.raises(ArgumentError, match="domains='meet'"):
+            SELECTORS["MRGS-ART"](given)
+        assert (SELECTORS["MRGS-ART"](given, domains="meet").propose(30).sources % 1 == 0).all()
+
+
 def test_nothing_in_common():
     with pytest.raises(ArgumentError, match=r"'a', 'b' have nothing in common"):
         SELECTORS["MRGS-ART"]([relation("a", (0, 1), 2), relation("b", (2, 3), 2)], domains="meet")
@@ -127,6 +135,7 @@ def test_several_sources_are_drawn_from_the_source_domain_whichever_relation_com
         (AFFINE, {"candidates": [[1.0]]}, "rows of 2 finite numbers"),
         (AFFINE, {"candidates": np.zeros((0, 2))}, "rows of 2 finite numbers"),
         (AFFINE, {"candidates": [[np.nan, 0.0]]}, "rows of 2 finite numbers"),
+        (AFFINE, {"candidates": [[1.0, 0.0], [50.0, 0.0]]}, "candidates"),
         (AFFINE, {"candidates": "no such"}, "no generator 'no such'"),
         (AFFINE, {"seed": "one"}, "'seed'"),
     ],

@@ -142,8 +142,12 @@ def split(layout: Layout, boxes: Boxes, slot: int, row: Any) -> None:
         if layout.kind[first + j] != NUMBER:  # between whole numbers, so that both parts are smaller
             at += 0.5 if at < (low + high) / 2 else -0.5
         boxes.at[slot, box, j] = min(max(at, low), high)
+    several = False  # inputs in the box: where whole numbers leave only one, nothing is left when it is executed
+    for j in range(dimension):
+        if layout.kind[first + j] == NUMBER or boxes.high[slot, box, j] - boxes.low[slot, box, j] > 1.5:
+            several = True
     for corner in range(2**dimension):
-        volume = 1.0
+        volume = 1.0 if several else 0.0
         for j in range(dimension):
             low, high = boxes.low[slot, box, j], boxes.high[slot, box, j]
             if (corner >> (dimension - 1 - j)) & 1:
