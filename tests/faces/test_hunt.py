@@ -216,10 +216,9 @@ def test_selectors_are_compared_on_mixed_relations(run):
     told = json.loads(run(*words, "--rate", "0.1", "--trials", "20", "--json").stdout)["simulations"]
     assert [each["generator"] for each in told] == ["random", "MRGS-ART"]
     assert [relation.follow_ups for relation in mixed_relations(4, 2)] == [1, 2, 3, 1]
-    for relation in mixed_relations(9, 2):
-        for box in relation.follow_domains():
-            assert (box.low >= 0).all()
-            assert (box.high <= 1).all()
+    for relation in mixed_relations(9, 3):
+        assert relation.affine
+        assert all((box.high > box.low).all() for box in relation.follow_domains())
 
 
 def test_a_trial_that_was_ended_gives_a_lower_bound(run, folder):

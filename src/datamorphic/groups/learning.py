@@ -58,9 +58,9 @@ class _Learning(Selector):
         return min(int(place), len(self._weight) - 1)
 
     def _near(self, source: Any) -> Floats:
-        low, high = (ends[: self.width] for ends in (self.packed.layout.low, self.packed.layout.high))
+        low, high = self.packed.shared.low, self.packed.shared.high
         moved = source + (high - low) * NEARBY * (2 * self.rng.random(self.width) - 1)
-        return rounded(self.packed.layout, np.clip(moved, low, np.nextafter(high, low)))
+        return rounded(self.packed.shared, np.clip(moved, low, np.nextafter(high, low)))
 
 
 class Feedback(_Learning):

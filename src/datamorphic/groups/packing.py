@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -41,7 +42,7 @@ def shared_box(
             f"The source domains of {', '.join(repr(each.name) for each in relations)} have nothing in common, so no source "
             "can be put to all of them. Hunt with each of them alone."
         )
-    return met, tuple(relation.over((met,) * relation.sources) for relation in relations)
+    return met, tuple(replace(relation, domain=(met,) * relation.sources) for relation in relations)
 
 
 def packed(relations: Sequence[FunctionRelation], box: Box, scaled: bool, jaccard: bool = False) -> Packed:
@@ -65,8 +66,10 @@ def packed(relations: Sequence[FunctionRelation], box: Box, scaled: bool, jaccar
     matrix = np.concatenate(rows)
     column, used = np.nonzero(matrix)
     begin = np.searchsorted(column, np.arange(len(matrix) + 1)).astype(np.int64)
+    sources = layout_of_boxes([box] * max(relation.sources for relation in relations), scaled=scaled)
     return Packed(
         layout,
+        sources,
         np.array(first, dtype=np.int64),
         np.concatenate(offsets),
         begin,

@@ -123,6 +123,13 @@ class Selector:
                 f"rows of {self.width} finite numbers, or the name of a generator",
                 candidates,
             )
+        for part in np.split(rows, self.width // box.dimension, axis=1):
+            inside = box.contains(part)
+            if not inside.all():
+                raise ArgumentError(
+                    f"Row {int(np.argmin(inside))} of the candidates lies outside the source domain {box} of the relations. "
+                    "Leave such rows out."
+                )
         return rows
 
     def _start(self) -> None:
@@ -321,8 +328,8 @@ class RandomSelection(Selector):
 
     def _placed(self, shares: Floats) -> Floats:
         """Return sources from their places in the domain, 0 to 1 a column."""
-        low, high = (ends[: self.width] for ends in (self.packed.layout.low, self.packed.layout.high))
-        return rounded(self.packed.layout, low + (high - low) * shares)
+        low, high = self.packed.shared.low, self.packed.shared.high
+        return rounded(self.packed.shared, low + (high - low) * shares)
 
 
 class MRGSART(Selector):

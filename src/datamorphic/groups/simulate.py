@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .._checks import is_number, one_of, plural, reject, short, whole_number
 from ..errors import ArgumentError
+from ..relations.base import Mask
 from ..relations.boxes import Affine, Box, Floats
 from ..relations.numeric import FunctionRelation
 from .base import Generator
@@ -17,7 +18,7 @@ from .generators import check_options, find
 from .measures import Estimate, FMeasures, cohens_d, f_ratio, welch_p
 from .regions import KINDS, Region, draw_region
 from .scenarios import SCENARIOS, draw_scenario
-from .selection import Selector
+from .selection import Picks, Selector
 from .selectors import make_selector
 from .trials import trial_seed, until_hit
 
@@ -25,11 +26,11 @@ from .trials import trial_seed, until_hit
 def default_relation(dimension: int, scenario: str | None = None) -> FunctionRelation:
     """Return a relation for a simulation that names none.
 
-    Sources lie in the unit cube. Their follow-ups lie there too, mirrored at the centre; for scenarios A about it, three
-    times as wide, for scenarios C within it, a third as wide.
+    Sources lie in the unit cube. Their follow-ups lie there too, mirrored at the centre; for scenarios A they are three
+    times the sources, for scenarios C a third of them.
     """
     factor = {"A": 3.0, "C": 1 / 3}.get((scenario or "B")[0].upper(), -1.0)
-    shift = (1 - factor) / 2  # the centre stays where it is
+    shift = 1.0 if factor == -1 else 0.0
     return FunctionRelation(
         name={3.0: "tripled", -1.0: "mirrored"}.get(factor, "a third"),
         domain=[(0.0, 1.0)] * dimension,
@@ -90,11 +91,12 @@ class Setting:
         region = self.draw(rng)
         proposing = self.proposing.again(rng)
         if isinstance(proposing, Selector):
-            return until_hit(
-                proposing,
-                lambda picks: (picks.relation == self.violating) & region.contains(picks.sources),
-                self.budget,
-            )
+            width = len(self.domain[0])  # others may have more sources
+
+            def hit(picks: Picks) -> Mask:
+                return (picks.relation == self.violating) & region.contains(picks.sources[:, :width])
+
+            return until_hit(proposing, hit, self.budget)
         return until_hit(proposing, lambda groups: region.contains(groups.sources), self.budget)
 
 
@@ -172,14 +174,18 @@ class Simulation:
             many = f", one of {plural(len(setting.proposing.relations), 'relation')} violated"
         lines = [
             f"{self.name} on {where} regions of {short(setting.rate)} of {plural(len(low), 'dimension')}{many}: "
-            f"F-measure {self.f_measure:.1f} in {plural(len(self.found), 'trial')}, {self.seconds:.1f} s.",
-            f"F-ratio to random testing {ratio.value:.1%} (95 % interval {ratio.low:.1%} to {ratio.high:.1%}), "
-            f"Cohen's d {self.cohens_d:.3f}.",
+            f"F-measure {'above ' if self.censored else ''}{self.f_measure:.1f} in {plural(len(self.found), 'trial')}, "
+            f"{self.seconds:.1f} s.",
         ]
+        if not self.censored:
+            lines.append(
+                f"F-ratio to random testing {ratio.value:.1%} (95 % interval {ratio.low:.1%} to {ratio.high:.1%}), "
+                f"Cohen's d {self.cohens_d:.3f}."
+            )
         if self.censored:
             lines.append(
-                f"{self.censored:.1%} of the trials found nothing in {plural(setting.budget, 'group')}: the F-measure is "
-                "a lower bound."
+                f"{self.censored:.1%} of the trials found nothing in {plural(setting.budget, 'group')}: the F-ratio is "
+                f"above {ratio.value:.1%}."
             )
         return "\n".join(lines)
 
@@ -204,6 +210,13 @@ class Simulation:
             "censored": self.censored,
             "seconds": self.seconds,
         }
+
+
+def _volume(proposing: Generator | Selector, violating: int) -> float:
+    """Return the volume of the source domain."""
+    relation = proposing.relations[violating] if isinstance(proposing, Selector) else proposing.relation
+    boxes = relation.domain if isinstance(relation, FunctionRelation) else (relation,)
+    return float(np.prod([np.prod(box.high - box.low) for box in boxes]))
 
 
 def setting_of(
@@ -247,5 +260,7 @@ def setting_of(
         patience = kind.patience
     if isinstance(region, Region) and scenario is not None:
         raise ArgumentError("A scenario draws regions of its own: give a scenario or a region, not both.")
+    if isinstance(region, Region):  # it has a rate of its own
+        rate = region.volume / _volume(proposing, violating)
     limit = patience if budget is None else whole_number("budget", "simulate", budget, 1)
     return Setting(proposing, region, float(rate), scenario, violating, limit, boxes, seed)

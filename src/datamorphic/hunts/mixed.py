@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .._checks import whole_number
 from ..relations.boxes import Affine
 from ..relations.numeric import FunctionRelation
 
-#: how a follow-up is made of a source in the unit cube: by what it is multiplied, and what is added
-CHANGES = ((-1.0, 1.0), (0.5, 0.0), (0.5, 0.5), (-0.5, 0.5), (-0.5, 1.0))
+#: how each number of a follow-up is made: the same number of the source times this, the next times that, and what is added
+CHANGES = ((-1.0, 0.0, 1.0), (0.5, 0.5, 0.0), (0.5, -0.5, 0.5), (-0.5, -0.5, 1.0), (1.0, 0.5, 0.0))
+ALONE = (
+    (-1.0, 1.0),
+    (0.5, 0.0),
+    (2.0, 0.5),
+    (-0.5, 0.5),
+    (-3.0, 1.0),
+)  # of one number: times this, and what is added
 
 
 def mixed_relations(count: int, dimension: int) -> list[FunctionRelation]:
     """Return relations whose sources lie in the unit cube, in turn with one, two and three follow-ups.
+
+    In two and more dimensions follow-ups mix neighbouring numbers, so that where they lie does not follow from where their
+    sources lie.
 
     Examples
     --------
@@ -22,7 +34,15 @@ def mixed_relations(count: int, dimension: int) -> list[FunctionRelation]:
     whole_number("dimension", "mixed_relations", dimension, 1)
     made = []
     for i in range(count):
-        changes = [CHANGES[(i + j) % len(CHANGES)] for j in range(i % 3 + 1)]
-        follow = [Affine.scaled(factor, dimension, shift) for factor, shift in changes]
+        follow = [_change((i + j) % len(CHANGES), dimension) for j in range(i % 3 + 1)]
         made.append(FunctionRelation(name=f"R{i + 1}", domain=[(0.0, 1.0)] * dimension, follow_up=follow))
     return made
+
+
+def _change(number: int, dimension: int) -> Affine:
+    if dimension == 1:
+        factor, shift = ALONE[number]
+        return Affine.scaled(factor, 1, shift)
+    own, following, shift = CHANGES[number]
+    unit = np.eye(dimension)
+    return Affine.of(own * unit + following * np.roll(unit, 1, axis=1), shift)

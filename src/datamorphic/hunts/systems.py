@@ -61,7 +61,10 @@ def _flow(steps: Asking, space: Space) -> Flow[None]:
 
 
 def framed(relation: Relation, space: Space) -> FunctionRelation:
-    """Return a relation about cases of a frame as one about codes of a space, so that generators can choose them."""
+    """Return a relation about cases of a frame as one about codes of a space, so that generators can choose them.
+
+    One that draws random numbers draws the same for every batch: a group must be the same whenever it is made.
+    """
     if relation.whole or type(relation).follow_up is Relation.follow_up:
         raise ArgumentError(
             f"The relation {relation.name!r} does not make one follow-up from one case. Check it with dm.check, or hunt "

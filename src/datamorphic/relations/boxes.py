@@ -104,17 +104,20 @@ class Box:
         return np.asarray(((points >= self.low - slack) & (points <= self.high + slack)).all(axis=-1))
 
     def meet(self, other: Box) -> Box | None:
-        """Return what two boxes share; None if that is nothing."""
+        """Return what two boxes share, only whole numbers where one has only these; None if that is nothing."""
         low, high = np.maximum(self.low, other.low), np.minimum(self.high, other.high)
-        return None if (low > high).any() else Box(low, high, self.kind, self.estimated)
+        kind = np.maximum(self.kind, other.kind)
+        if ((kind == CATEGORY) & (self.kind != other.kind)).any():
+            return None
+        low, high = np.where(kind == WHOLE, np.ceil(low), low), np.where(kind == WHOLE, np.floor(high), high)
+        return None if (low > high).any() else Box(low, high, kind, self.estimated)
 
     def same(self, other: Box) -> bool:
         """Tell whether two boxes are the same, but for rounding."""
-        return (
-            self.dimension == other.dimension
-            and bool((self.kind == other.kind).all())
-            and np.allclose([self.low, self.high], [other.low, other.high], rtol=1e-9)
-        )
+        if self.dimension != other.dimension or (self.kind != other.kind).any():
+            return False
+        slack = 1e-9 * np.maximum(self.high - self.low, other.high - other.low)
+        return bool(((np.abs(self.low - other.low) <= slack) & (np.abs(self.high - other.high) <= slack)).all())
 
     def sample(self, count: int, rng: np.random.Generator) -> Floats:
         """Return uniform points."""
@@ -126,7 +129,11 @@ class Box:
         return f"Box({self})"
 
     def __str__(self) -> str:
-        pairs = [f"({short(a)}, {short(b)})" for a, b in zip(self.low.tolist(), self.high.tolist(), strict=True)]
+        kinds = {NUMBER: "", WHOLE: " whole", CATEGORY: " of categories"}
+        pairs = [
+            f"({short(a)}, {short(b)}){kinds[c]}"
+            for a, b, c in zip(self.low.tolist(), self.high.tolist(), self.kind.tolist(), strict=True)
+        ]
         return " x ".join(pairs) if len(pairs) <= 6 else " x ".join(pairs[:5]) + f" x ... ({len(pairs)} columns)"
 
 

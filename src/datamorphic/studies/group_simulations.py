@@ -103,7 +103,7 @@ def kinds_of_regions(bench: Bench) -> list[Row]:
     for generator in ALL:
         for region in KINDS:
             for rate in RATES.values() if full else (RATE,):
-                job = _simulating(bench.scale, generator, region, rate, share=MORE)
+                job = _simulating(bench.scale, generator, region, rate, share=2 * MORE)
                 rows.append(_row(bench, job, generator, f"{region}, rate {rate:g}, F-ratio %"))
     return rows
 
@@ -115,7 +115,7 @@ def scenarios(bench: Bench) -> list[Row]:
     """Return F-ratios in the thirteen scenarios of Table 6; the document simulated none."""
     generators = (*IN_PRINT, *PROPOSED, *RIVALS)
     return [
-        _row(bench, _simulating(bench.scale, generator, scenario=name, share=0.4), name, f"{generator}, F-ratio %")
+        _row(bench, _simulating(bench.scale, generator, scenario=name, share=1.2), name, f"{generator}, F-ratio %")
         for name in (SCENARIOS if bench.scale.trials >= FEW else ("A2", "B1"))
         for generator in generators
     ]

@@ -16,7 +16,7 @@ from ..relations.base import VIOLATED
 from ..relations.boxes import Box, Floats
 from ..relations.numeric import FunctionRelation
 from ..verbs.hunt import generate
-from .group_trials import Measured
+from .group_trials import Measured, relation_of
 
 CELLS = 1000
 
@@ -59,7 +59,7 @@ class Spreading(Measured):
     groups: int = 1000
 
     def _figures(self, seed: int) -> dict[str, float]:
-        relation = programs[self.program].relations[self.relation]
+        relation = relation_of(self.program, self.relation)
         made = [generate(relation, self.generator, self.groups, seed + k).sources for k in range(self.trials)]
         return _mean([_both(relation, sources) for sources in made])
 
@@ -74,7 +74,7 @@ class Timing(Measured):
     groups: int = 10_000
 
     def _figures(self, seed: int) -> dict[str, float]:
-        relation = programs[self.program].relations[self.relation]
+        relation = relation_of(self.program, self.relation)
         generate(relation, self.generator, 100, seed)
         began = time.perf_counter()
         generate(relation, self.generator, self.groups, seed)

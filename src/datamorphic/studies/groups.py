@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from .._checks import plural
 from .bench import Bench, Scale
 from .group_spreads import Spreading, Timing
 from .group_trials import SLOW, Hunting, budget_of, effect, p_value, ratio, trials_of
@@ -16,8 +17,9 @@ from .rows import Row, figures, row_of
 from .stand_ins import KINDS, NONE, RELATIONS, StandIn, kinds_of, place_of, with_relation
 
 ENDED = "Where trials were ended, the effect is not computed, as published: see the share of ended trials."
-CAP = "In print trials were ended after 100,000 groups; ours of MT-ART-Max and MT-ART-Avg after {:,}."
+CAP = "In print trials were ended after 100,000 groups; ours of MT-ART-Max and MT-ART-Avg, which are fewer, after {:,}."
 CELLS = "Over 1,000 equal cells of the domain, to which the figures in print correspond."
+SETS = "Ours is the mean of {} of {:,} groups."
 SECONDS = "Seconds for 10,000 groups on this machine; compiled before, if numba is there."
 BY_EFFECT = "Table 11 names no kinds of regions: where MT-IPART beats MT-RT by more than 0.1, a block is taken."
 BASE = "MT-RT"
@@ -102,7 +104,8 @@ def spreads(table: str, bench: Bench) -> list[Row]:
             job = Spreading(
                 program, relation, figure.strategy, spread_trials(bench.scale, figure.strategy), groups
             )
-            notes = [CELLS] if figure.measure.startswith("discrepancy") else []
+            notes = [SETS.format(plural(job.trials, "set"), groups)]
+            notes += [CELLS] if figure.measure.startswith("discrepancy") else []
             ours = bench.figure(job, figure.measure)
             rows.append(row_of(figure, table, figure.subject, figure.strategy, ours=ours, notes=notes))
     return rows

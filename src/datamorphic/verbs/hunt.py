@@ -27,7 +27,7 @@ from ..sut.base import Executor
 def hunt(
     sut: Any,
     relations: Any = None,
-    generator: Any = "SFIDMT-ART",
+    generator: Any = None,
     selector: Any = None,
     budget: int = 100_000,
     trials: int = 1,
@@ -53,8 +53,9 @@ def hunt(
         ``predict``, a path of one, or a system as `dm.wrap` gives it, whose inputs are those of a space.
     relations : FunctionRelation, Relation, name, or several
         What must hold. For a program, names of its relations; without any, all of them.
-    generator : str
-        Who chooses the next group: see `dm.generate`.
+    generator : str, optional
+        Who chooses the next group: see `dm.generate`. By default ``"SFIDMT-ART"``; for relations about rows of a frame
+        ``"MD-ART"``, which looks at sources only, since making follow-ups of all candidates takes long there.
     selector : str, optional
         Who chooses among several relations, e.g. ``"MRGS-ART"``. Without one, relations take turns, each with a generator
         of its own.
@@ -71,7 +72,8 @@ def hunt(
     data, space, target
         For models: rows or a space that tell which inputs there are; the label's column, which is none.
     batch : int, optional
-        How many groups are executed at once at most. Groups after the one that ends a trial do not count.
+        How many groups are executed at once at most. Groups after the one that ends a trial do not count. Selectors that
+        learn are told batch by batch, so they choose otherwise with another size.
     engine, timeout
         For models: who computes, and seconds a batch may take.
     progress : bool, optional
@@ -113,6 +115,10 @@ def hunt(
     chosen = _relations(sut, relations, known_space)
     if k is not None:
         options["k"] = k
+    if generator is None:
+        generator = (
+            "MD-ART" if known_space is not None and not all(each.affine for each in chosen) else "SFIDMT-ART"
+        )
     proposing = _proposing(chosen, generator, selector, known_space is not None, options)
     asked = Asked(sut, getattr(sut, "name", None)) if executor is None else None
     began = time.perf_counter()

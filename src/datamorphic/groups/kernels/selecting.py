@@ -23,6 +23,7 @@ class Packed(NamedTuple):
     """All relations side by side: the first slot of each, and how a shared candidate becomes all their inputs."""
 
     layout: Layout
+    shared: Layout  # of what is drawn for all of them: the sources of the one that has most
     first: Ints  # (relations + 1,)
     offset: Floats  # (columns,): what is added
     begin: Ints  # (columns + 1,): where the factors of each column begin
@@ -50,10 +51,10 @@ class Executed(NamedTuple):
 def draw_candidates(rng: Any, packed: Packed, shared: Any) -> None:
     """Draw candidates for all relations: one random number a column, row by row."""
     for i in range(shared.shape[0]):
-        for column in range(shared.shape[1]):  # the sources of the widest relation come first in the layout
-            low = packed.layout.low[column]
-            drawn = low + (packed.layout.high[column] - low) * rng.random()
-            shared[i, column] = settled(packed.layout, column, drawn)
+        for column in range(shared.shape[1]):
+            low = packed.shared.low[column]
+            drawn = low + (packed.shared.high[column] - low) * rng.random()
+            shared[i, column] = settled(packed.shared, column, drawn)
 
 
 @compiled
