@@ -8,22 +8,14 @@ from .._checks import whole_number
 from ..relations.boxes import Affine
 from ..relations.numeric import FunctionRelation
 
-#: how each number of a follow-up is made: the same number of the source times this, the next times that, and what is added
-CHANGES = ((-1.0, 0.0, 1.0), (0.5, 0.5, 0.0), (0.5, -0.5, 0.5), (-0.5, -0.5, 1.0), (1.0, 0.5, 0.0))
-ALONE = (
-    (-1.0, 1.0),
-    (0.5, 0.0),
-    (2.0, 0.5),
-    (-0.5, 0.5),
-    (-3.0, 1.0),
-)  # of one number: times this, and what is added
+#: how a follow-up is made: from which number on the source is read, times this, and what is added
+CHANGES = ((0, -1.0, 1.0), (1, 0.5, 0.0), (0, 2.0, 0.5), (1, -0.5, 0.5), (2, -3.0, 1.0))
 
 
 def mixed_relations(count: int, dimension: int) -> list[FunctionRelation]:
     """Return relations whose sources lie in the unit cube, in turn with one, two and three follow-ups.
 
-    In two and more dimensions follow-ups mix neighbouring numbers, so that where they lie does not follow from where their
-    sources lie.
+    Follow-ups are sources scaled, mirrored, shifted, and with their numbers in another order, as most relations have them.
 
     Examples
     --------
@@ -40,9 +32,5 @@ def mixed_relations(count: int, dimension: int) -> list[FunctionRelation]:
 
 
 def _change(number: int, dimension: int) -> Affine:
-    if dimension == 1:
-        factor, shift = ALONE[number]
-        return Affine.scaled(factor, 1, shift)
-    own, following, shift = CHANGES[number]
-    unit = np.eye(dimension)
-    return Affine.of(own * unit + following * np.roll(unit, 1, axis=1), shift)
+    start, factor, shift = CHANGES[number]
+    return Affine.of(factor * np.roll(np.eye(dimension), start, axis=1), shift)

@@ -52,7 +52,8 @@ def hunt(
         A function, called with one array for each input; a program of `dm.programs` or one of its mutants; a model with
         ``predict``, a path of one, or a system as `dm.wrap` gives it, whose inputs are those of a space.
     relations : FunctionRelation, Relation, name, or several
-        What must hold. For a program, names of its relations; without any, all of them.
+        What must hold. For a program, names of its relations; without any, all of them. With a selector they are put to
+        the whole domain of the program.
     generator : str, optional
         Who chooses the next group: see `dm.generate`. By default ``"SFIDMT-ART"``; for relations about rows of a frame
         ``"MD-ART"``, which looks at sources only, since making follow-ups of all candidates takes long there.
@@ -112,7 +113,7 @@ def hunt(
                     "in this process. Give it a space (space=...), or wrap it: dm.wrap(function, space=..., timeout=...)."
                 )
     executor, known_space = space_of(sut, data, space, target) if is_system else (None, None)
-    chosen = _relations(sut, relations, known_space)
+    chosen = _relations(sut, relations, known_space, selector is not None)
     if k is not None:
         options["k"] = k
     if generator is None:
@@ -180,9 +181,11 @@ def _answer_with(turn: Proposing, answer: Any) -> None:
             each.answered_by(answer)
 
 
-def _relations(sut: Any, given: Any, space: Any) -> list[FunctionRelation]:
-    """Return the relations by objects or names."""
+def _relations(sut: Any, given: Any, space: Any, selected: bool) -> list[FunctionRelation]:
+    """Return the relations by objects or names; those of a program on one source domain where a selector chooses."""
     own: Mapping[str, FunctionRelation] = getattr(sut, "relations", None) or {}
+    if selected and own and hasattr(sut, "shared"):
+        own = sut.shared()
     if given is None:
         if not own:
             raise ArgumentError(

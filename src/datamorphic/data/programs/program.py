@@ -148,6 +148,10 @@ class Mutant:
         """The relations of its program."""
         return _known(self.program).relations
 
+    def shared(self) -> Shared:
+        """Return the relations of its program on one source domain."""
+        return _known(self.program).shared()
+
     @classmethod
     def found(
         cls, program: Program, *, id: str, operator: str, old: str, new: str, before: str, after: str
