@@ -177,6 +177,7 @@ class Selection:
 
     def __init__(self, relations, k, seed, published=False, data=None, metric="euclidean"):
         self.relations, self.k, self.published, self.data = relations, k, published, data
+        self.executed = [0] * len(relations)
         self.rng = np.random.default_rng(seed)
         self.shared = Domain(relations[0].domain[0])
         self.sources = max(relation.sources for relation in relations)
@@ -216,7 +217,13 @@ class Selection:
             scores = [self.score(number, row) for row in rows]
             best = one_of_the_greatest(scores, self.rng.random())
             chosen.append((scores[best], best, rows[best]))
-        relation = one_of_the_greatest([score for score, _, _ in chosen], self.rng.random())
+        relation = one_of_the_greatest(
+            [
+                (score, 0 if self.published else -self.executed[number])
+                for number, (score, _, _) in enumerate(chosen)
+            ],
+            self.rng.random(),
+        )
         _, best, row = chosen[relation]
         self.execute(relation, row)
         return relation, candidates[best]
@@ -247,6 +254,7 @@ class Selection:
         ]
 
     def execute(self, relation, row):
+        self.executed[relation] += 1
         for domain, point in zip(self.domains[relation], row, strict=True):
             domain.executed.append(point)
 

@@ -406,6 +406,9 @@ def test_groups_without_all_answers_are_undefined():
         ({"follow_up": [np.sin] * 2, "follow_domain": Box.of((0, 1))}, "domain"),
         ({"follow_up": [np.sin] * 2, "follow_domain": 5}, "domain"),
         ({"follow_domain": (2, 1)}, "is empty"),
+        ({"sources": 2}, r"called with its 2 source\(s\), and does not take that: too many"),
+        ({"follow_up": lambda x, y: x}, r"called with its 1 source\(s\), and does not take that: missing a req"),
+        ({"uses_outputs": True, "follow_domain": (0, 1)}, "and the keyword 'outputs', and does not take that"),
     ],
 )
 def test_relations_that_are_none(given, why):

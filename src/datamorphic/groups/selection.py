@@ -67,8 +67,9 @@ class Selector:
     candidates : None, array or name of a generator
         Where candidates come from: uniform, rows of a data set, or a generator that knows sources only.
     published : bool
-        Whether inputs in open cells are counted, as published; otherwise their share counts. Counting starves relations
-        that have few follow-ups.
+        Whether inputs in open cells are counted, and the best relation is drawn among equals, as published. Counting starves
+        relations that have few follow-ups. Otherwise their share counts, and among equals the relation that was executed
+        least, since shares favour relations with few follow-ups a little.
     domains : {"refuse", "meet"}
         What to do about relations with different source domains.
     metric : {"euclidean", "jaccard"}
@@ -157,17 +158,18 @@ class Selector:
             make_cells(layout, self._room, self._cells) if cells else make_cells(small, 1, 1),
             make_boxes(layout, self._room) if self.by == BY_VOLUME else make_boxes(small, 1),
             make_near(layout.slots, columns, self._room) if self.by == BY_DISTANCE else make_near(1, 1, 1),
+            np.zeros(len(self.relations), dtype=np.int64),
         )
 
     def _grow(self) -> None:
-        cells, boxes, near = self._memory
+        cells, boxes, near, done = self._memory
         if self.by == BY_VOLUME:
             boxes = grown_boxes(boxes, self._room)
         elif self.by == BY_DISTANCE:
             near = grown_near(near, self._room)
         else:
             cells = grown_cells(cells, self._room, self._cells)
-        self._memory = Executed(cells, boxes, near)
+        self._memory = Executed(cells, boxes, near, done)
 
     def _more_cells(self) -> None:
         self._cells *= 2
@@ -241,7 +243,7 @@ class Selector:
             self._draw(self._shared)
             self._expanded(self._shared)
             score(self.packed, self._rule, self._memory, self._rows, self._scores)
-            which[i], chosen = choose(self.rng, self._scores)
+            which[i], chosen = choose(self.rng, self._rule, self._memory, self._scores)
             self._count_in(int(which[i]), self._rows[chosen])
             made[i] = self._shared[chosen]
         return len(made)
@@ -288,7 +290,7 @@ class Selector:
         score(self.packed, self._rule, self._memory, self._rows, scores)
         self._rows = kept
         if relation is None:
-            return int(choose(self.rng, scores)[0]), 0
+            return int(choose(self.rng, self._rule, self._memory, scores)[0]), 0
         return relation, int(best_row(scores[relation], self.rng.random()))
 
     def tell(self, picks: Picks, verdicts: Verdicts, room: Floats | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -110,6 +111,9 @@ class FunctionRelation:
                     f"A follow-up of {owner} is a matrix for {change.matrix.shape[1]} numbers, and its "
                     f"{self.sources} source(s) have {width} in all. Give it one column for each."
                 )
+        for what, function in (*(("follow_up", change) for change in changes), ("given", self.given)):
+            if function is not None and not isinstance(function, Affine):
+                self._check_takes(what, function, owner)
         if self.follow_domain is not None:
             object.__setattr__(self, "follow_domain", self._declared(owner))
 
@@ -122,6 +126,21 @@ class FunctionRelation:
                 "or one for all."
             )
         return boxes
+
+    def _check_takes(self, what: str, function: Callable[..., Any], owner: str) -> None:
+        """Raise `ArgumentError` if a function cannot be called with the sources."""
+        try:
+            signature = inspect.signature(function)
+        except (TypeError, ValueError):
+            return  # nobody knows: NumPy's own functions do not tell
+        more = {"outputs": []} if self.uses_outputs and what == "follow_up" else {}
+        try:
+            signature.bind(*range(self.sources), **more)
+        except TypeError as error:
+            told = " and the keyword 'outputs'" if more else ""
+            raise ArgumentError(
+                f"{what} of {owner} is called with its {self.sources} source(s){told}, and does not take that: {error}."
+            ) from None
 
     def _declared(self, owner: str) -> tuple[Box, ...]:
         declared, changes = self.follow_domain, self.follow_up

@@ -45,6 +45,7 @@ class Executed(NamedTuple):
     cells: Cells
     boxes: Boxes
     near: Near
+    done: Ints  # (relations,): groups
 
 
 @compiled
@@ -188,14 +189,20 @@ def best_row(scores: Any, tie: float) -> Any:
 
 
 @compiled
-def choose(rng: Any, scores: Any) -> Any:
-    """Return the best relation and its best candidate: one random number for each relation, one for all."""
-    relations = scores.shape[0]
+def choose(rng: Any, rule: Rule, executed: Executed, scores: Any) -> Any:
+    """Return the best relation and its best candidate: one random number for each relation, one for all.
+
+    By shares, relations that are equally good are equal only if as many groups of each were executed: one with many
+    follow-ups seldom has all of them in empty cells, and would fall behind.
+    """
+    relations, kinds = scores.shape[0], scores.shape[2]
     chosen = np.empty(relations, dtype=np.int64)
-    bests = np.empty((relations, scores.shape[2]))
+    bests = np.zeros((relations, kinds + 1))
     for relation in range(relations):
         chosen[relation] = best_row(scores[relation], rng.random())
-        bests[relation] = scores[relation, chosen[relation]]
+        bests[relation, :kinds] = scores[relation, chosen[relation]]
+        if rule.share:
+            bests[relation, kinds] = -executed.done[relation]
     relation = best_row(bests, rng.random())
     return relation, chosen[relation]
 
@@ -203,6 +210,7 @@ def choose(rng: Any, scores: Any) -> Any:
 @compiled
 def add(packed: Packed, rule: Rule, executed: Executed, relation: int, row: Any) -> None:
     """Count a group of a relation as executed."""
+    executed.done[relation] += 1
     for slot in range(packed.first[relation], packed.first[relation + 1]):
         if rule.by == BY_VOLUME:
             split(packed.layout, executed.boxes, slot, row)
@@ -231,7 +239,7 @@ def advance(
         draw_candidates(rng, packed, shared)
         expand(packed, shared, rows)
         score(packed, rule, executed, rows, scores)
-        which[i], chosen = choose(rng, scores)
+        which[i], chosen = choose(rng, rule, executed, scores)
         add(packed, rule, executed, which[i], rows[chosen])
         made[i] = shared[chosen]
     return made.shape[0]
