@@ -32,7 +32,7 @@ def main():
         line(
             f"{name}, {GROUPS:,} groups, k = {K}, 2-D",
             f"{took:.3f} s",
-            f"published {PUBLISHED[name]} (a 1-2 relation); {FEW:,} groups: {slow / quick:.0f} x a plain loop ({slow:.1f} s)",
+            f"published {PUBLISHED[name]} (1-2 relation); {FEW:,} groups: {slow / quick:.0f} x a plain loop ({slow:.1f} s)",
         )
     many = _generated("SFIDMT-ART", tripled, 10 * GROUPS)
     few = _generated("SFIDMT-ART", tripled, GROUPS)

@@ -282,7 +282,8 @@ class Neighbours(Selection):
         away = 0.0
         for distance in nearest:
             away += distance
-        return -sum(map(len, beside)), away / len(nearest) if total > 0 and nearest else 0.0
+        occupied = sum(map(len, beside)) / (1 if self.published else len(pairs))
+        return -occupied, away / len(nearest) if total > 0 and nearest else 0.0
 
 
 class Iterative(Selection):

@@ -86,7 +86,10 @@ def _beside(bench: Bench, name: str, label: str, stand: StandIn | None, generato
     if stand is None:
         return []
     jobs = {each: _hunting(bench.scale, stand, name, each) for each in generators}
-    rows = [Row(label, "our rate, %", math.nan, 100 * stand.rate)]
+    rows = [
+        Row(label, "our rate, %", math.nan, 100 * stand.rate),
+        Row(label, "our trials", math.nan, jobs[BASE].trials),
+    ]
     for each, job in jobs.items():
         if each != BASE:
             rows.append(Row(label, f"{each}, F-ratio %", math.nan, ratio(bench, job, jobs[BASE])))

@@ -123,8 +123,8 @@ def score(packed: Packed, rule: Rule, executed: Executed, rows: Any, scores: Any
     """Write three scores of each relation and candidate, to be compared one after the other; more is better.
 
     The first is the share (or number) of inputs in open cells, the volume of the boxes that are hit, or the distance to
-    what was executed. By neighbours the second is how few neighbouring cells are occupied, the third the mean distance
-    to the nearest of them.
+    what was executed. By neighbours the second is how few neighbouring cells are occupied, in all or an input, the third
+    the mean distance to the nearest of them.
     """
     layout = packed.layout
     closed = np.zeros(rows.shape[0])
@@ -155,7 +155,7 @@ def score(packed: Packed, rule: Rule, executed: Executed, rows: Any, scores: Any
                 if scores[relation, i, 0] > 0 and near:
                     scores[relation, i, 2] = away / near
         if rule.share:
-            scores[relation, :, 0] /= last - first
+            scores[relation, :, :2] /= last - first
 
 
 @compiled
