@@ -257,7 +257,9 @@ def draw_in_cell(rng: Any, layout: Layout, cells: Cells, slot: int, cell: int, r
         for j in range(last - first):
             low, parts = layout.low[first + j], cells.parts[first + j]
             value = low + (layout.high[first + j] - low) * ((corner[j] + rng.random()) / parts)
-            rows[i, first + j] = settled(layout, first + j, value)
+            rows[i, first + j] = settled(
+                layout.kind[first + j], layout.low[first + j], layout.high[first + j], value
+            )
 
 
 @compiled

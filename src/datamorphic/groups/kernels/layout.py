@@ -115,11 +115,14 @@ def follow(layout: Layout, rows: Any) -> None:
 
 
 @compiled
-def settled(layout: Layout, column: int, value: float) -> Any:
-    """Return a value as it is in its column: whole numbers and categories rounded, within the limits."""
-    if layout.kind[column] == NUMBER:
+def settled(kind: int, low: float, high: float, value: float) -> Any:
+    """Return a value as it is in its column: whole numbers and categories rounded, within the limits.
+
+    Its arguments are numbers: to hand over a layout for each value would take longer than the rest.
+    """
+    if kind == NUMBER:
         return value
-    return min(max(np.floor(value + 0.5), layout.low[column] + 0.5), layout.high[column] - 0.5)
+    return min(max(np.floor(value + 0.5), low + 0.5), high - 0.5)
 
 
 def rounded(layout: Layout, values: Floats) -> Floats:
@@ -133,8 +136,8 @@ def rounded(layout: Layout, values: Floats) -> Floats:
 def draw_uniform(rng: Any, layout: Layout, slot: int, row: Any) -> None:
     """Draw an input of a slot: one random number a column."""
     for column in range(layout.start[slot], layout.start[slot + 1]):
-        low = layout.low[column]
-        row[column] = settled(layout, column, low + (layout.high[column] - low) * rng.random())
+        low, high = layout.low[column], layout.high[column]
+        row[column] = settled(layout.kind[column], low, high, low + (high - low) * rng.random())
 
 
 @compiled

@@ -26,7 +26,7 @@ class Near(NamedTuple):
     head: Ints  # (slots, 2 * capacity)
     after: Ints  # (slots, capacity)
     side: Ints  # (slots,): cells along each column; 0 where there is no grid
-    scratch: Ints  # (2, columns): making arrays for each search would take longer than the search
+    scratch: Ints  # (columns,): making an array for each search would take as long as the search
 
 
 def make_near(slots: int, columns: int, capacity: int) -> Near:
@@ -37,7 +37,7 @@ def make_near(slots: int, columns: int, capacity: int) -> Near:
         np.full((slots, 2 * capacity), -1, dtype=np.int64),
         np.full((slots, capacity), -1, dtype=np.int64),
         np.zeros(slots, dtype=np.int64),
-        np.zeros((2, MOST), dtype=np.int64),
+        np.zeros(MOST, dtype=np.int64),
     )
 
 
@@ -105,50 +105,37 @@ def nearest(layout: Layout, near: Near, slot: int, row: Any) -> Any:
     first = layout.start[slot]
     dimension = layout.start[slot + 1] - first
     side = near.side[slot]
-    cell, at = near.scratch[0], near.scratch[1]
-    for j in range(dimension):
-        cell[j] = _cell(layout, first + j, side, row[first + j])
+    cell = near.scratch
+    for j in range(dimension):  # as `_cell`, without the cost of a call
+        low, high = layout.low[first + j], layout.high[first + j]
+        cell[j] = 0
+        if high > low:
+            cell[j] = int(min(max((row[first + j] - low) / (high - low) * side, 0.0), side - 1.0))
     best = np.inf
+    wide, deep = (side if dimension > 1 else 1), (side if dimension > 2 else 1)
+    points, head, after = near.points[slot], near.head[slot], near.after[slot]
     for ring in range(side):
         # every cell that is `ring` away along one column and no more along the others
-        for j in range(dimension):
-            at[j] = -ring
-        while True:
-            outer = False
-            inside = True
-            place = 0
-            for j in range(dimension):
-                if abs(at[j]) == ring:
-                    outer = True
-                here = cell[j] + at[j]
-                if here < 0 or here >= side:
-                    inside = False
-                place = place * side + here
-            if outer and inside:
-                point = near.head[slot, place]
-                while point >= 0:
-                    squares = 0.0
-                    for j in range(dimension):
-                        apart = (row[first + j] - near.points[slot, point, j]) * layout.scale[first + j]
-                        squares += apart * apart
-                    best = min(best, squares)
-                    point = near.after[slot, point]
-            j = dimension - 1
-            while j >= 0:
-                # along the last column only the two ends of a ring are new, unless another column is at an end
-                step = 1
-                if j == dimension - 1 and ring > 0:
-                    step = 2 * ring
-                    for other in range(dimension - 1):
-                        if abs(at[other]) == ring:
-                            step = 1
-                if at[j] + step <= ring:
-                    at[j] += step
-                    break
-                at[j] = -ring
-                j -= 1
-            if j < 0:
-                break
+        for a in range(max(cell[0] - ring, 0), min(cell[0] + ring, side - 1) + 1):
+            outer = abs(a - cell[0]) == ring
+            for b in range(max(cell[1] - ring, 0), min(cell[1] + ring, wide - 1) + 1):
+                at_end = outer or (dimension > 1 and abs(b - cell[1]) == ring)
+                if not at_end and dimension < 3:
+                    continue
+                step = 1 if at_end or ring == 0 else 2 * ring  # inside, only the two ends are new
+                for c in range(
+                    cell[2] - ring if dimension > 2 else 0, cell[2] + ring + 1 if dimension > 2 else 1, step
+                ):
+                    if c < 0 or c >= deep:
+                        continue
+                    point = head[(a * wide + b) * deep + c]
+                    while point >= 0:
+                        squares = 0.0
+                        for j in range(dimension):
+                            apart = (row[first + j] - points[point, j]) * layout.scale[first + j]
+                            squares += apart * apart
+                        best = min(best, squares)
+                        point = after[point]
         if best < np.inf:
             room = np.inf  # to the nearest side beyond which there are cells that were not looked at
             for j in range(dimension):

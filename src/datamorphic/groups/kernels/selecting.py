@@ -55,7 +55,9 @@ def draw_candidates(rng: Any, packed: Packed, shared: Any) -> None:
         for column in range(shared.shape[1]):
             low = packed.shared.low[column]
             drawn = low + (packed.shared.high[column] - low) * rng.random()
-            shared[i, column] = settled(packed.shared, column, drawn)
+            shared[i, column] = settled(
+                packed.shared.kind[column], packed.shared.low[column], packed.shared.high[column], drawn
+            )
 
 
 @compiled

@@ -115,13 +115,18 @@ def draw_in_shell(rng: Any, layout: Layout, shells: Shells, number: int, slot: i
         half = (layout.high[column] - layout.low[column]) / 2
         centre = layout.low[column] + half
         if layout.kind[column] == CATEGORY or not half > 0:
-            row[column] = settled(layout, column, layout.low[column] + 2 * half * rng.random())
+            row[column] = settled(
+                layout.kind[column],
+                layout.low[column],
+                layout.high[column],
+                layout.low[column] + 2 * half * rng.random(),
+            )
             continue
         if seen == side // 2:
             offset = norm if side % 2 else -norm
         else:
             offset = norm * (2 * rng.random() - 1)
-        row[column] = settled(layout, column, centre + half * offset)
+        row[column] = settled(layout.kind[column], layout.low[column], layout.high[column], centre + half * offset)
         seen += 1
 
 

@@ -175,7 +175,9 @@ def propose_split(rng: Any, layout: Layout, boxes: Boxes, rows: Any) -> None:
             for j in range(layout.start[slot + 1] - first):
                 low = boxes.low[slot, box, j]
                 value = low + (boxes.high[slot, box, j] - low) * rng.random()
-                rows[i, first + j] = settled(layout, first + j, value)
+                rows[i, first + j] = settled(
+                    layout.kind[first + j], layout.low[first + j], layout.high[first + j], value
+                )
 
 
 @compiled
