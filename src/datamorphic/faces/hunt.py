@@ -60,7 +60,12 @@ def hunt(
             show_default=False,
         ),
     ] = None,
-    generator: Generator = "SFIDMT-ART",
+    generator: Annotated[
+        str | None,
+        typer.Option(
+            help="Who chooses groups: SFIDMT-ART (default), MT-RT (random), MT-BART ...; of models MD-ART by default."
+        ),
+    ] = None,
     selector: Annotated[
         str | None,
         typer.Option(help="Who chooses among several relations, e.g. MRGS-ART; they take turns by default."),

@@ -72,7 +72,8 @@ def simulate(
     if html is not None:
         write(simulations_page(made), html)
     if as_json:
-        print_json({"simulations": [each.document() for each in made]})
+        told = [each.document() for each in made]
+        print_json((told[0] if len(told) == 1 else {}) | {"simulations": told})
         return
     if len(made) == 1:
         print_text(made[0].describe())

@@ -22,13 +22,23 @@ ROOM = 64  # groups there is room for at the start
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Some groups: what was drawn for their sources, and their follow-ups, a row a group."""
+    """Some groups: what was drawn for their sources, and their follow-ups, a row a group.
+
+    Examples
+    --------
+    >>> sources, follow_ups = Groups(np.zeros((3, 1)), np.ones((3, 2)))
+    >>> sources.shape, follow_ups.shape
+    ((3, 1), (3, 2))
+    """
 
     sources: Floats
     follow_ups: Floats
 
     def __len__(self) -> int:
         return len(self.sources)
+
+    def __iter__(self) -> Iterator[Floats]:
+        return iter((self.sources, self.follow_ups))
 
 
 class Generator:

@@ -133,7 +133,7 @@ class FunctionRelation:
             signature = inspect.signature(function)
         except (TypeError, ValueError):
             return  # nobody knows: NumPy's own functions do not tell
-        more = {"outputs": []} if self.uses_outputs and what == "follow_up" else {}
+        more: dict[str, Any] = {"outputs": []} if self.uses_outputs and what == "follow_up" else {}
         try:
             signature.bind(*range(self.sources), **more)
         except TypeError as error:
