@@ -99,10 +99,12 @@ def hunt(
     limit = _stop_after(stop_after)
     with user_code():
         system, name, own = _system(hunted, data, trust)
-        if selector is not None and hasattr(system, "shared"):
-            own = system.shared()  # a selector puts the same sources to all
+        chosen = _chosen(hunted, relations or [], own)
+        if selector is not None and own is not None:
+            shared = system.shared()  # a selector puts the same sources to all
+            chosen = [shared.get(each.name, each) for each in chosen]
         found = run(
-            system, _chosen(hunted, relations or [], own), generator, selector, budget, trials, seed, stop_after=limit,
+            system, chosen, generator, selector, budget, trials, seed, stop_after=limit,
             k=k, data=None if data is None else load_data(data), target=target, timeout=timeout,
         )  # fmt: skip
         if name is not None:

@@ -184,15 +184,14 @@ def _answer_with(turn: Proposing, answer: Any) -> None:
 def _relations(sut: Any, given: Any, space: Any, selected: bool) -> list[FunctionRelation]:
     """Return the relations by objects or names; those of a program on one source domain where a selector chooses."""
     own: Mapping[str, FunctionRelation] = getattr(sut, "relations", None) or {}
-    if selected and own and hasattr(sut, "shared"):
-        own = sut.shared()
+    shared = sut.shared() if selected and own and hasattr(sut, "shared") else {}
     if given is None:
         if not own:
             raise ArgumentError(
                 "Say which relations must hold: hunt(function, relation). Make one with dm.FunctionRelation, or take those "
                 "of a program of dm.programs."
             )
-        given = list(own.values())
+        given = list(own)
     several = given if isinstance(given, list | tuple | set | frozenset) else [given]
     if isinstance(given, Mapping):
         several = list(given.values())
@@ -205,6 +204,7 @@ def _relations(sut: Any, given: Any, space: Any, selected: bool) -> list[Functio
                     + (did_you_mean(each, own) if own else "Give the relation itself.")
                 )
             each = own[each]
+            each = shared.get(each.name, each)
         if isinstance(each, type) and issubclass(each, Relation):
             each = each()
         if isinstance(each, Relation):
