@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -22,6 +25,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("datamorphic")
+WARMING = pytest.StashKey[subprocess.Popen]()
 
 
 @pytest.fixture(scope="session")
@@ -46,3 +50,17 @@ def mixed():
             dm.Categorical("c", ["a", "b", "c"]),
         ]
     )
+
+
+def pytest_configure(config):
+    """Have the kernels compiled while the first tests run, where several processes share the work."""
+    if not hasattr(config, "workerinput") and config.getoption("numprocesses", None):
+        script = Path(__file__).with_name("warming.py")
+        config.stash[WARMING] = subprocess.Popen([sys.executable, script], stderr=subprocess.DEVNULL)
+
+
+def pytest_unconfigure(config):
+    warming = config.stash.get(WARMING, None)
+    if warming is not None:
+        warming.kill()
+        warming.wait()

@@ -1,0 +1,27 @@
+"""Compiles the kernels of groups, in a process of its own: or every process of a test run would, at the same time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import datamorphic as dm
+from datamorphic.groups.generators import GENERATORS, make
+from datamorphic.groups.selectors import SELECTORS, make_selector
+
+
+def main() -> None:
+    matrix = dm.FunctionRelation(name="matrix", domain=[(0, 1)] * 2, follow_up=dm.Affine.scaled(2.0, 2))
+    function = dm.FunctionRelation(name="function", domain=[(0, 1)] * 2, follow_up=lambda x: 2 * x)
+    for name in GENERATORS:
+        for relation in (matrix, function):
+            make(name, relation).propose(80)
+    for name in SELECTORS:
+        for relations in ([matrix, matrix], [matrix, function]):
+            selector = make_selector(name, relations)
+            selector.propose(5)
+            selector.relation_for(np.zeros(2))
+            selector.group_for(0, np.zeros((2, 2)))
+
+
+if __name__ == "__main__":
+    main()
