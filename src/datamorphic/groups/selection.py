@@ -68,8 +68,8 @@ class Selector:
         Where candidates come from: uniform, rows of a data set, or a generator that knows sources only.
     published : bool
         Whether inputs in open cells are counted, and the best relation is drawn among equals, as published. Counting starves
-        relations that have few follow-ups. Otherwise their share counts, and among equals the relation that was executed
-        least, since shares favour relations with few follow-ups a little.
+        relations that have few follow-ups. Otherwise their share counts, among equals the relation that was executed least,
+        and one that falls behind comes next: shares favour relations with few follow-ups.
     domains : {"refuse", "meet"}
         What to do about relations with different source domains.
     metric : {"euclidean", "jaccard"}

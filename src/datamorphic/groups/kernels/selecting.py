@@ -17,6 +17,7 @@ from .nearest import Near, add_point, nearest
 from .splitting import Boxes, leaf_of, split
 
 BY_CELLS, BY_NEIGHBOURS, BY_VOLUME, BY_DISTANCE = range(4)
+BEHIND = 0.9  # of the mean number of groups: a relation with fewer is well behind
 
 
 class Packed(NamedTuple):
@@ -194,8 +195,8 @@ def best_row(scores: Any, tie: float) -> Any:
 def choose(rng: Any, rule: Rule, executed: Executed, scores: Any) -> Any:
     """Return the best relation and its best candidate: one random number for each relation, one for all.
 
-    By shares, relations that are equally good are equal only if as many groups of each were executed: one with many
-    follow-ups seldom has all of them in empty cells, and would fall behind.
+    By shares, a relation with many follow-ups seldom has all of them in empty cells, and would fall behind. So among equally
+    good ones the least executed is taken, and one that is well behind the others comes next in any case.
     """
     relations, kinds = scores.shape[0], scores.shape[2]
     chosen = np.empty(relations, dtype=np.int64)
@@ -206,6 +207,10 @@ def choose(rng: Any, rule: Rule, executed: Executed, scores: Any) -> Any:
         if rule.share:
             bests[relation, kinds] = -executed.done[relation]
     relation = best_row(bests, rng.random())
+    if rule.share:
+        last = np.argmin(executed.done)
+        if executed.done[last] < BEHIND * executed.done.mean() - 1.0:
+            relation = last
     return relation, chosen[relation]
 
 
