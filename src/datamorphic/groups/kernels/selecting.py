@@ -208,7 +208,7 @@ def choose(rng: Any, rule: Rule, executed: Executed, scores: Any) -> Any:
             bests[relation, kinds] = -executed.done[relation]
     relation = best_row(bests, rng.random())
     if rule.share:
-        last = np.argmin(executed.done)
+        last = int(np.argmin(executed.done))
         if executed.done[last] < BEHIND * executed.done.mean() - 1.0:
             relation = last
     return relation, chosen[relation]
