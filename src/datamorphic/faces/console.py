@@ -8,15 +8,20 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .._checks import jsonable
 from ..errors import UsageError
+from ..reports.texts import cut
 from ..reports.texts import printable as printable
 from ..runs.progress import plain_terminal
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+LONGEST = 2_000  # letters of a line
 FINDINGS, WRONG_USE, SYSTEM_FAILED, OWN_FAULT, STOPPED, CLOSED = 1, 2, 3, 70, 130, 141
 
 Seed = Annotated[int, typer.Option(help="Where randomness starts; the same seed gives the same result.", min=0)]
@@ -94,3 +99,35 @@ def ready_to_write(path: Path) -> None:
         raise UsageError(f"The folder of {path} cannot be made: {error}.") from error
     if not os.access(path.parent, os.W_OK):
         raise UsageError(f"The folder of {path} cannot be written to.")
+
+
+def write_rows(rows: pd.DataFrame, file: Path) -> None:
+    """Write rows as Parquet where the name of the file says so, else as CSV."""
+    try:
+        if file.suffix.lower() in (".parquet", ".pq"):
+            rows.to_parquet(file, index=False)
+        else:
+            rows.to_csv(file, index=False)
+    except OSError as error:
+        raise UsageError(
+            f"The rows cannot be written to {str(file)!r}: {error.strerror}. Name another file."
+        ) from None
+
+
+def print_text(text: str) -> None:
+    """Print a text, its first line in bold."""
+    out = console()
+    first, *rest = (cut(printable(line), LONGEST) for line in text.split("\n"))
+    if out.is_terminal:
+        out.print(f"[bold]{escaped(first)}[/]")
+    else:
+        out.print(first, markup=False)
+    for line in rest:
+        out.print(line, markup=False)
+
+
+def tell_written(*files: Path | None) -> None:
+    """Say which files were written."""
+    for file in files:
+        if file is not None:
+            console().print(f"Written: {file}", markup=False)

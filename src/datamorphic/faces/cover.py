@@ -10,15 +10,23 @@ import typer
 
 from .._checks import plural
 from ..errors import UsageError
-from ..reports.texts import cut
 from ..trees.files import is_tree_file, load_trees
-from .console import FINDINGS, Json, Seed, console, escaped, print_json, printable, ready_to_write, user_code
+from .console import (
+    FINDINGS,
+    Json,
+    Seed,
+    console,
+    print_json,
+    print_text,
+    ready_to_write,
+    tell_written,
+    user_code,
+    write_rows,
+)  # fmt: skip
 from .resolve import Data, Inputs, Target, Trust, load_data, load_system
 
 if TYPE_CHECKING:
     import pandas as pd
-
-LONGEST = 2_000  # letters of a line
 
 Model = Annotated[
     str | None,
@@ -116,7 +124,7 @@ def cover(
         found = run(tree, rows, **options)
         if fix is not None:
             extra = found.fix()
-            _write(extra, fix)
+            write_rows(extra, fix)
             lifted = _lifted(found.share, run(tree, stacked([rows, extra], rows), **options).share, extra, fix)
         if html is not None:
             found.to_html(html)
@@ -131,15 +139,13 @@ def cover(
             told | {"at_least": at_least, "enough": enough} | ({"extra": len(extra)} if fix is not None else {})
         )
     else:
-        _print(found.describe(show))
+        print_text(found.describe(show))
         out = console()
         if not enough:
             out.print(f"Too little: {100 * (at_least or 0):g} % were asked for.", markup=False)
         if lifted:
             out.print(lifted, markup=False)
-        for file in (html, svg, junit):
-            if file is not None:
-                out.print(f"Written: {file}", markup=False)
+        tell_written(html, svg, junit)
     if not enough:
         raise typer.Exit(FINDINGS)
 
@@ -180,19 +186,16 @@ def select(
             tolerance=tolerance, surrogate=surrogate if train is None else load_data(train),
         )  # fmt: skip
         if out is not None:
-            _write(found.rows, out)
+            write_rows(found.rows, out)
         if html is not None:
             found.to_html(html)
     if as_json:
         print_json(found.document())
         return
-    _print(found.describe())
-    shown = console()
+    print_text(found.describe())
     if out is None:
-        shown.print(found.rows.to_string(max_rows=20), markup=False)
-    for file in (out, html):
-        if file is not None:
-            shown.print(f"Written: {file}", markup=False)
+        console().print(found.rows.to_string(max_rows=20), markup=False)
+    tell_written(out, html)
 
 
 def _data(inputs: str | None, data: str | None) -> pd.DataFrame:
@@ -242,25 +245,6 @@ def _ready(read: list[str | None], *files: Path | None) -> None:
             if given is not None and os.path.exists(given) and file.exists() and os.path.samefile(given, file):
                 raise UsageError(f"{str(file)!r} is what is read: it would be written over. Name another file.")
         ready_to_write(file)
-
-
-def _write(rows: pd.DataFrame, file: Path) -> None:
-    if file.suffix.lower() in (".parquet", ".pq"):
-        rows.to_parquet(file, index=False)
-    else:
-        rows.to_csv(file, index=False)
-
-
-def _print(text: str) -> None:
-    """Print a text, its first line in bold."""
-    out = console()
-    first, *rest = (cut(printable(line), LONGEST) for line in text.split("\n"))
-    if out.is_terminal:
-        out.print(f"[bold]{escaped(first)}[/]")
-    else:
-        out.print(first, markup=False)
-    for line in rest:
-        out.print(line, markup=False)
 
 
 def _lifted(before: float, after: float, extra: pd.DataFrame, file: Path) -> str:

@@ -11,19 +11,19 @@ import typer
 
 from .._checks import plural
 from ..errors import SystemFailed, UsageError
-from ..reports.texts import cut
 from .console import (
     FINDINGS,
     STOPPED,
     Json,
     Seed,
     console,
-    escaped,
     print_json,
-    printable,
+    print_text,
     ready_to_write,
+    tell_written,
     user_code,
-)
+    write_rows,
+)  # fmt: skip
 from .resolve import Data, Target, Timeout, Trust, load_data, load_object, load_system
 
 if TYPE_CHECKING:
@@ -31,16 +31,12 @@ if TYPE_CHECKING:
 
     from ..relations.numeric import FunctionRelation
 
-LONGEST = 2_000  # letters of a line
 PROGRAM = "program:"
 
 Candidates = Annotated[
     int | None, typer.Option("--k", help="How many candidates there are for each group.", min=1)
 ]
 Page = Annotated[Path | None, typer.Option(help="Write the page to this file.")]
-Generator = Annotated[
-    str, typer.Option(help="Who chooses groups: MT-RT (random), SFIDMT-ART, MT-BART, MT-IPART ...")
-]
 
 
 def hunt(
@@ -209,7 +205,9 @@ def generate(
         list[str] | None,
         typer.Option(metavar="LOW,HIGH", help="For single inputs, the limits of one of them; may be repeated."),
     ] = None,
-    generator: Generator = "SFIDMT-ART",
+    generator: Annotated[
+        str, typer.Option(help="Who chooses groups: MT-RT (random), SFIDMT-ART, MT-BART, MT-IPART ...")
+    ] = "SFIDMT-ART",
     n: Annotated[int, typer.Option(help="How many groups.", min=1)] = 1000,
     k: Candidates = None,
     out: Annotated[Path | None, typer.Option(help="Write them to this CSV or Parquet file.")] = None,
@@ -239,7 +237,7 @@ def generate(
         seconds = time.perf_counter() - began
         rows = _table(relation, groups)
         if out is not None:
-            _write(rows, out)
+            write_rows(rows, out)
     if as_json:
         told = {"relation": of, "domain": domain, "generator": generator, "n": n, "seed": seed, "seconds": seconds}
         told |= {"columns": list(rows.columns)}
@@ -299,35 +297,3 @@ def _table(relation: Any, groups: Any) -> pd.DataFrame:
             names = names_of(Box.of([(0, 1)] * each.shape[1]))
             columns |= {f"{start}_{name}": each[:, j] for j, name in enumerate(names)}
     return pd.DataFrame(columns)
-
-
-def _write(rows: pd.DataFrame, file: Path) -> None:
-    try:
-        if file.suffix.lower() in (".parquet", ".pq"):
-            rows.to_parquet(file, index=False)
-        else:
-            rows.to_csv(file, index=False)
-    except OSError as error:
-        raise UsageError(f"The groups cannot be written to {str(file)!r}: {error.strerror}.") from None
-
-
-# -- printing ----------------------------------------------------------------------------------------------------------
-
-
-def print_text(text: str) -> None:
-    """Print a text, its first line in bold."""
-    out = console()
-    first, *rest = (cut(printable(line), LONGEST) for line in text.split("\n"))
-    if out.is_terminal:
-        out.print(f"[bold]{escaped(first)}[/]")
-    else:
-        out.print(first, markup=False)
-    for line in rest:
-        out.print(line, markup=False)
-
-
-def tell_written(*files: Path | None) -> None:
-    """Say which files were written."""
-    for file in files:
-        if file is not None:
-            console().print(f"Written: {file}", markup=False)

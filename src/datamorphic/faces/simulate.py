@@ -8,8 +8,8 @@ import typer
 
 from .._checks import plural
 from ..errors import UsageError
-from .console import Json, Seed, console, print_json, printable, ready_to_write
-from .hunt import Candidates, Page, print_text, tell_written
+from .console import Json, Seed, console, print_json, print_text, printable, ready_to_write, tell_written
+from .hunt import Candidates, Page
 
 
 def simulate(

@@ -149,7 +149,7 @@ class Relation:
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[Groups]:
         """Ask for source and follow-up cases, and judge them."""
         frame = inputs.frame
-        applies = self._column("applies", self.applies(frame), len(frame))
+        applies = true_or_false("applies", self.name, self.applies(frame), len(frame))
         made = self.follow_up(frame.copy(), rng)
         if len(made) != len(frame):
             raise TestSystemError(
@@ -175,7 +175,7 @@ class Relation:
         both = before.ok & after.ok
         if both.any():
             kept = self.expects(before.values[both], after.values[both])
-            verdicts[both] = np.where(self._column("expects", kept, int(both.sum())), HOLDS, VIOLATED)
+            verdicts[both] = np.where(true_or_false("expects", self.name, kept, int(both.sum())), HOLDS, VIOLATED)
         if applies is not None:
             verdicts[~applies] = INAPPLICABLE
         return Groups(rows, source, follow_up, before, after, verdicts)
@@ -187,21 +187,23 @@ class Relation:
         except DataError:
             return Rows(made.reset_index(drop=True))
 
-    def _column(self, what: str, given: Any, length: int) -> Mask:
-        column = np.asarray(given)
-        if column.shape != (length,) or column.dtype.kind not in "bO":
-            raise TestSystemError(
-                f"{what} of the relation {self.name!r} must give True or False for each of {length:,} cases. "
-                f"Got {column.dtype} of shape {column.shape}."
-            )
-        return column.astype(bool)
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
 
     def __str__(self) -> str:
         given = "the input is a case, the output what the system answers to it"
         return template("systems that answer cases", (given, *self.needs), self.name, self.says)
+
+
+def true_or_false(what: str, name: str, given: Any, length: int, noun: str = "cases") -> Mask:
+    """Return what a function of a relation told of each case, if that is True or False."""
+    column = np.asarray(given)
+    if column.shape != (length,) or column.dtype.kind not in "bO":
+        raise TestSystemError(
+            f"{what} of the relation {name!r} must give True or False for each of {length:,} {noun}. "
+            f"Got {column.dtype} of shape {column.shape}."
+        )
+    return column.astype(bool)
 
 
 def template(domain: str, given: Sequence[str], name: str, says: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._checks import is_number, reject, whole_number
 from ..errors import ArgumentError, TestSystemError
-from .base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask, Verdicts, template
+from .base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask, Verdicts, template, true_or_false
 from .boxes import NUMBER, Affine, Box, Floats
 from .comparing import AT_MOST, EQUAL, LESS, Compared, compared, known, same_labels
 
@@ -317,14 +317,14 @@ class FunctionRelation:
             if self.expects is not None:
                 for each in y:
                     there &= known(each, count)
-                kept = self._mask("expects", self.expects(x, y), count)
+                kept = true_or_false("expects", self.name, self.expects(x, y), count, "groups")
             else:
                 kept, left, defined = self._compared(x, y, count)
                 there &= defined
             verdicts = np.where(kept, HOLDS, VIOLATED).astype(np.int8)
             verdicts[~there] = UNDEFINED
             if self.applies is not None:
-                says = self._mask("applies", self.applies(x, y[: self.sources]), count)
+                says = true_or_false("applies", self.name, self.applies(x, y[: self.sources]), count, "groups")
                 verdicts[~says] = INAPPLICABLE
         if self.follow_domain is not None:
             for box, each in zip(self.follow_domain, x[self.sources :], strict=True):
@@ -341,15 +341,6 @@ class FunctionRelation:
         parts = [compared(pair, how, float(self.tolerance), self.relative, count, self.name) for pair in pairs]
         kept, room, defined = (np.array(each) for each in zip(*parts, strict=True))
         return Compared(np.asarray(kept.all(axis=0)), room.min(axis=0), np.asarray(defined.all(axis=0)))
-
-    def _mask(self, what: str, given: Any, count: int) -> Mask:
-        mask = np.asarray(given)
-        if mask.shape != (count,) or mask.dtype.kind not in "bO":
-            raise TestSystemError(
-                f"{what} of the relation {self.name!r} must give True or False for each of {count:,} groups. "
-                f"Got {mask.dtype} of shape {mask.shape}."
-            )
-        return mask.astype(bool)
 
     def __repr__(self) -> str:
         return f"FunctionRelation({self.name!r}, {self.sources}-{self.follow_ups})"

@@ -263,6 +263,17 @@ def draw_in_cell(rng: Any, layout: Layout, cells: Cells, slot: int, cell: int, r
 
 
 @compiled
+def to_next(step: Any) -> Any:
+    """Move on to the next of the cells beside one, -1, 0 or 1 along each column; False after the last."""
+    for j in range(len(step) - 1, -1, -1):
+        if step[j] < 1:
+            step[j] += 1
+            return True
+        step[j] = -1
+    return False
+
+
+@compiled
 def nearby(layout: Layout, cells: Cells, slot: int, row: Any) -> Any:
     """Return the distance to the nearest executed input in the cell of an input or beside it; infinite for none."""
     first, last = layout.start[slot], layout.start[slot + 1]
@@ -289,12 +300,5 @@ def nearby(layout: Layout, cells: Cells, slot: int, row: Any) -> Any:
                     squares += apart * apart
                 best = min(best, squares)
                 place = cells.after[slot, place]
-        j = dimension - 1
-        while j >= 0:
-            if step[j] < 1:
-                step[j] += 1
-                break
-            step[j] = -1
-            j -= 1
-        if j < 0:
+        if not to_next(step):
             return np.sqrt(best)

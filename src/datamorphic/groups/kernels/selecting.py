@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...relations.boxes import Floats
-from .cells import Cells, add_to_cells, all_refined, count_closed, part_of
+from .cells import Cells, add_to_cells, all_refined, count_closed, part_of, to_next
 from .compiling import compiled
 from .layout import Ints, Layout, settled
 from .nearest import Near, add_point, nearest
@@ -110,14 +110,7 @@ def _beside(layout: Layout, cells: Cells, slot: int, row: Any) -> Any:
         if inside and not own and cells.place[slot, cell] < 0:
             occupied += 1
             best = min(best, squares)
-        j = dimension - 1
-        while j >= 0:
-            if step[j] < 1:
-                step[j] += 1
-                break
-            step[j] = -1
-            j -= 1
-        if j < 0:
+        if not to_next(step):
             return occupied, np.sqrt(best)
 
 
