@@ -182,8 +182,10 @@ class FunctionRelation:
 
     def split(self, drawn: Floats) -> list[Floats]:
         """Return what was drawn, source by source, each with a row a group."""
-        ends = np.cumsum([box.dimension for box in self.domain])[:-1]
-        return np.split(np.asarray(drawn, dtype=float), ends, axis=1)
+        drawn = np.asarray(drawn, dtype=float)
+        if self.sources == 1:  # as good as always, and for every group that a generator chooses
+            return [drawn]
+        return np.split(drawn, np.cumsum([box.dimension for box in self.domain])[:-1], axis=1)
 
     def source_inputs(self, drawn: Floats) -> list[Floats]:
         """Return the source inputs of the function."""
