@@ -8,13 +8,13 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks.timing import line, seconds
 from datamorphic.data.knn import KNN
-from datamorphic.relations.drawing import random_training
-from datamorphic.relations.examining import Inputs
+from datamorphic.relations.drawing import draw_random_training
+from datamorphic.relations.examining import TrainingSource
 from datamorphic.relations.further import LEARNER_RELATIONS
-from datamorphic.relations.necessity import stance
+from datamorphic.relations.necessity import find_stance
 from datamorphic.sut.learner import Learner
-from datamorphic.sut.weka import Weka, why_no_weka
-from datamorphic.verdicts.examination import Examination, to_test
+from datamorphic.sut.weka import Weka, explain_missing_weka
+from datamorphic.verdicts.examination import LearnerSession, prepare_outcomes
 
 INPUTS = 300
 NAMES = (
@@ -35,21 +35,23 @@ NAMES = (
 def main():
     learners = {"our kNN in plain Python": KNN(3), "scikit-learn KNN(3)": KNeighborsClassifier(3)}
     learners["scikit-learn GaussianNB"] = GaussianNB()
-    missing = why_no_weka()
+    missing = explain_missing_weka()
     if not missing:
         learners |= {"Weka IBk -K 3": Weka("IBk -K 3"), "Weka NaiveBayes": Weka("NaiveBayes")}
     paces = {}
     for name, learner in learners.items():
-        views = {each: stance(each, learner) for each in NAMES}
+        views = {each: find_stance(each, learner) for each in NAMES}
         found = []
 
         def run(learner=learner, views=views, found=found):
-            tested = to_test([LEARNER_RELATIONS[each] for each in NAMES], views, 0, "count")
-            exam = Examination(learner, tested, Inputs(random_training, INPUTS), {"progress": False})
+            tested = prepare_outcomes([LEARNER_RELATIONS[each] for each in NAMES], views, 0, "count")
+            exam = LearnerSession(
+                learner, tested, TrainingSource(draw_random_training, INPUTS), {"progress": False}
+            )
             exam.run()
-            found.append(exam.tally.calls)
+            found.append(exam.counter.calls)
 
-        Learner(learner).execute(random_training(np.random.default_rng(0)))  # a JVM takes its time
+        Learner(learner).execute(draw_random_training(np.random.default_rng(0)))  # a JVM takes its time
         took = seconds(run)
         paces[name] = found[-1] / took
         groups = len(NAMES) * INPUTS / took

@@ -60,7 +60,7 @@ def workers(name, model, inputs, walks):
             f"{steady / steady_plain:>8.2f}"
         )
     print(
-        f"  {front.calls:,} calls, questions in up to {front.tally.most_batches} batches; ratios are to the serial engine"
+        f"  {front.calls:,} calls, questions in up to {front.tally.max_batches} batches; ratios are to the serial engine"
     )
 
 

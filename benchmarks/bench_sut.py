@@ -7,8 +7,8 @@ import numpy as np
 import datamorphic as dm
 from benchmarks.timing import line, seconds
 from datamorphic.runs.drive import drive
-from datamorphic.sut.guard import Guarded
-from datamorphic.sut.wrappers import Cached
+from datamorphic.sut.guard import GuardedSystem
+from datamorphic.sut.wrappers import CachingSystem
 
 SPACE = dm.Space([dm.Continuous(f"x{j}", 0, 1) for j in range(11)])
 
@@ -39,7 +39,7 @@ def main():
 
     bare = through(lambda: model)
     line("a model that does next to nothing, bare", f"{bare:.2f} s", f"{bare:.2f} us a row")
-    for name, make in {"guarded": lambda: Guarded(model), "cached": lambda: Cached(model)}.items():
+    for name, make in {"guarded": lambda: GuardedSystem(model), "cached": lambda: CachingSystem(model)}.items():
         took = through(make)
         line(f"the same, {name}", f"{took:.2f} s", f"{took - bare:+.2f} us a row")
     took = seconds(lambda: drive(flow(), model))

@@ -14,10 +14,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import datamorphic as dm
 from benchmarks.timing import line, seconds
-from datamorphic.trees.kills import kills_of
+from datamorphic.trees.kills import find_kills
 from datamorphic.trees.model import ABOVE, BELOW, EQUAL, FROM
-from datamorphic.trees.mutants import mutants_of
-from datamorphic.trees.reading import trees_of
+from datamorphic.trees.mutants import generate_mutants
+from datamorphic.trees.reading import read_trees
 
 ROWS, DECISIONS = 10_000, 1_000
 TREES, MANY = 500, 50_000
@@ -28,15 +28,15 @@ def main():
     X = rng.normal(size=(ROWS, 12)).astype(np.float32)
     y = (np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + rng.normal(0, 1.2, ROWS) > 0).astype(int)
     source = DecisionTreeClassifier(max_leaf_nodes=DECISIONS + 1, random_state=0).fit(X[:6000], y[:6000])
-    [tree] = trees_of(source)
-    mutants = mutants_of(tree)
+    [tree] = read_trees(source)
+    mutants = generate_mutants(tree)
     slow, expected = _in_place(source, X, mutants)
     line(f"mutate in place and predict, {len(mutants):,} mutants", f"{slow:.2f} s", f"{ROWS:,} rows")
     ways = {"NumPy": False} | ({"numba": True} if find_spec("numba") else {})
     for name, compiled in ways.items():
-        found = kills_of(tree, X, mutants, compiled=compiled)  # compiles, too
+        found = find_kills(tree, X, mutants, compiled=compiled)  # compiles, too
         same = np.array_equal(found.start, expected[0]) and np.array_equal(found.rows, expected[1])
-        took = seconds(lambda compiled=compiled: kills_of(tree, X, mutants, compiled=compiled))
+        took = seconds(lambda compiled=compiled: find_kills(tree, X, mutants, compiled=compiled))
         line(f"  by routing slices, {name}", f"{1000 * took:.1f} ms", f"{slow / took:.0f} x, same matrix: {same}")
     _forest()
 

@@ -18,11 +18,11 @@ import pytest
 
 NAME = "datamorphic"
 PROFILE_VARIABLE = "DATAMORPHIC_PROFILE"
-MOST_LINES = 40  # of statistics, unless more are asked for with -v
+MAX_STATISTICS_LINES = 40  # of statistics, unless more are asked for with -v
 COLUMNS = ("cases", "violated", "calls", "seconds")
 
 
-class Run:
+class PytestRun:
     """A run of pytest as asserts see it: what was asked for, which test this is, and where to leave figures.
 
     Attributes
@@ -42,11 +42,11 @@ class Run:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.profile: str | None = _given(config, "profile", os.environ.get(PROFILE_VARIABLE))
-        self.budget: str | None = _given(config, "budget")
-        seed = _given(config, "seed")
+        self.profile: str | None = _get_option(config, "profile", os.environ.get(PROFILE_VARIABLE))
+        self.budget: str | None = _get_option(config, "budget")
+        seed = _get_option(config, "seed")
         try:
-            self.seed = None if seed is None else _seed(seed)
+            self.seed = None if seed is None else _parse_seed(seed)
         except ValueError:
             raise pytest.UsageError(
                 f"datamorphic_seed is a whole number, not below 0. Got {seed!r} instead."
@@ -59,19 +59,19 @@ class Run:
         self.figures: dict[str, list[dict[str, Any]]] = {}
 
     @property
-    def told(self) -> bool:
+    def configured(self) -> bool:
         """Whether anybody asked for anything."""
         return bool(self.profile or self.budget or self.profiles) or self.seed is not None
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Raise where what was asked for cannot be."""
-        if not self.told:
+        if not self.configured:
             return
-        from datamorphic.asserts.profiles import check
+        from datamorphic.asserts.profiles import validate_profile
         from datamorphic.errors import UsageError
 
         try:
-            check(self.profile, self.profiles, self.budget)
+            validate_profile(self.profile, self.profiles, self.budget)
         except UsageError as error:
             raise pytest.UsageError(str(error)) from None
 
@@ -98,9 +98,9 @@ class Run:
         parts = ["pytest", os.path.relpath(whole, self.config.invocation_params.dir) + colons + test]
         parts += ["--datamorphic-seed", str(seed)] if seed is not None else []
         for option in ("profile", "budget"):  # what the configuration says is said again by itself
-            given = self.config.getoption(f"datamorphic_{option}")
-            given = given or (os.environ.get(PROFILE_VARIABLE) if option == "profile" else None)
-            parts += [f"--datamorphic-{option}", given] if given else []
+            value = self.config.getoption(f"datamorphic_{option}")
+            value = value or (os.environ.get(PROFILE_VARIABLE) if option == "profile" else None)
+            parts += [f"--datamorphic-{option}", value] if value else []
         return shlex.join(parts)
 
     def note(self, **figures: Any) -> None:
@@ -109,11 +109,11 @@ class Run:
             self.item.user_properties.append((NAME, json.dumps(figures)))
 
 
-_runs: list[Run] = []  # one, or more where tests run pytest themselves: the last is the one that is at work
-_KEY = pytest.StashKey[Run]()
+_runs: list[PytestRun] = []  # one, or more where tests run pytest themselves: the last is the one that is at work
+_KEY = pytest.StashKey[PytestRun]()
 
 
-def current() -> Run | None:
+def current() -> PytestRun | None:
     """Return the run of pytest that is going on in this process, if there is one."""
     return _runs[-1] if _runs else None
 
@@ -126,7 +126,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup(NAME, "datamorphic: testing models without an oracle")
     group.addoption(
         "--datamorphic-seed",
-        type=_seed,
+        type=_parse_seed,
         metavar="N",
         help="Where randomness starts in the asserts of datamorphic.",
     )
@@ -152,8 +152,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Read the options."""
-    run = Run(config)
-    run.check()
+    run = PytestRun(config)
+    run.validate()
     config.stash[_KEY] = run
     _runs.append(run)
 
@@ -185,12 +185,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Say at the beginning what was asked for."""
     run = config.stash[_KEY]
-    if not run.told:
+    if not run.configured:
         return None
-    said = [f"profile {run.profile or 'default'}"]
-    said += [f"seed {run.seed}"] if run.seed is not None else []
-    said += [f"budget {run.budget}"] if run.budget else []
-    return f"datamorphic: {', '.join(said)}"
+    parts = [f"profile {run.profile or 'default'}"]
+    parts += [f"seed {run.seed}"] if run.seed is not None else []
+    parts += [f"budget {run.budget}"] if run.budget else []
+    return f"datamorphic: {', '.join(parts)}"
 
 
 @pytest.hookimpl
@@ -199,9 +199,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     run = current()
     if run is None or report.when != "teardown":
         return
-    found = [json.loads(str(text)) for name, text in report.user_properties if name == NAME]
-    if found:
-        run.figures[report.nodeid] = found
+    figures = [json.loads(str(text)) for name, text in report.user_properties if name == NAME]
+    if figures:
+        run.figures[report.nodeid] = figures
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
@@ -210,25 +210,25 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     verbosity = config.get_verbosity()
     if not run.figures or verbosity < -1:
         return
-    rows = [(test, each) for test, figures in run.figures.items() for each in figures]
-    total = _total([each for _, each in rows])
+    rows = [(test, entry) for test, figures in run.figures.items() for entry in figures]
+    total = _format_total([entry for _, entry in rows])
     if verbosity < 0:
         terminalreporter.write_line(f"datamorphic: {total}")
         return
     rows.sort(key=lambda row: not row[1]["violated"])  # what is violated first
-    shown = rows if verbosity > 0 else rows[:MOST_LINES]
+    visible_rows = rows if verbosity > 0 else rows[:MAX_STATISTICS_LINES]
     terminalreporter.section("datamorphic")
-    for line in _table(shown):
+    for line in _format_table(visible_rows):
         terminalreporter.write_line(line)
-    if len(shown) < len(rows):
-        terminalreporter.write_line(f"... and {len(rows) - len(shown)} more: -v shows all")
+    if len(visible_rows) < len(rows):
+        terminalreporter.write_line(f"... and {len(rows) - len(visible_rows)} more: -v shows all")
     terminalreporter.write_line(total)
 
 
 # -- words -----------------------------------------------------------------------------------------------------
 
 
-def _given(config: pytest.Config, name: str, variable: str | None = None) -> Any:
+def _get_option(config: pytest.Config, name: str, variable: str | None = None) -> Any:
     """Return what was asked for: on the command line, else by a variable, else in the configuration."""
     for value in (config.getoption(f"datamorphic_{name}"), variable, config.getini(f"datamorphic_{name}")):
         if value is not None and value != "":
@@ -236,30 +236,30 @@ def _given(config: pytest.Config, name: str, variable: str | None = None) -> Any
     return None
 
 
-def _seed(text: Any) -> int:
+def _parse_seed(text: Any) -> int:
     number = int(text)
     if number < 0:
         raise ValueError(text)
     return number
 
 
-_seed.__name__ = "whole number"  # argparse says: invalid whole number value
+_parse_seed.__name__ = "whole number"  # argparse says: invalid whole number value
 
 
-def _total(figures: list[dict[str, Any]]) -> str:
-    cases, violated, calls = (sum(each[name] for each in figures) for name in COLUMNS[:3])
-    told = f"{len(figures):,} check{'s' * (len(figures) != 1)}, {cases:,} case{'s' * (cases != 1)}"
-    seeds = sorted({each["seed"] for each in figures if each.get("seed") is not None})
+def _format_total(figures: list[dict[str, Any]]) -> str:
+    cases, violated_count, calls = (sum(entry[name] for entry in figures) for name in COLUMNS[:3])
+    summary = f"{len(figures):,} check{'s' * (len(figures) != 1)}, {cases:,} case{'s' * (cases != 1)}"
+    seeds = sorted({entry["seed"] for entry in figures if entry.get("seed") is not None})
     seed = f"; seed {seeds[0]}" if len(seeds) == 1 else ""
-    return f"{told}, {violated:,} violated, {calls:,} calls{seed}"
+    return f"{summary}, {violated_count:,} violated, {calls:,} calls{seed}"
 
 
-def _table(rows: list[tuple[str, dict[str, Any]]]) -> list[str]:
+def _format_table(rows: list[tuple[str, dict[str, Any]]]) -> list[str]:
     """Return lines with columns one below the other."""
     cells = [["test", "relation", *COLUMNS, ""]]
-    for test, each in rows:
-        numbers = [f"{each[name]:,}" for name in COLUMNS[:3]] + [f"{each['seconds']:.2f}"]
-        cells.append([_short(test), each["relation"], *numbers, each.get("note", "")])
+    for test, entry in rows:
+        numbers = [f"{entry[name]:,}" for name in COLUMNS[:3]] + [f"{entry['seconds']:.2f}"]
+        cells.append([_shorten(test), entry["relation"], *numbers, entry.get("note", "")])
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     lines = []
     for row in cells:
@@ -269,6 +269,6 @@ def _table(rows: list[tuple[str, dict[str, Any]]]) -> list[str]:
     return lines
 
 
-def _short(test: str, most: int = 60) -> str:
+def _shorten(test: str, max_length: int = 60) -> str:
     """Return an id without what all tests have, and no longer than a line allows."""
-    return test if len(test) <= most else "..." + test[3 - most :]
+    return test if len(test) <= max_length else "..." + test[3 - max_length :]

@@ -7,7 +7,7 @@ import math
 from hypothesis import strategies as st
 
 import datamorphic as dm
-from datamorphic.morphisms.search import points
+from datamorphic.morphisms.search import build_points_strategy
 from datamorphic.space.points import Points
 
 
@@ -37,7 +37,7 @@ def spaces(draw, most=30, bounded=False):
 def spaces_with_points(draw, count=3, most=30):
     """A space and `count` single points of it."""
     space = draw(spaces(most))
-    codes = draw(points(space, count))
+    codes = draw(build_points_strategy(space, count))
     return space, *(Points(space, codes[i : i + 1]) for i in range(count))
 
 

@@ -179,12 +179,12 @@ def test_the_tutorial_comes_out_as_it_says(name, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", PAGES, ids=called)
 def test_files_of_promises_can_be_read(page, tmp_path):
-    from datamorphic.checkup.promises import promises_of
+    from datamorphic.checkup.promises import parse_expectations
 
     for block in blocks(page):
         if block.title is not None and block.title.startswith("promises."):
             write(block, tmp_path)
-            promises_of(tmp_path / block.title)
+            parse_expectations(tmp_path / block.title)
 
 
 def test_every_check_is_in_the_guide_to_reports():

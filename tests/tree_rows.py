@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from datamorphic.trees.inputs import read
-from datamorphic.trees.mutants import mutated
+from datamorphic.trees.inputs import read_data
+from datamorphic.trees.mutants import build_mutant
 
 NEIGHBOURS = [
     lambda limits: limits,
@@ -45,8 +45,8 @@ def asked(forest, frame, seed=0):
 
 def seen(forest, frame):
     """The rows as the trees of a forest see them."""
-    inputs, rows, _ = read(forest, frame)
-    return inputs.seen(rows)
+    inputs, rows, _ = read_data(forest, frame)
+    return inputs.to_tree_matrix(rows)
 
 
 def joint_kills_one_by_one(forest, given, of, tolerance):
@@ -55,7 +55,7 @@ def joint_kills_one_by_one(forest, given, of, tolerance):
     for number, mutants in enumerate(of):
         for mutant in range(len(mutants)):
             trees = list(forest.trees)
-            trees[number] = mutated(trees[number], mutants, mutant)
+            trees[number] = build_mutant(trees[number], mutants, mutant)
             changed = replace(forest, trees=tuple(trees))
             after = changed.decide(changed.scores(given))
             yield np.flatnonzero(np.abs(after - before) > tolerance).tolist()

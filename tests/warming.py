@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import datamorphic as dm
-from datamorphic.groups.generators import GENERATORS, make
+from datamorphic.groups.generators import GENERATORS, make_generator
 from datamorphic.groups.selectors import SELECTORS, make_selector
 
 
@@ -14,13 +14,13 @@ def main() -> None:
     function = dm.FunctionRelation(name="function", domain=[(0, 1)] * 2, follow_up=lambda x: 2 * x)
     for name in GENERATORS:
         for relation in (matrix, function):
-            make(name, relation).propose(80)
+            make_generator(name, relation).propose(80)
     for name in SELECTORS:
         for relations in ([matrix, matrix], [matrix, function]):
             selector = make_selector(name, relations)
             selector.propose(5)
-            selector.relation_for(np.zeros(2))
-            selector.group_for(0, np.zeros((2, 2)))
+            selector.choose_relation(np.zeros(2))
+            selector.choose_group(0, np.zeros((2, 2)))
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ def gallery():
     for name, sut in systems.items():
         front = dm.explore(sut, subject.space, "auto", walks=1500, seeds=500).a.frame
         ground = Map(sut, WIDTH, HEIGHT)
-        drawn[name] = ground.svg + ground.dots(front["x"], front["y"])
+        drawn[name] = ground.svg + ground.draw_dots(front["x"], front["y"])
     label = "The borders of Box 2 and of five models trained on 5,000 points of it; white dots are border pairs"
     in_rows("borders.svg", 3, label, drawn)
 

@@ -70,7 +70,7 @@ def walk():
     parts.append(words(left, 28, "3. Many walks find the front", weight=600))
     wide = Map(sut, width, height, cell=1.25)
     front = dm.explore(dm.subjects["Sin 1"], strategy="random_walk", walks=1500, seeds=200, pool="growing").a.frame
-    drawn = wide.svg + wide.dots(front["x"], front["y"], 1.8, 3.2)
+    drawn = wide.svg + wide.draw_dots(front["x"], front["y"], 1.8, 3.2)
     parts.append(f'<g transform="translate({left} {top})">{drawn}</g>')
     label = "A walk crosses a border; its last two points are narrowed by halving; many walks find the front"
     save("walk.svg", 884, top + height + 20, label, parts)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .asserts.baselines import assert_front_unchanged as assert_front_unchanged
     from .asserts.parametrizing import parametrize_with_relations as parametrize_with_relations
     from .cases import TestSet as TestSet
+    from .checkup.result import AuditResult as AuditResult
     from .checkup.result import Result as Result
     from .data.programs import programs as programs
     from .data.subjects import subjects as subjects
@@ -69,8 +70,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
+_MODULES = {
     "Affine": "relations.boxes",
+    "AuditResult": "checkup.result",
     "Box": "relations.boxes",
     "Categorical": "space.features",
     "Combinations": "space.constraints",
@@ -128,16 +130,16 @@ _HOMES = {
     "wrap": "sut.wrap",
 }
 
-__all__ = sorted(_HOMES)
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
+    module = _MODULES.get(name)
+    if module is None:
         raise AttributeError(f"module 'datamorphic' has no attribute {name!r}")
-    if not home:
+    if not module:
         return importlib.import_module(f".{name}", __name__)
-    value = getattr(importlib.import_module(f".{home}", __name__), name)
+    value = getattr(importlib.import_module(f".{module}", __name__), name)
     globals()[name] = value
     return value
 

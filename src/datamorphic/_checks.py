@@ -40,7 +40,7 @@ _SECRET_VALUE = re.compile(
 _ADDRESS = re.compile(rf"{_COLON}{_SLASH}{{2}}|\A\s*\w+\s*=[^=;]*[\s;]\w+\s*=", re.IGNORECASE)
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """Return a text without the passwords in its URLs and the values of parameters that are named like secrets.
 
     What might be part of a secret goes too: rather a host name too few than a password too many. The time it takes
@@ -52,11 +52,11 @@ def redacted(text: str) -> str:
     'postgresql://ada:***@db.example/runs?sslpassword=***&sslmode=require'
     """
     if _AT_SIGN.search(text):
-        text = _TOKEN_AS_USER.sub(r"\1***@", _LINE.sub(_without_passwords, text))
+        text = _TOKEN_AS_USER.sub(r"\1***@", _LINE.sub(_remove_passwords, text))
     return _SECRET_VALUE.sub(r"\1***", _NO_PORT.sub(r"\1***", text))
 
 
-def _without_passwords(line: re.Match[str]) -> str:
+def _remove_passwords(line: re.Match[str]) -> str:
     """Return a line whose URLs have no passwords.
 
     They end at the last @ without a space before it, as they may hold every other sign; with spaces at the first @
@@ -67,27 +67,27 @@ def _without_passwords(line: re.Match[str]) -> str:
     signs = [end - 1 for end in ends if text[end - 1] == "@"]
     gaps = [space.start() for space in _SPACE.finditer(text)] + [len(text)]
 
-    def last_of_word(position: int) -> int:
+    def find_last_in_word(position: int) -> int:
         count = bisect_right(ends, gaps[bisect_left(gaps, position)])
         return ends[count - 1] if count else 0
 
-    kept, done = [], 0
+    pieces, copied_until = [], 0
     last = ends[-1] if ends else 0
     for opening in _OPENING.finditer(text):
         start = opening.end(1)
         if start >= last:
             break
-        end = last_of_word(start)
+        end = find_last_in_word(start)
         if end <= start and not _PORT.match(text, start):
             sign = bisect_left(signs, start)
-            end = last_of_word(signs[sign]) if sign < len(signs) else last
-        if end > start and opening.start() >= done:
-            kept += [text[done:start], "***@"]
-            done = end
-    return "".join(kept) + text[done:]
+            end = find_last_in_word(signs[sign]) if sign < len(signs) else last
+        if end > start and opening.start() >= copied_until:
+            pieces += [text[copied_until:start], "***@"]
+            copied_until = end
+    return "".join(pieces) + text[copied_until:]
 
 
-def discreet(text: str) -> str:
+def redact_parameter(text: str) -> str:
     """Return the text of a parameter without secrets; what is no URL is kept to the letter, as it may be a path.
 
     Examples
@@ -95,15 +95,15 @@ def discreet(text: str) -> str:
     >>> discreet("token_classifier:model"), discreet("https://host/?token=x")
     ('token_classifier:model', 'https://host/?token=***')
     """
-    return redacted(text) if _ADDRESS.search(text) else text
+    return redact(text) if _ADDRESS.search(text) else text
 
 
-def names_a_secret(name: str) -> bool:
+def is_secret_name(name: str) -> bool:
     """Tell whether a parameter of this name holds a secret."""
     return _SECRET_NAME.search(name) is not None
 
 
-def jsonable(document: Any, *, words: Callable[[str], str] = str, finite: bool = True) -> Any:
+def to_jsonable(document: Any, *, convert_text: Callable[[str], str] = str, finite: bool = True) -> Any:
     """Return a document as every reader of JSON takes it: numbers that are none as None, keys as text.
 
     Every text in it is passed through `words`; without `finite` NaN and infinity stay, which Python reads back.
@@ -116,31 +116,34 @@ def jsonable(document: Any, *, words: Callable[[str], str] = str, finite: bool =
     if document is None or isinstance(document, bool):
         return document
     if isinstance(document, str):
-        return words(str(document))
+        return convert_text(str(document))
     if isinstance(document, float):
         return float(document) if math.isfinite(document) or not finite else None
     if isinstance(document, int):  # Python refuses to write long ones in decimal
         return int(document) if document.bit_length() < 10_000 else hex(document)
     if isinstance(document, Mapping):
-        return {words(str(key)): jsonable(value, words=words, finite=finite) for key, value in document.items()}
+        return {
+            convert_text(str(key)): to_jsonable(value, convert_text=convert_text, finite=finite)
+            for key, value in document.items()
+        }
     if isinstance(document, list | tuple):
-        return [jsonable(each, words=words, finite=finite) for each in document]
+        return [to_jsonable(item, convert_text=convert_text, finite=finite) for item in document]
     if hasattr(document, "tolist"):  # NumPy's numbers and arrays
         plain = document.tolist()
         if type(plain) is not type(document):
-            return jsonable(plain, words=words, finite=finite)
-    return words(str(document))
+            return to_jsonable(plain, convert_text=convert_text, finite=finite)
+    return convert_text(str(document))
 
 
-def reject(name: str, owner: str, expected: str, given: object) -> NoReturn:
+def reject(name: str, owner: str, expected: str, value: object) -> NoReturn:
     """Raise the one kind of argument error there is."""
-    shown = redacted(repr(given))
-    if len(shown) > 80:
-        shown = shown[:77] + "..."
-    raise ArgumentError(f"The {name!r} parameter of {owner} must be {expected}. Got {shown} instead.")
+    value_text = redact(repr(value))
+    if len(value_text) > 80:
+        value_text = value_text[:77] + "..."
+    raise ArgumentError(f"The {name!r} parameter of {owner} must be {expected}. Got {value_text} instead.")
 
 
-def whole_number(name: str, owner: str, value: object, low: int = 0, high: float = math.inf) -> int:
+def validate_integer(name: str, owner: str, value: object, low: int = 0, high: float = math.inf) -> int:
     """Return `value` as an int within [low, high]."""
     if isinstance(value, numbers.Integral) and not isinstance(value, bool) and low <= int(value) <= high:
         return int(value)
@@ -148,14 +151,14 @@ def whole_number(name: str, owner: str, value: object, low: int = 0, high: float
     reject(name, owner, f"an int in the range [{low}, {end}", value)
 
 
-def positive(name: str, owner: str, value: object) -> float:
+def validate_positive(name: str, owner: str, value: object) -> float:
     """Return `value` as a finite float above zero."""
     if not is_number(value) or not 0 < float(value) < math.inf:  # type: ignore[arg-type]
         reject(name, owner, "a finite number above 0", value)
     return float(value)  # type: ignore[arg-type]
 
 
-def one_of(name: str, owner: str, value: object, allowed: Iterable[str]) -> str:
+def validate_choice(name: str, owner: str, value: object, allowed: Iterable[str]) -> str:
     """Return `value` if it is among `allowed`."""
     allowed = list(allowed)
     if value not in allowed:
@@ -168,16 +171,16 @@ def is_number(value: object) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def did_you_mean(name: object, known: Iterable[object]) -> str:
+def suggest_name(name: object, known: Iterable[object]) -> str:
     """Return a hint with the nearest known name, or the names there are."""
-    names = [str(each) for each in known]
-    near = get_close_matches(str(name), names, n=1)
-    if near:
-        return f"Did you mean {near[0]!r}?"
+    names = [str(item) for item in known]
+    matches = get_close_matches(str(name), names, n=1)
+    if matches:
+        return f"Did you mean {matches[0]!r}?"
     return "There are: " + ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else ".")
 
 
-def optional_import(module: str, extra: str, purpose: str) -> ModuleType:
+def import_optional(module: str, extra: str, purpose: str) -> ModuleType:
     """Import a package that is not among the core ones, or say how to get it."""
     try:
         return importlib.import_module(module)
@@ -188,7 +191,7 @@ def optional_import(module: str, extra: str, purpose: str) -> ModuleType:
         ) from error
 
 
-def generator(name: str, owner: str, seed: object) -> Any:
+def to_generator(name: str, owner: str, seed: object) -> Any:
     """Return a NumPy generator from a seed, or the generator that was given."""
     import numpy as np
 
@@ -196,15 +199,15 @@ def generator(name: str, owner: str, seed: object) -> Any:
         return seed
     if seed is None or isinstance(seed, np.random.SeedSequence):
         return np.random.default_rng(seed)
-    return np.random.default_rng(whole_number(name, owner, seed))
+    return np.random.default_rng(validate_integer(name, owner, seed))
 
 
-def plural(count: int, noun: str, many: str | None = None) -> str:
+def pluralize(count: int, noun: str, plural_noun: str | None = None) -> str:
     """Return the count with its noun, e.g. ``1 row`` or ``10,000 rows``."""
-    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+    return f"{count:,} {noun if count == 1 else plural_noun or noun + 's'}"
 
 
-def short(value: Any) -> str:
+def format_short(value: Any) -> str:
     """Return a value as a person would write it in a sentence."""
     if isinstance(value, float) or (is_number(value) and type(value).__module__ == "numpy"):
         return f"{float(value):.10g}"

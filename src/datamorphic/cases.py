@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ._checks import plural
+from ._checks import pluralize
 from .errors import DataError
 from .outputs import Outputs, Status
-from .space.columns import fault_in
+from .space.columns import find_fault
 from .space.describe import space_from_dict, space_to_dict
-from .space.points import Points, Take
+from .space.points import Points, RowSelection
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Ids = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 NO_ORIGIN = -1
-FORMAT = 1  # of the Parquet file; readers refuse a newer one
+FORMAT_VERSION = 1  # of the Parquet file; readers refuse a newer one
 
 
 class Verdict(StrEnum):
@@ -39,7 +39,7 @@ class Verdict(StrEnum):
     UNDEFINED = "undefined"
 
 
-class Kind(IntEnum):
+class CaseKind(IntEnum):
     """Whether a case was given or made."""
 
     ORIGINAL = 0
@@ -81,7 +81,7 @@ class TestSet:
         return cls(
             inputs,
             np.arange(first_id, first_id + n, dtype=np.int64),
-            np.full(n, Kind.ORIGINAL, dtype=np.int8),
+            np.full(n, CaseKind.ORIGINAL, dtype=np.int8),
             np.zeros(n, dtype=np.int32),
             (maker,),
             np.full((n, 2), NO_ORIGIN, dtype=np.int64),
@@ -97,14 +97,14 @@ class TestSet:
         for ids in origins:
             if len(ids) != len(inputs):
                 raise DataError(
-                    f"{morphism} made {plural(len(inputs), 'case')} and was said to use {len(ids):,} origins. "
+                    f"{morphism} made {pluralize(len(inputs), 'case')} and was said to use {len(ids):,} origins. "
                     "Each new case needs its own origin."
                 )
-        fresh = TestSet.of_seeds(inputs, morphism, self.next_id)
+        new_cases = TestSet.of_seeds(inputs, morphism, self.next_id)
         parents = np.full((len(inputs), max(2, len(origins))), NO_ORIGIN, dtype=np.int64)
         for column, ids in enumerate(origins):
             parents[:, column] = ids
-        return replace(fresh, origins=parents, kinds=np.full(len(inputs), Kind.MUTANT, dtype=np.int8))
+        return replace(new_cases, origins=parents, kinds=np.full(len(inputs), CaseKind.MUTANT, dtype=np.int8))
 
     def grow(self, inputs: Points, morphism: str, origins: Sequence[Ids]) -> TestSet:
         """Return this set with new cases made from its own."""
@@ -115,7 +115,7 @@ class TestSet:
         if not isinstance(outputs, Outputs):
             raise DataError(f"Outputs are expected, as an executor gives them. Got {type(outputs).__name__}.")
         if len(outputs) != len(self):
-            raise DataError(f"{plural(len(self), 'case')} cannot take {plural(len(outputs), 'output')}.")
+            raise DataError(f"{pluralize(len(self), 'case')} cannot take {pluralize(len(outputs), 'output')}.")
         return replace(self, outputs=outputs)
 
     @staticmethod
@@ -128,30 +128,32 @@ class TestSet:
         """
         if not sets:
             raise DataError("There is nothing to concatenate: give at least one test set.")
-        numbered: list[TestSet] = []
-        for each in sets:
-            taken = np.concatenate([done.ids for done in numbered]) if numbered else np.empty(0, dtype=np.int64)
-            numbered.append(each.renumbered(int(taken.max()) + 1) if np.isin(each.ids, taken).any() else each)
-        names = tuple(dict.fromkeys(name for each in numbered for name in each.morphisms))
-        width = max(each.origins.shape[1] for each in numbered)
+        parts: list[TestSet] = []
+        for tests in sets:
+            used_ids = np.concatenate([part.ids for part in parts]) if parts else np.empty(0, dtype=np.int64)
+            parts.append(
+                tests.renumbered(int(used_ids.max()) + 1) if np.isin(tests.ids, used_ids).any() else tests
+            )
+        names = tuple(dict.fromkeys(name for part in parts for name in part.morphisms))
+        width = max(part.origins.shape[1] for part in parts)
         outputs = None
-        if any(each.outputs is not None for each in numbered):
-            outputs = Outputs.concat([each.outputs or _not_run(len(each)) for each in numbered])
+        if any(part.outputs is not None for part in parts):
+            outputs = Outputs.concat([part.outputs or _make_missing_outputs(len(part)) for part in parts])
         return TestSet(
-            Points.concat([each.inputs for each in numbered]),
-            np.concatenate([each.ids for each in numbered]),
-            np.concatenate([each.kinds for each in numbered]),
+            Points.concat([part.inputs for part in parts]),
+            np.concatenate([part.ids for part in parts]),
+            np.concatenate([part.kinds for part in parts]),
             np.concatenate(
                 [
-                    np.array([names.index(n) for n in each.morphisms], dtype=np.int32)[each.made_by]
-                    for each in numbered
+                    np.array([names.index(n) for n in part.morphisms], dtype=np.int32)[part.made_by]
+                    for part in parts
                 ]
             ),
             names,
             np.concatenate(
                 [
-                    np.pad(each.origins, ((0, 0), (0, width - each.origins.shape[1])), constant_values=NO_ORIGIN)
-                    for each in numbered
+                    np.pad(part.origins, ((0, 0), (0, width - part.origins.shape[1])), constant_values=NO_ORIGIN)
+                    for part in parts
                 ]
             ),
             outputs,
@@ -172,10 +174,8 @@ class TestSet:
         return len(self.ids)
 
     def __repr__(self) -> str:
-        made = int((self.kinds == Kind.MUTANT).sum())
-        return (
-            f"TestSet({len(self) - made:,} original, {made:,} mutants, {'' if self.outputs else 'not '}executed)"
-        )
+        mutant_count = int((self.kinds == CaseKind.MUTANT).sum())
+        return f"TestSet({len(self) - mutant_count:,} original, {mutant_count:,} mutants, {'' if self.outputs else 'not '}executed)"
 
     @property
     def space(self) -> Space:
@@ -199,7 +199,7 @@ class TestSet:
         """The name of the morphism that made each case."""
         return np.array(self.morphisms, dtype=object)[self.made_by]
 
-    def take(self, rows: Take) -> TestSet:
+    def take(self, rows: RowSelection) -> TestSet:
         """Return some of the cases, by a mask, a slice or their places."""
         outputs = None if self.outputs is None else self.outputs.take(rows)
         return TestSet(
@@ -219,7 +219,7 @@ class TestSet:
             mask = mask.astype(bool)
         if mask.dtype != bool or mask.shape != (len(self),):
             raise DataError(
-                f"A filter needs True or False for each of {plural(len(self), 'case')}. "
+                f"A filter needs True or False for each of {pluralize(len(self), 'case')}. "
                 f"Got an array of {mask.dtype} with shape {mask.shape}."
             )
         return self.take(mask)
@@ -235,19 +235,21 @@ class TestSet:
     def lineage(self, case_id: int) -> list[int]:
         """Return the ids of all ancestors of a case, nearest first, down to its seeds."""
         if not (self.ids == case_id).any():
-            raise DataError(f"There is no test case with id {case_id} in this set of {plural(len(self), 'case')}.")
-        known: dict[int, None] = {}
+            raise DataError(
+                f"There is no test case with id {case_id} in this set of {pluralize(len(self), 'case')}."
+            )
+        ancestors: dict[int, None] = {}
         generation = np.array([case_id], dtype=np.int64)
         order = np.argsort(self.ids)
         while generation.size:
             rows = self.rows_of(generation, order)
             parents = self.origins[rows[rows >= 0]]
             generation = np.array(
-                [p for p in dict.fromkeys(parents.ravel().tolist()) if p != NO_ORIGIN and p not in known],
+                [p for p in dict.fromkeys(parents.ravel().tolist()) if p != NO_ORIGIN and p not in ancestors],
                 dtype=np.int64,
             )
-            known |= dict.fromkeys(generation.tolist())
-        return list(known)
+            ancestors |= dict.fromkeys(generation.tolist())
+        return list(ancestors)
 
     def frame(self) -> pd.DataFrame:
         """Return everything as one frame: id, the input columns as ``in.<feature>``, output, status, lineage."""
@@ -258,8 +260,10 @@ class TestSet:
         if self.outputs is not None:
             table["output"] = self.outputs.values
             table["status"] = self.outputs.status
-            texts = self.outputs.messages
-            table["message"] = pd.Series([texts.get(i) for i in range(len(self))], dtype="str") if texts else ""
+            messages = self.outputs.messages
+            table["message"] = (
+                pd.Series([messages.get(i) for i in range(len(self))], dtype="str") if messages else ""
+            )
         table["kind"] = self.kinds
         table["morphism"] = self.made_by_names
         for column in range(self.origins.shape[1]):
@@ -277,16 +281,16 @@ class TestSet:
         columns |= {f"in.{name}": self.inputs.codes[:, j] for j, name in enumerate(self.space.names)}
         columns |= {"kind": self.kinds, "made_by": self.made_by}
         columns |= {f"origin.{c}": self.origins[:, c] for c in range(self.origins.shape[1])}
-        about: dict[str, Any] = {
-            "format": FORMAT,
+        metadata: dict[str, Any] = {
+            "format": FORMAT_VERSION,
             "space": space_to_dict(self.space),
             "morphisms": self.morphisms,
             "output": None,
         }
         if self.outputs is not None:
             columns |= self.outputs.columns()
-            about["output"] = self.outputs.kind_of_values
-        table = pa.table(columns).replace_schema_metadata({"datamorphic": json.dumps(about)})
+            metadata["output"] = self.outputs.kind_of_values
+        table = pa.table(columns).replace_schema_metadata({"datamorphic": json.dumps(metadata)})
         pq.write_table(table, str(path))
 
     @classmethod
@@ -297,7 +301,7 @@ class TestSet:
 
         try:
             table = pq.read_table(str(path))
-            about = json.loads((table.schema.metadata or {})[b"datamorphic"])
+            metadata = json.loads((table.write_schema.metadata or {})[b"datamorphic"])
         except (OSError, pa.ArrowException) as error:
             raise DataError(f"{path} cannot be read as Parquet: {error}.") from None
         except (KeyError, ValueError, RecursionError):
@@ -305,46 +309,46 @@ class TestSet:
                 f"{path} is a Parquet file, but no test set: TestSet.to_parquet writes them."
             ) from None
         try:
-            if about["format"] > FORMAT:
+            if metadata["format"] > FORMAT_VERSION:
                 raise DataError(f"{path} was written by a newer version of datamorphic. Upgrade to read it.")
-            return cls._from_table(table, about)
+            return cls._from_table(table, metadata)
         except DataError:
             raise
         except (LookupError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:
             raise DataError(f"{path} is damaged: {type(error).__name__} {error}.") from None
 
     @classmethod
-    def _from_table(cls, table: Any, about: dict[str, Any]) -> TestSet:
+    def _from_table(cls, table: Any, metadata: dict[str, Any]) -> TestSet:
         """Put the columns together, checking what a damaged or hostile file could have wrong."""
 
-        def numbers(name: str, dtype: Any) -> npt.NDArray[Any]:
+        def read_numbers(name: str, dtype: Any) -> npt.NDArray[Any]:
             column = np.asarray(table[name].to_numpy())
             if column.dtype.kind not in "iuf":
                 raise DataError(f"The column {name!r} of the file holds no numbers.")
             return column.astype(dtype, casting="safe")
 
-        space = space_from_dict(about["space"])
-        codes = np.column_stack([numbers(f"in.{name}", np.float64) for name in space.names])
+        space = space_from_dict(metadata["space"])
+        codes = np.column_stack([read_numbers(f"in.{name}", np.float64) for name in space.names])
         for j, feature in enumerate(space.features):
-            fault = fault_in(feature, codes[:, j], open_ends=True)
+            fault = find_fault(feature, codes[:, j], open_ends=True)
             if fault is not None:
                 raise DataError(f"The file has a value of {feature.name!r} that {fault[1]}.")
         width = sum(name.startswith("origin.") for name in table.column_names)
-        morphisms = tuple(map(str, about["morphisms"]))
-        found = cls(
+        morphisms = tuple(map(str, metadata["morphisms"]))
+        tests = cls(
             Points(space, codes),
-            numbers("id", np.int64),
-            numbers("kind", np.int8),
-            numbers("made_by", np.int32),
+            read_numbers("id", np.int64),
+            read_numbers("kind", np.int8),
+            read_numbers("made_by", np.int32),
             morphisms,
-            np.column_stack([numbers(f"origin.{c}", np.int64) for c in range(width)]),
-            None if about["output"] is None else Outputs.from_table(table, str(about["output"])),
+            np.column_stack([read_numbers(f"origin.{c}", np.int64) for c in range(width)]),
+            None if metadata["output"] is None else Outputs.from_table(table, str(metadata["output"])),
         )
-        if len(found) and not (found.made_by.min() >= 0 and found.made_by.max() < len(morphisms)):
+        if len(tests) and not (tests.made_by.min() >= 0 and tests.made_by.max() < len(morphisms)):
             raise DataError("The file names morphisms it does not list.")
-        return found
+        return tests
 
 
-def _not_run(n: int) -> Outputs:
+def _make_missing_outputs(n: int) -> Outputs:
     """Outputs of cases that were never executed, beside cases that were."""
     return Outputs(np.full(n, None, dtype=object), np.full(n, Status.MISSING, dtype=np.int8))

@@ -91,12 +91,12 @@ class SystemDied(DatamorphicError):
     """The process of the system under test ended."""
 
 
-def told(error: BaseException) -> str:
+def format_error_line(error: BaseException) -> str:
     """Return an error of a system in one line: its type and the first line of its message."""
     if isinstance(error, DatamorphicError):
         return str(error)
-    text = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {text[0][:200]}" if text else type(error).__name__
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__
 
 
 class OutOfBudget(DatamorphicError):

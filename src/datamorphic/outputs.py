@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .errors import DataError
 from .space.describe import value_from_json, value_to_json
-from .space.points import Take
+from .space.points import RowSelection
 
 Mask = npt.NDArray[np.bool_]
 
@@ -71,13 +71,17 @@ class Outputs:
             return np.ones(len(self.status), dtype=bool)
         return (self.status == Status.OK) | (self.status == Status.NEW_LABEL)
 
-    def take(self, rows: Take) -> Outputs:
+    def take(self, rows: RowSelection) -> Outputs:
         """Return the outputs of some rows."""
         messages: dict[int, str] = {}
         if self.messages:
-            chosen = np.arange(len(self))[rows]
-            odd = np.flatnonzero(self.status[rows])  # only rows that are not OK have messages
-            messages = {int(i): self.messages[int(chosen[i])] for i in odd if int(chosen[i]) in self.messages}
+            row_numbers = np.arange(len(self))[rows]
+            failed_rows = np.flatnonzero(self.status[rows])  # only rows that are not OK have messages
+            messages = {
+                int(i): self.messages[int(row_numbers[i])]
+                for i in failed_rows
+                if int(row_numbers[i]) in self.messages
+            }
         scores = None if self.scores is None else self.scores[rows]
         return Outputs(self.values[rows], self.status[rows], scores, messages)
 
@@ -88,14 +92,14 @@ class Outputs:
         """
         if len(self) != len(other):
             raise DataError(f"{len(self):,} outputs cannot be compared with {len(other):,}, row by row.")
-        both = self.ok & other.ok
+        both_ok = self.ok & other.ok
         if rounding and self.values.dtype.kind == other.values.dtype.kind == "f":
             equal = np.isclose(self.values, other.values, rtol=rounding, atol=rounding)
         else:
             equal = np.asarray(self.values == other.values)
-        if equal.shape != both.shape:  # labels of types that NumPy does not compare
+        if equal.shape != both_ok.shape:  # labels of types that NumPy does not compare
             equal = np.array([a == b for a, b in zip(self.values, other.values, strict=True)], dtype=bool)
-        return np.where(both, equal.astype(bool), (self.status == other.status) & ~both)
+        return np.where(both_ok, equal.astype(bool), (self.status == other.status) & ~both_ok)
 
     @staticmethod
     def concat(parts: Sequence[Outputs]) -> Outputs:
@@ -123,17 +127,18 @@ class Outputs:
         """Return everything as columns for a file; labels of mixed types become text that keeps their type."""
         values: Any = self.values
         if self.values.dtype == object:
-            written: dict[str, str] = {}  # most labels are texts, and few of them are different
+            text_of_label: dict[str, str] = {}  # most labels are texts, and few of them are different
 
-            def text(value: Any) -> str:
+            def encode_label(value: Any) -> str:
                 if type(value) is not str:
                     return json.dumps(value_to_json(value, "label"))
-                if value not in written:
-                    written[value] = json.dumps(value)
-                return written[value]
+                if value not in text_of_label:
+                    text_of_label[value] = json.dumps(value)
+                return text_of_label[value]
 
             values = [
-                text(v) if ok else None for v, ok in zip(self.values.tolist(), self.ok.tolist(), strict=True)
+                encode_label(v) if ok else None
+                for v, ok in zip(self.values.tolist(), self.ok.tolist(), strict=True)
             ]
         elif self.values.dtype.kind == "U":
             values = self.values.tolist()

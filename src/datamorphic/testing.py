@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .errors import ArgumentError
-from .groups.base import Generator, Groups
+from .groups.base import Generator, GroupBatch
 from .groups.selection import Picks, Selector
 from .outputs import Status
 from .relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
@@ -84,37 +84,43 @@ def check_selector(
     groups : int
         How many pairs are made each time.
     """
-    few = len(relations)
+    relation_count = len(relations)
     selector = make(relations, seed=1)
     box = selector.relations[0].domain[0]
     whole = selector.propose(groups)
     assert len(whole) == selector.count == groups, f"{selector} gave {len(whole)} pairs for {groups}"
     assert whole.sources.shape == (groups, box.dimension), f"{selector}: sources of shape {whole.sources.shape}"
-    assert ((whole.relation >= 0) & (whole.relation < few)).all(), f"{selector} chose a relation there is not"
+    assert ((whole.relation >= 0) & (whole.relation < relation_count)).all(), (
+        f"{selector} chose a relation there is not"
+    )
     assert box.contains(whole.sources).all(), f"{selector} left the source domain"
-    settled = box.kind > 0
-    assert (whole.sources[:, settled] % 1 == 0).all(), f"{selector}: whole numbers and categories must be whole"
+    integral = box.kind > 0
+    assert (whole.sources[:, integral] % 1 == 0).all(), f"{selector}: whole numbers and categories must be whole"
 
     _assert_same(make(relations, seed=1).propose(groups), whole, f"{selector} minds more than its seed")
-    _assert_same(selector.again(1).propose(groups), whole, f"{selector}: again() does not start again")
+    _assert_same(selector.clone(1).propose(groups), whole, f"{selector}: again() does not start again")
     parts = make(relations, seed=1)
-    made = [parts.propose(count) for count in (1, few, 7, groups - few - 8)]
-    split = Picks(*(np.concatenate(each) for each in zip(*((p.relation, p.sources) for p in made), strict=True)))
+    picks = [parts.propose(count) for count in (1, relation_count, 7, groups - relation_count - 8)]
+    split = Picks(
+        *(np.concatenate(columns) for columns in zip(*((p.relation, p.sources) for p in picks), strict=True))
+    )
     _assert_same(split, whole, f"{selector} minds how many pairs it is asked for at once")
     assert not np.array_equal(make(relations, seed=2).propose(groups).sources, whole.sources), (
         f"{selector} does not mind its seed"
     )
     if opens:
-        firsts = [make(relations, seed=seed).propose(few).relation.tolist() for seed in range(20)]
-        assert all(sorted(order) == list(range(few)) for order in firsts), (
+        first_orders = [make(relations, seed=seed).propose(relation_count).relation.tolist() for seed in range(20)]
+        assert all(sorted(order) == list(range(relation_count)) for order in first_orders), (
             f"{selector} leaves a relation out at first"
         )
-        assert len({order[0] for order in firsts}) > 1, f"{selector} always begins with the same relation"
+        assert len({order[0] for order in first_orders}) > 1, f"{selector} always begins with the same relation"
 
     before = selector.rng.bit_generator.state
-    assert 0 <= selector.relation_for(whole.sources[0]) < few, f"{selector}: relation_for gave no relation"
-    for number in range(few):
-        assert 0 <= selector.group_for(number, whole.sources[:5]) < 5, f"{selector}: group_for gave no group"
+    assert 0 <= selector.choose_relation(whole.sources[0]) < relation_count, (
+        f"{selector}: relation_for gave no relation"
+    )
+    for number in range(relation_count):
+        assert 0 <= selector.choose_group(number, whole.sources[:5]) < 5, f"{selector}: group_for gave no group"
     assert selector.count == groups, f"{selector} counts what it was only asked about"
     selector.rng.bit_generator.state = before
     further = selector.propose(groups)
@@ -125,9 +131,9 @@ def check_selector(
     selector.tell(further, (np.arange(groups) % 4).astype(np.int8), np.linspace(0, 1, groups))
     selector.tell(further, np.zeros(groups, dtype=np.int8), np.full(groups, np.nan))
     selector.tell(further, np.ones(groups, dtype=np.int8))
-    told = selector.propose(groups).sources
-    assert box.contains(told).all(), f"{selector} left the source domain after it was told"
-    assert (told[:, settled] % 1 == 0).all(), f"{selector}: no whole numbers after it was told"
+    sources = selector.propose(groups).sources
+    assert box.contains(sources).all(), f"{selector} left the source domain after it was told"
+    assert (sources[:, integral] % 1 == 0).all(), f"{selector}: no whole numbers after it was told"
 
     data = box.sample(25, np.random.default_rng(0))
     from_data = make(relations, seed=1, candidates=data).propose(groups).sources
@@ -135,7 +141,7 @@ def check_selector(
     generated = make(relations, seed=1, candidates="FSCS-ART").propose(groups)
     assert box.contains(generated.sources).all(), f"{selector}: candidates of a generator left the source domain"
     if opens:
-        assert set(generated.relation.tolist()) == set(range(few))
+        assert set(generated.relation.tolist()) == set(range(relation_count))
     assert len(make(relations, seed=1, k=1).propose(groups)) == groups, f"{selector} needs more than one candidate"
 
 
@@ -152,83 +158,89 @@ def check_generator(
     The same groups for the same seed, however they are asked for, and others for another; sources within the domain,
     and the follow-ups that belong to them; no trouble with verdicts, nor with groups of earlier days, which count.
     """
-    who = make(0)
-    asked = relation if isinstance(relation, FunctionRelation) else Box.of(relation, who.name)
-    domain = list(asked.domain) if isinstance(asked, FunctionRelation) else [asked]
+    generator = make(0)
+    target = relation if isinstance(relation, FunctionRelation) else Box.of(relation, generator.name)
+    domain = list(target.domain) if isinstance(target, FunctionRelation) else [target]
     width = sum(box.dimension for box in domain)
-    assert (who.count, len(who.name) > 0) == (0, True), f"{who} has no name, or has counted groups that nobody saw"
+    assert (generator.count, len(generator.name) > 0) == (0, True), (
+        f"{generator} has no name, or has counted groups that nobody saw"
+    )
 
-    whole = who.propose(groups)
-    assert len(whole) == groups, f"{who} gave {len(whole)} groups when {groups} were asked for"
-    assert who.count == groups, f"{who} counts {who.count} groups after {groups}"
-    assert whole.sources.shape == (groups, width), f"{who}: sources of shape {whole.sources.shape}"
+    whole = generator.propose(groups)
+    assert len(whole) == groups, f"{generator} gave {len(whole)} groups when {groups} were asked for"
+    assert generator.count == groups, f"{generator} counts {generator.count} groups after {groups}"
+    assert whole.sources.shape == (groups, width), f"{generator}: sources of shape {whole.sources.shape}"
     for box, part in zip(
         domain, np.split(whole.sources, np.cumsum([b.dimension for b in domain])[:-1], 1), strict=True
     ):
         outside = ~box.contains(part)
-        assert not outside.any(), f"{who} left the domain {box}: {part[outside][0]}"
+        assert not outside.any(), f"{generator} left the domain {box}: {part[outside][0]}"
         fractions = part[:, box.kind != 0] % 1
-        assert not fractions.any(), f"{who} gave numbers that are not whole where they should be"
-    if isinstance(asked, FunctionRelation):
+        assert not fractions.any(), f"{generator} gave numbers that are not whole where they should be"
+    if isinstance(target, FunctionRelation):
         np.testing.assert_array_equal(
-            whole.follow_ups, asked.follow(whole.sources), err_msg=f"{who} gave follow-ups of other sources"
+            whole.follow_ups, target.follow(whole.sources), err_msg=f"{generator} gave follow-ups of other sources"
         )
     else:
-        assert whole.follow_ups.shape == (groups, 0), f"{who} gave follow-ups of a domain"
+        assert whole.follow_ups.shape == (groups, 0), f"{generator} gave follow-ups of a domain"
 
     for cut in ([1] * groups, [groups // 3, 1, groups - groups // 3 - 1], [groups - 1, 1]):
-        again = make(0)
+        other_generator = make(0)
         _assert_same_groups(
-            _joined([again.propose(count) for count in cut if count]), whole, f"{who} minds how it is asked"
+            _join_groups([other_generator.propose(count) for count in cut if count]),
+            whole,
+            f"{generator} minds how it is asked",
         )
-    _assert_same_groups(_joined(list(islice(make(0), groups))), whole, f"{who} minds being iterated")
-    assert not np.array_equal(make(1).propose(groups).sources, whole.sources), f"{who} minds no seed"
+    _assert_same_groups(_join_groups(list(islice(make(0), groups))), whole, f"{generator} minds being iterated")
+    assert not np.array_equal(make(1).propose(groups).sources, whole.sources), f"{generator} minds no seed"
 
-    _check_telling(make, whole)
-    for wrong in (0, -1, 1.5, "3", None):
-        _assert_refused(make(0).propose, wrong)
+    _check_feedback(make, whole)
+    for bad_count in (0, -1, 1.5, "3", None):
+        _assert_refused(make(0).propose, bad_count)
     # more numbers in a row, and numbers that are none
     for sources in ([[0.0] * (width + 1)], [[np.nan] * width], [0.0] * width):
         _assert_refused(make(0).know, sources)
 
 
-def _check_telling(make: Callable[[int], Generator], whole: Groups) -> None:
+def _check_feedback(make: Callable[[int], Generator], whole: GroupBatch) -> None:
     """Assert that a generator takes all verdicts, at once or one by one, and groups that others have executed."""
     groups = len(whole)
-    told = make(0)
+    generator = make(0)
     for verdict in (HOLDS, VIOLATED, INAPPLICABLE, UNDEFINED):
-        some = told.propose(2)
-        told.tell(some, np.array([verdict, HOLDS], dtype=np.int8))
-        told.tell(some, np.array([verdict, HOLDS], dtype=np.int8), np.array([np.nan, 0.5]))
-    assert told.count == 8, f"{told} counts {told.count} groups after 8"
+        pair = generator.propose(2)
+        generator.tell(pair, np.array([verdict, HOLDS], dtype=np.int8))
+        generator.tell(pair, np.array([verdict, HOLDS], dtype=np.int8), np.array([np.nan, 0.5]))
+    assert generator.count == 8, f"{generator} counts {generator.count} groups after 8"
 
-    knowing, earlier = make(1), make(2).propose(groups).sources
-    knowing.know(earlier[:1])
-    knowing.know(earlier[1:])
-    assert knowing.count == groups, f"{knowing} does not count the groups it is told of"
+    second_generator, earlier = make(1), make(2).propose(groups).sources
+    second_generator.know(earlier[:1])
+    second_generator.know(earlier[1:])
+    assert second_generator.count == groups, f"{second_generator} does not count the groups it is told of"
     before = earlier.copy()
-    assert len(knowing.propose(groups)) == groups
-    assert knowing.count == 2 * groups, f"{knowing} counts {knowing.count} groups after {2 * groups}"
-    np.testing.assert_array_equal(earlier, before, err_msg=f"{knowing} changed what it was told")
-    knowing.know(earlier[:0])
-    knowing.know(np.repeat(earlier[:1], 70, axis=0))  # the same again and again
-    assert len(knowing.propose(3)) == 3
+    assert len(second_generator.propose(groups)) == groups
+    assert second_generator.count == 2 * groups, (
+        f"{second_generator} counts {second_generator.count} groups after {2 * groups}"
+    )
+    np.testing.assert_array_equal(earlier, before, err_msg=f"{second_generator} changed what it was told")
+    second_generator.know(earlier[:0])
+    second_generator.know(np.repeat(earlier[:1], 70, axis=0))  # the same again and again
+    assert len(second_generator.propose(3)) == 3
 
 
-def _joined(parts: list[Groups]) -> Groups:
-    return Groups(
+def _join_groups(parts: list[GroupBatch]) -> GroupBatch:
+    return GroupBatch(
         np.concatenate([part.sources for part in parts]), np.concatenate([part.follow_ups for part in parts])
     )
 
 
-def _assert_same_groups(some: Groups, others: Groups, complaint: str) -> None:
-    np.testing.assert_array_equal(some.sources, others.sources, err_msg=complaint)
-    np.testing.assert_array_equal(some.follow_ups, others.follow_ups, err_msg=complaint)
+def _assert_same_groups(groups: GroupBatch, others: GroupBatch, complaint: str) -> None:
+    np.testing.assert_array_equal(groups.sources, others.sources, err_msg=complaint)
+    np.testing.assert_array_equal(groups.follow_ups, others.follow_ups, err_msg=complaint)
 
 
-def _assert_refused(call: Callable[[Any], Any], given: Any) -> None:
+def _assert_refused(call: Callable[[Any], Any], argument: Any) -> None:
     try:
-        call(given)
+        call(argument)
     except ArgumentError:
         return
-    raise AssertionError(f"{call.__name__}({given!r}) should be an ArgumentError")
+    raise AssertionError(f"{call.__name__}({argument!r}) should be an ArgumentError")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from datamorphic.checkup.finding import Example, Finding, Outcome
-from datamorphic.checkup.result import Result
+from datamorphic.checkup.result import AuditResult
 from datamorphic.reports.summary import Axis, Line, Scatter, Section, Table
 
 #: what names, labels and messages may hold, in the worst case
@@ -64,7 +64,7 @@ def sweep_picture() -> Line:
     )
 
 
-def example() -> Result:
+def example() -> AuditResult:
     """A check-up with findings of every level, pictures, checks that did not run and one that broke."""
     case = {"age": 41, "income": 58_000, "debt": 12_500.0, "gender": "female", "card": "Gold", "years employed": 7,
             "assets": 230_000, "children": 2, "region": "north", "phone": None}  # fmt: skip
@@ -112,7 +112,7 @@ def example() -> Result:
         Outcome("learning", "Does the learner keep its promises?", "not run", "a fitted model cannot be trained again"),
         Outcome("row labels", "Do the labels of the rows matter?", "broke", "the model took longer than 10 s for a batch", seconds=10.0, calls=200),
     )  # fmt: skip
-    return Result(
+    return AuditResult(
         "credit.skops",
         "a fitted classifier of 3 classes (GradientBoostingClassifier)",
         "applicants.csv: 1,000 rows, 10 features",
@@ -127,7 +127,7 @@ def example() -> Result:
     )  # fmt: skip
 
 
-def hostile() -> Result:
+def hostile() -> AuditResult:
     """A check-up in which every text that users or their systems choose is hostile."""
     texts = list(EVIL.values())
 
@@ -153,6 +153,6 @@ def hostile() -> Result:
     everything = " ".join(texts)
     words = {"model": everything, "data": everything, "target": everything, "from_files": True}
     versions = {everything: everything}
-    return Result(
+    return AuditResult(
         everything, everything, everything, tuple(outcomes), 1, everything, 1.0, 1, words, tuple(texts), versions
     )

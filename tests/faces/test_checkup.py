@@ -76,7 +76,7 @@ def test_all_files_are_written_and_agree(folder):
     assert result.exit_code == 1, result.output
     document = json.loads(result.stdout)
     titles = [finding["title"] for outcome in document["outcomes"] for finding in outcome["findings"]]
-    assert dm.Result.from_json(json.dumps(document)).headline == document["headline"]
+    assert dm.AuditResult.from_json(json.dumps(document)).headline == document["headline"]
     out = folder / "out"
     for name in ("page.html", "found.md"):
         text = html.unescape((out / name).read_text()).replace("\\", "")

@@ -176,6 +176,6 @@ def test_a_report_that_cannot_be_written(run, tmp_path):
 
 
 def test_terminals_get_no_control_characters():
-    from datamorphic.faces.console import printable
+    from datamorphic.faces.console import to_printable
 
-    assert printable("a\x1b[31mb\x07") == "a�[31mb�"
+    assert to_printable("a\x1b[31mb\x07") == "a�[31mb�"

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from datamorphic.checkup.exports import junit, markdown, plain_text, sarif
+from datamorphic.checkup.exports import format_junit, format_markdown, format_sarif, format_text
 from datamorphic.checkup.finding import Example, Finding, Outcome
-from datamorphic.checkup.markdown import LARGEST, code, text
-from datamorphic.checkup.result import Result
-from datamorphic.checkup.told import how_often, how_sure, percent, rows
-from datamorphic.reports.texts import blocks, cell, clean, cut, one_line, printable
+from datamorphic.checkup.markdown import MAX_CHARACTERS, escape_text, format_code_block
+from datamorphic.checkup.result import AuditResult
+from datamorphic.checkup.told import format_certainty, format_frequency, format_percent, tabulate_example
+from datamorphic.reports.texts import clean, cut, format_cell, split_blocks, to_one_line, to_printable
 from faces.checkups import EVIL, example, hostile
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -40,7 +40,7 @@ def result_of(*findings, outcome="found", **more):
         "budget": "1m",
         "seconds": 1.0,
     }
-    return Result(**(given | {"calls": 1} | more))
+    return AuditResult(**(given | {"calls": 1} | more))
 
 
 def finding(level="fault", check="repeats", about="", **more):
@@ -55,9 +55,9 @@ def test_harmful_characters_are_replaced_and_others_stay():
     assert clean("a\x00\x1b\x7f\x9f\ud83d\u202e\ufffe\uffffb") == "a��������b"
     assert clean(EVIL["emoji"]) == EVIL["emoji"]
     assert clean("a\r\nb\rc\td") == "a\nb\nc\td"
-    assert printable("a\tb\x1b[1m\u200b\nc") == "a b�[1m?\nc"
-    assert all(c.isprintable() or c == "\n" for c in printable("".join(map(chr, range(0x3000)))))
-    assert one_line(" a\n\n b\tc ") == "a b c"
+    assert to_printable("a\tb\x1b[1m\u200b\nc") == "a b�[1m?\nc"
+    assert all(c.isprintable() or c == "\n" for c in to_printable("".join(map(chr, range(0x3000)))))
+    assert to_one_line(" a\n\n b\tc ") == "a b c"
 
 
 def test_texts_are_cut_and_say_so():
@@ -67,7 +67,7 @@ def test_texts_are_cut_and_say_so():
 
 
 def test_cells_show_values_as_people_write_them():
-    assert [cell(value) for value in (None, float("nan"), 0.1 + 0.2, 3, "x", True)] == [
+    assert [format_cell(value) for value in (None, float("nan"), 0.1 + 0.2, 3, "x", True)] == [
         "–",
         "–",
         "0.3",
@@ -78,8 +78,8 @@ def test_cells_show_values_as_people_write_them():
 
 
 def test_bullets_make_lists():
-    assert blocks("a\nb\n• c\n• d\n\ne") == [("p", ["a", "b"]), ("ul", ["c", "d"]), ("p", ["e"])]
-    assert blocks("") == []
+    assert split_blocks("a\nb\n• c\n• d\n\ne") == [("p", ["a", "b"]), ("ul", ["c", "d"]), ("p", ["e"])]
+    assert split_blocks("") == []
 
 
 @pytest.mark.parametrize(
@@ -93,45 +93,49 @@ def test_bullets_make_lists():
     ],
 )
 def test_how_often_is_told_with_its_interval(cases, of, said):
-    assert how_often(finding(cases=cases, of=of)) == said
+    assert format_frequency(finding(cases=cases, of=of)) == said
 
 
 def test_how_sure_is_told_in_words():
     shown = Example("x")
-    assert how_sure(finding(examples=(shown,))) == "certain: an example shows it"
-    assert how_sure(finding()) == "certain"
-    assert [how_sure(finding(sure=sure)) for sure in (0.95, 0.7, 0.5, 0.1)] == [
+    assert format_certainty(finding(examples=(shown,))) == "certain: an example shows it"
+    assert format_certainty(finding()) == "certain"
+    assert [format_certainty(finding(sure=sure)) for sure in (0.95, 0.7, 0.5, 0.1)] == [
         "nearly certain (95 %)", "likely (70 %)", "possible (50 %)", "a suspicion (10 %)"
     ]  # fmt: skip
-    assert percent(0.5) == "50 %"
+    assert format_percent(0.5) == "50 %"
 
 
 def test_an_example_shows_only_what_matters():
     case = {f"f{i}": i for i in range(30)}
-    assert rows(Example("w", case, "no", {"f3": 4.5, "new": 1}, "yes")) == (
+    assert tabulate_example(Example("w", case, "no", {"f3": 4.5, "new": 1}, "yes")) == (
         ["feature", "before", "after"],
         [["f3", "3", "4.5"], ["new", "–", "1"], ["the answer", "no", "yes"]],
         "The other 29 features are the same in both.",
     )
-    columns, table, note = rows(Example("w", case, "no", {f"f{i}": 0 for i in range(20)}, "yes"))
+    columns, table, note = tabulate_example(Example("w", case, "no", {f"f{i}": 0 for i in range(20)}, "yes"))
     assert len(table) == 13
     assert note == "8 more changed features not shown. The other 10 features are the same in both."
-    columns, table, note = rows(Example("w", case, "no", {}, "yes"))
+    columns, table, note = tabulate_example(Example("w", case, "no", {}, "yes"))
     assert (columns, len(table), table[-2:]) == (
         ["feature", "value"],
         10,
         [["the answer", "no"], ["and then", "yes"]],
     )
     assert note == "22 more features not shown."
-    assert rows(Example("w", {"a": None}, "no")) == (["feature", "value"], [["a", "–"], ["the answer", "no"]], "")
-    assert rows(Example("w")) == (["feature", "value"], [], "")
+    assert tabulate_example(Example("w", {"a": None}, "no")) == (
+        ["feature", "value"],
+        [["a", "–"], ["the answer", "no"]],
+        "",
+    )
+    assert tabulate_example(Example("w")) == (["feature", "value"], [], "")
 
 
 # -- for a terminal ---------------------------------------------------------------------------------------------------
 
 
 def test_a_terminal_gets_the_findings_worst_first():
-    told = plain_text(example())
+    told = format_text(example())
     lines = told.splitlines()
     assert lines[0] == f"credit.skops: {example().headline}"
     heads = [line for line in lines if re.match(r"\d+\. ", line)]
@@ -152,12 +156,12 @@ def test_a_terminal_gets_the_findings_worst_first():
 
 def test_what_the_detail_counts_is_not_counted_twice():
     once = result_of(finding(detail="3 of 1,200 cases (0.25 %, 0.09 to 0.73 %) do it.", cases=3, of=1_200))
-    for export in (plain_text, markdown, junit, sarif):
-        assert export(once).count("3 of 1,200") == 1 + (export is markdown)  # and once in its table
+    for export in (format_text, format_markdown, format_junit, format_sarif):
+        assert export(once).count("3 of 1,200") == 1 + (export is format_markdown)  # and once in its table
 
 
 def test_nothing_can_drive_a_terminal_or_pose_as_a_line():
-    told = plain_text(hostile())
+    told = format_text(hostile())
     assert all(c.isprintable() or c == "\n" for c in told)
     assert not any(line.startswith(("# three", "- four", "[31m")) for line in told.split("\n"))
     assert max(map(len, told.split("\n"))) <= 2_000
@@ -166,7 +170,7 @@ def test_nothing_can_drive_a_terminal_or_pose_as_a_line():
 
 def test_many_findings_are_counted_not_listed():
     many = result_of(*(finding(check=f"c{i}") for i in range(150)))
-    assert "50 more findings: write a report" in plain_text(many)
+    assert "50 more findings: write a report" in format_text(many)
 
 
 # -- for a pull request -----------------------------------------------------------------------------------------------
@@ -186,12 +190,13 @@ def rendered(source):
 @hypothesis_example("# x")
 @hypothesis_example("&lt;b&gt; &#64;me")
 def test_words_are_shown_in_markdown_to_the_letter(words):
-    assert rendered(text(words, 500)).strip("\n") == one_line(words)
-    table = MARKDOWN.render(f"| a |\n| --- |\n| {text(words, 500)} |")
+    assert rendered(escape_text(words, 500)).strip("\n") == to_one_line(words)
+    table = MARKDOWN.render(f"| a |\n| --- |\n| {escape_text(words, 500)} |")
     assert table.count("<td>") == 1
-    assert html.unescape(re.search("<td>(.*)</td>", table, re.S)[1]).replace("\u200b", "") == one_line(words)
+    assert html.unescape(re.search("<td>(.*)</td>", table, re.S)[1]).replace("\u200b", "") == to_one_line(words)
     assert (
-        html.unescape(MARKDOWN.render("\n".join(code(words)))) == f"<pre><code>{one_line(words)}\n</code></pre>\n"
+        html.unescape(MARKDOWN.render("\n".join(format_code_block(words))))
+        == f"<pre><code>{to_one_line(words)}\n</code></pre>\n"
     )
 
 
@@ -201,8 +206,8 @@ def allowed(token):
 
 @pytest.mark.parametrize("result", [example(), hostile()], ids=["usual", "hostile"])
 def test_markdown_holds_no_html_links_or_pictures_but_ours(result):
-    told = markdown(result)
-    assert len(told) <= LARGEST
+    told = format_markdown(result)
+    assert len(told) <= MAX_CHARACTERS
     tokens = [inner for token in MARKDOWN.parse(told) for inner in [token, *(token.children or ())]]
     kinds = {token.type for token in tokens}
     assert not kinds & {"image", "link_open", "html_inline"}
@@ -220,22 +225,22 @@ def test_markdown_holds_no_html_links_or_pictures_but_ours(result):
 
 
 def test_markdown_tells_verdict_findings_and_checks():
-    told = markdown(example())
+    told = format_markdown(example())
     shown = rendered(told)
-    assert told.startswith(f"### ❌ credit.skops: {text(example().headline)}\n")
+    assert told.startswith(f"### ❌ credit.skops: {escape_text(example().headline)}\n")
     assert (
         "| 🔴 fault | The answer depends on the order of the columns | column order | 288 of 300 | 100 % |" in told
     )
     assert "288 of 300 cases tried: 96 % (95 % interval: 93.1 % to 97.7 %)" in shown
     assert told.count("<details>") == 4 + 2  # a finding each, the checks, the notes
     assert "--only 'column order'\n```" in told
-    assert markdown(result_of(outcomes=(Outcome("answers", "?", "passed"),))).startswith("### ✅ m: ")
+    assert format_markdown(result_of(outcomes=(Outcome("answers", "?", "passed"),))).startswith("### ✅ m: ")
 
 
 def test_markdown_fits_into_a_comment():
     many = result_of(*(finding(check=f"c{i}", title="<&" * 300, detail="|" * 3_000) for i in range(400)))
-    told = markdown(many)
-    assert len(told) <= LARGEST
+    told = format_markdown(many)
+    assert len(told) <= MAX_CHARACTERS
     assert re.search(r"The details of \d+ findings are left out", told)
     assert re.search(r"\d+ more findings are in the report", told)
     assert re.search(r"\d+ more checks are in the report", told)
@@ -245,7 +250,7 @@ def test_markdown_fits_into_a_comment():
 
 
 def test_junit_has_a_case_for_each_check():
-    root = ET.fromstring(junit(example()))
+    root = ET.fromstring(format_junit(example()))
     assert root.tag == "testsuites"
     (suite,) = root
     counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped", "time")}
@@ -276,21 +281,23 @@ def test_junit_has_a_case_for_each_check():
 @pytest.mark.parametrize("state", ["found", "broke"])
 def test_junit_fails_exactly_where_the_result_does(level, state):
     result = result_of(finding(level), finding("advice"), outcome=state)
-    suite = ET.fromstring(junit(result))[0]
+    suite = ET.fromstring(format_junit(result))[0]
     assert (int(suite.get("failures")) + int(suite.get("errors")) == 0) == result.passed
     (case,) = suite.iter("testcase")
     assert sum(case.find(tag) is not None for tag in ("failure", "error", "skipped")) <= 1
 
 
 def test_a_check_with_several_findings_fails_by_the_worst():
-    root = ET.fromstring(junit(result_of(finding("concern", title="lesser"), finding("fault", title="worse"))))
+    root = ET.fromstring(
+        format_junit(result_of(finding("concern", title="lesser"), finding("fault", title="worse")))
+    )
     failure = root.find(".//failure")
     assert (failure.get("type"), failure.get("message")) == ("fault", "worse (and 1 more finding)")
     assert failure.text.index("worse") < failure.text.index("lesser")
 
 
 def test_junit_is_xml_whatever_is_in_it():
-    told = junit(hostile())
+    told = format_junit(hostile())
     told.encode("utf-8")
     root = ET.fromstring(told)
     names = [case.get("name") for case in root.iter("testcase")]
@@ -324,7 +331,7 @@ def unescaped(message):
 
 @pytest.mark.parametrize("result", [example(), hostile()], ids=["usual", "hostile"])
 def test_sarif_is_what_the_standard_asks_for(result):
-    told = sarif(result)
+    told = format_sarif(result)
     told.encode("utf-8")
     log = json.loads(told)
     assert (log["version"], set(log)) == ("2.1.0", KNOWN["log"])
@@ -356,14 +363,14 @@ def test_sarif_is_what_the_standard_asks_for(result):
 
 
 def test_brackets_and_braces_of_others_make_neither_links_nor_placeholders():
-    log = json.loads(sarif(result_of(finding(title="see [this](http://x) {0} C:\\d"))))
+    log = json.loads(format_sarif(result_of(finding(title="see [this](http://x) {0} C:\\d"))))
     message = log["runs"][0]["results"][0]["message"]["text"]
     assert message.startswith("see \\[this\\](http://x) {{0}} C:\\\\d.")
 
 
 def test_a_fingerprint_is_that_of_check_and_subject_alone():
     def prints(*findings, **more):
-        results = json.loads(sarif(result_of(*findings, **more)))["runs"][0]["results"]
+        results = json.loads(format_sarif(result_of(*findings, **more)))["runs"][0]["results"]
         return [tuple(sorted(each["partialFingerprints"].items())) for each in results]
 
     first = prints(finding(check="monotone", about="income"))
@@ -397,7 +404,7 @@ def test_a_fingerprint_is_that_of_check_and_subject_alone():
 )
 def test_a_finding_lies_in_a_file(model, uri):
     result = result_of(finding(about="income"), words={"model": model, "data": "my data.csv"})
-    (location,) = json.loads(sarif(result))["runs"][0]["results"][0]["locations"]
+    (location,) = json.loads(format_sarif(result))["runs"][0]["results"][0]["locations"]
     assert location["physicalLocation"]["artifactLocation"]["uri"] == uri
     (logical,) = location["logicalLocations"]
     assert (logical["name"], logical["fullyQualifiedName"]) == ("income", "m/income")
@@ -406,7 +413,7 @@ def test_a_finding_lies_in_a_file(model, uri):
 @pytest.mark.parametrize("words", [{}, {"model": None, "data": "data:wine"}, {"data": ""}, {"data": "/"}])
 def test_a_finding_lies_somewhere_even_if_nothing_is_a_file(words):
     """Code scanning refuses all of a log for one result without a file."""
-    (location,) = json.loads(sarif(result_of(finding(), words=words)))["runs"][0]["results"][0]["locations"]
+    (location,) = json.loads(format_sarif(result_of(finding(), words=words)))["runs"][0]["results"][0]["locations"]
     assert location["physicalLocation"] == {
         "artifactLocation": {"uri": "datamorphic"},
         "region": {"startLine": 1},
@@ -416,8 +423,8 @@ def test_a_finding_lies_somewhere_even_if_nothing_is_a_file(words):
 def test_files_below_the_working_directory_are_told_from_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = result_of(finding(), words={"model": str(tmp_path / "deep" / "m.skops")})
-    assert '"uri": "deep/m.skops"' in sarif(result)
-    assert str(tmp_path) not in sarif(result)
+    assert '"uri": "deep/m.skops"' in format_sarif(result)
+    assert str(tmp_path) not in format_sarif(result)
 
 
 # -- all of them ------------------------------------------------------------------------------------------------------
@@ -425,15 +432,15 @@ def test_files_below_the_working_directory_are_told_from_there(tmp_path, monkeyp
 
 def test_exports_of_a_result_read_back_are_the_same():
     for result in (example(), dataclasses.replace(hostile(), front=None)):
-        back = Result.from_json(json.dumps(json.loads(result.to_json())))
-        for export in (plain_text, markdown, junit, sarif):
+        back = AuditResult.from_json(json.dumps(json.loads(result.to_json())))
+        for export in (format_text, format_markdown, format_junit, format_sarif):
             assert export(back) == export(result)
 
 
 def test_passwords_are_told_to_nobody():
     words = {"model": "https://ada:secret@host/predict?token=topsecret", "data": "d.csv", "from_files": True}
     result = result_of(finding(), words=words)
-    for export in (plain_text, markdown, junit, sarif, Result.to_html):
+    for export in (format_text, format_markdown, format_junit, format_sarif, AuditResult.to_html):
         told = export(result)
         assert "secret" not in told
         assert "datamorphic test" in told
@@ -441,5 +448,5 @@ def test_passwords_are_told_to_nobody():
 
 def test_a_result_without_anything_can_be_told():
     empty = result_of(kind="", data="", budget="")
-    for export in (plain_text, markdown, junit, sarif, Result.to_html):
+    for export in (format_text, format_markdown, format_junit, format_sarif, AuditResult.to_html):
         assert export(empty)

@@ -15,17 +15,17 @@ from datamorphic.errors import ArgumentError
 from datamorphic.faces import completing
 from datamorphic.faces.cli import app
 from datamorphic.groups.generators import GENERATORS
-from datamorphic.groups.measures import Estimate, FMeasures
+from datamorphic.groups.measures import FMeasures, IntervalEstimate
 from datamorphic.groups.regions import KINDS, draw_region
 from datamorphic.groups.scenarios import SCENARIOS
 from datamorphic.groups.selectors import SELECTORS
-from datamorphic.hunts.charts import f_measure_chart, ratio_chart
-from datamorphic.hunts.mixed import mixed_relations
-from datamorphic.hunts.page import page_of, simulation_rows
-from datamorphic.hunts.pictures import Tried, region_picture, spread_picture, tried
+from datamorphic.hunts.charts import draw_f_measure_chart, draw_ratio_chart
+from datamorphic.hunts.mixed import make_mixed_relations
+from datamorphic.hunts.page import build_page, build_simulation_rows
+from datamorphic.hunts.pictures import ViolationSample, draw_region_picture, draw_spread_picture, sample_violations
 from datamorphic.relations.boxes import Box
-from datamorphic.reports.html import alone, render
-from datamorphic.reports.summary import Mark, Words
+from datamorphic.reports.html import render_drawing, render_page
+from datamorphic.reports.summary import Shape, TextLabel
 from faces.browser import CHROMIUM, SETTLED, WHY_NOT, Browser
 
 TANH = dm.programs["tanh"]
@@ -215,8 +215,8 @@ def test_selectors_are_compared_on_mixed_relations(run):
     words = ["simulate", "--selector", "random", "--selector", "MRGS-ART", "--relations", "4", "--violating", "3"]
     told = json.loads(run(*words, "--rate", "0.1", "--trials", "20", "--json").stdout)["simulations"]
     assert [each["generator"] for each in told] == ["random", "MRGS-ART"]
-    assert [relation.follow_ups for relation in mixed_relations(4, 2)] == [1, 2, 3, 1]
-    for relation in mixed_relations(9, 3):
+    assert [relation.follow_ups for relation in make_mixed_relations(4, 2)] == [1, 2, 3, 1]
+    for relation in make_mixed_relations(9, 3):
         assert relation.affine
         assert all((box.high > box.low).all() for box in relation.follow_domains())
 
@@ -285,7 +285,7 @@ def emu10():
 
 
 def test_a_page_shows_what_was_found_and_where(emu10):
-    page = page_of(emu10, TANH.mutants["emu10"])
+    page = build_page(emu10, TANH.mutants["emu10"])
     assert [section.anchor for section in page.sections] == [
         "relations",
         "soon",
@@ -338,19 +338,19 @@ def test_three_inputs_are_three_planes_and_more_are_strips():
             follow_up=dm.Affine.scaled(-1, d, 1),
             equal=lambda x, y: (y[0], y[1]),
         )
-        drawing = region_picture(tried(wrong, relation, 2_000))
-        strong = [each for each in drawing.shown if isinstance(each, Words) and each.kind == "strong"]
+        drawing = draw_region_picture(sample_violations(wrong, relation, 2_000))
+        strong = [each for each in drawing.shapes if isinstance(each, TextLabel) and each.kind == "strong"]
         assert len(strong) == headings
-        ElementTree.fromstring(alone(drawing))
+        ElementTree.fromstring(render_drawing(drawing))
 
 
 def test_a_small_region_is_drawn_again_larger():
     sources = np.random.default_rng(0).random((20_000, 2))
-    small = Tried(sources, (abs(sources - 0.5) < 0.05).all(axis=1), np.zeros(2), np.ones(2), ("x", "y"))
-    words = [each.text for each in region_picture(small).shown if isinstance(each, Words)]
+    small = ViolationSample(sources, (abs(sources - 0.5) < 0.05).all(axis=1), np.zeros(2), np.ones(2), ("x", "y"))
+    words = [each.text for each in draw_region_picture(small).shapes if isinstance(each, TextLabel)]
     assert "nearer" in words
-    none = Tried(sources, np.zeros(len(sources), dtype=bool), np.zeros(2), np.ones(2), ("x", "y"))
-    assert "nowhere violated" in region_picture(none).caption
+    none = ViolationSample(sources, np.zeros(len(sources), dtype=bool), np.zeros(2), np.ones(2), ("x", "y"))
+    assert "nowhere violated" in draw_region_picture(none).caption
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
@@ -358,13 +358,13 @@ def test_generators_are_shown_beside_each_other(d):
     domain = [(0, 1)] * d
     region = draw_region("block", 0.1, [0] * d, [1] * d, 1)
     made = {"MT-RT <b>": dm.generate(domain, "MT-RT", n=300), "IPART": dm.generate(domain, "IPART", n=300).sources}
-    drawing = spread_picture(made, region, domain=domain)
-    strong = [each.text for each in drawing.shown if isinstance(each, Words) and each.kind == "strong"]
+    drawing = draw_spread_picture(made, region, domain=domain)
+    strong = [each.text for each in drawing.shapes if isinstance(each, TextLabel) and each.kind == "strong"]
     assert set(strong) == set(made)
-    assert "<b>" not in alone(drawing)
+    assert "<b>" not in render_drawing(drawing)
     if d == 2:
         hits = [
-            each.path.count("M") for each in drawing.shown if isinstance(each, Mark) and each.kind == "killable"
+            each.path.count("M") for each in drawing.shapes if isinstance(each, Shape) and each.kind == "killable"
         ]
         assert hits == [
             int(region.contains(dm.generate(domain, name, n=300).sources).sum()) for name in ("MT-RT", "IPART")
@@ -375,7 +375,7 @@ def test_the_spread_shows_what_min_avoids():
     """Sources of MT-ART-Min keep away from the third of the source domain whose follow-ups lie there too."""
     third = Box.of((30, 111))
     groups = {name: dm.generate(TRIPLING, name, n=1_000, seed=1) for name in ("SFIDMT-ART", "MT-ART-Min")}
-    told = spread_picture(groups, third, domain=TRIPLING.domain[0]).alt
+    told = draw_spread_picture(groups, third, domain=TRIPLING.domain[0]).alt
     share = [float(part.split(" times")[0]) for part in told.split("region, ")[1:]]
     assert share[0] == pytest.approx(1, abs=0.1)
     assert share[1] < 0.75
@@ -387,29 +387,31 @@ def test_the_spread_shows_what_min_avoids():
 )
 def test_a_spread_that_cannot_be_drawn(spread, domain):
     with pytest.raises(ArgumentError):
-        spread_picture(spread, domain=domain)
+        draw_spread_picture(spread, domain=domain)
 
 
 def test_charts():
-    one = f_measure_chart(FMeasures([5, 5, 9], [False, False, True]))
+    one = draw_f_measure_chart(FMeasures([5, 5, 9], [False, False, True]))
     assert "of 2 trials: from 5 to 5" in one.alt
-    flat = ratio_chart([("a <b>", Estimate(1.2, np.nan, np.nan)), ("b", Estimate(0.5, 0.4, 0.6))])
-    assert "<b>" not in alone(flat)
+    flat = draw_ratio_chart(
+        [("a <b>", IntervalEstimate(1.2, np.nan, np.nan)), ("b", IntervalEstimate(0.5, 0.4, 0.6))]
+    )
+    assert "<b>" not in render_drawing(flat)
     ended = dm.simulate("MT-RT", rate=0.001, budget=2, trials=20)
-    assert simulation_rows([ended])[0][1:6] == ["> 2.0", "> 0.2 %", None, None, None]
+    assert build_simulation_rows([ended])[0][1:6] == ["> 2.0", "> 0.2 %", None, None, None]
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason=WHY_NOT)
 def test_the_page_in_a_browser(emu10, tmp_path):
     file = tmp_path / "hunt.html"
-    file.write_text(render(page_of(emu10, TANH.mutants["emu10"])), encoding="utf-8")
+    file.write_text(render_page(build_page(emu10, TANH.mutants["emu10"])), encoding="utf-8")
     with Browser() as browser:
         page = browser.open(file)
         page.wait(SETTLED)
         assert page.console == []
         assert [address for address in page.requests if not address.startswith("file:")] == []
         for dark in (False, True):
-            page.look(500, dark=dark)
+            page.poll(500, dark=dark)
             # once the pictures have taken their new width
             page.wait("document.documentElement.scrollWidth <= 500")
         assert page.run("document.querySelectorAll('svg.shapes').length") == 2

@@ -24,11 +24,20 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.drafts.code import WIDTH, class_name, comment, literal, packed, slug, tidy, unique
+from datamorphic.drafts.code import (
+    MAX_LINE_CHARACTERS,
+    format_comment,
+    format_list,
+    format_literal,
+    make_unique,
+    tidy_feature,
+    to_class_name,
+    to_slug,
+)
 from datamorphic.errors import DataError, SystemFailed, UsageError
 from datamorphic.faces.cli import app
-from datamorphic.morphisms.subject import SEEDS
-from datamorphic.verbs.init import draft, drafted
+from datamorphic.morphisms.subject import DEFAULT_SEED_CASES
+from datamorphic.verbs.init import draft, draft_system
 from playing import played
 
 NASTY = [
@@ -147,7 +156,7 @@ def drafts(folder):
     found = {}
     for name, (model, data, target, trust) in wanted.items():
         model, data = (given if ":" in given else str(folder / given) for given in (model, data))
-        found[name] = drafted(model, data, target, out=folder / f"{name}.py", trust=trust)
+        found[name] = draft_system(model, data, target, out=folder / f"{name}.py", trust=trust)
         (folder / f"{name}.py").write_text(found[name].text, encoding="utf-8")
     yield found
     sys.path.remove(str(folder))
@@ -196,7 +205,7 @@ def test_what_is_written_is_what_was_tried(folder, drafts, name):
     system = module.SYSTEM
     assert system.space == one.space
     assert set(system.metamorphisms) == {promise.name for promise in one.promises}
-    seeds = system.make_seeds(n=SEEDS, seed=0)  # all rows where there are no more than that
+    seeds = system.make_seeds(n=DEFAULT_SEED_CASES, seed=0)  # all rows where there are no more than that
     tests = dm.TestSet.concat([seeds, *(system.mutate(change, seeds) for change in system.datamorphisms)])
     tests = tests.with_outputs(dm.wrap(system.sut, guarded=True).execute(tests.inputs))
     verdicts = system.check(tests)
@@ -205,7 +214,7 @@ def test_what_is_written_is_what_was_tried(folder, drafts, name):
         made = system.mutate(promise.of.name, seeds).inputs
         assert one.space.points(change).same(made).all()
         broken = int((verdicts[promise.name] == "violated").sum())
-        if one.rows <= SEEDS:
+        if one.rows <= DEFAULT_SEED_CASES:
             assert broken == promise.broken
             assert (verdicts[promise.name] == "holds").sum() == promise.judged - promise.broken
         assert broken == 0 or not promise.holds
@@ -229,7 +238,7 @@ def test_drafts_are_tidy(folder, drafts):
     ruff = [Path(sys.executable).with_name("ruff"), "--isolated"]
     files = [f"{name}.py" for name in NAMES if name != "test_nasty"]  # ruff has its own taste in quotes
     checks = ["check", "--no-cache", "--select", "E,F,W,I,B", "--ignore", "E501"]
-    for what in (checks, ["format", "--no-cache", "--check", "--diff", "--line-length", str(WIDTH)]):
+    for what in (checks, ["format", "--no-cache", "--check", "--diff", "--line-length", str(MAX_LINE_CHARACTERS)]):
         done = subprocess.run([*ruff, *what, *files], cwd=folder, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout
 
@@ -279,7 +288,7 @@ def test_rows_without_an_answer_are_counted(drafts):
 
 
 def test_a_system_that_answers_anything_is_told_so(folder, drafts):
-    one = drafted("rules_of_tests:moody", "data:iris", "target", out=folder / "test_moody.py")
+    one = draft_system("rules_of_tests:moody", "data:iris", "target", out=folder / "test_moody.py")
     again = [promise for promise in one.promises if promise.name == "the_same_row_gets_the_same_answer"]
     assert [promise.holds for promise in again] == [False]
 
@@ -301,11 +310,11 @@ def test_a_broken_promise_is_told_with_the_row_that_breaks_it(folder, drafts):
 
 @given(st.text(max_size=30))
 def test_a_text_is_one_literal_in_one_line_and_one_comment(text):
-    code = literal(text)
+    code = format_literal(text)
     assert ast.literal_eval(code) == text
     assert len(code.splitlines()) == 1
     assert len(f"a = {code}".splitlines()) == 1
-    remark = comment(f"The column {code} is fine.")
+    remark = format_comment(f"The column {code} is fine.")
     assert all(line.lstrip().startswith("#") for line in remark.splitlines())
 
 
@@ -313,7 +322,7 @@ def test_a_text_is_one_literal_in_one_line_and_one_comment(text):
     "value", [0, -3, 2.5, float("inf"), float("-inf"), True, False, (1, "a", (None.__class__.__name__,)), ()]
 )
 def test_other_values_are_literals_too(value):
-    found = eval(literal(value), {"float": float})
+    found = eval(format_literal(value), {"float": float})
     assert found == value
     assert type(found) is type(value)
 
@@ -323,7 +332,7 @@ def test_other_values_are_literals_too(value):
 )
 def test_what_cannot_be_written_is_refused(value):
     with pytest.raises(DataError, match="cannot be written into a file of code"):
-        literal(value)
+        format_literal(value)
 
 
 @pytest.mark.parametrize(
@@ -340,13 +349,13 @@ def test_what_cannot_be_written_is_refused(value):
     ],
 )
 def test_names_of_classes(words, name):
-    assert class_name(words) == name
+    assert to_class_name(words) == name
     assert name.isidentifier()
 
 
 def test_names_are_not_taken_twice():
     taken = set()
-    assert [unique(f"next_{slug(name)}", taken) for name in ("a b", "a_b", "A B")] == [
+    assert [make_unique(f"next_{to_slug(name)}", taken) for name in ("a b", "a_b", "A B")] == [
         "next_a_b",
         "next_a_b_2",
         "next_a_b_3",
@@ -354,10 +363,10 @@ def test_names_are_not_taken_twice():
 
 
 def test_long_lists_are_broken_between_items():
-    items = [literal(f"a, {k} 'b' \"c\" " + "x" * 30) for k in range(9)]
-    lines = packed("dm.Categorical('x', [", items, "]),")
+    items = [format_literal(f"a, {k} 'b' \"c\" " + "x" * 30) for k in range(9)]
+    lines = format_list("dm.Categorical('x', [", items, "]),")
     assert ast.literal_eval("[" + "".join(lines[1:-1]) + "]") == [ast.literal_eval(item) for item in items]
-    assert all(len(line) <= WIDTH for line in lines[1:-1])
+    assert all(len(line) <= MAX_LINE_CHARACTERS for line in lines[1:-1])
 
 
 @given(
@@ -367,7 +376,7 @@ def test_long_lists_are_broken_between_items():
 )
 def test_tidy_bounds_hold_all_that_the_old_ones_held(low, width, scale):
     before = dm.Continuous("x", low * scale, low * scale + width * scale)
-    after = tidy(before)
+    after = tidy_feature(before)
     assert after.low <= before.low <= before.high <= after.high
     if before.high > before.low:
         assert after.high - after.low <= 1.01 * (before.high - before.low) * (1 + 1e-9) + 1e-9 * abs(low * scale)
@@ -389,13 +398,13 @@ def test_frames_of_every_kind(tmp_path, monkeypatch):
     }
     for name, frame in frames.items():
         frame.to_csv(f"{name}.csv", index=False)
-        one = drafted("always_yes:ask", f"{name}.csv", out=f"test_{name}.py")
+        one = draft_system("always_yes:ask", f"{name}.csv", out=f"test_{name}.py")
         module = loaded(one.text, tmp_path / f"test_{name}.py")
         assert module.SYSTEM.space == one.space
         assert len(module.SYSTEM.make_seeds()) == len(frame)
         assert dm.laws(one.space, examples=10).holds
-    assert "sorted(ROWS" in drafted("always_yes:ask", "many.csv").text
-    assert 'dm.Integer("n", 1, 3, step=1, nullable=True)' in drafted("always_yes:ask", "holes.csv").text
+    assert "sorted(ROWS" in draft_system("always_yes:ask", "many.csv").text
+    assert 'dm.Integer("n", 1, 3, step=1, nullable=True)' in draft_system("always_yes:ask", "holes.csv").text
 
 
 # -- what is refused -------------------------------------------------------------------------------------------

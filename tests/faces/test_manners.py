@@ -330,14 +330,14 @@ def test_commands_options_and_values_are_completed():
 
 def test_what_is_completed_is_what_there_is():
     from datamorphic.checkup.finding import LEVELS
-    from datamorphic.strategies.refine import METHODS
+    from datamorphic.strategies.refine import REFINEMENT_METHODS
     from datamorphic.verbs.explore import STRATEGIES
-    from datamorphic.verbs.testing import NAMES
+    from datamorphic.verbs.testing import CHECK_NAMES
 
     values = {name: set(find("data:")) for name, find in completing.VALUES.items()}
     assert values["strategy"] == set(STRATEGIES)
-    assert values["refine"] == set(METHODS)
-    assert values["only"] == {name for name in NAMES if " " not in name}
+    assert values["refine"] == set(REFINEMENT_METHODS)
+    assert values["only"] == {name for name in CHECK_NAMES if " " not in name}
     assert values["fail_on"] == {*LEVELS, "never"}
     for name in values["subject"]:
         assert name in dm.subjects
@@ -459,8 +459,8 @@ def test_what_takes_as_long_every_time_has_a_clock(monkeypatch, capsys):
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with progress.Clock("training", 1000.0) as shown:
-        while not shown._shown._said > 0:
+    with progress.TimedProgress("training", 1000.0) as shown:
+        while not shown._progress._last_line_time > 0:
             progress.time.sleep(0.01)
     assert capsys.readouterr().err == "training, 0% done\n"
 

@@ -16,8 +16,8 @@ import sklearn.naive_bayes
 
 import datamorphic as dm
 from datamorphic.checkup.finding import Example, Finding, Outcome
-from datamorphic.checkup.pinned import comment, literal
-from datamorphic.checkup.result import Result
+from datamorphic.checkup.pinned import format_comment, format_literal
+from datamorphic.checkup.result import AuditResult
 from datamorphic.errors import UsageError
 
 pytest_plugins = ["pytester"]
@@ -63,7 +63,7 @@ def result_of(*outcomes, **about):
         "subject": "Model", "kind": "a classifier, fitted", "data": "9 inputs", "outcomes": outcomes, "seed": 0,
         "budget": "60 s", "seconds": 1.0, "calls": 9,
     }  # fmt: skip
-    return Result(**default | about)
+    return AuditResult(**default | about)
 
 
 @pytest.fixture
@@ -438,9 +438,9 @@ def test_a_module_of_a_strange_name_is_a_file():
 
 
 def _text(words):
-    from datamorphic.checkup.pinned import _Tests
+    from datamorphic.checkup.pinned import _TestFile
 
-    return _Tests(result_of(outcome(), words=words), __import__("pathlib").Path("test_x.py"), None).text()
+    return _TestFile(result_of(outcome(), words=words), __import__("pathlib").Path("test_x.py"), None).to_text()
 
 
 class Shouting(str):
@@ -456,19 +456,19 @@ class Shouting(str):
      {"a": {"b": (None, False)}}, float("inf"), -float("inf"), {"long " + str(i): "text " * 9 for i in range(9)}],
 )  # fmt: skip
 def test_literals_are_read_back(value):
-    assert eval(literal(value, 4), {"float": float}) == value
+    assert eval(format_literal(value, 4), {"float": float}) == value
 
 
 def test_literals_of_other_things_are_text():
-    assert literal(np.float64(1.5)) == "1.5"
-    assert literal(np.str_("a")) == '"a"'
-    assert literal(np.array(True)) == "True"
-    assert literal(Shouting("calm")) == '"calm"'
-    assert literal({"x": pd.Timestamp("2020-01-02")}) == '{"x": "2020-01-02 00:00:00"}'
-    assert literal(float("nan")) == 'float("nan")'
-    assert eval(literal(Shouting), {}) == str(Shouting)
-    assert comment("a\nb\u2028c") == "# a b c"
-    assert "hunter2" not in comment("https://me:hunter2@host/?token=hunter2")
+    assert format_literal(np.float64(1.5)) == "1.5"
+    assert format_literal(np.str_("a")) == '"a"'
+    assert format_literal(np.array(True)) == "True"
+    assert format_literal(Shouting("calm")) == '"calm"'
+    assert format_literal({"x": pd.Timestamp("2020-01-02")}) == '{"x": "2020-01-02 00:00:00"}'
+    assert format_literal(float("nan")) == 'float("nan")'
+    assert eval(format_literal(Shouting), {}) == str(Shouting)
+    assert format_comment("a\nb\u2028c") == "# a b c"
+    assert "hunter2" not in format_comment("https://me:hunter2@host/?token=hunter2")
 
 
 def test_a_front_that_no_file_can_hold_is_left_out(tmp_path):

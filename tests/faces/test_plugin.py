@@ -21,14 +21,14 @@ import sklearn.tree
 import sqlalchemy  # noqa: F401
 
 import datamorphic as dm
-from datamorphic.asserts.baselines import as_before
-from datamorphic.asserts.holding import Held
-from datamorphic.asserts.learning import held_by_learner
-from datamorphic.asserts.profiles import PROFILES, Profile, parsed, settings
+from datamorphic.asserts.baselines import get_explore_options
+from datamorphic.asserts.holding import AssertionOutcome
+from datamorphic.asserts.learning import check_learner_relation
+from datamorphic.asserts.profiles import PROFILES, Profile, get_settings, parse_profiles
 from datamorphic.asserts.replaying import Memory
 from datamorphic.errors import ArgumentError, MissingExtra
 from datamorphic.fronts.files import save
-from datamorphic.relations.drawing import random_training
+from datamorphic.relations.drawing import draw_random_training
 from datamorphic.relations.further import LEARNER_RELATIONS
 from datamorphic.relations.learners import LearnerRelation
 from datamorphic.relations.necessity import Stance
@@ -379,7 +379,7 @@ def test_outside_pytest_violations_are_kept_in_a_store_that_is_named(tmp_path):
     with dm.Store.open(tmp_path / "runs.sqlite") as store:
         from datamorphic.runs import failures
 
-        assert {failure.relation for failure in failures.known(store)} == {"never"}
+        assert {failure.relation for failure in failures.recall_all(store)} == {"never"}
 
 
 # -- options ---------------------------------------------------------------------------------------------------
@@ -456,16 +456,16 @@ def test_profiles_are_defined_in_one_place(monkeypatch):
     assert list(PROFILES) == ["ci", "default", "thorough"]
     assert PROFILES["ci"].seed == 0
     assert PROFILES["thorough"].cases == 10 * PROFILES["default"].cases > 10 * PROFILES["ci"].cases
-    assert parsed(["a: cases = 5", "b:"]) == {"a": Profile("a", 5), "b": Profile("b", 300)}
+    assert parse_profiles(["a: cases = 5", "b:"]) == {"a": Profile("a", 5), "b": Profile("b", 300)}
     monkeypatch.setattr("sys.modules", {k: v for k, v in sys.modules.items() if k != "_datamorphic_pytest"})
-    assert (settings().cases, settings().seed, settings().test) == (300, 0, "")  # outside pytest
+    assert (get_settings().cases, get_settings().seed, get_settings().test) == (300, 0, "")  # outside pytest
     monkeypatch.setenv("DATAMORPHIC_PROFILE", "thorough")
-    assert settings().cases == 3000
+    assert get_settings().cases == 3000
 
 
 def test_threads_of_a_test_know_which_test_they_are_in(request):
     found = []
-    thread = Thread(target=lambda: found.append(settings().test))
+    thread = Thread(target=lambda: found.append(get_settings().test))
     thread.start()
     thread.join()
     assert found == [request.node.nodeid]
@@ -634,7 +634,7 @@ def test_a_front_is_explored_as_its_baseline_was(tmp_path):
         "delta": 0.001,
     }
     dm.explore(lambda frame: frame.x * 2.0, space, **how).save(file)
-    assert how.items() <= as_before(dm.Front.load(file)).items()
+    assert how.items() <= get_explore_options(dm.Front.load(file)).items()
     dm.assert_front_unchanged(lambda frame: frame.x * 2.0, baseline=file)  # the threshold is that of the baseline
     with pytest.raises(AssertionError, match="moved"):
         dm.assert_front_unchanged(lambda frame: frame.x * 2.5, baseline=file)
@@ -647,7 +647,7 @@ def test_a_front_is_explored_as_its_baseline_was(tmp_path):
 def test_fronts_without_anything_to_compare_do_not_pass(tmp_path):
     space = dm.Space([dm.Continuous("x", 0, 1)])
     front = dm.explore(lambda frame: np.ones(len(frame)), space, walks=0)
-    save(front, tmp_path / "front.parquet", aside=False)
+    save(front, tmp_path / "front.parquet", query_seeds=False)
     with pytest.raises(AssertionError, match="Nothing was tested"):
         dm.assert_front_unchanged(lambda frame: np.ones(len(frame)), baseline=tmp_path / "front.parquet", walks=0)
 
@@ -688,27 +688,29 @@ class FirstColumn:
 
 def held(relation, learner, stance=MUST, **options):
     memory = (
-        Memory(settings(), options.pop("store", "none.sqlite"), "learner") if "store" in options else _Nowhere()
+        Memory(get_settings(), options.pop("store", "none.sqlite"), "learner")
+        if "store" in options
+        else _Nowhere()
     )
-    return held_by_learner(
+    return check_learner_relation(
         LEARNER_RELATIONS[relation], learner, stance, memory, **{"cases": 40, "seed": 0} | options
     )
 
 
 class _Nowhere(Memory):
     def __init__(self):
-        self._where = None
+        self._location = None
 
 
 def test_a_violation_of_a_learner_is_shrunk_and_shown():
     found = held("MR-1.2", FirstColumn())
-    assert found.fails()
+    assert found.is_failing()
     assert 0 < found.violated <= found.cases == 40
     rows, columns = map(int, re.search(r"trained on (\d+) rows? of (\d+) attribute", found.example).groups())
     assert rows <= 4
     assert columns == 2
     assert re.search(r"answer +'L\d'(\n.*)+\nexpected +'L\d'\nbecomes +'L\d'$", found.example)
-    assert not held("refit", FirstColumn()).fails()
+    assert not held("refit", FirstColumn()).is_failing()
 
 
 def test_a_violation_of_a_learner_is_replayed(tmp_path):
@@ -717,7 +719,7 @@ def test_a_violation_of_a_learner_is_replayed(tmp_path):
     assert (first.replayed, again.tried, again.replayed) == (0, 1, 1)
     assert "before still does (replayed first)" in again.describe("")
     fine = held("MR-1.2", sklearn.naive_bayes.GaussianNB(), store=tmp_path / "runs.sqlite", cases=1)
-    assert (fine.tried, fine.replayed, fine.fails()) == (1, 0, False)
+    assert (fine.tried, fine.replayed, fine.is_failing()) == (1, 0, False)
     assert held("MR-1.2", FirstColumn(), store=tmp_path / "runs.sqlite", cases=1, seed=3).tried == 0
 
 
@@ -744,15 +746,15 @@ def test_what_changes_by_chance_is_judged_by_its_distribution():
         def predict(self, x):
             return np.where(self.rng.random(len(x)) < self.share, "L0", "L1")
 
-    assert held("refit", Chance(), cases=200).fails()
-    assert not held("refit", Chance(), Stance(False, "class_stat", "chance"), cases=200).fails()
-    assert held("refit", Drifting(), Stance(False, "class_stat", "chance"), cases=200).fails()
+    assert held("refit", Chance(), cases=200).is_failing()
+    assert not held("refit", Chance(), Stance(False, "class_stat", "chance"), cases=200).is_failing()
+    assert held("refit", Drifting(), Stance(False, "class_stat", "chance"), cases=200).is_failing()
 
 
 def test_the_random_data_are_those_of_the_study():
     sizes = set()
     for seed in range(40):
-        data = random_training(np.random.default_rng(seed), 3)
+        data = draw_random_training(np.random.default_rng(seed), 3)
         sizes.add(len(data.x))
         assert data.x.shape[1] == 4
         assert len(data.t) == 3
@@ -998,8 +1000,10 @@ def test_wrong_options_of_learners_are_told(monkeypatch):
 
 
 def test_words_of_a_verdict():
-    assert "Of 5 new cases none violates it." in Held("r", "s", "m", cases=5, replayed=1).describe("")
-    told = Held("r", "it holds", "m", cases=5, undefined=5, silent="NaN").describe("x")
+    assert "Of 5 new cases none violates it." in AssertionOutcome(
+        "r", "s", "m", cases=5, replayed_count=1
+    ).describe("")
+    told = AssertionOutcome("r", "it holds", "m", cases=5, undefined_count=5, unjudged_reason="NaN").describe("x")
     assert (
         told
         == "Whether m keeps 'r' is not known: it holds.\nIt gave no answer to 5 of 10 cases: NaN.\nTo see it again: x"

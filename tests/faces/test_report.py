@@ -14,22 +14,22 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from datamorphic.checkup.finding import MEANING, Example, Finding, Outcome
-from datamorphic.checkup.page import report_of
-from datamorphic.checkup.result import Result
+from datamorphic.checkup.finding import LEVEL_MEANINGS, Example, Finding, Outcome
+from datamorphic.checkup.page import build_page
+from datamorphic.checkup.result import AuditResult
 from datamorphic.errors import UsageError
-from datamorphic.reports.html import LARGEST, render, write
+from datamorphic.reports.html import MAX_PAGE_BYTES, render_page, write_page
 from datamorphic.reports.pictures import (
-    LONGEST_NAME,
-    MOST_GROUPS,
-    described,
-    evenly,
-    fewer_points,
-    fewer_steps,
-    groups_of,
+    MAX_COLOURED_GROUPS,
+    MAX_NAME_CHARACTERS,
+    choose_evenly,
+    describe_picture,
+    group_points,
+    thin_line,
+    thin_scatter,
 )
-from datamorphic.reports.summary import Axis, Line, Report, Scatter, Section, Table
-from datamorphic.reports.svg import WIDTH, picture_svg, ticks
+from datamorphic.reports.summary import Axis, Line, Page, Scatter, Section, Table
+from datamorphic.reports.svg import PICTURE_WIDTH, choose_ticks, picture_to_svg
 from datamorphic.reports.texts import cut
 from faces.browser import CHROMIUM, SETTLED, WHY_NOT, Browser
 from faces.checkups import EVIL, example, hostile, income_picture, sweep_picture
@@ -147,11 +147,11 @@ def test_the_page_is_sound(usual_page):
 
 
 def test_a_report_without_pictures_needs_no_library():
-    page = render(Report("Short", "Nothing to see.", [Section("One", "line")]))
+    page = render_page(Page("Short", "Nothing to see.", [Section("One", "line")]))
     assert "<script" not in page
     assert "script-src &#39;none&#39;" in page
     assert len(page) < 15_000
-    with_table = render(Report("Short", "", [Section("One", "", table=Table(["a"], [[1], [2]]))]))
+    with_table = render_page(Page("Short", "", [Section("One", "", table=Table(["a"], [[1], [2]]))]))
     assert with_table.count("<script") == 1
     assert len(with_table) < 20_000
 
@@ -163,8 +163,8 @@ def test_the_same_report_is_the_same_file(usual_page):
 def test_a_page_that_cannot_be_written_says_so(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot be written"):
-        write(Report("a", "b"), tmp_path / "file" / "report.html")
-    assert write(Report("a", "b"), tmp_path / "deep" / "report.html").read_text().count("<h1>a</h1>") == 1
+        write_page(Page("a", "b"), tmp_path / "file" / "report.html")
+    assert write_page(Page("a", "b"), tmp_path / "deep" / "report.html").read_text().count("<h1>a</h1>") == 1
 
 
 def luminance(colour):
@@ -203,7 +203,7 @@ def test_the_page_says_it_all(usual_page):
     assert shown.lower().index(result.headline) < shown.index("4 findings")
     for part in (
         "Fault The answer depends on the order of the columns",
-        f"Concern: {MEANING['concern']}",
+        f"Concern: {LEVEL_MEANINGS['concern']}",
         "288 of 300 cases tried: 96 % (95 % interval: 93.1 % to 97.7 %)",
         "nearly certain (93 %)",
         "The smallest example: gender from female to male: declined becomes approved",
@@ -236,18 +236,20 @@ def test_the_page_says_it_all(usual_page):
     ],
 )
 def test_a_page_without_findings_says_what_that_rests_on(outcomes, head):
-    result = Result("m", "k", "d", outcomes, 0, "1m", 1.0, 1)
-    report = report_of(result)
+    result = AuditResult("m", "k", "d", outcomes, 0, "1m", 1.0, 1)
+    report = build_page(result)
     found = report.sections[0]
     assert report.state == ("good" if result.passed else "warn")
     assert found.heading == head
     assert found.state == ("good" if [each.state for each in outcomes] == ["passed"] else "warn")
-    assert render(report)
+    assert render_page(report)
 
 
 def test_an_example_without_a_case_is_told_in_a_sentence():
     told = Finding("a", "", "t", "advice", 1.0, "d", "r", examples=(Example("so it is"),))
-    report = report_of(Result("m", "k", "d", (Outcome("a", "?", "found", findings=(told,)),), 0, "1m", 1.0, 1))
+    report = build_page(
+        AuditResult("m", "k", "d", (Outcome("a", "?", "found", findings=(told,)),), 0, "1m", 1.0, 1)
+    )
     part = report.sections[0].parts[0]
     assert part.table is None
     assert ("An example", "so it is") in part.facts
@@ -256,10 +258,10 @@ def test_an_example_without_a_case_is_told_in_a_sentence():
 def test_sections_survive_json():
     part = Section("p", "q", "note", badge="b", facts=(("a", "b"),), again="x", anchor="y")
     looked = Section("h", "t", "warn", Table(("a",), ((1,),), "c", "n", False), sweep_picture(), parts=(part,))
-    result = Result("m", "k", "d", (Outcome("a", "?", "passed", sections=(looked,)),), 0, "1m", 1.0, 1)
-    back = Result.from_json(result.to_json())
+    result = AuditResult("m", "k", "d", (Outcome("a", "?", "passed", sections=(looked,)),), 0, "1m", 1.0, 1)
+    back = AuditResult.from_json(result.to_json())
     assert back.outcomes[0].sections[0].parts == (part,)
-    assert render(back.report()) == render(result.report())
+    assert render_page(back.report()) == render_page(result.report())
 
 
 # -- however large a run was ------------------------------------------------------------------------------------------
@@ -276,8 +278,8 @@ def test_a_page_stays_small_and_says_what_it_leaves_out():
     table = Table(["n", *(f"column {i}" for i in range(99))], [list(range(100))] * 1_000_000)
     steps = 100_000
     line = Line("l", "x", "y", list(range(steps)), list(map(str, range(steps))), ["n" * 500] * steps)
-    page = render(
-        Report("big", "x" * 1_000_000, [
+    page = render_page(
+        Page("big", "x" * 1_000_000, [
             Section("table", "", table=table), Section("scatter", "", picture=large_scatter(200_000)),
             Section("line", "", picture=line),
         ])
@@ -300,8 +302,8 @@ def test_a_page_of_very_many_sections_stays_small_too():
         Section("<" * 999, "&" * 9_000, facts=facts, table=Table(["👩" * 99], [["👩" * 999]] * 9))
         for _ in range(5_000)
     ]
-    page = render(Report("t", "l", [Section("all", "", parts=parts, picture=income_picture())], contents=True))
-    assert len(page.encode()) < LARGEST
+    page = render_page(Page("t", "l", [Section("all", "", parts=parts, picture=income_picture())], contents=True))
+    assert len(page.encode()) < MAX_PAGE_BYTES
     assert re.search(r"4,\d{3} more sections left out", page)
 
 
@@ -314,41 +316,41 @@ def test_of_every_group_some_points_are_drawn():
     groups = ["common"] * 9_000 + ["rare"] * 3 + ["seldom"] * 997
     count = len(groups)
     scatter = Scatter("t", "", Axis("x"), Axis("y"), list(range(count)), list(range(count)), groups, groups)
-    fewer = fewer_points(scatter, 500, 100)
+    fewer = thin_scatter(scatter, 500, 100)
     kept = {name: fewer.groups.count(name) for name in ("common", "rare", "seldom")}
     assert kept["rare"] == 3
     assert 430 <= kept["common"] <= 460
     assert 45 <= kept["seldom"] <= 60
     assert all(groups[int(x)] == name for x, name in zip(fewer.x, fewer.groups, strict=True))  # rows stay together
-    assert fewer_points(scatter, 20_000, 100).x == scatter.x
+    assert thin_scatter(scatter, 20_000, 100).x == scatter.x
 
 
 def test_rare_groups_become_one():
     names = [f"g{i}" for i in range(100) for _ in range(100 - i)]
     scatter = Scatter("t", "", Axis("x"), Axis("y"), [0.0] * len(names), [0.0] * len(names), names, names)
-    fewer = fewer_points(scatter, 10_000, 100)
-    groups = groups_of(fewer)
-    assert [group.name for group in groups] == ["other groups", *(f"g{i}" for i in range(MOST_GROUPS))]
+    fewer = thin_scatter(scatter, 10_000, 100)
+    groups = group_points(fewer)
+    assert [group.name for group in groups] == ["other groups", *(f"g{i}" for i in range(MAX_COLOURED_GROUPS))]
     assert sum(len(group.rows) for group in groups) == len(names)
     styles = {(group.hue, group.symbol) for group in groups}
-    assert len(styles) == MOST_GROUPS + 1  # no two look the same
+    assert len(styles) == MAX_COLOURED_GROUPS + 1  # no two look the same
     assert "82 rare groups are drawn as one" in fewer.subtitle
 
 
 def test_long_names_are_cut_but_told_apart():
     names = ["x" * 999 + end for end in "aba"]
-    fewer = fewer_points(Scatter("t", "", Axis("x"), Axis("y"), [0] * 3, [0] * 3, names, names), 10, 10)
-    cut_name = "x" * (LONGEST_NAME - 1) + "…"
+    fewer = thin_scatter(Scatter("t", "", Axis("x"), Axis("y"), [0] * 3, [0] * 3, names, names), 10, 10)
+    cut_name = "x" * (MAX_NAME_CHARACTERS - 1) + "…"
     assert fewer.groups == [cut_name, f"{cut_name} (2)", cut_name]
-    line = fewer_steps(Line("t", "x", "y", [0] * 3, names, names), 10, 10)
+    line = thin_line(Line("t", "x", "y", [0] * 3, names, names), 10, 10)
     assert line.bands == fewer.groups
 
 
 def test_bands_that_are_too_many_are_not_drawn():
     bands = ["a", "b"] * 200
-    line = fewer_steps(Line("t", "x", "y", list(range(400)), bands, bands), 1_000, 10)
+    line = thin_line(Line("t", "x", "y", list(range(400)), bands, bands), 1_000, 10)
     assert "changes too often for bands" in line.subtitle
-    svg = picture_svg(line)
+    svg = picture_to_svg(line)
     assert 'class="band' not in svg
     assert len(drawn_circles(svg)) == 400  # the points have the colours
     assert "changes 399 times" in line.alt
@@ -358,7 +360,7 @@ def test_a_line_keeps_its_extremes():
     values = np.sin(np.arange(50_000) / 300)
     values[31_234], values[40_001] = 9.0, -9.0
     bands = np.where(values > 0, "up", "down").tolist()
-    fewer = fewer_steps(Line("t", "x", "y", values.tolist(), bands, []), 400, 50)
+    fewer = thin_line(Line("t", "x", "y", values.tolist(), bands, []), 400, 50)
     assert len(fewer.values) <= 400
     assert (max(fewer.values), min(fewer.values)) == (9.0, -9.0)
     assert fewer.steps[fewer.values.index(9.0)] == 31_234
@@ -369,11 +371,11 @@ def test_a_line_keeps_its_extremes():
 
 
 def test_places_are_chosen_evenly():
-    assert evenly(5, 9) == [0, 1, 2, 3, 4]
-    chosen = evenly(1_000, 11)
+    assert choose_evenly(5, 9) == [0, 1, 2, 3, 4]
+    chosen = choose_evenly(1_000, 11)
     assert (chosen[0], chosen[-1], len(set(chosen))) == (0, 999, 11)
     assert set(np.diff(chosen)) <= {99, 100, 101}
-    assert (evenly(10, 1), evenly(10, 0), evenly(0, 5)) == ([0], [], [])
+    assert (choose_evenly(10, 1), choose_evenly(10, 0), choose_evenly(0, 5)) == ([0], [], [])
 
 
 # -- pictures ---------------------------------------------------------------------------------------------------------
@@ -385,9 +387,9 @@ def drawn_circles(svg):
 
 def test_our_own_drawing_puts_points_where_they_belong():
     x, y = [0.0, 10.0, 5.0], [100.0, 300.0, 200.0]
-    places = drawn_circles(picture_svg(Scatter("t", "", Axis("x"), Axis("y"), x, y, ["a"] * 3, ["n"] * 3)))
+    places = drawn_circles(picture_to_svg(Scatter("t", "", Axis("x"), Axis("y"), x, y, ["a"] * 3, ["n"] * 3)))
     (ax, ay), (bx, by), (cx, cy) = places
-    assert 0 < ax < bx < WIDTH
+    assert 0 < ax < bx < PICTURE_WIDTH
     assert ay > by > 0  # up is up
     assert cx == pytest.approx((ax + bx) / 2, abs=0.1)
     assert cy == pytest.approx((ay + by) / 2, abs=0.1)
@@ -395,19 +397,19 @@ def test_our_own_drawing_puts_points_where_they_belong():
 
 def test_numbers_that_are_none_are_left_out_of_a_drawing():
     bad = [0.0, math.nan, math.inf, 1e308, 1.0]
-    fewer = fewer_points(Scatter("t", "", Axis("x"), Axis("y"), bad, bad, ["a"] * 5, ["n"] * 5), 10, 10)
+    fewer = thin_scatter(Scatter("t", "", Axis("x"), Axis("y"), bad, bad, ["a"] * 5, ["n"] * 5), 10, 10)
     assert "3 points cannot be drawn" in fewer.subtitle
-    assert len(drawn_circles(picture_svg(fewer))) == 2
-    line = fewer_steps(Line("t", "x", "y", bad, ["a"] * 5, ["n"] * 5), 10, 10)
-    (path,) = re.findall(r'class="line" d="([^"]*)"', picture_svg(line))
+    assert len(drawn_circles(picture_to_svg(fewer))) == 2
+    line = thin_line(Line("t", "x", "y", bad, ["a"] * 5, ["n"] * 5), 10, 10)
+    (path,) = re.findall(r'class="line" d="([^"]*)"', picture_to_svg(line))
     assert re.sub(r"[\d. ]", "", path) == "MM"  # a gap, not a line across it
     for empty in (Scatter("t", "", Axis("x"), Axis("y"), [], [], [], []), Line("t", "x", "y", [], [], [])):
-        page = render(Report("t", "l", [Section("s", "", picture=empty)]))
+        page = render_page(Page("t", "l", [Section("s", "", picture=empty)]))
         assert "nan" not in re.search("<svg.*?</svg>", page, re.S)[0].lower()
 
 
 def test_bands_of_a_line_lie_between_its_steps():
-    svg = picture_svg(Line("t", "x", "y", [0, 1, 2, 3], ["a", "a", "b", "b"], [], steps=[0, 10, 20, 30]))
+    svg = picture_to_svg(Line("t", "x", "y", [0, 1, 2, 3], ["a", "a", "b", "b"], [], steps=[0, 10, 20, 30]))
     (_, a_right), (b_left, _) = [
         (float(m[0]), float(m[1])) for m in re.findall(r'class="band c\d" d="M([\d.]+) [\d.]+H([\d.]+)', svg)
     ]
@@ -420,7 +422,7 @@ def test_bands_of_a_line_lie_between_its_steps():
     ("low", "high"), [(0, 1), (-3.7, 12), (1e-9, 2e-9), (-1e12, 1e12), (5, 5.001), (1e299, 2e299)]
 )
 def test_marks_on_an_axis_are_round_few_and_within(low, high):
-    marks = ticks(low, high)
+    marks = choose_ticks(low, high)
     assert 3 <= len(marks) <= 9
     assert all(low - 1e-9 * abs(low) <= mark <= high + 1e-9 * abs(high) for mark in marks)
     steps = np.diff(marks)
@@ -430,7 +432,7 @@ def test_marks_on_an_axis_are_round_few_and_within(low, high):
 
 
 def test_pictures_are_told_in_words():
-    words = described(income_picture())
+    words = describe_picture(income_picture())
     for part in (
         "260 points in 3 groups",
         "approved | declined",
@@ -439,9 +441,9 @@ def test_pictures_are_told_in_words():
         "from ",
     ):
         assert part in words
-    assert "changes once: declined, approved" in described(sweep_picture())
+    assert "changes once: declined, approved" in describe_picture(sweep_picture())
     assert (
-        described(Scatter("t", "", Axis(""), Axis("c", ["u", "v"]), [], [], [], []))
+        describe_picture(Scatter("t", "", Axis(""), Axis("c", ["u", "v"]), [], [], [], []))
         == "t. No points. Across: lines. Up: c, with the values u, v."
     )
 
@@ -472,7 +474,7 @@ def opened(browser, file):
 @pytest.fixture
 def usual(opened, file):
     """The usual page with its pictures drawn; whatever a test does with it, it logs no errors and asks nobody."""
-    opened.look()
+    opened.poll()
     opened.wait(SETTLED)
     yield opened
     assert opened.console == []
@@ -486,7 +488,7 @@ def picture_size(file):
 @in_browser
 def test_the_page_works_at_every_width(usual, tmp_path):
     for width in (360, 800, 1400):
-        usual.look(width)
+        usual.poll(width)
         usual.wait(
             f"innerWidth === {width} && [...document.querySelectorAll('.live')].every(e => e.scrollWidth <= {width})"
         )
@@ -509,10 +511,10 @@ def test_the_dark_is_dark_and_paper_is_white(usual, tmp_path):
     fill = "getComputedStyle(document.querySelector('.live .xtick text')).fill"
     assert paper() > 700
     light = usual.run(fill)
-    usual.look(dark=True)
+    usual.poll(dark=True)
     usual.wait(f"{fill} !== '{light}'")  # plotly's words change their colour too
     assert paper() < 100
-    usual.look(dark=True, media="print")
+    usual.poll(dark=True, media="print")
     assert paper() > 700
     shown = "[...document.querySelectorAll('{}')].filter(e => e.offsetParent).length"
     assert usual.run(shown.format(".static")) == 2
@@ -543,7 +545,7 @@ def test_tables_are_sorted_by_keyboard(browser, tmp_path):
         ["", "5", "<0.01 %", "0.5"],
     ]
     page = browser.open(
-        write(Report("t", "", [Section("s", "", table=Table(["w", "n", "p", "e"], rows))]), tmp_path / "t.html")
+        write_page(Page("t", "", [Section("s", "", table=Table(["w", "n", "p", "e"], rows))]), tmp_path / "t.html")
     )
     orders = {
         1: (["A", "a9", "a10", "b", ""], ["b", "a10", "a9", "A", ""]),

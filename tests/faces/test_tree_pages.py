@@ -13,12 +13,12 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import datamorphic as dm
-from datamorphic.adequacy.drawing import MOST, drawing_of, tree_svg
-from datamorphic.adequacy.layout import Box, lay_out
-from datamorphic.adequacy.page import page_of
+from datamorphic.adequacy.drawing import MAX_BOXES, draw_tree, format_tree_svg
+from datamorphic.adequacy.layout import NodeBox, lay_out
+from datamorphic.adequacy.page import build_page
 from datamorphic.errors import ArgumentError, UsageError
-from datamorphic.reports.html import render
-from datamorphic.reports.summary import Drawing, Mark, Report, Section, Words
+from datamorphic.reports.html import render_page
+from datamorphic.reports.summary import Drawing, Page, Section, Shape, TextLabel
 from datamorphic.trees.forest import Forest
 from datamorphic.trees.model import Tree
 from faces.browser import CHROMIUM, WHY_NOT, Browser
@@ -94,7 +94,7 @@ def chain(depth):
 
 
 def test_every_leaf_and_every_live_mutant_is_drawn(half):
-    svg = tree_svg(half)
+    svg = format_tree_svg(half)
     found, missing = half.leaves, half.leaves.uncovered(None)
     shapes = kinds(svg, "absent")[1:]  # the first explains the shape
     notes = [each.find(f"{SVG}title").text for each in shapes]
@@ -112,7 +112,7 @@ def test_every_leaf_and_every_live_mutant_is_drawn(half):
 
 
 def test_what_nothing_can_kill_looks_different(tree, iris):
-    svg = tree_svg(dm.cover(tree, iris, target="target", criterion="DTMT"))
+    svg = format_tree_svg(dm.cover(tree, iris, target="target", criterion="DTMT"))
     assert not kinds(svg, "absent")
     assert len(kinds(svg, "spared")) - 1 == sum(text.endswith("live, equivalent") for text in texts(svg)) > 0
 
@@ -120,10 +120,10 @@ def test_what_nothing_can_kill_looks_different(tree, iris):
 def test_boxes_do_not_touch_each_other(half, noise):
     model, X = noise
     for found in (half, dm.cover(model, X[:500])):
-        drawing = drawing_of(found)
+        drawing = draw_tree(found)
         spans = []
-        for mark in drawing.shown:
-            if isinstance(mark, Mark) and mark.kind in ("asks", "reached", "absent", "folded") and mark.note:
+        for mark in drawing.shapes:
+            if isinstance(mark, Shape) and mark.kind in ("asks", "reached", "absent", "folded") and mark.note:
                 x, y, width = map(float, re.match(r"M([\d.]+) ([\d.]+)h([\d.]+)", mark.path).groups())
                 spans.append((x, y, x + width, y + 40))
                 assert x + width < drawing.width
@@ -134,8 +134,8 @@ def test_boxes_do_not_touch_each_other(half, noise):
 
 
 def test_a_parent_is_in_the_middle_of_its_children():
-    boxes = [Box("asks", [("a", "")], children=[1, 4]), Box("asks", [("b", "")], children=[2, 3]),
-             *(Box("reached", [(text, "")]) for text in ("c", "wide " * 9, "d"))]  # fmt: skip
+    boxes = [NodeBox("asks", [("a", "")], children=[1, 4]), NodeBox("asks", [("b", "")], children=[2, 3]),
+             *(NodeBox("reached", [(text, "")]) for text in ("c", "wide " * 9, "d"))]  # fmt: skip
     for sideways in (False, True):
         lay_out(boxes, sideways)
         middle = [box.y if sideways else box.x for box in boxes]
@@ -147,41 +147,41 @@ def test_names_and_labels_are_text_and_nothing_else(noise):
     model, X = noise
     small = DecisionTreeClassifier(random_state=0, max_leaf_nodes=20).fit(X, model.predict(X))
     found = dm.cover(small, X[:15], criterion="DTMT")
-    svg = tree_svg(found)
+    svg = format_tree_svg(found)
     assert {each.tag for each in ElementTree.fromstring(svg).iter()} == {
         f"{SVG}{tag}" for tag in ("svg", "style", "path", "text", "title")
     }
     assert not re.search(r"[\x00-\x08\u202e]", svg)
-    page = render(page_of(found))
+    page = render_page(build_page(found))
     assert "<script>alert" not in page
     assert "</text><b>" not in page
     assert max(map(len, texts(svg))) < 60
     for harm in ('"><script>', "</title></path></text><b>"):
-        harmed = Drawing(1, 1, [Mark(harm, harm, harm), Words(0, 0, harm, harm)], harm, harm)
-        shown = render(Report("t", "", [Section("s", "", drawing=harmed)]))
+        harmed = Drawing(1, 1, [Shape(harm, harm, harm), TextLabel(0, 0, harm, harm)], harm, harm)
+        shown = render_page(Page("t", "", [Section("s", "", drawing=harmed)]))
         assert harm not in shown
 
 
 def test_a_large_tree_is_folded(noise):
     model, X = noise
-    few = tree_svg(dm.cover(model, X[:3_990]))
+    few = format_tree_svg(dm.cover(model, X[:3_990]))
     assert kinds(few, "folded")
     absent = int((~dm.cover(model, X[:3_990]).covered).sum())
     assert 0 < len(kinds(few, "absent")) - 1 == absent  # all that matters is there
     found = dm.cover(model, X[:1_500])
-    many = tree_svg(found)
+    many = format_tree_svg(found)
     assert len(found.trees[0]) > 2_000
     assert len(few) < len(many) < 300_000
     told = [int(text.split()[1].replace(",", "")) for text in texts(many) if re.match(r"✗ [\d,]+ of", text)]
     assert sum(told) + len(kinds(many, "absent")) - 1 == int((~found.covered).sum())  # in sight or counted
     boxes = sum(len(kinds(many, kind)) for kind in ("asks", "reached", "absent", "folded"))
-    assert boxes <= MOST + 3
+    assert boxes <= MAX_BOXES + 3
 
 
 def test_a_very_deep_tree_is_drawn():
     rows = pd.DataFrame({"x": [0.5, 30.0, 4_000.0]})
     for criterion in ("DTC", "DTMT"):
-        svg = tree_svg(dm.cover(chain(5_000), rows, criterion=criterion))
+        svg = format_tree_svg(dm.cover(chain(5_000), rows, criterion=criterion))
         assert len(svg) < 100_000
         assert any(re.match("… 9,9[0-9]{2} nodes", text) for text in texts(svg))
 
@@ -206,7 +206,7 @@ def test_trees_of_numbers_and_of_one_leaf_can_be_drawn(iris):
 
 
 def test_the_page_says_what_is_missing_and_what_would_help(half):
-    report = page_of(half)
+    report = build_page(half)
     assert report.verdict == "The tests kill 15 of 42 mutants (35.71 %)"
     assert report.state == "warn"
     mutants, leaves = (
@@ -222,20 +222,20 @@ def test_the_page_says_what_is_missing_and_what_would_help(half):
 
 
 def test_a_page_on_which_nothing_is_missing(tree, iris):
-    report = page_of(dm.cover(tree, iris, target="target"))
+    report = build_page(dm.cover(tree, iris, target="target"))
     assert (report.verdict, report.state) == ("The tests reach 9 of 9 leaves (100.0 %)", "good")
     assert [each.anchor for each in report.sections] == ["tree"]
 
 
 def test_limits_are_told_with_their_side(tree, iris):
     made = dm.select(tree, iris, target="target", criterion="BVA")
-    report = page_of(made)
+    report = build_page(made)
     rows = next(each.table.rows for each in report.sections if each.anchor == "limits")
     assert len(rows) == sum(map(len, made.limits))
     assert [row[-1].startswith("yes") for row in rows] == [
         limit.holds for limits in made.limits for limit in limits
     ]
-    cover = page_of(dm.cover(tree, iris, target="target", criterion="BVA"))
+    cover = build_page(dm.cover(tree, iris, target="target", criterion="BVA"))
     told = next(each.table.rows for each in cover.sections if each.anchor == "leaves")
     assert "petal width (cm) <= 0.8 holds" in " ".join(row[-1] for row in told)
 
@@ -244,11 +244,11 @@ def test_many_trees_make_no_longer_page(iris):
     X = iris.drop(columns="target")
     forest = RandomForestClassifier(150, max_depth=3, random_state=0).fit(X, iris.target)
     found = dm.cover(forest, X[::7])
-    trees = next(each for each in page_of(found).sections if each.anchor == "trees")
+    trees = next(each for each in build_page(found).sections if each.anchor == "trees")
     shares = found.shares
     assert [int(row[0]) for row in trees.table.rows] == np.argsort(shares, kind="stable")[:10].tolist()
     assert f"From {100 * shares.min():.1f} % to {100 * shares.max():.1f} %" in trees.text
-    bars = [int(each.text) for each in trees.drawing.shown if isinstance(each, Words) and each.text.isdigit()]
+    bars = [int(each.text) for each in trees.drawing.shapes if isinstance(each, TextLabel) and each.text.isdigit()]
     assert sum(bars) == 150
 
 
@@ -287,6 +287,6 @@ def test_pages_open_without_errors_and_fit_a_phone(half, noise, tmp_path):
         assert drawn.run(f"({WITHIN})()") == []
         colour = "getComputedStyle(document.querySelector('.ground')).fill"
         dark = drawn.run(colour)
-        drawn.look(dark=False)
+        drawn.poll(dark=False)
         assert drawn.run(colour) != dark
         assert drawn.console == []

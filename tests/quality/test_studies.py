@@ -9,17 +9,17 @@ from dataclasses import replace
 import pytest
 
 from datamorphic.errors import UsageError
-from datamorphic.mutants.forge import Mutant
+from datamorphic.mutants.forge import SourceMutant
 from datamorphic.mutants.kills import CRASHED, KILLED, SURVIVED, UNREACHED
-from datamorphic.relations.necessity import stance
+from datamorphic.relations.necessity import find_stance
 from datamorphic.studies import cases, coded, mutants, promises
 from datamorphic.studies.bench import SCALES, Bench
 from datamorphic.studies.published import published, tables
 from datamorphic.studies.rows import Row
 from datamorphic.studies.study import listing, names, study
-from datamorphic.verdicts.killing import Fate, Original
-from datamorphic.verdicts.mutation import Mutation, Tried
-from datamorphic.verdicts.rival import Rules
+from datamorphic.verdicts.killing import MutantOutcome, OriginalOutcome
+from datamorphic.verdicts.mutation import MutantResult, Mutation
+from datamorphic.verdicts.rival import CrossValidationRules
 
 LONG = "DATAMORPHIC_LONG" in os.environ
 SWAPPED = {"Sin 1": "Sin 2", "Sin 2": "Sin 1"}  # in Tables 10 to 12 of document 000
@@ -148,7 +148,7 @@ def test_scikit_learn_keeps_what_it_must_and_ties_are_as_published():
     assert "12 inputs a relation" in found.heading
     ours = {(row.row, row.column): row.ours for row in found.rows.itertuples()}
     for (relation, column), rate in ours.items():
-        if column.startswith("scikit-learn") and stance(relation, promises.learner(column)).necessary:
+        if column.startswith("scikit-learn") and find_stance(relation, promises.learner(column)).necessary:
             assert rate == 0, (relation, column)
     assert ours["MR-1.1", "scikit-learn KNN(3)"] > 0  # ties, as published
     assert ours["MR-5.2", "scikit-learn GaussianNB"] > 0
@@ -201,16 +201,16 @@ def made_mutation(subject, fates):
     for number, (operator, state, violated, different, error) in enumerate(fates, 1):
         counts = {key: violated.get(key[1], 0) for key in relations}
         errors = dict.fromkeys(mutants.LEARNERS[subject], (0.8, error, 0.0))
-        fate = Fate(counts, dict.fromkeys(relations, 10), 0, 10, different, errors=errors)
-        tried.append(Tried(Mutant(f"v{number}", operator, 1, 0, "a", "b", "", (1, 1)), state, fate))
+        fate = MutantOutcome(counts, dict.fromkeys(relations, 10), 0, 10, different, errors=errors)
+        tried.append(MutantResult(SourceMutant(f"v{number}", operator, 1, 0, "a", "b", "", (1, 1)), state, fate))
     learners = {
         name: [relation for own, relation in relations if own == name] for name in mutants.LEARNERS[subject]
     }
     errors = dict.fromkeys(learners, (0.8, 0.05, 0.01))
-    own = Original(
+    own = OriginalOutcome(
         learners, dict.fromkeys(relations, frozenset()), dict.fromkeys(relations, 10), {}, frozenset(), {}, errors
     )
-    return Mutation(subject, tried, own, 10, 100, Rules(1))
+    return Mutation(subject, tried, own, 10, 100, CrossValidationRules(1))
 
 
 @pytest.mark.parametrize("subject", ["kNN", "NBC"])

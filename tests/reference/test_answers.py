@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from datamorphic.outputs import Status
-from datamorphic.sut.answers import as_outputs
+from datamorphic.sut.answers import to_outputs
 
 
 def plain_status(value, labels):
@@ -36,6 +36,6 @@ def test_status_by_status(pool, labels, form):
     if form == "array":
         given = np.empty(300, dtype=object)
         given[:] = answers
-    outputs = as_outputs(given, 300, labels)
+    outputs = to_outputs(given, 300, labels)
     assert outputs.status.tolist() == [plain_status(value, labels) for value in answers]
     assert set(outputs.messages) == set(np.flatnonzero(outputs.status).tolist())

@@ -16,12 +16,12 @@ from datamorphic.data.knn import KNN
 from datamorphic.data.naive_bayes import NaiveBayes
 from datamorphic.relations import examining
 from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
-from datamorphic.relations.drawing import random_training
-from datamorphic.relations.examining import Inputs
+from datamorphic.relations.drawing import draw_random_training
+from datamorphic.relations.examining import TrainingSource
 from datamorphic.relations.further import LEARNER_RELATIONS
-from datamorphic.relations.necessity import stance
+from datamorphic.relations.necessity import find_stance
 from datamorphic.sut.training import Training
-from datamorphic.verdicts.examination import Examination, to_test
+from datamorphic.verdicts.examination import LearnerSession, prepare_outcomes
 
 SEED = 3
 EVERY = tuple(LEARNER_RELATIONS)
@@ -44,16 +44,16 @@ def whole_numbers(rng, cases):
 
 
 def framed(rng, cases):
-    return random_training(rng, cases, most=20, framed=True)
+    return draw_random_training(rng, cases, max_rows=20, framed=True)
 
 
 def arrays(rng, cases):
-    return random_training(rng, cases, most=20)
+    return draw_random_training(rng, cases, max_rows=20)
 
 
 def tiny(rng, cases):
     """So few rows that smoothing tells: not even a necessary relation need hold on all of them."""
-    return random_training(rng, cases, most=5)
+    return draw_random_training(rng, cases, max_rows=5)
 
 
 # -- the plain way ---------------------------------------------------------------------------------------------
@@ -144,14 +144,14 @@ def moved(data, rng):
 
 def plainly(learner, relation, view, data, number, ties):
     """What `compared` says, without violations that hang on ties and those on data where nobody promises anything."""
-    strictness = to_test([relation], {relation.name: view}, SEED)[0].manner.strictness
+    strictness = prepare_outcomes([relation], {relation.name: view}, SEED)[0].judging.strictness
     found = compared(learner, relation, data, number, strictness)
     for i, (verdict, *labels) in enumerate(found):
         if verdict == VIOLATED and relation.firm and ties == "aside":
             copies = [moved(data, random(f"{relation.name} moved {copy}", number)) for copy in range(3)]
             shown = [compared(learner, relation, each, number, strictness)[i][0] != HOLDS for each in copies]
             verdict = VIOLATED if sum(shown) >= 2 else INAPPLICABLE
-        if verdict == VIOLATED and view.necessary and not stance(relation.name, learner, data).necessary:
+        if verdict == VIOLATED and view.necessary and not find_stance(relation.name, learner, data).necessary:
             verdict = INAPPLICABLE
         found[i] = (verdict, *labels)
     return found
@@ -161,16 +161,16 @@ def plainly(learner, relation, view, data, number, ties):
 
 
 @dataclass
-class Recorded(examining.Tested):
+class Recorded(examining.LearnerRelationOutcome):
     """Keeps every verdict, by number of the training set and of the case."""
 
     seen: dict = field(default_factory=dict)
 
-    def enter(self, found, numbers):
-        super().enter(found, numbers)
-        for row, verdict in enumerate(found.verdicts.tolist()):
-            key = numbers[found.data.which[row]], int(found.data.case[row])
-            self.seen[key] = judged(verdict, found.before[row], found.expected[row], found.after[row])
+    def enter(self, result, numbers):
+        super().enter(result, numbers)
+        for row, verdict in enumerate(result.verdicts.tolist()):
+            key = numbers[result.data.which[row]], int(result.data.case[row])
+            self.seen[key] = judged(verdict, result.before[row], result.expected[row], result.after[row])
 
 
 def judged(verdict, *labels):
@@ -181,11 +181,16 @@ def judged(verdict, *labels):
 def examined(learner, names, draw, count, cases, ties="aside", **driving):
     """Verdicts by relation, training set and case; and what they cost."""
     relations = [LEARNER_RELATIONS[name] for name in names]
-    views = {name: stance(name, learner) for name in names}
-    tested = [Recorded(each.relation, each.view, each.manner) for each in to_test(relations, views, SEED, ties)]
-    exam = Examination(learner, tested, Inputs(draw, count, cases, SEED), {"progress": False, **driving})
+    views = {name: find_stance(name, learner) for name in names}
+    tested = [
+        Recorded(each.relation, each.stance, each.judging)
+        for each in prepare_outcomes(relations, views, SEED, ties)
+    ]
+    exam = LearnerSession(
+        learner, tested, TrainingSource(draw, count, cases, SEED), {"progress": False, **driving}
+    )
     exam.run()
-    return {each.relation.name: each.seen for each in tested}, tested, exam.tally.runs
+    return {each.relation.name: each.seen for each in tested}, tested, exam.counter.runs
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from plain_groups import PLAIN, plain_groups
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
-from datamorphic.groups.generators import GENERATORS, VARIANTS, make
+from datamorphic.groups.generators import GENERATORS, VARIANTS, make_generator
 from datamorphic.groups.kernels.compiling import COMPILED
 from datamorphic.relations.boxes import Affine, Box
 from datamorphic.relations.numeric import FunctionRelation
@@ -67,7 +67,7 @@ def _plain(name, relation, count, **options):
 
 
 def fast(name, relation, count, **options):
-    groups = make(name, relation, seed=5, **options).propose(count)
+    groups = make_generator(name, relation, seed=5, **options).propose(count)
     return np.concatenate([groups.sources, groups.follow_ups], axis=1)
 
 
@@ -124,8 +124,8 @@ def test_odd_relations(name, case):
 @pytest.mark.parametrize("name", NAMES)
 def test_groups_of_earlier_days_count(name):
     asked = relation("reflected", 2)
-    known = make("MT-RT", asked, seed=1).propose(80).sources
-    generator = make(name, asked, seed=5)
+    known = make_generator("MT-RT", asked, seed=1).propose(80).sources
+    generator = make_generator(name, asked, seed=5)
     generator.know(known)
     assert generator.count == 80
     groups = generator.propose(60)
@@ -171,7 +171,7 @@ def test_whole_numbers_in_cells(name):
 @pytest.mark.parametrize("name", CUTTING)
 def test_categories_cannot_be_cut(name, case):
     with pytest.raises(ArgumentError, match=rf"{name} .*categories.*SFIDMT-ART or FSCS-ART"):
-        make(name, KINDS[case])
+        make_generator(name, KINDS[case])
 
 
 def digests():

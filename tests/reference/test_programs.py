@@ -9,7 +9,7 @@ import pytest
 from scipy import special
 
 from datamorphic.data.programs import programs
-from datamorphic.data.programs.measuring import Trial
+from datamorphic.data.programs.measuring import GroupSample
 from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
 from datamorphic.relations.boxes import WHOLE, Box
 
@@ -102,7 +102,7 @@ def test_a_point_lies_where_exact_geometry_has_it():
 
 
 def counts(relation, program, inputs=10_000):
-    verdicts = Trial.of(relation, inputs, 7).verdicts(program)
+    verdicts = GroupSample.draw(relation, inputs, 7).judge(program)
     return {verdict: int((verdicts == verdict).sum()) for verdict in (HOLDS, VIOLATED, INAPPLICABLE, UNDEFINED)}
 
 

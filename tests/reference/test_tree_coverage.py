@@ -26,9 +26,9 @@ from sklearn.tree import (
 )
 
 from datamorphic.adequacy import coverage as coverage_module
-from datamorphic.trees.model import leaf_of
-from datamorphic.trees.reading import trees_of
-from datamorphic.trees.rules import box, rule
+from datamorphic.trees.model import find_leaves
+from datamorphic.trees.reading import read_trees
+from datamorphic.trees.rules import find_box, format_rule
 from datamorphic.verbs.cover import cover
 
 NAMES = ["age", "income (k)", "a <= b", "n"]
@@ -123,7 +123,7 @@ def probes(model, holes, seed=2):
     """Random rows, and rows with the thresholds themselves and their neighbours in single and double precision."""
     frame = rows(300, seed, holes)
     at = [frame]
-    for tree in trees_of(model):
+    for tree in read_trees(model):
         inner = np.flatnonzero(np.isfinite(tree.threshold))[:20]
         for step in (
             lambda t: t,
@@ -151,12 +151,12 @@ def test_rows_fall_as_in_the_source_and_get_its_answers(name, holes):
     model = fitted(name, holes)
     frame = probes(model, holes)
     matrix = frame.to_numpy()
-    trees = trees_of(model)
+    trees = read_trees(model)
     sources = members(model)
     assert len(trees) == len(sources)
     for tree, (source, columns, meant) in zip(trees, sources, strict=True):
         singles = np.ascontiguousarray(matrix[:, columns], dtype=np.float32)
-        leaves = leaf_of(tree, frame)
+        leaves = find_leaves(tree, frame)
         assert np.array_equal(leaves, source.tree_.apply(singles))
         assert leaves[:150].tolist() == [plain_leaf(tree, row) for row in matrix[:150]]
         paths = source.tree_.decision_path(singles[:100])
@@ -181,7 +181,7 @@ def test_coverage_is_what_a_plain_loop_counts(name, n, monkeypatch):
     data = rows(n, 5)
     found = cover(model, data)
     counts, shares = [], []
-    for tree in trees_of(model):
+    for tree in read_trees(model):
         reached = [plain_leaf(tree, row) for row in data.to_numpy()]
         counts += [reached.count(leaf) for leaf in range(len(tree)) if tree.left[leaf] < 0]
         shares.append(len(set(reached)) / sum(tree.left < 0))
@@ -233,10 +233,12 @@ def holds(text, frame):
 def test_a_rule_is_true_of_the_rows_that_reach_its_leaf_and_of_no_others(name, holes):
     model = fitted(name, holes)
     data = rows(400, 6, holes)
-    for tree in trees_of(model)[:2]:
-        leaves = leaf_of(tree, data)
+    for tree in read_trees(model)[:2]:
+        leaves = find_leaves(tree, data)
         for leaf in tree.leaves:
-            assert np.array_equal(holds(rule(tree, leaf, missing=NAMES), data), leaves == leaf), rule(tree, leaf)
+            assert np.array_equal(holds(format_rule(tree, leaf, missing=NAMES), data), leaves == leaf), (
+                format_rule(tree, leaf)
+            )
 
 
 def test_a_rule_is_right_about_the_very_numbers_it_names():
@@ -244,10 +246,10 @@ def test_a_rule_is_right_about_the_very_numbers_it_names():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(np.round(rng.uniform(0, 10, (500, 4)), 1), columns=NAMES)
     strict = 0
-    [tree] = trees_of(DecisionTreeClassifier(random_state=0).fit(data[::2], answers(data[::2], "labels")))
-    leaves = leaf_of(tree, data)
+    [tree] = read_trees(DecisionTreeClassifier(random_state=0).fit(data[::2], answers(data[::2], "labels")))
+    leaves = find_leaves(tree, data)
     for leaf in tree.leaves:
-        text = rule(tree, leaf)
+        text = format_rule(tree, leaf)
         assert np.array_equal(holds(text, data), leaves == leaf), text
         strict += re.search(r" < [-\d]|>=", text) is not None
     assert strict
@@ -264,11 +266,11 @@ def test_a_box_is_exact(name, holes):
     model = fitted(name, holes)
     frame = probes(model, holes)
     singles = frame.to_numpy(dtype=np.float32)
-    for tree in trees_of(model)[:2]:
-        leaves = leaf_of(tree, frame)
+    for tree in read_trees(model)[:2]:
+        leaves = find_leaves(tree, frame)
         for leaf in tree.leaves:
             inside = np.ones(len(frame), dtype=bool)
-            for column, range_ in box(tree, leaf).items():
+            for column, range_ in find_box(tree, leaf).items():
                 values = singles[:, column].astype(float)
                 inside &= np.where(
                     np.isnan(values), range_.missing, (values > range_.low) & (values <= range_.high)

@@ -24,12 +24,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import datamorphic as dm
-from datamorphic.adequacy.mutation import kills_by_tree
-from datamorphic.trees.covering import greedy, smallest
-from datamorphic.trees.kills import kills_of
-from datamorphic.trees.model import OPERATORS, Tree, leaf_of
-from datamorphic.trees.mutants import CCCR, ORRN, mutants_of, mutated, told_change
-from datamorphic.trees.reading import forest_of, trees_of
+from datamorphic.adequacy.mutation import find_kills_by_tree
+from datamorphic.trees.covering import find_greedy_cover, find_smallest_cover
+from datamorphic.trees.kills import find_kills
+from datamorphic.trees.model import OPERATORS, Tree, find_leaves
+from datamorphic.trees.mutants import CCCR, ORRN, build_mutant, format_change, generate_mutants
+from datamorphic.trees.reading import forest_of, read_trees
 from tree_rows import joint_kills_one_by_one
 
 PLAIN = {"<=": operator.le, "<": operator.lt, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
@@ -56,7 +56,7 @@ def asked_one_by_one(tree, matrix, mutants, tolerance=0.0):
     own = np.array([tree.answer[plain_leaf(tree, row)] for row in matrix], dtype=float)
     found = []
     for number in range(len(mutants)):
-        mutant = mutated(tree, mutants, number)
+        mutant = build_mutant(tree, mutants, number)
         told = np.array([tree.answer[plain_leaf(mutant, row)] for row in matrix], dtype=float)
         found.append(np.flatnonzero(np.abs(told - own) > tolerance).tolist())
     return found
@@ -88,7 +88,7 @@ def with_other_comparisons(tree, seed):
 def trees():
     for holes in (0.0, 0.2):
         X = rows(150, 1, holes)
-        [tree] = trees_of(DecisionTreeClassifier(random_state=0).fit(X, answers(X)))
+        [tree] = read_trees(DecisionTreeClassifier(random_state=0).fit(X, answers(X)))
         yield pytest.param(tree, holes, 0.0, id=f"tree, holes {holes}")
         yield pytest.param(with_other_comparisons(tree, 3), holes, 0.0, id=f"all comparisons, holes {holes}")
         yield pytest.param(
@@ -98,7 +98,7 @@ def trees():
             id=f"double precision, holes {holes}",
         )
     X = rows(150, 2)
-    [tree] = trees_of(DecisionTreeRegressor(max_leaf_nodes=15, random_state=0).fit(X, answers(X) + X[:, 2] / 3))
+    [tree] = read_trees(DecisionTreeRegressor(max_leaf_nodes=15, random_state=0).fit(X, answers(X) + X[:, 2] / 3))
     yield pytest.param(tree, 0.0, 0.4, id="numbers")
 
 
@@ -109,27 +109,27 @@ def test_the_kill_matrix_is_what_each_mutant_says(tree, holes, tolerance, compil
         pytest.importorskip("numba", reason='needs the extra "fast"')
     X = np.vstack([rows(80, 5, holes), rows(20, 6)])
     X[-20:, 1] = np.resize(tree.threshold[(tree.feature == 1) & (tree.operator < 5)], 20)
-    mutants = mutants_of(tree)
+    mutants = generate_mutants(tree)
     expected = asked_one_by_one(tree, X, mutants, tolerance)
-    found = kills_of(tree, X, mutants, tolerance=tolerance, compiled=compiled)
-    assert [found.of(number).tolist() for number in range(len(mutants))] == expected
+    found = find_kills(tree, X, mutants, tolerance=tolerance, compiled=compiled)
+    assert [found.get_rows(number).tolist() for number in range(len(mutants))] == expected
     assert found.counts.tolist() == [len(each) for each in expected]
-    dense = found.matrix().toarray()
+    dense = found.to_matrix().toarray()
     assert dense.shape == (len(mutants), 100)
     assert [np.flatnonzero(line).tolist() for line in dense] == expected
     assert 0.3 < found.killed.mean() < 1
     leaves = [plain_leaf(tree, row) for row in X]
-    assert leaf_of(tree, X, compiled=compiled).tolist() == leaves
+    assert find_leaves(tree, X, compiled=compiled).tolist() == leaves
 
 
 def test_no_rows_and_one_row():
     X = rows(150, 1)
-    [tree] = trees_of(DecisionTreeClassifier(random_state=0).fit(X, answers(X)))
-    mutants = mutants_of(tree)
+    [tree] = read_trees(DecisionTreeClassifier(random_state=0).fit(X, answers(X)))
+    mutants = generate_mutants(tree)
     for compiled in (False, True):
-        assert not kills_of(tree, X[:0], mutants, compiled=compiled).killed.any()
-        one = kills_of(tree, X[:1], mutants, compiled=compiled)
-        assert [one.of(i).tolist() for i in range(len(mutants))] == asked_one_by_one(tree, X[:1], mutants)
+        assert not find_kills(tree, X[:0], mutants, compiled=compiled).killed.any()
+        one = find_kills(tree, X[:1], mutants, compiled=compiled)
+        assert [one.get_rows(i).tolist() for i in range(len(mutants))] == asked_one_by_one(tree, X[:1], mutants)
 
 
 # -- which mutants there are ----------------------------------------------------------------------------
@@ -137,9 +137,9 @@ def test_no_rows_and_one_row():
 
 def test_mutants_are_counted_as_published():
     X, y = load_iris(return_X_y=True)
-    [tree] = trees_of(DecisionTreeClassifier(random_state=0).fit(X, y))
-    mutants = mutants_of(tree)
-    found = kills_of(tree, X, mutants)
+    [tree] = read_trees(DecisionTreeClassifier(random_state=0).fit(X, y))
+    mutants = generate_mutants(tree)
+    found = find_kills(tree, X, mutants)
     assert [(mutants.kind == kind).sum() for kind in (ORRN, CCCR)] == [32, 10]
     live = np.flatnonzero(~found.killed)
     assert len(live) == 8
@@ -161,8 +161,8 @@ def test_banknote_as_published(real_data):
 @pytest.mark.parametrize("per_node", ["neighbours", 0, 1, 2, None])
 def test_constants_come_from_nodes_that_look_at_the_same_column(per_node):
     X = rows(300, 1)
-    [tree] = trees_of(DecisionTreeClassifier(random_state=0).fit(X, answers(X)))
-    mutants = mutants_of(tree, per_node)
+    [tree] = read_trees(DecisionTreeClassifier(random_state=0).fit(X, answers(X)))
+    mutants = generate_mutants(tree, per_node)
     order = []
 
     def walk(node):
@@ -196,18 +196,18 @@ def test_constants_come_from_nodes_that_look_at_the_same_column(per_node):
 def test_a_tree_that_is_not_numbered_in_pre_order():
     """scikit-learn numbers nodes as it grows them: best first with max_leaf_nodes."""
     X = rows(300, 1)
-    [tree] = trees_of(DecisionTreeClassifier(max_leaf_nodes=12, random_state=0).fit(X, answers(X)))
+    [tree] = read_trees(DecisionTreeClassifier(max_leaf_nodes=12, random_state=0).fit(X, answers(X)))
     assert tree.inner.tolist() != sorted(tree.inner.tolist())
-    mutants = mutants_of(tree)
+    mutants = generate_mutants(tree)
     for compiled in (False, True):
-        found = kills_of(tree, X[:60], mutants, compiled=compiled)
-        assert [found.of(i).tolist() for i in range(len(mutants))] == asked_one_by_one(tree, X[:60], mutants)
+        found = find_kills(tree, X[:60], mutants, compiled=compiled)
+        assert [found.get_rows(i).tolist() for i in range(len(mutants))] == asked_one_by_one(tree, X[:60], mutants)
 
 
 def test_changes_are_told_in_words():
-    [tree] = trees_of(DecisionTreeClassifier(random_state=0).fit(*load_iris(return_X_y=True)))
-    tree = tree.named(["sl", "sw", "pl", "pw"])
-    told = [told_change(tree, mutants_of(tree), number) for number in range(6)]
+    [tree] = read_trees(DecisionTreeClassifier(random_state=0).fit(*load_iris(return_X_y=True)))
+    tree = tree.with_names(["sl", "sw", "pl", "pw"])
+    told = [format_change(tree, generate_mutants(tree), number) for number in range(6)]
     assert told == [
         "pw <= 0.8 becomes pw < 0.8",
         "pw <= 0.8 becomes pw > 0.8",
@@ -238,10 +238,10 @@ def test_joint_kills_are_what_the_changed_forest_says(name):
     X = np.round(rows(120, 1), 0 if "ties" in name else 3)
     forest = forest_of(model.fit(X, answers(X)))
     tried = np.round(rows(40, 2), 0)
-    of = tuple(mutants_of(tree) for tree in forest.trees)
+    of = tuple(generate_mutants(tree) for tree in forest.trees)
     found = [
-        kills.of(mutant).tolist()
-        for kills in kills_by_tree(forest, tried, of, True, tolerance)
+        kills.get_rows(mutant).tolist()
+        for kills in find_kills_by_tree(forest, tried, of, True, tolerance)
         for mutant in range(len(kills))
     ]
     assert found == list(joint_kills_one_by_one(forest, tried, of, tolerance))
@@ -282,9 +282,9 @@ def test_what_is_proved_to_live_lives_whatever_comes(seed):
     X[:, 1] = np.round(X[:, 1] * 4) / 4  # many of the midpoints are numbers of single precision
     model = DecisionTreeClassifier(max_leaf_nodes=9, random_state=seed).fit(X, answers(X))
     found = dm.cover(model, X[:12], criterion="DTMT")
-    [tree] = trees_of(model)
+    [tree] = read_trees(model)
     inputs = every_input(tree, [critical(tree, column) for column in range(3)])
-    possible = kills_of(tree, inputs, mutants_of(tree)).killed
+    possible = find_kills(tree, inputs, generate_mutants(tree)).killed
     verdicts = {number: found.why(number) for number in found.live}
     assert {number: each.killable for number, each in verdicts.items()} == {
         number: bool(possible[number]) for number in found.live
@@ -294,7 +294,7 @@ def test_what_is_proved_to_live_lives_whatever_comes(seed):
     for number, why in verdicts.items():
         if why.killable:
             made = found.example(number)
-            assert kills_of(tree, made.to_numpy(), mutants_of(tree)).killed[number]
+            assert find_kills(tree, made.to_numpy(), generate_mutants(tree)).killed[number]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -310,9 +310,9 @@ def test_proofs_know_whole_numbers_bounds_and_categories(seed):
     )
     inside = frame[frame.n <= 5]
     found = dm.cover(model, inside[:4], space=space, criterion="DTMT")
-    [tree] = trees_of(model)
+    [tree] = read_trees(model)
     inputs = every_input(tree, [range(6), (0, 1), (1, 2, 5)])
-    possible = kills_of(tree, inputs, mutants_of(tree)).killed
+    possible = find_kills(tree, inputs, generate_mutants(tree)).killed
     assert {n: found.why(n).killable for n in found.live} == {n: bool(possible[n]) for n in found.live}
     extra = found.fix()
     assert space.valid(extra).all()
@@ -338,7 +338,7 @@ def test_rows_that_fix_lift_the_score_as_far_as_can_be():
 
 def test_categories_and_sets_are_solved_too():
     X = rows(150, 1)
-    [plain] = trees_of(DecisionTreeClassifier(max_leaf_nodes=8, random_state=1).fit(X, answers(X)))
+    [plain] = read_trees(DecisionTreeClassifier(max_leaf_nodes=8, random_state=1).fit(X, answers(X)))
     for seed in range(3):
         tree = with_other_comparisons(plain, seed)
         model = forest_of(DecisionTreeClassifier(random_state=0).fit(X, answers(X)))
@@ -347,12 +347,12 @@ def test_categories_and_sets_are_solved_too():
         frame = pd.DataFrame(X[:5], columns=["x0", "x1", "x2"])
         found = dm.cover(forest, frame, criterion="DTMT", space=space)
         inputs = every_input(tree, [range(10), critical(tree, 1), critical(tree, 2)])
-        possible = kills_of(tree, inputs, mutants_of(tree)).killed
+        possible = find_kills(tree, inputs, generate_mutants(tree)).killed
         assert {n: found.why(n).killable for n in found.live} == {n: bool(possible[n]) for n in found.live}
         for number in found.live[::5]:
             if found.why(number).killable:
                 made = found.example(number)
-                assert kills_of(tree, made.to_numpy(), mutants_of(tree)).killed[number]
+                assert find_kills(tree, made.to_numpy(), generate_mutants(tree)).killed[number]
 
 
 # -- the fewest rows ------------------------------------------------------------------------------------
@@ -365,7 +365,7 @@ def test_the_smallest_set_is_the_smallest(seed):
     rng = np.random.default_rng(seed)
     meets = rng.random((9, 8)) < 0.3
     meets[4] = False  # what nothing meets is not asked for
-    found, exact = smallest(csr_array(meets))
+    found, exact = find_smallest_cover(csr_array(meets))
     wanted = meets.any(axis=1)
     best = next(
         size
@@ -375,7 +375,7 @@ def test_the_smallest_set_is_the_smallest(seed):
     assert exact
     assert len(found) == best
     assert meets[:, found].any(axis=1)[wanted].all()
-    few = greedy(csr_array(meets[wanted]))
+    few = find_greedy_cover(csr_array(meets[wanted]))
     assert len(few) == len(set(few.tolist())) >= best
     assert meets[:, few].any(axis=1)[wanted].all()
 
@@ -408,11 +408,11 @@ def test_a_hand_made_tree_of_two_leaves():
         right=np.array([2, -1, -1], dtype=np.int32), missing_left=np.zeros(3, dtype=bool),
         answer=np.array([0, 0, 1]), value=np.eye(2)[[0, 0, 1]], weight=np.ones(3), names=("x",), labels=("no", "yes"),
     )  # fmt: skip
-    assert leaf_of(tree, [[0.4], [0.5], [0.6], [np.nan]]).tolist() == [1, 2, 2, 2]
-    mutants = mutants_of(tree)
+    assert find_leaves(tree, [[0.4], [0.5], [0.6], [np.nan]]).tolist() == [1, 2, 2, 2]
+    mutants = generate_mutants(tree)
     assert [OPERATORS[each] for each in mutants.operator] == ["<=", ">", ">=", "=="]
-    found = kills_of(tree, [[0.4], [0.5], [0.6], [np.nan]], mutants)
-    assert [found.of(i).tolist() for i in range(4)] == [[1], [0, 2], [0, 1, 2], [0, 1]]
+    found = find_kills(tree, [[0.4], [0.5], [0.6], [np.nan]], mutants)
+    assert [found.get_rows(i).tolist() for i in range(4)] == [[1], [0, 2], [0, 1, 2], [0, 1]]
 
 
 def test_a_split_that_only_parts_missing_values_from_others():
@@ -443,9 +443,9 @@ def test_rows_that_happen_to_be_whole_prove_nothing_about_fractions():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.uniform(0, 4, (300, 2)).round(1), columns=["x", "y"])
     model = DecisionTreeClassifier(random_state=0).fit(data, (data.x * 2 + data.y) % 3 > 1.3)
-    [tree] = trees_of(model)
+    [tree] = read_trees(model)
     inputs = every_input(tree, [critical(tree, column) for column in range(2)])
-    possible = kills_of(tree, inputs, mutants_of(tree)).killed
+    possible = find_kills(tree, inputs, generate_mutants(tree)).killed
     whole = pd.DataFrame({"x": [0, 1, 2, 3], "y": [0, 1, 2, 3]})
     found = dm.cover(model, whole, criterion="DTMT")
     assert {n: found.why(n).killable for n in found.live} == {n: bool(possible[n]) for n in found.live}
@@ -494,11 +494,11 @@ def test_the_rows_that_kill_most_come_first():
     inputs = data.drop(columns="target")
     model = DecisionTreeClassifier(random_state=0).fit(inputs, data.target)
     found = dm.cover(model, inputs[:20], criterion="DTMT")
-    [tree] = trees_of(model)
+    [tree] = read_trees(model)
     gains = []
     for row in found.fix().to_numpy():
-        gains.append(kills_of(tree, row[None], mutants_of(tree)).killed[found.live].sum())
-    one = kills_of(tree, found.fix(1).to_numpy(), mutants_of(tree)).killed[found.live].sum()
+        gains.append(find_kills(tree, row[None], generate_mutants(tree)).killed[found.live].sum())
+    one = find_kills(tree, found.fix(1).to_numpy(), generate_mutants(tree)).killed[found.live].sum()
     assert one == max(gains) > min(gains)
     killed = int(np.flatnonzero(found.killed)[0])
     assert found.why(killed).why.startswith("it does not")

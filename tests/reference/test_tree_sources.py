@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 from datamorphic.errors import ModelError
-from datamorphic.trees.model import leaf_of
+from datamorphic.trees.model import find_leaves
 from datamorphic.trees.reading import forest_of
 from tree_rows import asked, seen
 
@@ -156,7 +156,7 @@ def test_leaves_are_the_models(model):
     matrix = PLAIN.to_numpy(float)
     forest = forest_of(model.fit(matrix, THREE))
     rows = asked(forest, pd.DataFrame(matrix)).to_numpy()
-    told = np.column_stack([leaf_of(tree, rows) for tree in forest.trees])
+    told = np.column_stack([find_leaves(tree, rows) for tree in forest.trees])
     assert (told == model.apply(rows).reshape(told.shape)).all()
 
 

@@ -22,10 +22,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import datamorphic as dm
 from datamorphic.outputs import Status
-from datamorphic.runs.drive import Tally, drive
-from datamorphic.runs.engine import Engine, engine_of
+from datamorphic.runs.drive import CallCounter, drive
+from datamorphic.runs.engine import Engine, make_engine
 from datamorphic.strategies.flow import ask
-from datamorphic.sut.isolated import Isolated
+from datamorphic.sut.isolated import IsolatedSystem
 
 pytestmark = pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 NUMBERS = dm.Space([dm.Integer("n", 0, 10_000)])
@@ -107,7 +107,7 @@ def test_what_a_system_finds_out_about_itself_is_known_here_too():
         def predict(self, frame):
             return np.column_stack([frame["n"] > 2, frame["n"] > 3])
 
-    isolated = Isolated(dm.wrap(Several(), space=NUMBERS))
+    isolated = IsolatedSystem(dm.wrap(Several(), space=NUMBERS))
     assert isolated.labels == (False, True)
     isolated.execute(pd.DataFrame({"n": [1, 2, 3]}))
     isolated.close()
@@ -151,11 +151,11 @@ def test_a_worker_that_is_lost_once_is_replaced(tmp_path):
         return frame["n"] % 3
 
     cases = NUMBERS.points(pd.DataFrame({"n": np.arange(400)}))
-    tally = Tally()
+    tally = CallCounter()
     outputs = drive(ask(cases), dm.wrap(model, space=NUMBERS), engine="processes:2", batch=50, tally=tally)
     assert outputs.ok.all()
     np.testing.assert_array_equal(outputs.values, np.arange(400) % 3)
-    assert (tally.calls, tally.health.failed, tally.health.remarks) == (400, {}, [])
+    assert (tally.calls, tally.health.status_counts, tally.health.remarks) == (400, {}, [])
 
 
 @pytest.mark.parametrize("engine", [None, "threads:3"])
@@ -201,10 +201,10 @@ def test_wrong_use_found_by_a_worker_is_wrong_use(engine, wine):
     ],
 )
 def test_engines_by_name(given, workers, expected):
-    engine = engine_of(given, workers)
+    engine = make_engine(given, workers)
     assert isinstance(engine, Engine)
     assert engine.name == expected
-    assert engine_of(engine) is engine
+    assert make_engine(engine) is engine
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_engines_by_name(given, workers, expected):
 )
 def test_engines_that_cannot_be(given, workers, said):
     with pytest.raises(dm.errors.ArgumentError, match=said):
-        engine_of(given, workers)
+        make_engine(given, workers)
 
 
 def test_a_thread_cannot_be_stopped(wine):

@@ -13,9 +13,9 @@ from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import datamorphic as dm
-from datamorphic.trees.boundaries import Boundaries, spacing
-from datamorphic.trees.model import leaf_of
-from datamorphic.trees.rules import box
+from datamorphic.trees.boundaries import Boundaries, measure_spacing
+from datamorphic.trees.model import find_leaves
+from datamorphic.trees.rules import find_box
 
 RNG = np.random.default_rng(3)
 LOANS = pd.DataFrame(
@@ -49,9 +49,9 @@ def made_with(offset, **options):
 def test_every_row_lands_in_its_leaf_within_its_columns(offset, space):
     chosen = made_with(offset, space=space)
     tree = chosen.leaves.trees[0]
-    leaves = leaf_of(tree, chosen.leaves.inputs.seen(chosen.rows[LOANS.columns]))
+    leaves = find_leaves(tree, chosen.leaves.inputs.seen(chosen.rows[LOANS.columns]))
     assert sorted(leaves.tolist()) == tree.leaves.tolist()  # one a leaf, each where it belongs
-    origins = leaf_of(tree, chosen.leaves.inputs.seen(LOANS.iloc[chosen.places]))
+    origins = find_leaves(tree, chosen.leaves.inputs.seen(LOANS.iloc[chosen.places]))
     assert leaves.tolist() == origins.tolist()
     assert chosen.rows.index.tolist() == LOANS.index[chosen.places].tolist()
     assert chosen.rows.given.tolist() == TREE.predict(chosen.rows[LOANS.columns]).tolist()
@@ -61,7 +61,7 @@ def test_every_row_lands_in_its_leaf_within_its_columns(offset, space):
         assert space.valid(chosen.rows[LOANS.columns]).all()
     changed = 0
     for leaf, (name, row), limits in zip(leaves, chosen.rows.iterrows(), chosen.limits, strict=True):
-        ranges = {tree.names[column]: range_ for column, range_ in box(tree, leaf).items()}
+        ranges = {tree.names[column]: range_ for column, range_ in find_box(tree, leaf).items()}
         for limit in limits:
             assert row[limit.column] == limit.value
             range_ = ranges[limit.column]
@@ -99,7 +99,7 @@ def test_fractions_are_shares_of_the_spacing():
     tree = DecisionTreeClassifier().fit(data, data.x > 10)
     limits = {offset: dm.select(tree, data, "BVA", offset=offset).rows.x.tolist() for offset in (0.5, 2, "unit")}
     [threshold] = tree.tree_.threshold[:1]
-    assert spacing(data.x.to_numpy()) == 0.5
+    assert measure_spacing(data.x.to_numpy()) == 0.5
     assert limits[0.5] == pytest.approx([threshold - 0.25, threshold + 0.25])
     assert limits[2] == pytest.approx([threshold - 1, threshold + 1])
     assert limits["unit"] == pytest.approx([threshold - 1, threshold + 1])
@@ -121,11 +121,11 @@ def test_values_beyond_the_limits_leave_their_leaf_and_keep_to_the_columns():
     tree = chosen.leaves.trees[0]
     rows = chosen.rows[LOANS.columns]
     assert SPACE.valid(rows).all()
-    leaves = leaf_of(tree, chosen.leaves.inputs.seen(rows))
-    origins = leaf_of(tree, chosen.leaves.inputs.seen(LOANS.iloc[chosen.places]))
+    leaves = find_leaves(tree, chosen.leaves.inputs.seen(rows))
+    origins = find_leaves(tree, chosen.leaves.inputs.seen(LOANS.iloc[chosen.places]))
     assert (leaves != origins).mean() > 0.5
     for limits, leaf in zip(chosen.limits, origins, strict=True):
-        ranges = {tree.names[column]: range_ for column, range_ in box(tree, leaf).items()}
+        ranges = {tree.names[column]: range_ for column, range_ in find_box(tree, leaf).items()}
         for limit in limits:
             range_ = ranges[limit.column]
             assert limit.value >= range_.high or limit.value <= range_.low
@@ -159,12 +159,12 @@ def test_constraints_are_kept():
 def test_all_at_once_is_one_by_one(offset):
     leaves = dm.cover(TREE, LOANS)
     at = Boundaries(leaves.trees[0], LOANS, leaves.inputs, offset)
-    reached = leaf_of(leaves.trees[0], leaves.inputs.seen(LOANS))
+    reached = find_leaves(leaves.trees[0], leaves.inputs.to_tree_matrix(LOANS))
     there, first = np.unique(reached, return_index=True)
-    together = at.all_made(there.tolist(), first.tolist(), np.random.default_rng(5))
+    together = at.make_rows(there.tolist(), first.tolist(), np.random.default_rng(5))
     rng = np.random.default_rng(5)
     for leaf, row, (frame, limits) in zip(there, first, together, strict=True):
-        alone, told = at.made(int(leaf), int(row), rng)
+        alone, told = at.make_row(int(leaf), int(row), rng)
         pd.testing.assert_frame_equal(frame, alone)
         assert limits == told
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.cases import Kind, TestSet
+from datamorphic.cases import CaseKind, TestSet
 from datamorphic.outputs import Outputs, Status
 
 
@@ -22,7 +22,7 @@ def family(mixed):
 
 def test_every_case_knows_where_it_comes_from(family):
     assert family.ids.tolist() == list(range(12))
-    assert family.kinds.tolist() == [Kind.ORIGINAL] * 4 + [Kind.MUTANT] * 8
+    assert family.kinds.tolist() == [CaseKind.ORIGINAL] * 4 + [CaseKind.MUTANT] * 8
     assert family.made_by_names.tolist() == ["random"] * 4 + ["up"] * 4 + ["mid"] * 4
     assert family.lineage(0) == []
     assert family.lineage(5) == [1]
@@ -172,7 +172,7 @@ def test_hostile_files_are_refused(tmp_path, family, damage):
     path = tmp_path / "tests.parquet"
     family.with_outputs(Outputs.of(np.arange(12))).to_parquet(path)
     table = pq.read_table(path)
-    about = json.loads(table.schema.metadata[b"datamorphic"])
+    about = json.loads(table.write_schema.metadata[b"datamorphic"])
     pq.write_table(damage(table, about), path)
     with pytest.raises(dm.errors.DataError):
         TestSet.from_parquet(path)

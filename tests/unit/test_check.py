@@ -22,12 +22,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import datamorphic as dm
-from datamorphic._intervals import wilson
+from datamorphic._intervals import compute_wilson_interval
 from datamorphic.data.knn import KNN
 from datamorphic.data.naive_bayes import NaiveBayes
 from datamorphic.errors import ArgumentError, DataError, ModelError, TestSystemError
 from datamorphic.relations.further import LEARNER_RELATIONS
-from datamorphic.relations.predicting import PREDICTING
+from datamorphic.relations.predicting import PREDICTOR_RELATIONS
 from datamorphic.runs import failures
 from datamorphic.runs.engine import Engine
 from datamorphic.runs.store import Store
@@ -107,7 +107,7 @@ def test_the_table(whole):
     assert (found["holds"] + found["violated"] + found["inapplicable"] + found["undefined"] == 40).all()
     for row in found.itertuples():
         judged = row.holds + row.violated
-        assert (row.low, row.high) == wilson(row.violated, judged)
+        assert (row.low, row.high) == compute_wilson_interval(row.violated, judged)
         assert row.rate == row.violated / judged if judged else np.isnan(row.rate)
         assert row.low <= row.rate <= row.high or not judged
         assert row.reason
@@ -316,7 +316,7 @@ def test_a_fitted_model_is_also_asked_as_it_is():
     x, y = NUMBERS[["x", "z"]], NUMBERS["y"]
     model = KNeighborsClassifier(1).fit(x, y)
     asked = check(model, x)
-    assert asked.table["relation"].tolist() == list(PREDICTING)
+    assert asked.table["relation"].tolist() == list(PREDICTOR_RELATIONS)
     assert (asked.table["about"] == "model").all()
     assert asked.passed
     both = check(model, NUMBERS, ["row order", "batches", "MR-1.2"], "y", rows=20)
@@ -663,7 +663,7 @@ def url(tmp_path):
 
 def known(url):
     with Store.open(url) as store:
-        return failures.known(store)
+        return failures.recall_all(store)
 
 
 @pytest.mark.parametrize("data", ["random", "frame"])
@@ -713,7 +713,7 @@ def test_what_one_learner_violates_is_not_held_against_another(url):
     assert other.passed
     assert len(known(url)) == 1
     with Store.open(url) as store:
-        (kept,) = failures.known(store)
+        (kept,) = failures.recall_all(store)
         failures.remember(store, kept.system, kept.relation, [{"case": {"x": "odd"}}])
     still = check(First(1), relations="sample order", inputs=1, store=url)
     assert entry(still, "sample order").replayed == 1  # what cannot be read is passed over

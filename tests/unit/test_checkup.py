@@ -14,7 +14,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.checkup import CHECKS
 from datamorphic.checkup.finding import LEVELS
-from datamorphic.checkup.promises import promises_of, read_promises
+from datamorphic.checkup.promises import parse_expectations, read_expectations
 from datamorphic.errors import ArgumentError, DataError, SystemFailed, UsageError
 from lending import PROMISES, Lender, LooksAtGender, NotMonotone, SilentInACorner, people
 
@@ -95,7 +95,7 @@ def test_the_metamorphisms_of_a_test_system():
 
         @dm.executor
         def classify(self, p):
-            return np.where((p.x > 3) & ~p.x.between(6, 7), "high", "low")
+            return np.where((p.x > 3) & ~p.x.compute_midpoints(6, 7), "high", "low")
 
         @dm.datamorphism
         def more(self, p):
@@ -185,14 +185,14 @@ def test_results_are_the_same_after_json_whatever_the_names():
     result = dm.test(renamed, frame, "decision", protected="gender", expect={"invariant": ["kind_"]})
     assert result.findings
     text = result.to_json()
-    again = dm.Result.from_json(text)
+    again = dm.AuditResult.from_json(text)
     assert again == result
     assert again.to_json() == text
     assert again.findings == result.findings
     assert again.to_html() == result.to_html()
     for bad in ("", "[]", "{}", '{"outcomes": 3}', '{"format": 99, "outcomes": []}'):
         with pytest.raises(DataError, match="no result of a check-up"):
-            dm.Result.from_json(bad)
+            dm.AuditResult.from_json(bad)
 
 
 def test_one_class_only_and_labels_nobody_knows():
@@ -260,21 +260,21 @@ def test_promises_from_files(tmp_path):
     toml.write_text('towards = "approve"\ninvariant = ["age"]\n[monotone]\nincome = "up"\n')
     yaml = tmp_path / "promises.yaml"
     yaml.write_text("towards: approve\ninvariant: [age]\nmonotone:\n  income: up\n")
-    assert promises_of(toml) == promises_of(str(yaml))
+    assert parse_expectations(toml) == parse_expectations(str(yaml))
     result = dm.test(NotMonotone(PEOPLE), PEOPLE, "decision", expect=toml, only="monotone")
     assert result.findings[0].about == "income"
     broken = tmp_path / "broken.toml"
     broken.write_text("monotone = [")
     with pytest.raises(DataError, match=r"broken\.toml is neither TOML nor YAML"):
-        read_promises(broken)
+        read_expectations(broken)
     with pytest.raises(DataError, match="cannot be read"):
-        read_promises(tmp_path / "absent.toml")
+        read_expectations(tmp_path / "absent.toml")
     yaml.write_text("!!python/object/apply:os.system ['true']")
     with pytest.raises(DataError, match="neither TOML nor YAML"):
-        read_promises(yaml)
+        read_expectations(yaml)
     yaml.write_text("- a list")
     with pytest.raises(DataError, match="must name what is expected"):
-        read_promises(yaml)
+        read_expectations(yaml)
 
 
 @pytest.mark.parametrize(
@@ -367,7 +367,8 @@ def test_a_check_that_breaks_does_not_stop_the_others(monkeypatch):
         raise ZeroDivisionError("ours")
 
     broken = [
-        c if c.name != "classes" else health.Check("classes", c.asks, 1, lambda given: "", breaks) for c in CHECKS
+        c if c.name != "classes" else health.Check("classes", c.question, 1, lambda given: "", breaks)
+        for c in CHECKS
     ]
     monkeypatch.setattr("datamorphic.verbs.testing.CHECKS", broken)
     result = dm.test(Lender(PEOPLE), PEOPLE, "decision")

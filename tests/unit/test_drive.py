@@ -12,8 +12,8 @@ import pytest
 import datamorphic as dm
 from datamorphic import Status
 from datamorphic.errors import ArgumentError, OutOfBudget, SystemFailed
-from datamorphic.runs.drive import Tally, drive
-from datamorphic.strategies.flow import Budget, Question, ask
+from datamorphic.runs.drive import CallCounter, drive
+from datamorphic.strategies.flow import Budget, Query, ask
 
 SPACE = dm.Space([dm.Integer("n", 0, 1_000_000)])
 
@@ -31,7 +31,7 @@ def count_up(batches, size):
     seen = 0
     try:
         for i in range(batches):
-            outputs = yield Question(numbers(*range(i * size, (i + 1) * size)), done=i / batches, note="counting")
+            outputs = yield Query(numbers(*range(i * size, (i + 1) * size)), progress=i / batches, note="counting")
             seen += len(outputs)
     except OutOfBudget:
         pass
@@ -49,10 +49,10 @@ class Recorder:
 def test_a_flow_is_answered_counted_and_recorded():
     def flow():
         first = yield numbers(1, 2, 3)  # plain points are a question too
-        second = yield Question(numbers(3, 2, 9))
+        second = yield Query(numbers(3, 2, 9))
         return first.values.tolist(), second.values.tolist()
 
-    tally, recorder = Tally(), Recorder()
+    tally, recorder = CallCounter(), Recorder()
     assert drive(flow(), parity(), tally=tally, recorder=recorder) == ([1, 0, 1], [1, 0, 1])
     assert (tally.runs, tally.calls) == (6, 4)  # 2 and 3 are remembered
     assert recorder.seen == [([1, 2, 3], [1, 0, 1]), ([3, 2, 9], [1, 0, 1])]
@@ -71,7 +71,7 @@ def test_scores_on_demand():
 
 @pytest.mark.parametrize(("budget", "answered"), [(35, 30), ("30 runs", 30), ("29", 20), (5, 0), (None, 100)])
 def test_a_budget_of_runs_is_never_exceeded(budget, answered):
-    tally = Tally()
+    tally = CallCounter()
     assert drive(count_up(10, 10), parity(), budget=budget, tally=tally) == answered
     assert tally.runs == answered
     assert tally.exhausted == (answered < 100)
@@ -79,7 +79,7 @@ def test_a_budget_of_runs_is_never_exceeded(budget, answered):
 
 def test_a_budget_of_time_ends_the_run():
     slow = dm.wrap(lambda f: time.sleep(0.02) or f["n"] % 2, space=SPACE)
-    tally = Tally()
+    tally = CallCounter()
     seen = drive(count_up(10_000, 1), slow, budget="0.3s", tally=tally)
     assert 0 < seen < 100
     assert tally.exhausted
@@ -143,7 +143,7 @@ def test_a_run_survives_a_model_that_raises_hangs_and_answers_nan():
         answers[n == nan] = np.nan
         return answers
 
-    tally = Tally()
+    tally = CallCounter()
     points = numbers(*range(10_000))
     outputs = drive(ask(points), dm.wrap(model, space=SPACE), tally=tally, timeout=1.0)
     found = {int(i): Status(outputs.status[i]) for i in np.flatnonzero(outputs.status != Status.OK)}
@@ -154,7 +154,7 @@ def test_a_run_survives_a_model_that_raises_hangs_and_answers_nan():
     assert set(incidents.index) == raising | {hanging, nan}
     assert incidents.loc[17, "message"] == "ValueError: cannot divide the indivisible"
     assert "no answer" in incidents.loc[hanging, "message"]
-    assert tally.health.failed == {Status.ERROR: 3, Status.TIMEOUT: 1, Status.MISSING: 1}
+    assert tally.health.status_counts == {Status.ERROR: 3, Status.TIMEOUT: 1, Status.MISSING: 1}
     assert (tally.runs, tally.calls) == (10_000, 10_000)
 
 
@@ -169,10 +169,10 @@ def test_a_system_that_fails_altogether_ends_the_run():
 
 
 def test_incidents_are_kept_up_to_a_limit_and_counted_beyond():
-    tally = Tally()
+    tally = CallCounter()
     drive(ask(numbers(*range(3000))), dm.wrap(lambda f: f["n"] * np.nan, space=SPACE), tally=tally)
     assert len(tally.incidents) == 1000
-    assert tally.health.failed == {Status.MISSING: 3000}
+    assert tally.health.status_counts == {Status.MISSING: 3000}
 
 
 def test_progress_goes_to_stderr_and_only_where_it_is_wanted(monkeypatch, capsys):

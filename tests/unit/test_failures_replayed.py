@@ -9,7 +9,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.runs import failures
 from datamorphic.runs.store import Store
-from datamorphic.sut.isolated import Isolated
+from datamorphic.sut.isolated import IsolatedSystem
 
 GRID = pd.DataFrame(np.random.default_rng(0).random((40, 2)) * [1, 3], columns=["x", "y"]).sort_values("x")
 X = GRID["x"].tolist()  # so odd that no case half-way between two others is one of them
@@ -48,7 +48,7 @@ def url(tmp_path):
 
 def known(url):
     with Store.open(url) as store:
-        return failures.known(store)
+        return failures.recall_all(store)
 
 
 def cases(url):
@@ -135,7 +135,7 @@ def test_a_new_process_has_its_libraries_before_an_answer_is_timed():
 
         return "pandas" in sys.modules
 
-    lane = Isolated(dm.wrap(lambda frame: frame["x"] > 0.5, space=SPACE), timeout=60)
+    lane = IsolatedSystem(dm.wrap(lambda frame: frame["x"] > 0.5, space=SPACE), timeout=60)
     try:
         assert lane._ready_child().submit(loaded).result()
     finally:
@@ -181,7 +181,7 @@ def test_a_run_without_a_store_tries_nothing(url):
     explore(Faulty(raising=[X[10]]), url)
     alone = Faulty(raising=[X[10]])
     front = dm.explore(alone, GRID, **HOW)
-    assert front.tally.tried is None
+    assert front.tally.retried_failures is None
     assert len(alone.first) > 1
 
 
@@ -257,7 +257,7 @@ def test_another_system_of_the_name_is_left_alone(url, features, why):
         return frame["x"] > 0.0625
 
     front = dm.explore(other, dm.Space(features), walks=20, steps=4, name="churn", store=url, progress=False)
-    assert front.tally.tried is None, why
+    assert front.tally.retried_failures is None, why
     assert asked[0] > 1  # the run itself
     assert cases(url) == [X[10]]  # and what the first system failed on is still known
     first = Faulty(raising=[X[10]])
@@ -343,7 +343,7 @@ def test_what_is_found_is_the_same_to_the_byte_with_and_without_a_past(url, tmp_
         front.save(tmp_path / name)
     assert (tmp_path / "after").read_bytes() == (tmp_path / "alone").read_bytes()
     assert after.tally.calls == alone.tally.calls
-    assert after.tally.health.failed == alone.tally.health.failed
+    assert after.tally.health.failed == alone.tally.health.status_counts
 
 
 def test_a_run_that_goes_on_tries_nothing_again(url):

@@ -12,8 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, DataError, SpaceError
 from datamorphic.fronts import files, picture
-from datamorphic.fronts.report import front_report
-from datamorphic.reports.html import render
+from datamorphic.fronts.report import build_front_page
+from datamorphic.reports.html import render_page
 
 EVIL = "<img src=x onerror=alert(1)>"
 PLANE = dm.Space([dm.Continuous("x", 0, 10), dm.Continuous("y", 0, 10)])
@@ -132,15 +132,15 @@ def test_one_feature_gets_a_line_for_each_border():
 
 def test_an_empty_front_says_so(empty_front):
     assert "no border was found" in shown(empty_front.plot())
-    page = front_report(empty_front)
+    page = build_front_page(empty_front)
     assert page.sections[0].heading.startswith("No border was found")
-    assert "no border was found" in render(page)
+    assert "no border was found" in render_page(page)
 
 
 def test_many_pairs_are_thinned_evenly(monkeypatch):
     front = explore(step(4.0), walks=300)
     monkeypatch.setattr(picture, "MOST_PAIRS", 20)
-    drawn = picture.scatter(front)
+    drawn = picture.build_scatter(front)
     assert len(drawn.x) == 20
     assert f"20 pairs of {len(front)} drawn" in drawn.subtitle
 
@@ -154,14 +154,14 @@ def test_hostile_names_and_labels_arrive_as_text():
     for figure in (front.plot(), front.plot(EVIL), front.plot("c" + EVIL, EVIL)):
         assert "<img" not in shown(figure)
         assert "&lt;img" in shown(figure)
-    page = render(front_report(front))
+    page = render_page(build_front_page(front))
     assert "<img" not in page[page.index("<body>") :]
     change = front.diff(explore(lambda f: np.full(len(f), EVIL), space))
     assert EVIL in change.describe()  # words for a terminal are no HTML
 
 
 def test_a_report_tells_all_of_it(mixed_front):
-    report = front_report(mixed_front)
+    report = build_front_page(mixed_front)
     text = " ".join(section.heading for section in report.sections)
     for part in (
         "border pair",
@@ -176,7 +176,7 @@ def test_a_report_tells_all_of_it(mixed_front):
     borders = [" | ".join(sorted((row[1], row[2]))) for row in examples.rows]
     assert set(borders[: len(set(mixed_front.kinds))]) == set(mixed_front.kinds)  # every border has its turn
     assert all("->" in row[3] for row in examples.rows)
-    assert "main" in render(report)
+    assert "main" in render_page(report)
 
 
 def test_a_report_shows_inputs_without_an_answer():
@@ -185,10 +185,10 @@ def test_a_report_shows_inputs_without_an_answer():
             raise RuntimeError("too high")
         return np.where(f["x"] > 5, "a", "b")
 
-    report = front_report(explore(fails, walks=50))
+    report = build_front_page(explore(fails, walks=50))
     assert report.sections[-1].state == "bad"
     assert "no proper answer" in report.sections[-1].heading
-    assert "too high" in render(report)
+    assert "too high" in render_page(report)
 
 
 # -- differences ----------------------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ def test_a_moved_border_is_found_on_either_side_and_explained():
     assert len(first) == 5
     assert set(first["old_answer"]) == {"high"}
     assert set(first["new_answer"]) == {"low"}
-    assert first["x"].between(4, 5.0001).all()
+    assert first["x"].compute_midpoints(4, 5.0001).all()
     assert first["why"].str.len().gt(10).all()
     old = change.table[change.table["front"] == "old"]
     assert (old["new_a"] == "low").all()
@@ -301,8 +301,8 @@ def test_a_new_island_is_gained():
     change = before.diff(explore(island, walks=400, seed=1))
     gained = change.table[change.table["status"] == "gained"]
     assert len(gained) > 5
-    assert gained["a.x"].between(6.9, 9.1).all()
-    assert gained["a.y"].between(6.9, 9.1).all()
+    assert gained["a.x"].compute_midpoints(6.9, 9.1).all()
+    assert gained["a.y"].compute_midpoints(6.9, 9.1).all()
     strip = change.table[change.table["a.x"] < 4]
     assert (strip["status"] == "kept").mean() > 0.95
 
@@ -794,7 +794,7 @@ def test_kinds_of_one_name_are_counted_apart():
     assert len(across) == 2
     assert front.border_counts.sum() == len(front)
     assert front.quality().loc["class pairs", "value"] == pytest.approx(len(front.border_counts) / 6)
-    assert front_report(front).sections[2].table.rows[0][0] in front.border_counts.index
+    assert build_front_page(front).sections[2].table.rows[0][0] in front.border_counts.index
 
 
 # -- figures ----------------------------------------------------------------------------------------------------------
@@ -816,7 +816,7 @@ def test_plausibility_is_exact_and_says_where_it_is_not_known(mixed_front, monke
     assert known.sum() == 20
     np.testing.assert_allclose(some.plausibility[known], far.min(axis=1)[known])
     assert "measured for 20 of them" in some.describe()
-    assert render(front_report(some))
+    assert render_page(build_front_page(some))
     assert len(some.diff(mixed_front).table) == 2 * len(some)
 
 
@@ -834,7 +834,7 @@ def test_only_what_the_model_reads_decides():
     assert bare.deciding()["share"].is_monotonic_decreasing
     assert "decid" not in bare.describe()
     assert "differ most" in bare.describe()
-    heading = next(section.heading for section in front_report(bare).sections if "feature" in section.heading)
+    heading = next(section.heading for section in build_front_page(bare).sections if "feature" in section.heading)
     assert "decide" not in heading
 
 
@@ -915,7 +915,7 @@ def written(tmp_path_factory):
     path = tmp_path_factory.mktemp("fronts") / "front.parquet"
     front.save(path)
     table = pq.read_table(path)
-    return path, table, json.loads(table.schema.metadata[b"datamorphic.front"]), len(front)
+    return path, table, json.loads(table.write_schema.metadata[b"datamorphic.front"]), len(front)
 
 
 def packed(values):
@@ -1068,10 +1068,10 @@ def test_a_picture_of_many_borders_keeps_a_short_legend():
 
 def test_a_page_shows_each_place_once_and_titles_that_wrap():
     one = explore(step(0.5), dm.Space([dm.Continuous("x", 0, 1)]))
-    report = front_report(one)
+    report = build_front_page(one)
     examples = next(section for section in report.sections if "plausible" in section.heading)
     assert len(examples.table.rows) == 1
     assert "front.pairs" not in examples.text
-    page = render(report)
+    page = render_page(report)
     assert "<figcaption>Where answers of" in page
     assert '"title":{"text":"Where answers' not in page

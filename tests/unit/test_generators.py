@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, TestSystemError
 from datamorphic.groups import partition
-from datamorphic.groups.generators import GENERATORS, VARIANTS, find, make
+from datamorphic.groups.generators import GENERATORS, VARIANTS, find_generator, make_generator
 from datamorphic.groups.measures import dispersion
 from datamorphic.relations.boxes import Affine
 from datamorphic.relations.numeric import FunctionRelation
@@ -47,7 +47,7 @@ KINDS = dm.Space([*WHOLE.features, dm.Categorical("c", ["a", "b", "c"])])
 def test_conformance(name, case):
     space = WHOLE if name in CUTTING else KINDS
     asked = {"one number": TRIPLED, "two sources by hand": MEETING, "a space": space}[case]
-    check_generator(lambda seed: make(name, asked, seed=seed), asked, groups=75)
+    check_generator(lambda seed: make_generator(name, asked, seed=seed), asked, groups=75)
 
 
 def test_the_suite_finds_what_is_wrong():
@@ -87,7 +87,7 @@ MANY = {"IPART": 8, "MT-IPART": 8, "SFIDMT-BART": 8, "RPART": 8, "MT-RPART": 8} 
 @pytest.mark.parametrize("name", NAMES)
 def test_many_columns(name):
     d = MANY.get(name, 30)
-    groups = make(name, follows(Affine.scaled(3.0, d), [(0, 1)] * d), seed=0).propose(20)
+    groups = make_generator(name, follows(Affine.scaled(3.0, d), [(0, 1)] * d), seed=0).propose(20)
     assert groups.sources.shape == groups.follow_ups.shape == (20, d)
     assert np.unique(groups.sources).size == 20 * d
 
@@ -102,7 +102,7 @@ CONSTANT = {
 @pytest.mark.parametrize("case", CONSTANT)
 @pytest.mark.parametrize("name", NAMES)
 def test_constant_follow_ups(name, case):
-    groups = make(name, CONSTANT[case], seed=0).propose(150)
+    groups = make_generator(name, CONSTANT[case], seed=0).propose(150)
     assert (groups.follow_ups == 0.5).all()
     assert np.unique(groups.sources[:, 0]).size == 150
 
@@ -110,7 +110,7 @@ def test_constant_follow_ups(name, case):
 @pytest.mark.parametrize("name", NAMES)
 def test_follow_ups_that_are_no_numbers(name):
     nowhere = follows(lambda x: x * np.nan, follow_domain=[(0, 1)] * 2)
-    groups = make(name, nowhere, seed=0).propose(80)
+    groups = make_generator(name, nowhere, seed=0).propose(80)
     assert np.isnan(groups.follow_ups).all()
     assert np.unique(groups.sources[:, 0]).size == 80
 
@@ -118,7 +118,7 @@ def test_follow_ups_that_are_no_numbers(name):
 @pytest.mark.parametrize("name", ["SFIDMT-ART", "MT-ART-Min", "MT-BART", "MT-RPART"])
 def test_nobody_declared_where_follow_ups_that_are_no_numbers_lie(name):
     with pytest.raises(ArgumentError, match="makes no finite numbers from any of 4,096 sources"):
-        make(name, follows(lambda x: x * np.nan))
+        make_generator(name, follows(lambda x: x * np.nan))
 
 
 @pytest.mark.parametrize("name", ["SFIDMT-ART", "MT-ART-Min", "MT-BART", "MT-RPART"])
@@ -132,7 +132,7 @@ def test_groups_before_an_error_count(name):
             raise ZeroDivisionError
         return 3 * x
 
-    generator = make(name, follows(moody, follow_domain=[(0, 3)] * 2), seed=0)
+    generator = make_generator(name, follows(moody, follow_domain=[(0, 3)] * 2), seed=0)
     with pytest.raises(ZeroDivisionError):
         generator.propose(10)
     assert generator.count == 4
@@ -142,11 +142,11 @@ def test_groups_before_an_error_count(name):
 @pytest.mark.parametrize("name", ["SFIDMT-ART", "MT-RT"])
 def test_follow_ups_that_depend_on_answers(name):
     steered = follows(lambda x, outputs: x + outputs[0], (0, 1), uses_outputs=True, follow_domain=(0, 3))
-    generator = make(name, steered, seed=0)
+    generator = make_generator(name, steered, seed=0)
     with pytest.raises(ArgumentError, match=r"depend on answers\. Say who answers: generator\.answered_by"):
         generator.propose()
-    generator = make(name, steered, seed=0)
-    generator.answered_by(lambda inputs: [2 * inputs[0][:, 0]])
+    generator = make_generator(name, steered, seed=0)
+    generator.answer_with(lambda inputs: [2 * inputs[0][:, 0]])
     groups = generator.propose(9)
     np.testing.assert_array_equal(groups.follow_ups, groups.sources + 2 * groups.sources)
 
@@ -174,21 +174,21 @@ def test_follow_ups_that_depend_on_answers(name):
 )
 def test_domains_that_are_none(name, domain, complaint):
     with pytest.raises(ArgumentError, match=complaint):
-        make(name, domain)
+        make_generator(name, domain)
 
 
 @pytest.mark.parametrize("k", [0, -3, 1.5, "3", math.nan])
 @pytest.mark.parametrize("name", NAMES)
 def test_numbers_of_candidates(name, k):
     with pytest.raises(ArgumentError, match="'k'"):
-        make(name, (0, 1), k=k)
+        make_generator(name, (0, 1), k=k)
 
 
 @pytest.mark.parametrize("name", ["RPART", "MT-RPART"])
 def test_boxes_have_few_columns(name):
-    assert len(make(name, [(0, 1)] * 8).propose(3)) == 3
+    assert len(make_generator(name, [(0, 1)] * 8).propose(3)) == 3
     with pytest.raises(ArgumentError, match=rf"{name} .*up to 8 columns; these inputs have 9\. Take MT-BART"):
-        make(name, [(0, 1)] * 9)
+        make_generator(name, [(0, 1)] * 9)
 
 
 @pytest.mark.parametrize("relation", [[(0, 1)] * 3, follows(lambda x: x, [(0, 1)] * 3)])
@@ -198,33 +198,37 @@ def test_cells_can_become_too_many(name, relation, monkeypatch):
     with pytest.raises(
         ArgumentError, match=rf"{name} would cut a domain of 3 columns into 1,7\d\d cells after \d+ groups"
     ):
-        make(name, relation).propose(500)
+        make_generator(name, relation).propose(500)
 
 
 @pytest.mark.parametrize("name", POOLED)
 def test_a_pool_holds_inputs_of_one_width(name):
     with pytest.raises(ArgumentError, match=r"one pool.*\[2, 1\]\. Take SFIDMT-ART"):
-        make(name, follows(lambda x: x[:, 0]))
+        make_generator(name, follows(lambda x: x[:, 0]))
 
 
 @pytest.mark.parametrize("given", ["SFIDMT-ARD", "MT-BERT", "Sobel"])
 def test_unknown_names_that_are_nearly_known(given):
     with pytest.raises(ArgumentError, match=f"There is no generator '{given}'. Did you mean '.*'?"):
-        make(given, (0, 1))
+        make_generator(given, (0, 1))
 
 
 @pytest.mark.parametrize("given", ["", None, 3, "something else", int])
 def test_unknown_names(given):
     with pytest.raises(ArgumentError, match=r"There is no generator .*There are: 'MT-RT', "):
-        find(given)
+        find_generator(given)
 
 
 def test_names_however_they_are_written():
     for name in (*GENERATORS, *VARIANTS):
-        assert find(name) == find(name.lower().replace("-", "_")) == find(name.replace("-", " "))
-    assert find(GENERATORS["BART"]) == (GENERATORS["BART"], {})
-    assert isinstance(make("mt art min 2", TRIPLED, k=4), GENERATORS["MT-ART-Min"])
-    assert repr(make("sobol", (0, 1))).startswith("Sobol((0, 1)")
+        assert (
+            find_generator(name)
+            == find_generator(name.lower().replace("-", "_"))
+            == find_generator(name.replace("-", " "))
+        )
+    assert find_generator(GENERATORS["BART"]) == (GENERATORS["BART"], {})
+    assert isinstance(make_generator("mt art min 2", TRIPLED, k=4), GENERATORS["MT-ART-Min"])
+    assert repr(make_generator("sobol", (0, 1))).startswith("Sobol((0, 1)")
 
 
 @pytest.mark.parametrize(
@@ -241,7 +245,7 @@ def test_names_however_they_are_written():
 )
 def test_options(name, options, complaint):
     with pytest.raises(ArgumentError, match=complaint):
-        make(name, (0, 1), **options)
+        make_generator(name, (0, 1), **options)
 
 
 @pytest.mark.parametrize("name", ["MT-RT", "SFIDMT-ART", "MT-BART", "BART"])
@@ -251,25 +255,25 @@ def test_options(name, options, complaint):
 )
 def test_follow_ups_of_too_few_or_too_many_rows(name, wrong):
     with pytest.raises(TestSystemError, match=r"must return a row for each of .* groups"):
-        make(name, follows(wrong, follow_domain=[(0, 1)] * 2)).propose()
+        make_generator(name, follows(wrong, follow_domain=[(0, 1)] * 2)).propose()
 
 
 @pytest.mark.parametrize("wrong", [lambda x: x[:, 0], lambda x: np.hstack([x, x])])
 @pytest.mark.parametrize("name", ["SFIDMT-ART", "MT-BART", "MT-RPART"])
 def test_follow_ups_of_too_few_or_too_many_columns(name, wrong):
     with pytest.raises(TestSystemError, match=r"columns, and its declared domain 2"):
-        make(name, follows(wrong, follow_domain=[(0, 1)] * 2)).propose()
+        make_generator(name, follows(wrong, follow_domain=[(0, 1)] * 2)).propose()
 
 
 @pytest.mark.parametrize("name", MANY)
 def test_too_many_columns_are_refused(name):
     with pytest.raises(ArgumentError, match="takes up to 8 columns"):
-        make(name, [(0, 1)] * 9)
+        make_generator(name, [(0, 1)] * 9)
 
 
 def test_splits_of_whole_numbers_reach_them_all():
     grid = dm.Space([dm.Integer("a", 0, 9), dm.Integer("b", 0, 9)])
-    assert len(np.unique(make("RPART", grid, seed=0).propose(2000).sources, axis=0)) == 100
+    assert len(np.unique(make_generator("RPART", grid, seed=0).propose(2000).sources, axis=0)) == 100
 
 
 # -- how they spread ----------------------------------------------------------------------------------------------
@@ -278,7 +282,7 @@ def test_splits_of_whole_numbers_reach_them_all():
 @pytest.mark.parametrize("name", NAMES)
 def test_the_first_group_is_uniform(name):
     asked = follows(Affine.scaled(3.0, 2))
-    first = np.concatenate([make(name, asked, seed=seed).propose().sources for seed in range(200)])
+    first = np.concatenate([make_generator(name, asked, seed=seed).propose().sources for seed in range(200)])
     for column in first.T:
         assert stats.kstest(column, "uniform").pvalue > 1e-4
     assert abs(np.corrcoef(first.T)[0, 1]) < 4 / math.sqrt(200)
@@ -286,7 +290,7 @@ def test_the_first_group_is_uniform(name):
 
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_candidates_come_from_shells_that_are_empty(d):
-    drawn = make("FSCS-EC", [(-1, 1)] * d, k=1, seed=3).propose(200).sources
+    drawn = make_generator("FSCS-EC", [(-1, 1)] * d, k=1, seed=3).propose(200).sources
     share = np.abs(drawn).max(axis=1) ** d
     for n in range(1, 200):
         shells = np.floor(share[: n + 1] * (n + 1))
@@ -309,7 +313,7 @@ def nearest_distances(name):
     """Mean distance to the nearest other source, for twelve seeds."""
     found = []
     for seed in range(12):
-        sources = make(name, [(0, 1)] * 2, seed=seed).propose(150).sources
+        sources = make_generator(name, [(0, 1)] * 2, seed=seed).propose(150).sources
         found.append(cKDTree(sources).query(sources, k=2)[0][:, 1].mean())
     return np.array(found)
 
@@ -326,7 +330,10 @@ def test_they_keep_more_apart_than_random_ones(name, nearest_of_random_ones):
 def test_fscs_leaves_nobody_close():
     spread, chance = (
         np.array(
-            [dispersion(make(name, [(0, 1)] * 2, seed=seed).propose(200).sources).least for seed in range(10)]
+            [
+                dispersion(make_generator(name, [(0, 1)] * 2, seed=seed).propose(200).sources).least
+                for seed in range(10)
+            ]
         )
         for name in ("FSCS-ART", "RT")
     )

@@ -127,7 +127,7 @@ def test_figures_without_spread_are_told_apart():
         (lambda: dispersion([[1.0, 2.0]]), "two points"),
         (lambda: discrepancy([[1.0, 2.0]], [0], [1]), r"\(n, 1\)"),
         (lambda: discrepancy([], 0, 1), "at least one point"),
-        (lambda: discrepancy([0.5], 0, 1, how="balls"), "'cells'"),
+        (lambda: discrepancy([0.5], 0, 1, method="balls"), "'cells'"),
         (lambda: discrepancy([0.5], 0, 1, boxes=0), r"\[1, inf"),
         (lambda: discrepancy([0.5], 1, 1), "empty"),
         (lambda: estimate([]), "at least one"),
@@ -145,7 +145,7 @@ def test_uniform_points_lie_as_unevenly_as_published():
     assert least.low < 0.0010 < least.high
     assert most.low < 3.78 < most.high
     assert width.value == pytest.approx(most.value - least.value)
-    cells = estimate([discrepancy(trial, 0, 1000, how="cells").most for trial in trials])
+    cells = estimate([discrepancy(trial, 0, 1000, method="cells").most for trial in trials])
     assert cells.low < 0.0045 < cells.high
 
 
@@ -153,14 +153,14 @@ def test_discrepancy_is_the_share_of_points_less_that_of_volume():
     rng = np.random.default_rng(7)
     corner = rng.random((500, 2)) / 2
     # a quarter of the domain has all points
-    assert discrepancy(corner, [0, 0], [1, 1], boxes=4, how="cells") == (0.25, 0.75, 0.5)
+    assert discrepancy(corner, [0, 0], [1, 1], boxes=4, method="cells") == (0.25, 0.75, 0.5)
     boxes = discrepancy(corner, [0, 0], [1, 1], rng=1)
     assert boxes == discrepancy(corner * 10 - 3, [-3, -3], [7, 7], rng=1)
     assert 0.5 < boxes.most < 0.75
     even = np.stack(np.meshgrid(*[(np.arange(30) + 0.5) / 30] * 2), axis=-1).reshape(-1, 2)
     assert discrepancy(even, [0, 0], [1, 1], rng=1).most < 0.04
     # points outside lie in no part, and those on the upper edge in the last one
-    assert discrepancy([[1.0], [2.0]], 0, 1, boxes=2, how="cells") == (0.0, 0.5, 0.5)
+    assert discrepancy([[1.0], [2.0]], 0, 1, boxes=2, method="cells") == (0.0, 0.5, 0.5)
 
 
 def test_many_points_in_many_dimensions_are_measured_in_parts(monkeypatch):

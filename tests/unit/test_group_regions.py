@@ -7,8 +7,8 @@ import pytest
 
 from datamorphic.errors import ArgumentError, DataError
 from datamorphic.groups.classify import classify
-from datamorphic.groups.regions import Boxes, boxed, draw_region, from_sample
-from datamorphic.groups.scenarios import SCENARIOS, domain_case, draw_scenario
+from datamorphic.groups.regions import BoxRegion, draw_region, from_sample, make_box_region
+from datamorphic.groups.scenarios import SCENARIOS, draw_scenario, find_domain_case
 
 KINDS = ("block", "strip", "point")
 
@@ -51,7 +51,7 @@ def test_boxes_are_inside_the_domain_cube_like_and_apart(d):
         assert (region.highs <= high).all()
         sides = (region.highs - region.lows) / (high - low)
         assert sides == pytest.approx(np.full(sides.shape, (rate / len(sides)) ** (1 / d)))
-        boxed(region.lows, region.highs)
+        make_box_region(region.lows, region.highs)
 
 
 def test_blocks_are_drawn_anywhere():
@@ -150,8 +150,8 @@ def test_rates_that_scattered_or_slender_regions_cannot_have_are_refused():
         (lambda: draw_region("point", 0.1, 0, 1, boxes=0), ArgumentError, r"\[1, inf"),
         (lambda: draw_region("block", 0.1, 0, 1).contains([[1, 2]]), ArgumentError, r"\(n, 1\)"),
         (lambda: draw_region("block", 0.1, 0, 1).contains(["x"]), ArgumentError, "numbers"),
-        (lambda: boxed([1], [0]), ArgumentError, "below their highs"),
-        (lambda: boxed([[0, 0], [1, 1]], [[2, 2], [3, 3]]), ArgumentError, "0 and 1 overlap"),
+        (lambda: make_box_region([1], [0]), ArgumentError, "below their highs"),
+        (lambda: make_box_region([[0, 0], [1, 1]], [[2, 2], [3, 3]]), ArgumentError, "0 and 1 overlap"),
         (lambda: from_sample([0.5, 0.7], [True], 0, 1), ArgumentError, "2 flags"),
         (lambda: from_sample([0.5, 1.7], [True, False], 0, 1), DataError, "outside the domain"),
         (lambda: from_sample([[0.5] * 3] * 7, [True] * 7, [0] * 3, [1] * 3), DataError, "at least 8"),
@@ -174,7 +174,7 @@ def test_a_scenario_places_its_region(name):
     low, high, top = source[0][0], source[1][0], follow_up[1][0]
     for _ in range(50):
         region = draw_scenario(name, 0.01, source, follow_up, rng)
-        assert isinstance(region, Boxes)
+        assert isinstance(region, BoxRegion)
         assert region.volume == pytest.approx(0.01 * high * high)
         assert (region.lows >= low).all()
         assert (region.highs <= high).all()
@@ -223,7 +223,7 @@ def test_scenarios_that_the_domains_do_not_allow_are_refused():
         draw_scenario("D1", 0.01, outer, outer, 1)
     with pytest.raises(ArgumentError, match="above 0 and below 1"):
         draw_scenario("B1", 1.0, outer, outer, 1)
-    assert domain_case(inner, (inner[0], [55.2, 55.2])) == "B"
+    assert find_domain_case(inner, (inner[0], [55.2, 55.2])) == "B"
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_shapes_that_a_mutant_may_have():
         return classify(points, violated, [0, 0], [1, 1])
 
     across = named((y > 0.4) & (y < 0.45))
-    assert (across.kind, across.components, across.touches) == ("strip", 1, ((0, "low"), (0, "high")))
+    assert (across.kind, across.components, across.touched_sides) == ("strip", 1, ((0, "low"), (0, "high")))
     assert "opposite sides" in across.why
     assert across.rate == pytest.approx(0.05)
     assert across.elongation > 10
@@ -269,7 +269,7 @@ def test_shapes_that_a_mutant_may_have():
     bands = named(((x + y) * 5) % 1 < 0.3)
     assert (bands.kind, bands.components) == ("strip", 10)
     ring = named(np.abs(np.hypot(x, y) - 0.7) < 0.02)
-    assert (ring.kind, ring.touches) == ("strip", ((0, "low"), (1, "low")))
+    assert (ring.kind, ring.touched_sides) == ("strip", ((0, "low"), (1, "low")))
     assert "adjacent sides" in ring.why
     two = named((np.hypot(x - 0.2, y - 0.2) < 0.1) | (np.hypot(x - 0.7, y - 0.7) < 0.1))
     assert (two.kind, two.components) == ("not classified", 2)
@@ -284,4 +284,4 @@ def test_four_dimensions_are_not_classified():
     points = np.random.default_rng(11).random((500, 4))
     found = classify(points, points[:, 0] < 0.5, [0] * 4, [1] * 4)
     assert (found.kind, found.components) == ("not classified", 0)
-    assert "4 dimensions" in found.why
+    assert "4 dimensions" in found.reason

@@ -13,12 +13,12 @@ import pytest
 import datamorphic as dm
 from datamorphic import Affine, FunctionRelation
 from datamorphic.errors import ArgumentError, SystemFailed
-from datamorphic.groups.generators import make
+from datamorphic.groups.generators import make_generator
 from datamorphic.groups.selectors import SELECTORS
-from datamorphic.hunts.asking import Asked
-from datamorphic.hunts.hunting import Turns
+from datamorphic.hunts.asking import FunctionRunner
+from datamorphic.hunts.hunting import RoundRobin
 from datamorphic.relations.base import VIOLATED
-from datamorphic.relations.predicting import PREDICTING
+from datamorphic.relations.predicting import PREDICTOR_RELATIONS
 
 
 def mirrored(**more):
@@ -36,8 +36,8 @@ def violates(x):
 
 def picked(relations, generator, count, seed, trial=0, **options):
     """Propose groups one by one, as a user who drives generators by hand."""
-    turns = Turns([make(generator, relation, **options) for relation in relations])
-    turns = turns.again(np.random.default_rng([seed, trial]))
+    turns = RoundRobin([make_generator(generator, relation, **options) for relation in relations])
+    turns = turns.clone(np.random.default_rng([seed, trial]))
     for _ in range(count):
         picks = turns.propose(1)
         yield int(picks.relation[0]), picks.sources[0]
@@ -180,7 +180,7 @@ def test_selectors(selector):
     if selector in ("feedback", "near-miss"):  # what these choose depends on what they were told
         return
     for trial, groups in enumerate(found.f_measures):
-        turn = SELECTORS[selector]([good, mirrored()]).again(np.random.default_rng([5, trial]))
+        turn = SELECTORS[selector]([good, mirrored()]).clone(np.random.default_rng([5, trial]))
         hits = (turn.propose(1) for _ in range(10_000))
         assert groups == next(
             i for i, picks in enumerate(hits, 1) if picks.relation[0] == 1 and violates(picks.sources[0, 0])
@@ -280,9 +280,9 @@ def test_one_input_of_very_many_without_an_answer():
             raise ValueError("5")
         return x
 
-    _, there = (asked := Asked(bad))(np.arange(100_010.0)[:, None])
+    _, there = (asked := FunctionRunner(bad))(np.arange(100_010.0)[:, None])
     assert np.flatnonzero(~there).tolist() == [5]
-    assert asked.failed == 1
+    assert asked.failures == 1
 
 
 @pytest.mark.parametrize(
@@ -518,7 +518,11 @@ def test_relations_of_other_columns_than_a_system_has():
 def test_relations_a_hunt_cannot_use():
     with pytest.raises(ArgumentError, match="does not make one follow-up"):
         dm.hunt(
-            dm.wrap(high_but_for_b3, space=SPACE), next(iter(PREDICTING.values())), "MT-RT", space=SPACE, budget=20
+            dm.wrap(high_but_for_b3, space=SPACE),
+            next(iter(PREDICTOR_RELATIONS.values())),
+            "MT-RT",
+            space=SPACE,
+            budget=20,
         )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from datamorphic.errors import ArgumentError
-from datamorphic.runs.jobs import Died, Done, Hung, OutOfMemory, Raised, run_jobs
+from datamorphic.runs.jobs import JobCrash, JobError, JobOutOfMemory, JobSuccess, JobTimeout, run_jobs
 
 LIMITABLE = Path("/proc/self/statm").exists()
 
@@ -78,20 +78,24 @@ def test_whatever_a_job_does_is_reported_and_does_no_harm(tmp_path, capfd):
         return kind
 
     expected = {
-        "works": Done("works"),
-        "hangs": Hung(3.0),
-        "exits": Raised("SystemExit: it had enough"),
-        "interrupts": Raised("KeyboardInterrupt"),
-        "prints": Done("prints"),
-        "locks": Raised(
+        "works": JobSuccess("works"),
+        "hangs": JobTimeout(3.0),
+        "exits": JobError("SystemExit: it had enough"),
+        "interrupts": JobError("KeyboardInterrupt"),
+        "prints": JobSuccess("prints"),
+        "locks": JobError(
             "The value cannot be sent to another process: it cannot be pickled (TypeError: cannot pickle '_thread.lock' object)."
         ),
-        "reads": Raised("EOFError: EOF when reading a line"),
-        "leaves": Died(0),
-        "still works": Done("still works"),
+        "reads": JobError("EOFError: EOF when reading a line"),
+        "leaves": JobCrash(0),
+        "still works": JobSuccess("still works"),
     }
     if LIMITABLE:
-        expected |= {"grows": OutOfMemory(), "wants terabytes": OutOfMemory(), "works again": Done("works again")}
+        expected |= {
+            "grows": JobOutOfMemory(),
+            "wants terabytes": JobOutOfMemory(),
+            "works again": JobSuccess("works again"),
+        }
     seen = {}
     found = run_jobs(wild, expected, workers=2, seconds=3.0, memory=400_000_000, progress=seen.__setitem__)
     assert dict(zip(expected, found, strict=True)) == expected
@@ -125,7 +129,10 @@ def test_a_death_is_held_against_the_job_that_died():
             time.sleep(0.6)
         return kind
 
-    assert run_jobs(bomb, ["fuse", "waits"], seconds=60, output="nothing") == [Done("fuse"), Done("waits")]
+    assert run_jobs(bomb, ["fuse", "waits"], seconds=60, output="nothing") == [
+        JobSuccess("fuse"),
+        JobSuccess("waits"),
+    ]
 
 
 def test_an_interrupt_leaves_no_child_behind(tmp_path):

@@ -20,14 +20,14 @@ from datamorphic import Status
 from datamorphic.errors import DataError, Interrupted, OutOfBudget, StoreError
 from datamorphic.outputs import Outputs
 from datamorphic.runs import journal as journal_module
-from datamorphic.runs.drive import Tally, drive
+from datamorphic.runs.drive import CallCounter, drive
 from datamorphic.runs.journal import RunJournal
-from datamorphic.runs.packing import HEAD, pack, unpack
+from datamorphic.runs.packing import HEADER_FORMAT, pack_outputs, unpack_outputs
 from datamorphic.runs.store import Store
 from datamorphic.space.points import Rows
-from datamorphic.strategies.flow import Question, ask
-from datamorphic.sut.base import Executor, Known
-from datamorphic.sut.guard import Solved
+from datamorphic.strategies.flow import Query, ask
+from datamorphic.sut.base import Executor, SystemTraits
+from datamorphic.sut.guard import SolvedPiece
 
 SPACE = dm.Space([dm.Integer("n", 0, 1_000_000)])
 
@@ -95,24 +95,26 @@ def as_told(outputs):
 @example(Outputs.of(as_objects([(1, ("a", None)), True, 1, 1.0, float("nan"), 10**40])))
 @example(Outputs(as_objects([None]), np.array([Status.ERROR], np.int8), None, {0: "\ud800\0"}))
 def test_outputs_come_back_to_the_last_bit(given):
-    assert as_told(unpack(pack(given))) == as_told(given)
+    assert as_told(unpack_outputs(pack_outputs(given))) == as_told(given)
 
 
 @given(outputs())
 def test_what_comes_back_can_be_written_to(given):
-    back = unpack(pack(given))
+    back = unpack_outputs(pack_outputs(given))
     for array in (back.values, back.status, back.scores):
         assert array is None or array.flags.writeable  # the cache copies rows into them
 
 
 def test_numbers_of_numpy_among_other_labels_come_back_as_pythons():
-    back = unpack(pack(Outputs.of(as_objects([np.int64(3), np.str_("a"), (np.float64(0.5), np.bool_(True))]))))
+    back = unpack_outputs(
+        pack_outputs(Outputs.of(as_objects([np.int64(3), np.str_("a"), (np.float64(0.5), np.bool_(True))])))
+    )
     assert [repr(label) for label in back.values] == ["3", "'a'", "(0.5, True)"]
 
 
 def test_what_a_failed_row_holds_is_nothing():
     status = np.array([Status.OK, Status.MALFORMED, Status.NEW_LABEL], np.int8)
-    back = unpack(pack(Outputs(as_objects(["a", object(), "c"]), status)))
+    back = unpack_outputs(pack_outputs(Outputs(as_objects(["a", object(), "c"]), status)))
     assert back.values.tolist() == ["a", None, "c"]
 
 
@@ -131,7 +133,7 @@ def test_what_a_failed_row_holds_is_nothing():
 )
 def test_labels_that_cannot_be_kept_are_refused_with_their_type(values):
     with pytest.raises(DataError, match=r"cannot be kept.*Use strings"):
-        pack(Outputs.of(values))
+        pack_outputs(Outputs.of(values))
 
 
 # -- damage ------------------------------------------------------------------------------------------------------
@@ -146,14 +148,14 @@ SOME = Outputs(
 
 def headed(about, body=b""):
     head = json.dumps(about).encode()
-    return HEAD.pack(len(head), zlib.crc32(head + body)) + head + body
+    return HEADER_FORMAT.pack(len(head), zlib.crc32(head + body)) + head + body
 
 
 @given(outputs(1, 6), st.data())
 def test_bytes_that_are_cut_short_are_refused(given, data):
-    whole = pack(given)
+    whole = pack_outputs(given)
     with pytest.raises(DataError, match="damaged"):
-        unpack(whole[: data.draw(st.integers(0, len(whole) - 1))])
+        unpack_outputs(whole[: data.draw(st.integers(0, len(whole) - 1))])
 
 
 @given(st.binary(max_size=80))
@@ -168,12 +170,14 @@ def test_bytes_that_are_cut_short_are_refused(given, data):
 @example(headed({"rows": 1, "parts": [], "dtype": "V8"}))
 def test_bytes_that_are_something_else_are_refused(data):
     with pytest.raises(DataError, match="damaged"):
-        unpack(data)
+        unpack_outputs(data)
 
 
 def test_a_label_of_a_type_that_needs_pickling_is_never_made():
     with pytest.raises(DataError, match="said to be"):
-        unpack(headed({"rows": 1, "parts": [8], "dtype": "|O"}, pack(Outputs.of(np.array([0])))[-17:]))
+        unpack_outputs(
+            headed({"rows": 1, "parts": [8], "dtype": "|O"}, pack_outputs(Outputs.of(np.array([0])))[-17:])
+        )
 
 
 def flips(data):
@@ -186,18 +190,18 @@ def flips(data):
 
 def test_a_changed_bit_raises_nothing_but_our_own_error():
     refused = 0
-    for data in flips(pack(SOME)):
+    for data in flips(pack_outputs(SOME)):
         try:
-            unpack(data)
+            unpack_outputs(data)
         except DataError:
             refused += 1
     assert refused > 100
 
 
 def test_every_changed_bit_is_noticed():
-    for data in flips(pack(SOME)):
+    for data in flips(pack_outputs(SOME)):
         with pytest.raises(DataError, match="damaged"):
-            unpack(data)
+            unpack_outputs(data)
 
 
 @pytest.mark.parametrize(
@@ -212,10 +216,10 @@ def test_every_changed_bit_is_noticed():
     ],
 )
 def test_figures_that_cannot_be_true_are_refused(about):
-    body = pack(Outputs.of(np.array([1, 2])))
-    body = body[HEAD.size + HEAD.unpack_from(body)[0] :]  # two numbers, compressed
+    body = pack_outputs(Outputs.of(np.array([1, 2])))
+    body = body[HEADER_FORMAT.size + HEADER_FORMAT.unpack_from(body)[0] :]  # two numbers, compressed
     with pytest.raises(DataError, match="damaged"):
-        unpack(headed(about, body if about["parts"] else b""))
+        unpack_outputs(headed(about, body if about["parts"] else b""))
 
 
 # -- pieces ------------------------------------------------------------------------------------------------------
@@ -231,13 +235,13 @@ def journal_of(store, run, seed=0, **options):
 
 PIECES = st.lists(
     st.builds(
-        Solved,
+        SolvedPiece,
         outputs(1, 4, width=0) | outputs(1, 4, width=2),
         asked_again=st.integers(0, 3),
         failures=st.just(0),
         alive=st.booleans(),
-        known=st.builds(Known, st.booleans(), st.sampled_from([None, "decision", "probability"])),
-    ).map(lambda solved: Solved(**{**vars(solved), "failures": solved.asked_again})),
+        known=st.builds(SystemTraits, st.booleans(), st.sampled_from([None, "decision", "probability"])),
+    ).map(lambda solved: SolvedPiece(**{**vars(solved), "failures": solved.repeated_rows})),
     min_size=1,
     max_size=6,
 )
@@ -271,7 +275,7 @@ def test_pieces_alike_are_kept_together_and_others_apart(store):
     writing.known(batch, False, 6)
     texts = ["a", "b", "ccc", "d", "e"]  # the third is of another dtype, and piece 4 is still under way
     for piece, text in zip([0, 1, 2, 3, 5], texts, strict=True):
-        writing.keep(piece, Solved(Outputs.of(np.array([text]))))
+        writing.keep(piece, SolvedPiece(Outputs.of(np.array([text]))))
     writing.write()
     assert [(entry.first, entry.pieces) for entry in store.entries(run)] == [(0, 2), (2, 1), (3, 1), (5, 1)]
 
@@ -319,7 +323,7 @@ def wander(rng, sizes, ending=None):
             if number == ending:
                 raise Cut
             rows = (rng.integers(0, 1_000_000, size) + place) % 1_000_000
-            told = yield Question(numbers(rows), fresh=bool(number % 2), done=number / len(sizes))
+            told = yield Query(numbers(rows), fresh=bool(number % 2), progress=number / len(sizes))
             place += 7 * int((told.values == "low").sum())
             seen.append(as_told(told))
     except OutOfBudget as stop:
@@ -330,7 +334,7 @@ def wander(rng, sizes, ending=None):
 
 def session(store, run, system, sizes, *, batch=7, seed=0, ending=None, journal=RunJournal, **options):
     """Begin a run, or go on with it; return what it found, or None if it was cut, and its tally."""
-    rng, tally = np.random.default_rng(seed), Tally()
+    rng, tally = np.random.default_rng(seed), CallCounter()
     kept = journal(store, run, rng)
     try:
         found = drive(
@@ -348,7 +352,7 @@ def whole(store, sizes, **options):
 
 
 def cost(tally):
-    return tally.runs, tally.calls, tally.health.asked_again, tally.health.failed, tally.incidents.to_dict()
+    return tally.runs, tally.calls, tally.health.repeated_rows, tally.health.failed, tally.incidents.to_dict()
 
 
 SIZES = [3, 20, 1, 9, 14]
@@ -366,7 +370,7 @@ def test_a_whole_journal_is_told_again_without_asking(store):
 
 def test_a_journal_changes_nothing_about_a_run(store):
     found, tally, system = whole(store, SIZES)
-    rng, bare, tally_bare = np.random.default_rng(0), Spy(), Tally()
+    rng, bare, tally_bare = np.random.default_rng(0), Spy(), CallCounter()
     assert drive(wander(rng, SIZES), bare, tally=tally_bare, batch=7, progress=False) == found
     assert bare.asked == system.asked
     assert cost(tally_bare) == cost(tally)
@@ -502,7 +506,7 @@ def test_scores_wanted_or_not_are_two_questions(store):
     run, batch = begun(store), numbers([1, 2, 3])
     journal_writing = journal_of(store, run)
     journal_writing.known(batch, False, 1)
-    journal_writing.keep(0, Solved(Outputs.of(np.array([1, 2, 3]))))
+    journal_writing.keep(0, SolvedPiece(Outputs.of(np.array([1, 2, 3]))))
     journal_writing.write()
     with pytest.raises(StoreError, match="question 1"):
         journal_of(store, run).known(batch, True, 1)
@@ -521,7 +525,7 @@ def test_rows_without_a_space_are_compared_to_the_last_digit(store, change):
     run = begun(store)
     writing = journal_of(store, run)
     writing.known(Rows(pd.DataFrame({"x": [0.25]})), False, 1)
-    writing.keep(0, Solved(Outputs.of(np.array([1]))))
+    writing.keep(0, SolvedPiece(Outputs.of(np.array([1]))))
     writing.write()
     with pytest.raises(StoreError, match="question 1"):
         journal_of(store, run).known(Rows(pd.DataFrame({"x": [0.25 + change]})), False, 1)
@@ -566,7 +570,7 @@ def test_what_is_only_told_again_takes_no_time(store, clock):
     run, batch = begun(store), numbers([1, 2])
     writing = journal_of(store, run)
     writing.known(batch, False, 1)
-    writing.keep(0, Solved(Outputs.of(np.array([1, 2]))))
+    writing.keep(0, SolvedPiece(Outputs.of(np.array([1, 2]))))
     clock.time += 5
     writing.write()
     assert writing.seconds == 5
@@ -585,8 +589,8 @@ def test_what_is_only_told_again_takes_no_time(store, clock):
 def test_a_budget_of_time_that_was_spent_does_not_cut_off_what_is_told_again(store):
     run = begun(store)
     session(store, run, Spy(), SIZES, ending=3)  # three questions are answered, then it is killed
-    rng, tally, system = np.random.default_rng(0), Tally(), Spy()
-    kept = RunJournal(store, run, rng, spent=100.0)
+    rng, tally, system = np.random.default_rng(0), CallCounter(), Spy()
+    kept = RunJournal(store, run, rng, earlier_seconds=100.0)
     found = drive(wander(rng, SIZES), system, journal=kept, tally=tally, batch=7, progress=False, budget="50s")
     assert len(found) >= 3
     assert tally.exhausted
@@ -600,8 +604,8 @@ def test_a_budget_of_time_goes_on_where_it_was(store, clock):
             return outputs
 
     def timed(run, system, spent=0.0):
-        rng, tally = np.random.default_rng(0), Tally()
-        kept = RunJournal(store, run, rng, spent=spent)
+        rng, tally = np.random.default_rng(0), CallCounter()
+        kept = RunJournal(store, run, rng, earlier_seconds=spent)
         try:
             found = drive(
                 wander(rng, [5] * 10),
@@ -651,7 +655,7 @@ def test_labels_that_cannot_be_kept_stop_no_run(store):
     kept = RunJournal(store, run, rng)
     found = drive(wander(rng, SIZES), Spy(label=days), journal=kept, batch=7, progress=False)
     assert len(found) == len(SIZES)
-    assert "datetime64" in kept.unkept
+    assert "datetime64" in kept.stop_reason
     assert next(store.entries(run), None) is None
     assert store.run(run).calls > 0  # how far it is can be told all the same
 
@@ -664,9 +668,9 @@ def test_what_was_kept_before_an_unkeepable_label_is_not_asked_again(store, monk
         return as_objects([datetime.date(2020, 1, 1) if each > late else "a word" for each in n.tolist()])
 
     def flow():
-        first = yield Question(numbers([1, 2, 3]))
-        second = yield Question(numbers([4, late + 1]))
-        third = yield Question(numbers([5]))
+        first = yield Query(numbers([1, 2, 3]))
+        second = yield Query(numbers([4, late + 1]))
+        third = yield Query(numbers([5]))
         return [first.values.tolist(), second.values.tolist(), third.values.tolist()]
 
     run, before, after = begun(store), Spy(label=odd), Spy(label=odd)
@@ -674,6 +678,6 @@ def test_what_was_kept_before_an_unkeepable_label_is_not_asked_again(store, monk
         kept = journal_of(store, run)
         found = drive(flow(), system, journal=kept, progress=False, recheck=0)
         assert found == [["a word"] * 3, ["a word", datetime.date(2020, 1, 1)], ["a word"]]
-        assert "date" in kept.unkept
+        assert "date" in kept.stop_reason
     assert before.asked == [1, 2, 3, 4, late + 1, 5]
     assert after.asked == [4, late + 1, 5]

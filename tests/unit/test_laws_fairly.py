@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.morphisms.examination import words_of
+from datamorphic.morphisms.examination import split_words
 
 LONG = "DATAMORPHIC_LONG" in os.environ
 PLANE = dm.Space([dm.Continuous("x", 0, 10, step=1), dm.Continuous("y", 0, 10, step=1)], moves="open")
@@ -262,9 +262,9 @@ def test_a_system_that_fails_now_and_then_is_remarked_on():
 
 
 def test_words_of_names():
-    assert words_of("up_TotalSO2") == ["up", "total", "so2"]
-    assert words_of("down_c") == ["down", "c"]
-    assert words_of("free sulfur dioxide") == ["free", "sulfur", "dioxide"]
+    assert split_words("up_TotalSO2") == ["up", "total", "so2"]
+    assert split_words("down_c") == ["down", "c"]
+    assert split_words("free sulfur dioxide") == ["free", "sulfur", "dioxide"]
 
 
 def test_marking_what_belongs_to_others_leaves_it_alone():

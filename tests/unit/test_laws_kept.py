@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, TestSystemError
 from datamorphic.faces.cli import app
-from datamorphic.morphisms.search import pool_of
+from datamorphic.morphisms.search import build_pool
 from datamorphic.runs import failures
 from datamorphic.runs.store import Store
 
@@ -84,7 +84,7 @@ def outcome(report):
 
 def kept_cases(store, law=None):
     with Store.open(store) as opened:
-        return [each for each in failures.known(opened) if law in (None, each.relation)]
+        return [each for each in failures.recall_all(opened) if law in (None, each.relation)]
 
 
 @pytest.fixture
@@ -227,9 +227,9 @@ class Stuck(Mended):
 
     @staticmethod
     def stuck(p):
-        pool = set(map(tuple, pool_of(Stuck.space)))
+        pool = set(map(tuple, build_pool(Stuck.space)))
         mixed = [each not in pool for each in zip(p["x"], p["y"], strict=True)]
-        return p["x"].between(8.5, 9.5) & np.array(mixed, dtype=bool)
+        return p["x"].compute_midpoints(8.5, 9.5) & np.array(mixed, dtype=bool)
 
     @dm.datamorphism(feature="x")
     def right(self, p):
@@ -254,7 +254,9 @@ def test_completeness_remembers_the_row_that_is_stuck_not_the_first_one(store):
     assert [result.law for result in found.broken] == ["completeness"]
     (case,) = kept_cases(store)
     assert 8.5 <= case.case["x"]["x"] <= 9.5
-    assert case.case["x"]["y"] not in pool_of(Stuck.space)[pool_of(Stuck.space)[:, 0] == case.case["x"]["x"], 1]
+    assert (
+        case.case["x"]["y"] not in build_pool(Stuck.space)[build_pool(Stuck.space)[:, 0] == case.case["x"]["x"], 1]
+    )
     assert dm.laws(Stuck, examples=1, seed=1).holds
     assert outcome(dm.laws(Stuck, examples=1, seed=1, store=store))["completeness"] == "BROKEN"
 

@@ -22,11 +22,11 @@ from threadpoolctl import threadpool_limits
 
 from datamorphic.errors import UsageError
 from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
-from datamorphic.relations.drawing import random_training
+from datamorphic.relations.drawing import draw_random_training
 from datamorphic.relations.further import LEARNER_RELATIONS
 from datamorphic.relations.learners import LearnerRelation
 from datamorphic.relations.learning import check_learner
-from datamorphic.relations.necessity import stance
+from datamorphic.relations.necessity import find_stance
 from datamorphic.sut.training import Training
 
 # -- data ------------------------------------------------------------------------------------------------------
@@ -34,7 +34,7 @@ from datamorphic.sut.training import Training
 
 def random_frames(rng, cases=1):
     """The random data model of the published study, as frames."""
-    data = random_training(rng, cases, least=2)
+    data = draw_random_training(rng, cases, min_rows=2)
     x, t = (pd.DataFrame(each, columns=list("abcd")) for each in (data.x, data.t))
     return Training(x, data.y, t)
 
@@ -580,7 +580,7 @@ def test_a_relation_of_ones_own_in_a_few_lines(data):
             return Training(x, np.append(data.y, labels), data.t)
 
     found = check_learner(KNeighborsClassifier(1), Weighed(), data, np.random.default_rng(0))
-    assert found.count(HOLDS) == len(found.made) == len(data.t)
+    assert found.count(HOLDS) == len(found.follow_ups) == len(data.t)
 
 
 # -- planted faults --------------------------------------------------------------------------------------------
@@ -684,9 +684,9 @@ def violated(learner, reference, names=LEARNER_RELATIONS, sets=8):
     rng = np.random.default_rng(8)
     found = Counter()
     for _ in range(sets):
-        data = random_training(rng, 10, least=2)
+        data = draw_random_training(rng, 10, min_rows=2)
         for name in names:
-            held = stance(name, reference, data)
+            held = find_stance(name, reference, data)
             if held.necessary:
                 verdicts = check_learner(learner, LEARNER_RELATIONS[name], data, rng, strictness=held.strictness)
                 found[name] += verdicts.count(VIOLATED)

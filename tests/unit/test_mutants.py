@@ -17,13 +17,13 @@ import pytest
 
 from datamorphic.data import knn, naive_bayes
 from datamorphic.errors import ArgumentError, DataError
-from datamorphic.mutants.forge import lines_reached, module_of, mutants_of, read_program
-from datamorphic.mutants.kills import Kills
-from datamorphic.mutants.operators import OPERATORS, changes
+from datamorphic.mutants.forge import find_reached_lines, load_module, make_mutants, read_program
+from datamorphic.mutants.kills import KillMatrix
+from datamorphic.mutants.operators import OPERATORS, find_changes
 
 
 def afters(text, operator):
-    return [mutant.after for mutant in mutants_of(text, [operator])]
+    return [mutant.after for mutant in make_mutants(text, [operator])]
 
 
 @pytest.mark.parametrize(
@@ -91,14 +91,14 @@ if __name__ == "__main__":
 
 
 def test_what_says_nothing_about_the_program_is_left_alone():
-    assert mutants_of(LEFT_ALONE) == []
+    assert make_mutants(LEFT_ALONE) == []
     # the names alone do not do it
     text = (
         LEFT_ALONE.replace("TYPE_CHECKING:", "CHECKING:")
         .replace("learners()", "teachers()")
         .replace("like", "unlike")
     )
-    found = {mutant.function for mutant in mutants_of(text.replace('__name__ == "__main__"', "name"))}
+    found = {mutant.function for mutant in make_mutants(text.replace('__name__ == "__main__"', "name"))}
     assert found == {"", "A.unlike", "teachers"}
 
 
@@ -165,10 +165,10 @@ class Put(ast.NodeTransformer):
 
 def test_texts_are_what_the_trees_say():
     """Operators change trees; what is run and shown is text. Both must be the same, on the same lines."""
-    tree, found = ast.parse(AWKWARD), mutants_of(AWKWARD)
+    tree, found = ast.parse(AWKWARD), make_mutants(AWKWARD)
     place = {id(node): number for number, node in enumerate(ast.walk(tree))}
     assert {mutant.operator for mutant in found} == set(OPERATORS)
-    for mutant, change in zip(found, changes(tree), strict=True):
+    for mutant, change in zip(found, find_changes(tree), strict=True):
         wanted = ast.parse(AWKWARD)
         old = next(itertools.islice(ast.walk(wanted), place[id(change.before)], None))
         assert ast.dump(ast.parse(mutant.source)) == ast.dump(Put(old, change.after).visit(wanted)), mutant
@@ -183,51 +183,51 @@ def test_texts_are_what_the_trees_say():
 
 def test_ids_stay_whatever_is_asked_for():
     text = read_program(naive_bayes).text
-    every = mutants_of(text)
+    every = make_mutants(text)
     assert [mutant.id for mutant in every] == [f"v{number}" for number in range(1, len(every) + 1)]
     places = [(mutant.line, mutant.column) for mutant in every]
     assert places == sorted(places)
-    assert mutants_of(text.replace("\n", "\r\n"), "RSR") == [
+    assert make_mutants(text.replace("\n", "\r\n"), "RSR") == [
         mutant for mutant in every if mutant.operator == "RSR"
     ]
-    few = mutants_of(text, limit=10, seed=3)
+    few = make_mutants(text, limit=10, seed=3)
     assert [mutant.id for mutant in every if mutant in few] == [mutant.id for mutant in few]
-    assert (len(few), few) == (10, mutants_of(text, limit=10, seed=3))
-    assert few != mutants_of(text, limit=10, seed=4)
-    assert [mutant.after for mutant in mutants_of("while 1: f()", "CRP", limit=9)] == [
+    assert (len(few), few) == (10, make_mutants(text, limit=10, seed=3))
+    assert few != make_mutants(text, limit=10, seed=4)
+    assert [mutant.after for mutant in make_mutants("while 1: f()", "CRP", limit=9)] == [
         "0"
     ]  # the others are marked
 
 
 def test_the_same_bytecode_is_found():
     def marked(text):
-        return [(mutant.after, mutant.same_as) for mutant in mutants_of(text, ["ROR", "COR", "CRP"])]
+        return [(mutant.after, mutant.same_as) for mutant in make_mutants(text, ["ROR", "COR", "CRP"])]
 
     assert dict(marked("while 1: f()")) == {"2": "original", "0": "", "-1": "original"}
     assert dict(marked("def f(a, b): return not a in b")) == {"a in b": "", "a not in b": "v1"}
     # the same code in another place is another mutant, and 1 is neither 1.0 nor True
     twice = "class A:\n    def f(self): return 1 < 2\n    def f(self): return 1 < 2\n"
-    assert not any(mutant.same_as for mutant in mutants_of(twice, ["ROR"]))
+    assert not any(mutant.same_as for mutant in make_mutants(twice, ["ROR"]))
     assert dict(marked("x = 0, 0.0, False")) == {"1": "", "-1": "", "1.0": "", "-1.0": "", "True": ""}
 
 
 def test_a_statement_at_the_top_is_changed_too():
-    mutants = mutants_of("x = 1\nx += 2\nclass A:\n    y = 1\n    y += 2\n", ["ASR"])
+    mutants = make_mutants("x = 1\nx += 2\nclass A:\n    y = 1\n    y += 2\n", ["ASR"])
     assert {mutant.same_as for mutant in mutants} == {""}
-    with module_of(mutants[-1].source, "small") as module:
+    with load_module(mutants[-1].source, "small") as module:
         assert (module.x, module.A.y) == (3, 2)
 
 
 @pytest.mark.parametrize("program", [knn, naive_bayes], ids=["knn", "naive_bayes"])
 def test_the_reference_learners_have_mutants_enough(program):
-    mutants = mutants_of(read_program(program).text)
+    mutants = make_mutants(read_program(program).text)
     assert len([mutant for mutant in mutants if not mutant.same_as]) >= 60
     assert {"AOR", "ROR", "COR", "ASR", "CRP", "RSR"} == set(Counter(mutant.operator for mutant in mutants))
     assert not {mutant.function.rpartition(".")[2] for mutant in mutants} & {"like", "learners"}
 
 
 def test_the_fault_of_the_study_is_among_the_mutants():
-    found = [str(mutant) for mutant in mutants_of(read_program(knn).text, ["ASR"])]
+    found = [str(mutant) for mutant in make_mutants(read_program(knn).text, ["ASR"])]
     wanted = "squared_distance: total += difference * difference -> total = difference * difference"
     assert sum(each.endswith(wanted) for each in found) == 1
 
@@ -249,7 +249,7 @@ def broken(x):
 
 def test_a_module_from_memory_is_a_module():
     before = set(sys.modules), set(linecache.cache)
-    with module_of(SMALL, "package.small") as module:
+    with load_module(SMALL, "package.small") as module:
         assert pickle.loads(pickle.dumps(module.Point(2.0))) == module.Point(2.0)
         assert "return x / 0  # told" in inspect.getsource(module.broken)
         with pytest.raises(ZeroDivisionError) as caught:
@@ -257,13 +257,13 @@ def test_a_module_from_memory_is_a_module():
         assert "return x / 0  # told" in "".join(traceback.format_exception(caught.value))
         assert sys.modules[module.__name__] is module
     assert (set(sys.modules), set(linecache.cache)) == before
-    with pytest.raises(RuntimeError, match="at import"), module_of("raise RuntimeError('at import')", "small"):
+    with pytest.raises(RuntimeError, match="at import"), load_module("raise RuntimeError('at import')", "small"):
         pass
     assert (set(sys.modules), set(linecache.cache)) == before
 
 
 def test_relative_imports_work_within_a_package():
-    with module_of("from .learners import REFERENCE_SETS", "small", "datamorphic.data") as module:
+    with load_module("from .learners import REFERENCE_SETS", "small", "datamorphic.data") as module:
         assert len(module.REFERENCE_SETS) == 3
 
 
@@ -280,12 +280,12 @@ def f(x, least=3):
         ]
     return x + 5
 """
-    lines = lines_reached(text, lambda module: module.f(1))
+    lines = find_reached_lines(text, lambda module: module.f(1))
     assert sys.gettrace() is None or 6 in lines
-    reached = {mutant.line: mutant.is_reached(lines) for mutant in mutants_of(text)}
+    reached = {mutant.line: mutant.is_reached(lines) for mutant in make_mutants(text)}
     # constants of a list have no line of their own in the bytecode; defaults are made when the function is
     assert reached == {2: True, 3: True, 5: True, 6: True, 7: True, 9: True, 11: False}
-    assert {mutant.line for mutant in mutants_of(text) if mutant.is_reached(())} == {2, 3, 5}
+    assert {mutant.line for mutant in make_mutants(text) if mutant.is_reached(())} == {2, 3, 5}
 
 
 # -- bad input -------------------------------------------------------------------------------------------------
@@ -298,26 +298,26 @@ def test_programs_are_read_as_python_reads_them(tmp_path):
     assert (program.name, program.package) == ("learner", "")
     assert program.text == "# coding: latin-1\nNAME = 'größe'\n"
     path.write_bytes(b"\xef\xbb\xbfx = 1\n")
-    assert len(mutants_of(read_program(str(path)).text)) == 3
+    assert len(make_mutants(read_program(str(path)).text)) == 3
     assert read_program(knn).package == "datamorphic.data"
 
 
 BAD = {
-    "no Python": (lambda path: mutants_of("x = 1\ny = = 2", name="learner.py"), DataError, "learner.py is no Python, line 2: invalid syntax"),
-    "null bytes": (lambda path: mutants_of("x = 1\0"), DataError, "the text is no Python"),
-    "return outside": (lambda path: mutants_of("return 1"), DataError, "line 1: 'return' outside function"),
-    "too deep": (lambda path: mutants_of("x = " + "-" * 5000 + "y"), DataError, "nested too deeply"),
-    "no text": (lambda path: mutants_of(None), ArgumentError, "'text' parameter of mutants_of must be the text of a module"),
-    "unknown operator": (lambda path: mutants_of("x = 1", ["AOX"]), ArgumentError, "no mutation operator 'AOX'. Did you mean 'AOR'?"),
-    "no limit": (lambda path: mutants_of("x = 1", limit=0), ArgumentError, "'limit' parameter of mutants_of must be an int in the range [1"),
+    "no Python": (lambda path: make_mutants("x = 1\ny = = 2", name="learner.py"), DataError, "learner.py is no Python, line 2: invalid syntax"),
+    "null bytes": (lambda path: make_mutants("x = 1\0"), DataError, "the text is no Python"),
+    "return outside": (lambda path: make_mutants("return 1"), DataError, "line 1: 'return' outside function"),
+    "too deep": (lambda path: make_mutants("x = " + "-" * 5000 + "y"), DataError, "nested too deeply"),
+    "no text": (lambda path: make_mutants(None), ArgumentError, "'text' parameter of mutants_of must be the text of a module"),
+    "unknown operator": (lambda path: make_mutants("x = 1", ["AOX"]), ArgumentError, "no mutation operator 'AOX'. Did you mean 'AOR'?"),
+    "no limit": (lambda path: make_mutants("x = 1", limit=0), ArgumentError, "'limit' parameter of mutants_of must be an int in the range [1"),
     "another file": (lambda path: read_program(path / "model.pkl"), DataError, "Expected a file whose name ends in .py"),
     "no file": (lambda path: read_program(path / "none.py"), DataError, "none.py cannot be read: No such file"),
     "a folder": (lambda path: read_program(path / "folder.py"), DataError, "folder.py cannot be read"),
     "binary": (lambda path: read_program(path / "binary.py"), DataError, "binary.py is no text"),
     "built in": (lambda path: read_program(math), DataError, "The module math has no Python source"),
     "a function": (lambda path: read_program(print), ArgumentError, "must be a module or the path of a file *.py"),
-    "a small table": (lambda path: Kills.of(["a"], ["v1", "v2"], [[1.0]]), ArgumentError, "1 relation and 2 mutants has the shape (1, 1)"),
-    "an unknown fate": (lambda path: Kills.of(["a"], ["v1"], [[1.0]], {"v1": "killed"}), ArgumentError, "The fate of 'v1' is 'killed'. Expected"),
+    "a small table": (lambda path: KillMatrix.from_rates(["a"], ["v1", "v2"], [[1.0]]), ArgumentError, "1 relation and 2 mutants has the shape (1, 1)"),
+    "an unknown fate": (lambda path: KillMatrix.from_rates(["a"], ["v1"], [[1.0]], {"v1": "killed"}), ArgumentError, "The fate of 'v1' is 'killed'. Expected"),
 }  # fmt: skip
 
 
@@ -335,7 +335,9 @@ def test_bad_input(call, kind, message, tmp_path):
 
 def test_what_is_told_of_kills():
     rates = [[0.0, 0.0, 0.2, 0.0, 0.9], [0.5, 0.0, 0.1, math.nan, 0.9], [0.3, 0.0, 0.0, 0.0, 0.9]]
-    kills = Kills.of(["MR-0", "MR-1.1", "MR-2.1"], ["v1", "v2", "v3", "v4", "v5"], rates, {"v5": "timed out"})
+    kills = KillMatrix.from_rates(
+        ["MR-0", "MR-1.1", "MR-2.1"], ["v1", "v2", "v3", "v4", "v5"], rates, {"v5": "timed out"}
+    )
     assert kills.states == ("killed", "survived", "killed", "survived", "timed out")
     assert kills.score == 0.5
     assert kills.kills == {"MR-0": 1, "MR-1.1": 2, "MR-2.1": 1}
@@ -355,18 +357,18 @@ def test_what_is_told_of_kills():
 
 
 def test_nothing_to_kill():
-    kills = Kills.of(["a"], ["v1"], [[True]], {"v1": "died"})
+    kills = KillMatrix.from_rates(["a"], ["v1"], [[True]], {"v1": "died"})
     assert (kills.smallest_set(), kills.kills) == ([], {"a": 0})
     assert math.isnan(kills.score)
     assert kills.describe().splitlines()[0] == "0 of 0 mutants killed"
-    assert Kills.of([], [], np.zeros((0, 0))).smallest_set() == []
+    assert KillMatrix.from_rates([], [], np.zeros((0, 0))).smallest_set() == []
 
 
 def test_the_smallest_set_is_the_first_of_the_smallest():
     rng = np.random.default_rng(0)
     for _ in range(15):
         table = rng.random((6, 9)) < rng.uniform(0.1, 0.5)
-        kills = Kills.of("abcdef", [f"v{i}" for i in range(9)], table)
+        kills = KillMatrix.from_rates("abcdef", [f"v{i}" for i in range(9)], table)
         wanted = table.any(axis=0)
         sets = (each for size in range(7) for each in itertools.combinations(range(6), size))
         first = next(each for each in sets if (table[list(each)].any(axis=0) == wanted).all())

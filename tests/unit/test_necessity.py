@@ -32,15 +32,15 @@ from datamorphic.data.knn import KNN
 from datamorphic.data.naive_bayes import NaiveBayes
 from datamorphic.errors import UsageError
 from datamorphic.relations.base import INAPPLICABLE, VIOLATED
-from datamorphic.relations.drawing import random_training
+from datamorphic.relations.drawing import draw_random_training
 from datamorphic.relations.further import LEARNER_RELATIONS
-from datamorphic.relations.learned import Manner, Subject
-from datamorphic.relations.learning import answered, check
-from datamorphic.relations.necessity import STRICTNESS, known, overridden, stance
-from datamorphic.relations.promised import PROMISES
-from datamorphic.relations.smoothing import CHANGES, smoothing_tells
+from datamorphic.relations.learned import JudgingOptions, LearnerSubject
+from datamorphic.relations.learning import answer_flow, check_relation
+from datamorphic.relations.necessity import STRICTNESS, find_stance, is_known_learner, override_stance
+from datamorphic.relations.promised import STANCE_BUILDERS
+from datamorphic.relations.smoothing import SMOOTHING_FACTORS, is_smoothing_decisive
 from datamorphic.sut.learner import Learner
-from datamorphic.sut.training import Training, Trainings
+from datamorphic.sut.training import Training, TrainingBatch
 
 FAMILIES = {
     "1nn": KNeighborsClassifier(1),
@@ -76,15 +76,17 @@ def _one_thread():
 
 def judged(learner, name, data, seed=0, source=None, ties="aside"):
     """What became of a relation, judged as the table says."""
-    view = stance(name, learner)
-    manner = Manner("score_exact" if name == "MR-3.2 odds" else view.strictness, ties, seed)
-    numbers = range(len(data.each))
-    flow = check(LEARNER_RELATIONS[name], Subject(learner), data, numbers, manner, known=source, view=view)
-    return answered(flow, Learner(learner, seed=seed))
+    view = find_stance(name, learner)
+    manner = JudgingOptions("score_exact" if name == "MR-3.2 odds" else view.strictness, ties, seed)
+    numbers = range(len(data.trainings))
+    flow = check_relation(
+        LEARNER_RELATIONS[name], LearnerSubject(learner), data, numbers, manner, source_outputs=source, stance=view
+    )
+    return answer_flow(flow, Learner(learner, seed=seed))
 
 
 def necessary(learner):
-    return {name for name in LEARNER_RELATIONS if stance(name, learner).necessary}
+    return {name for name in LEARNER_RELATIONS if find_stance(name, learner).necessary}
 
 
 # -- the table -------------------------------------------------------------------------------------------------
@@ -127,7 +129,7 @@ ALGORITHMS = {
 def test_the_published_table(name, algorithm):
     needed = PUBLISHED[name][list(ALGORITHMS).index(algorithm)]
     for learner in ALGORITHMS[algorithm]:
-        assert stance(name, learner).necessary == needed, learner
+        assert find_stance(name, learner).necessary == needed, learner
 
 
 OTHERS = {
@@ -150,10 +152,12 @@ def test_what_other_learners_must_keep(family):
 
 @pytest.mark.parametrize("learner", FAMILIES.values(), ids=FAMILIES)
 def test_every_family_has_a_row_for_every_relation(learner):
-    assert known(learner)
-    assert {"refit", "label renaming"} <= {name for name in LEARNER_RELATIONS if stance(name, learner).necessary}
+    assert is_known_learner(learner)
+    assert {"refit", "label renaming"} <= {
+        name for name in LEARNER_RELATIONS if find_stance(name, learner).necessary
+    }
     for name in LEARNER_RELATIONS:
-        held = stance(name, learner)
+        held = find_stance(name, learner)
         assert held.strictness in STRICTNESS
         assert 0 < len(held.reason) < 115
         assert "\n" not in held.reason
@@ -163,7 +167,7 @@ def test_every_family_has_a_row_for_every_relation(learner):
 
 def test_the_families_are_all_there_are():
     names = {type(learner).__name__ for learner in FAMILIES.values()}
-    assert names == set(PROMISES) - {"KNeighborsRegressor"}
+    assert names == set(STANCE_BUILDERS) - {"KNeighborsRegressor"}
 
 
 # -- tried on the learners -------------------------------------------------------------------------------------
@@ -173,15 +177,15 @@ def test_the_families_are_all_there_are():
 def awkward():
     """Few rows, many rows, ties, doubled rows with other labels, real numbers."""
     rng = np.random.default_rng(2026)
-    sets = [random_training(rng, 2, least=most // 2, most=most) for most in (3, 10, 50)]
+    sets = [draw_random_training(rng, 2, min_rows=most // 2, max_rows=most) for most in (3, 10, 50)]
     whole = rng.integers(0, 3, (23, 3)).astype(float)
     sets.append(Training(whole[:20], np.array(["a", "b", "c"])[rng.integers(3, size=20)], whole[20:]))
-    twice = random_training(rng, 2, least=6, most=12)
+    twice = draw_random_training(rng, 2, min_rows=6, max_rows=12)
     twice = twice.rows(np.tile(np.arange(len(twice.y)), 2))
     sets.append(twice.labelled(rng.permutation(twice.y)))
     x, y = load_iris(return_X_y=True)
     order = rng.permutation(len(x))
-    return Trainings([*sets, Training(x[order[:50]], y[order[:50]], x[order[50:53]])])
+    return TrainingBatch([*sets, Training(x[order[:50]], y[order[:50]], x[order[50:53]])])
 
 
 EVERYONE = FAMILIES | PIPELINES
@@ -192,7 +196,7 @@ def test_nothing_necessary_is_violated(learner):
     data, counts = awkward(), Counter()
     source = Learner(learner).execute(data, scores=True)
     for name in LEARNER_RELATIONS:
-        if stance(name, learner).necessary:
+        if find_stance(name, learner).necessary:
             found = judged(learner, name, data, source=source)
             assert not len(found.violations), (name, found.data.which[found.violations])
             assert set(found.verdicts) <= {0, INAPPLICABLE}, found.message
@@ -202,7 +206,7 @@ def test_nothing_necessary_is_violated(learner):
 
 def test_tiny_inputs_are_inapplicable():
     rng = np.random.default_rng(0)
-    data = Trainings([random_training(rng, most=1) for _ in range(3)])
+    data = TrainingBatch([draw_random_training(rng, max_rows=1) for _ in range(3)])
     for name in LEARNER_RELATIONS:
         found = judged(KNeighborsClassifier(3), name, data)
         assert set(found.verdicts) == {INAPPLICABLE}
@@ -212,8 +216,8 @@ def test_tiny_inputs_are_inapplicable():
 @cache
 def ordinary(number):
     rng = np.random.default_rng([3, number])
-    data = random_training(rng, 10, least=12, most=30)
-    return Trainings([data]) if len(data.classes) == 3 else ordinary(number + 1000)
+    data = draw_random_training(rng, 10, min_rows=12, max_rows=30)
+    return TrainingBatch([data]) if len(data.classes) == 3 else ordinary(number + 1000)
 
 
 FAILING = FAMILIES | {"svm, fixed": SVC(gamma=0.05), "bayes, priors": GaussianNB(priors=[0.8, 0.1, 0.1])}
@@ -222,7 +226,7 @@ FAILING = FAMILIES | {"svm, fixed": SVC(gamma=0.05), "bayes, priors": GaussianNB
 @pytest.mark.parametrize("learner", FAILING.values(), ids=FAILING)
 def test_what_is_expected_to_fail_fails(learner):
     """The table is no pessimist: these are violated on ordinary data, in which no numbers tie."""
-    left = {name for name in LEARNER_RELATIONS if stance(name, learner).strictness == "expected_failure"}
+    left = {name for name in LEARNER_RELATIONS if find_stance(name, learner).strictness == "expected_failure"}
     assert left
     for number in range(40):
         data = ordinary(number)
@@ -251,17 +255,20 @@ def test_pipelines_are_looked_through():
         "overruled",
     }
     assert necessary(scaled) == (necessary(KNeighborsClassifier(1)) - other_rows) | {"MR-0 subset"}
-    assert "learns from the changed rows" in stance("MR-3.2", scaled).reason
-    assert "StandardScaler undoes" in stance("MR-0", make_pipeline(StandardScaler(), LogisticRegression())).reason
+    assert "learns from the changed rows" in find_stance("MR-3.2", scaled).reason
+    assert (
+        "StandardScaler undoes"
+        in find_stance("MR-0", make_pipeline(StandardScaler(), LogisticRegression())).reason
+    )
     half = make_pipeline(StandardScaler(with_std=False), LogisticRegression())
-    assert not stance("MR-0", half).necessary
+    assert not find_stance("MR-0", half).necessary
     for learner in (MLPClassifier(), SVC(), LinearSVC()):
-        assert not stance("MR-0", make_pipeline(StandardScaler(), learner)).necessary
+        assert not find_stance("MR-0", make_pipeline(StandardScaler(), learner)).necessary
     columns = ColumnTransformer([("c", OneHotEncoder(), ["c"]), ("n", make_pipeline(StandardScaler()), ["n"])])
     assert necessary(make_pipeline(columns, GaussianNB())) == {"refit", "label renaming", "MR-1.1"}
     for steps in ([PCA(2)], [StandardScaler(), PCA(2)], [ColumnTransformer([("p", PCA(1), ["c"])])]):
         unknown = make_pipeline(*steps, GaussianNB())
-        assert not known(unknown)
+        assert not is_known_learner(unknown)
         assert not necessary(unknown)
 
 
@@ -280,18 +287,18 @@ def test_a_learner_may_say_whose_algorithm_it_is():
         (Own(make_pipeline(StandardScaler(), bayes)), make_pipeline(StandardScaler(), bayes)),
         (KNN(4), KNeighborsClassifier(4)),
     ):
-        assert known(given)
-        assert [stance(name, given) for name in LEARNER_RELATIONS] == [
-            stance(name, like) for name in LEARNER_RELATIONS
+        assert is_known_learner(given)
+        assert [find_stance(name, given) for name in LEARNER_RELATIONS] == [
+            find_stance(name, like) for name in LEARNER_RELATIONS
         ]
     own = Own()
     own.like = own
     for unknown in (own, Own(), Own("GaussianNB"), Own(Own(bayes)), Own(PCA())):
-        assert not known(unknown)
+        assert not is_known_learner(unknown)
         assert not necessary(unknown)
     said = GaussianNB()
     said.like = KNeighborsClassifier(1)  # scikit-learn's own are what they are
-    assert stance("MR-4.2", said) == stance("MR-4.2", GaussianNB())
+    assert find_stance("MR-4.2", said) == find_stance("MR-4.2", GaussianNB())
 
 
 def test_what_nobody_knows_is_not_necessary():
@@ -299,11 +306,11 @@ def test_what_nobody_knows_is_not_necessary():
         pass
 
     for learner in (Derived(), PCA(), object(), make_pipeline("passthrough")):
-        assert not known(learner)
+        assert not is_known_learner(learner)
         for name in LEARNER_RELATIONS:
-            assert not stance(name, learner).necessary
-            assert "not in the table" in stance(name, learner).reason
-    assert "not in the table" in stance("my own", GaussianNB()).reason
+            assert not find_stance(name, learner).necessary
+            assert "not in the table" in find_stance(name, learner).reason
+    assert "not in the table" in find_stance("my own", GaussianNB()).reason
 
 
 @pytest.mark.parametrize(
@@ -333,8 +340,8 @@ def test_what_nobody_knows_is_not_necessary():
     ],
 )  # fmt: skip
 def test_parameters_take_promises_away(name, keeps, parameters):
-    assert stance(name, keeps).necessary
-    assert not stance(name, clone(keeps).set_params(**parameters)).necessary
+    assert find_stance(name, keeps).necessary
+    assert not find_stance(name, clone(keeps).set_params(**parameters)).necessary
 
 
 # -- data that take promises away ------------------------------------------------------------------------------
@@ -345,28 +352,30 @@ def test_smoothing_decides_what_naive_bayes_needs():
     rng = np.random.default_rng(0)
     flat = np.array([np.append(np.zeros(15), rng.uniform(0, 10, 15)) for _ in range(12)]).T
     near = Training(flat, np.repeat([0, 1], 15), np.full((1, 12), 6e-4))
-    iris = awkward().each[-1]
-    assert not stance("MR-3.2", GaussianNB(), near).necessary
-    assert "tells" in stance("MR-3.2", GaussianNB(), near).reason
-    assert stance("MR-1.1", GaussianNB(), near).necessary
-    assert all(stance(name, GaussianNB(), iris).necessary for name in CHANGES if name != "MR-3.2 odds")
+    iris = awkward().trainings[-1]
+    assert not find_stance("MR-3.2", GaussianNB(), near).necessary
+    assert "tells" in find_stance("MR-3.2", GaussianNB(), near).reason
+    assert find_stance("MR-1.1", GaussianNB(), near).necessary
+    assert all(
+        find_stance(name, GaussianNB(), iris).necessary for name in SMOOTHING_FACTORS if name != "MR-3.2 odds"
+    )
 
 
 def test_where_smoothing_does_not_tell_no_smoothing_does():
     """The bounds, beside fits with as much smoothing as the follow-up data may have."""
     told = Counter()
     for number in range(40):
-        data = random_training(np.random.default_rng(number), 4, least=2, most=3 + number % 6)
+        data = draw_random_training(np.random.default_rng(number), 4, min_rows=2, max_rows=3 + number % 6)
         if len(data.classes) < 2:
             continue
         before = GaussianNB().fit(data.x, data.y)
-        tells = smoothing_tells("MR-0 subset", before, data)
+        tells = is_smoothing_decisive("MR-0 subset", before, data)
         told[tells] += 1
         if not tells:
             for times in (1 / 4, 1 / 2, 2, 4):
                 after = GaussianNB(var_smoothing=times * 1e-9).fit(data.x, data.y)
                 assert after.predict(data.t).tolist() == before.predict(data.t).tolist()
-        if not smoothing_tells("MR-3.2 odds", before, data):
+        if not is_smoothing_decisive("MR-3.2 odds", before, data):
             after = GaussianNB(var_smoothing=2e-9).fit(data.x, data.y)
             np.testing.assert_allclose(after.predict_proba(data.t), before.predict_proba(data.t), atol=1e-6)
     assert min(told[True], told[False]) > 2, told
@@ -391,12 +400,12 @@ Y = np.array([0, 1] * 3)
 )
 def test_data_take_promises_away(name, learner, x, why):
     t = x.iloc[:1] if hasattr(x, "iloc") else x[:1]
-    assert why in stance(name, learner, Training(x, Y, t)).reason
-    assert stance(name, learner, Training(X, Y, X[:1])).necessary
-    assert stance(name, learner).necessary
-    assert stance("refit", learner, Training(x, Y, t)).necessary
+    assert why in find_stance(name, learner, Training(x, Y, t)).reason
+    assert find_stance(name, learner, Training(X, Y, X[:1])).necessary
+    assert find_stance(name, learner).necessary
+    assert find_stance("refit", learner, Training(x, Y, t)).necessary
     if name != "MR-3.1":  # a scaler brings numbers near to zero
-        assert stance(name, make_pipeline(StandardScaler(), learner), Training(x, Y, t)).necessary
+        assert find_stance(name, make_pipeline(StandardScaler(), learner), Training(x, Y, t)).necessary
 
 
 @pytest.mark.parametrize("learner", [*EVERYONE.values(), GaussianNB(priors=[0.5, 0.5])], ids=[*EVERYONE, "priors"])
@@ -407,23 +416,23 @@ def test_no_data_are_too_odd_to_be_asked_about(learner):
     for x in (odd, odd[["b"]], words, same):
         data = Training(x, np.array(["p", 1, "q", 1], dtype=object), x[:1])
         for name in LEARNER_RELATIONS:
-            assert stance(name, learner, data).reason
+            assert find_stance(name, learner, data).reason
 
 
 # -- a user's own view -----------------------------------------------------------------------------------------
 
 
 def test_a_stance_is_overridden_in_a_line():
-    held = stance("MR-0", KNeighborsClassifier(3))
-    assert overridden(held) == held
-    assert overridden(held, "score_exact").strictness == "score_exact"
-    assert overridden(held, "score_exact").necessary
-    assert not overridden(held, "expected_failure").necessary
-    failing = overridden(held, expected_failure="ours is a hash of the digits")
+    held = find_stance("MR-0", KNeighborsClassifier(3))
+    assert override_stance(held) == held
+    assert override_stance(held, "score_exact").strictness == "score_exact"
+    assert override_stance(held, "score_exact").necessary
+    assert not override_stance(held, "expected_failure").necessary
+    failing = override_stance(held, expected_failure="ours is a hash of the digits")
     assert (failing.necessary, failing.strictness, failing.reason) == (
         False,
         "expected_failure",
         "ours is a hash of the digits",
     )
     with pytest.raises(UsageError, match="one of 'class_exact'"):
-        overridden(held, "exactly")
+        override_stance(held, "exactly")

@@ -12,7 +12,7 @@ import datamorphic as dm
 from datamorphic.data import knn, naive_bayes
 from datamorphic.data.knn import KNN
 from datamorphic.data.naive_bayes import NaiveBayes
-from datamorphic.mutants.forge import module_of
+from datamorphic.mutants.forge import load_module
 
 DISTANCE = "total += difference * difference"
 FAULTS = {  # the module, a place in its text, what is planted there, and the learner it is planted in
@@ -57,7 +57,7 @@ def planted(request):
     home, place, fault, made = FAULTS[request.param]
     text = inspect.getsource(home)
     assert text.count(place) == 1
-    with module_of(text.replace(place, fault), home.__name__) as module:
+    with load_module(text.replace(place, fault), home.__name__) as module:
         learner = made(module)
         yield learner, KNeighborsClassifier(made(knn).k) if home is knn else GaussianNB()
 

@@ -26,7 +26,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from datamorphic.errors import DataError, ModelError
 from datamorphic.trees.pmml.files import read_pmml, write_pmml
 from datamorphic.trees.reading import forest_of
-from datamorphic.trees.rules import rule
+from datamorphic.trees.rules import format_rule
 from datamorphic.verbs.cover import cover
 from tree_rows import asked, seen
 
@@ -217,7 +217,7 @@ def test_counts_become_shares_and_rules_name_categories(tmp_path):
     [one] = forest.trees
     assert one.weight.tolist() == [1.0, 0.75, 0.25]
     assert forest.categories == {1: ("Oslo", "Le Havre", "Bonn")}
-    assert rule(one, 2, categories={"town": forest.categories[1]}) == "town is Le Havre"
+    assert format_rule(one, 2, categories={"town": forest.categories[1]}) == "town is Le Havre"
     assert forest.columns == ("x", "town", "n")
 
 
@@ -601,9 +601,11 @@ def test_written_and_read_back_they_answer_the_same(model, X, y, tmp_path):
 
 
 def test_a_number_that_stands_for_a_missing_value_is_kept(tmp_path):
-    forest = replace(forest_of(DecisionTreeRegressor(random_state=0).fit(HOLED, AMOUNT)), gone={2: -1.5})
+    forest = replace(
+        forest_of(DecisionTreeRegressor(random_state=0).fit(HOLED, AMOUNT)), missing_markers={2: -1.5}
+    )
     write_pmml(forest, tmp_path / "model.pmml")
-    assert read_pmml(tmp_path / "model.pmml").gone == {2: -1.5}
+    assert read_pmml(tmp_path / "model.pmml").missing_markers == {2: -1.5}
 
 
 def test_what_cannot_be_written_is_told_and_leaves_no_file(tmp_path):

@@ -10,13 +10,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from datamorphic._intervals import wilson
+from datamorphic._intervals import compute_wilson_interval
 from datamorphic.data.programs import programs
 from datamorphic.data.programs.choosing import OPERATORS, choose_mutants
 from datamorphic.data.programs.measuring import measure_regions
-from datamorphic.data.programs.program import Mutant
+from datamorphic.data.programs.program import NumericMutant
 from datamorphic.errors import ArgumentError, DataError
-from datamorphic.mutants.operators import changes
+from datamorphic.mutants.operators import find_changes
 
 LONG = "DATAMORPHIC_LONG" in os.environ
 KNOWN = {"emu10", "branch3.1"}
@@ -63,7 +63,7 @@ def test_mutants_are_the_mutators_and_all_are_found_by_some_relation_but_not_eve
     assert len(program.mutants) >= 10
     possible = {
         (change.operator, change.before.lineno, ast.unparse(change.before), ast.unparse(change.after))
-        for change in changes(ast.parse(program.source))
+        for change in find_changes(ast.parse(program.source))
         if change.operator in OPERATORS
     }
     for id, mutant in program.mutants.items():
@@ -73,7 +73,7 @@ def test_mutants_are_the_mutators_and_all_are_found_by_some_relation_but_not_eve
     assert set(regions["mutant"]) == set(program.mutants)
     assert set(regions["relation"]) == set(program.relations)
     assert regions["kind"].isin(["block", "strip", "point", "none", "not classified"]).all()
-    assert regions["rate"].between(regions["low"], regions["high"]).all()
+    assert regions["rate"].compute_midpoints(regions["low"], regions["high"]).all()
     for id, rates in regions.groupby("mutant")["rate"]:
         assert 1e-4 <= rates.max() <= 0.55, id
     operators = {id: mutant.operator for id, mutant in program.mutants.items()}
@@ -84,7 +84,7 @@ def test_mutants_are_the_mutators_and_all_are_found_by_some_relation_but_not_eve
 def test_stored_rates_are_what_other_inputs_give(name):
     program = programs[name]
     stored = program.regions
-    telling = stored[stored["rate"].between(0.01, 0.6)].iloc[[0, -1]]
+    telling = stored[stored["rate"].compute_midpoints(0.01, 0.6)].iloc[[0, -1]]
     for row in telling.itertuples():
         seen = measure_regions(
             program,
@@ -93,7 +93,7 @@ def test_stored_rates_are_what_other_inputs_give(name):
             mutants={row.mutant: program.mutants[row.mutant]},
             relations={row.relation: program.relations[row.relation]},
         ).iloc[0]
-        low, high = wilson(round(seen["rate"] * 3_000), 3_000, 0.9999)
+        low, high = compute_wilson_interval(round(seen["rate"] * 3_000), 3_000, 0.9999)
         assert low <= row.high
         assert high >= row.low
 
@@ -146,7 +146,7 @@ def test_mutants_are_built_when_they_are_called_and_go_to_other_processes():
 def test_a_mutant_of_another_text_is_refused():
     row = {"id": "m9", "operator": "CRP", "before": "1", "after": "2"}
     with pytest.raises(DataError, match=r"is there 0 times\. The text of the program has changed"):
-        Mutant.found(programs["Sin"], old="x = 1", new="x = 2", **row)
+        NumericMutant.from_row(programs["Sin"], old="x = 1", new="x = 2", **row)
 
 
 def test_a_relation_that_cannot_share_a_domain_is_left_out_with_a_reason():
@@ -164,9 +164,12 @@ def test_mutants_are_chosen_by_what_finds_them():
     if LONG:
         assert [row["new"] for row in rows] == stored
     assert len({row["new"] for row in rows}) == count
-    made = {row["id"]: Mutant.found(program, **{key: row[key] for key in row if key != "program"}) for row in rows}
+    made = {
+        row["id"]: NumericMutant.from_row(program, **{key: row[key] for key in row if key != "program"})
+        for row in rows
+    }
     rates = measure_regions(program, inputs, mutants=made).groupby("mutant")["rate"].max()
-    assert rates.between(1e-4, 0.5).all()
+    assert rates.compute_midpoints(1e-4, 0.5).all()
 
 
 def test_measuring_needs_inputs():

@@ -11,9 +11,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from datamorphic.errors import UsageError
-from datamorphic.relations.necessity import stance
+from datamorphic.relations.necessity import find_stance
 from datamorphic.studies.published import ERRATA, erratum, misprints, published, tables
-from datamorphic.verdicts.rival import passes
+from datamorphic.verdicts.rival import is_passing
 
 #: a row of figures is spread over these tables
 STUDIES = [
@@ -174,7 +174,7 @@ def test_kills_and_the_mean_violation_rate_follow_from_the_mutants(table, killed
 def test_one_rule_gives_every_verdict_of_cross_validation(table, killing, survivors):
     frame = by_subject(table)
     rates = frame[["Rule-1", "Rule-1.5", "Rule-2"]] / 100
-    passed = rates.apply(lambda row: passes(tuple(row)), axis=1)
+    passed = rates.apply(lambda row: is_passing(tuple(row)), axis=1)
     assert passed["original"]
     mutants = frame.drop("original")
     assert set(mutants.index) == set(by_subject(killing).index) - {"original", "all"}
@@ -187,7 +187,7 @@ def test_what_the_document_calls_necessary_is_necessary_here(subject, learner):
     figures = by_subject("003-1").loc[subject]
     relations = [name for name in figures.index if not name.endswith("necessary")]
     theirs = {name for name in relations if figures[f"{name} necessary"]}
-    ours = {name for name in relations if stance(name, learner).necessary}
+    ours = {name for name in relations if find_stance(name, learner).necessary}
     assert len(relations) == 11
     # the document could neither prove nor disprove it
     assert ours - theirs == ({"MR-3.1"} if subject == "NBC" else set())
@@ -260,7 +260,7 @@ def test_ratios_and_effects_agree_on_who_is_better():
         (*place, measure)
         for place in ratios.index
         for measure in ratios.columns.difference(kinds)
-        if (100 - ratios.at[place, measure]) * effects.at[place, measure] < 0
+        if (100 - ratios.split_point[place, measure]) * effects.split_point[place, measure] < 0
     }
     # the last is no matter of signs: an effect of 0.005 where the ratio of 97.57 % means 0.025
     assert wrong == known_misprints("002-28") - {("Sin1-Sin12", "Sin mutant 1", "k=1")}
@@ -282,7 +282,8 @@ def test_both_tables_of_effects_agree_about_the_mutants_they_share():
     for rival in ("MT-RT", "MT-ART-Min"):
         derived = later[f"MT-BART vs {rival}"] - later["MT-BART vs SFIDMT-ART"]
         off = {
-            ours: abs(derived[ours] - first.at[theirs, f"SFIDMT-ART vs {rival}"]) for ours, theirs in SAME.items()
+            ours: abs(derived[ours] - first.split_point[theirs, f"SFIDMT-ART vs {rival}"])
+            for ours, theirs in SAME.items()
         }
         assert {mutant for mutant, by in off.items() if by > 0.1} == {8}
 

@@ -9,9 +9,9 @@ import pytest
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, TestSystemError
 from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Relation
-from datamorphic.relations.predicting import PREDICTING
-from datamorphic.relations.shrinking import usual
-from datamorphic.verdicts.asking import checked
+from datamorphic.relations.predicting import PREDICTOR_RELATIONS
+from datamorphic.relations.shrinking import find_usual_values
+from datamorphic.verdicts.asking import run_relation_check
 
 SPACE = dm.Space([dm.Continuous("x", 0, 10), dm.Integer("n", 0, 9), dm.Categorical("c", ["a", "b"])])
 POINTS = SPACE.sample(60, seed=1, points=True)
@@ -54,10 +54,10 @@ class Moody:
 
 def put(name, system):
     sut = dm.wrap(system, space=SPACE, name="system")
-    return checked(PREDICTING[name], sut, POINTS)
+    return run_relation_check(PREDICTOR_RELATIONS[name], sut, POINTS)
 
 
-@pytest.mark.parametrize("name", PREDICTING)
+@pytest.mark.parametrize("name", PREDICTOR_RELATIONS)
 def test_a_good_function_keeps_all(name):
     groups = put(name, plain).groups
     assert groups.judged == len(groups) > 0
@@ -82,13 +82,15 @@ def test_what_is_planted_is_found_and_shrunk(name, system):
     smallest = result.smallest
     assert smallest is not None
     assert (smallest.verdicts == VIOLATED).all()
-    if PREDICTING[name].whole:
+    if PREDICTOR_RELATIONS[name].whole:
         assert len(smallest.among) <= (1 if name == "repeats" else 2)
 
 
 def test_the_smallest_batch_breaks_the_promise_by_itself():
     result = put("row order", first_row_is_special)
-    again = checked(PREDICTING["row order"], dm.wrap(first_row_is_special, space=SPACE), result.smallest.among)
+    again = run_relation_check(
+        PREDICTOR_RELATIONS["row order"], dm.wrap(first_row_is_special, space=SPACE), result.smallest.among
+    )
     assert again.groups.count(VIOLATED)
     assert len(result.smallest.among) == 2  # one row has one order
 
@@ -99,10 +101,12 @@ def test_models_that_refuse_another_order_of_columns_are_safe():
     frame = POINTS.frame[["x", "n"]]
     model = GaussianNB().fit(frame, plain(frame))
     space = dm.Space.from_frame(frame)
-    result = checked(PREDICTING["column order"], dm.wrap(model, space=space), space.points(frame))
+    result = run_relation_check(
+        PREDICTOR_RELATIONS["column order"], dm.wrap(model, space=space), space.points(frame)
+    )
     assert (result.groups.verdicts == INAPPLICABLE).all()
     without_names = GaussianNB().fit(frame.to_numpy(), plain(frame))
-    why = PREDICTING["column order"].why_not(dm.wrap(without_names, space=space), space.points(frame))
+    why = PREDICTOR_RELATIONS["column order"].why_not(dm.wrap(without_names, space=space), space.points(frame))
     assert "fitted on arrays" in why
 
 
@@ -117,14 +121,14 @@ def test_a_relation_in_five_lines():
             return ~((before == "high") & (after == "low"))
 
     sut = dm.wrap(plain, space=SPACE)
-    assert checked(Richer(), sut, POINTS).groups.count(HOLDS) == len(POINTS)
+    assert run_relation_check(Richer(), sut, POINTS).groups.count(HOLDS) == len(POINTS)
 
     def strange(frame):
-        return np.where(frame["x"].between(5, 6), "high", "low")
+        return np.where(frame["x"].compute_midpoints(5, 6), "high", "low")
 
-    found = checked(Richer(), dm.wrap(strange, space=SPACE), POINTS)
-    assert found.groups.count(VIOLATED) == int(POINTS.frame["x"].between(5, 6).sum()) > 0
-    case, ordinary = found.smallest.source.codes[0], usual(POINTS)
+    found = run_relation_check(Richer(), dm.wrap(strange, space=SPACE), POINTS)
+    assert found.groups.count(VIOLATED) == int(POINTS.frame["x"].compute_midpoints(5, 6).sum()) > 0
+    case, ordinary = found.smallest.source.codes[0], find_usual_values(POINTS)
     assert (case[1:] == ordinary[1:]).all()  # what does not matter has its usual value
 
 
@@ -135,7 +139,7 @@ def test_follow_ups_outside_of_the_space_are_asked_all_the_same():
         def follow_up(self, frame, rng):
             return frame.assign(c="unheard of")
 
-    assert checked(Beyond(), dm.wrap(plain, space=SPACE), POINTS).groups.count(HOLDS) == len(POINTS)
+    assert run_relation_check(Beyond(), dm.wrap(plain, space=SPACE), POINTS).groups.count(HOLDS) == len(POINTS)
 
 
 def test_relations_of_the_wrong_shape_are_named():
@@ -156,11 +160,11 @@ def test_relations_of_the_wrong_shape_are_named():
 
     sut = dm.wrap(plain, space=SPACE)
     with pytest.raises(TestSystemError, match="'short' gave 3 rows for 60 source cases"):
-        checked(Short(), sut, POINTS)
+        run_relation_check(Short(), sut, POINTS)
     with pytest.raises(TestSystemError, match="expects of the relation 'wordy' must give True or False"):
-        checked(Wordy(), sut, POINTS)
+        run_relation_check(Wordy(), sut, POINTS)
     with pytest.raises(NotImplementedError, match="follow_up"):
-        checked(Relation(), sut, POINTS)
+        run_relation_check(Relation(), sut, POINTS)
 
 
 def test_cases_without_an_answer_are_undefined():
@@ -194,4 +198,4 @@ def test_directions_and_classes_that_cannot_be():
     three = dm.wrap(plain, space=SPACE, labels=["low", "high", "other"])
     assert "say which one" in dm.monotone("x").why_not(three, POINTS)
     with pytest.raises(ArgumentError, match="towards="):
-        checked(dm.monotone("x"), dm.wrap(plain, space=SPACE), POINTS)
+        run_relation_check(dm.monotone("x"), dm.wrap(plain, space=SPACE), POINTS)

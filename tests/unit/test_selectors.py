@@ -57,7 +57,7 @@ def test_names():
     assert find_selector("mrgs-art+") is SELECTORS["MRGS-ART+"] is find_selector(SELECTORS["MRGS-ART+"])
     with pytest.raises(ArgumentError, match="MRGS-ART"):
         find_selector("MRGS-ATR")
-    assert all(each.says for each in SELECTORS.values())
+    assert all(each.summary for each in SELECTORS.values())
     assert repr(SELECTORS["MRGS-ART"](AFFINE)) == "MRGS-ART(3 relations, k=3, 0 groups)"
 
 
@@ -150,10 +150,10 @@ def test_bad_questions():
     selector = SELECTORS["MRGS-ART"](AFFINE)
     for ask in (
         lambda: selector.propose(0),
-        lambda: selector.group_for(3, [[1.0, 0.0]]),
-        lambda: selector.group_for(0, [[1.0]]),
-        lambda: selector.group_for(0, np.zeros((0, 2))),
-        lambda: selector.relation_for([1.0]),
+        lambda: selector.choose_group(3, [[1.0, 0.0]]),
+        lambda: selector.choose_group(0, [[1.0]]),
+        lambda: selector.choose_group(0, np.zeros((0, 2))),
+        lambda: selector.choose_relation([1.0]),
     ):
         with pytest.raises(ArgumentError):
             ask()
@@ -177,7 +177,7 @@ def test_the_emptier_half_is_chosen():
     """After one group in the lower half of its domain, the upper half is empty."""
     selector = SELECTORS["MRGS-ART"]([relation("same", (0, 1), 1)], candidates=[[0.1], [0.9]], seed=0)
     first = selector.propose(1).sources[0, 0]
-    assert selector.group_for(0, [[0.2], [0.8]]) == int(first < 0.5)
+    assert selector.choose_group(0, [[0.2], [0.8]]) == int(first < 0.5)
     assert selector.propose(1).sources[0, 0] != first
 
 
@@ -186,7 +186,7 @@ def test_the_relation_whose_follow_up_goes_somewhere_new_is_chosen():
     selector = SELECTORS["MRGS-ART"](given, candidates=[[0.1], [0.9]], seed=1)
     opening = selector.propose(2)
     assert sorted(opening.sources.ravel()) == [0.1, 0.9]
-    assert selector.relation_for([0.1]) == opening.relation[opening.sources.argmax()]
+    assert selector.choose_relation([0.1]) == opening.relation[opening.sources.argmax()]
 
 
 def test_counting_prefers_relations_with_more_follow_ups():

@@ -7,11 +7,11 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
-from datamorphic.groups.generators import make
-from datamorphic.groups.regions import boxed, draw_region
+from datamorphic.groups.generators import make_generator
+from datamorphic.groups.regions import draw_region, make_box_region
 from datamorphic.groups.scenarios import SCENARIOS, draw_scenario
 from datamorphic.groups.selectors import SELECTORS
-from datamorphic.groups.simulate import default_relation
+from datamorphic.groups.simulate import make_default_relation
 
 
 def relation(name, *factors, dimension=2, **more):
@@ -41,8 +41,8 @@ def plain(proposing, region, seed, trial, budget=10_000, **drawing):
 @pytest.mark.parametrize("generator", ["MT-RT", "FSCS-ART", "SFIDMT-ART", "MT-IPART", "RPART", "Sobol"])
 def test_trials_are_those_of_a_plain_loop(generator, region):
     found = dm.simulate(generator, region, rate=0.05, trials=8, seed=3, boxes=7)
-    kind = type(made := make(generator, default_relation(2)))
-    proposing = kind(dm.Box.of([(0, 1), (0, 1)])) if made.alone else made
+    kind = type(made := make_generator(generator, make_default_relation(2)))
+    proposing = kind(dm.Box.of([(0, 1), (0, 1)])) if made.sources_only else made
     expected = [plain(proposing, region, 3, trial, rate=0.05, boxes=7) for trial in range(8)]
     assert found.f_measures.tolist() == expected
     assert found.f_measure == np.mean(expected)
@@ -58,7 +58,7 @@ def test_trials_of_selectors_are_those_of_a_plain_loop(selector, violating):
     for trial in range(6):
         rng = np.random.default_rng([2, trial])
         region = draw_region("block", 0.1, [0.0, 0.0], [1.0, 1.0], rng)
-        chosen = SELECTORS[selector](THREE).again(rng)
+        chosen = SELECTORS[selector](THREE).clone(rng)
         picks = (chosen.propose(1) for _ in range(10_000))
         expected.append(
             next(i for i, p in enumerate(picks, 1) if p.relation[0] == violating and region.contains(p.sources)[0])
@@ -107,24 +107,24 @@ def test_random_selection_is_geometric_too():
 
 
 def test_a_region_of_the_user_is_what_it_is_compared_with():
-    quarter = boxed([[0.0, 0.0]], [[0.5, 0.5]])
+    quarter = make_box_region([[0.0, 0.0]], [[0.5, 0.5]])
     found = dm.simulate("MT-RT", quarter, trials=800, seed=1)
     assert found.chance == pytest.approx(0.25)
     assert found.f_ratio == pytest.approx(1, abs=4 / np.sqrt(800))
     assert found.f_measures[:5].tolist() == [
-        plain(make("MT-RT", [(0, 1), (0, 1)]), quarter, 1, trial) for trial in range(5)
+        plain(make_generator("MT-RT", [(0, 1), (0, 1)]), quarter, 1, trial) for trial in range(5)
     ]
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_scenarios(scenario):
     found = dm.simulate("MT-BART", rate=0.01, scenario=scenario.lower(), trials=3, seed=1)
-    given = default_relation(2, scenario)
+    given = make_default_relation(2, scenario)
     (follow,) = given.follow_domains()
     unit = np.zeros(2), np.ones(2)
     expected = [
         plain(
-            make("MT-BART", given),
+            make_generator("MT-BART", given),
             lambda rng: draw_scenario(scenario, 0.01, unit, (follow.low, follow.high), rng),
             1,
             trial,
@@ -196,7 +196,7 @@ def test_options_go_to_the_generator_or_the_selector():
         ({"region": "circle"}, "'region'"),
         ({"region": None}, "'region'"),
         ({"scenario": "D1"}, "'scenario'"),
-        ({"scenario": "A1", "region": boxed([[0, 0]], [[0.1, 0.1]])}, "not both"),
+        ({"scenario": "A1", "region": make_box_region([[0, 0]], [[0.1, 0.1]])}, "not both"),
         ({"scenario": "A1", "relation": THREE[1]}, "Scenario A1 needs"),
         ({"selector": "nobody"}, "no selector 'nobody'"),
         ({"relation": []}, "one or more FunctionRelation"),
@@ -211,7 +211,7 @@ def test_options_go_to_the_generator_or_the_selector():
         ({"boxes": 0, "region": "point"}, "'boxes'"),
         ({"k": 0}, "'k'"),
         ({"nonsense": 1}, "nonsense"),
-        ({"region": boxed([[0.0]], [[0.5]])}, "shape"),
+        ({"region": make_box_region([[0.0]], [[0.5]])}, "shape"),
         ({"relation": [THREE[0], relation("line", 2, dimension=1)]}, "'line' from"),
     ],
 )

@@ -22,11 +22,11 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datamorphic._checks import jsonable, names_a_secret, redacted, reject
+from datamorphic._checks import is_secret_name, redact, reject, to_jsonable
 from datamorphic.errors import ArgumentError, StoreError
 from datamorphic.runs import artifacts, failures, owners, sql, trouble
 from datamorphic.runs import store as store_module
-from datamorphic.runs.store import Entry, Store, default_path
+from datamorphic.runs.store import JournalEntry, Store, get_default_path
 
 pytest_plugins = ["postgres"]
 
@@ -58,7 +58,7 @@ def begun(store, **options):
 
 
 def entry(ask=0, first=0, payload=b"answer"):
-    return Entry(ask, first, 2, 20, "fingerprint", payload, {"state": [1, 2**70], "nan": math.nan})
+    return JournalEntry(ask, first, 2, 20, "fingerprint", payload, {"state": [1, 2**70], "nan": math.nan})
 
 
 def writes(text="some rows", rows=3):
@@ -267,7 +267,7 @@ def test_a_removed_run_leaves_nothing(store):
     assert files_of(store) == []
     for table in (sql.runs, sql.answers, sql.verdicts, sql.artifacts):
         assert store.database.read(lambda c, table=table: c.execute(sa.select(table)).all()) == []
-    assert [each.run for each in failures.known(store)] == [None]
+    assert [each.run for each in failures.recall_all(store)] == [None]
 
 
 def test_what_was_removed_cannot_be_written(store, url):
@@ -414,7 +414,7 @@ def test_old_drafts_are_swept(store):
     for path in (old, young, kept, *strange):
         path.touch()
         if path != young:
-            os.utime(path, (1, time.time() - artifacts.STALE - 1))
+            os.utime(path, (1, time.time() - artifacts.STALE_DRAFT_SECONDS - 1))
     begun(store)
     assert not old.exists()
     assert all(path.exists() for path in (young, kept, *strange))
@@ -426,12 +426,12 @@ def test_files_wherever_fsspec_reaches(tmp_path, scheme, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     root = f"{scheme}://{tmp_path}/remote"
-    files = artifacts.files_at(root)
+    files = artifacts.open_files(root)
     kept = [files.write(FOLDER, name, writes(name), 1) for name in ("a.txt", "b.txt")]
     with files.open(kept[0], 1) as path:
         assert path.read_text() == "a.txt"
     assert not path.exists()
-    assert sorted(files.listing(FOLDER)) == sorted(each.path for each in kept)
+    assert sorted(files.list_files(FOLDER)) == sorted(each.path for each in kept)
     system, base = fsspec.core.url_to_fs(root)
     system.pipe_file(f"{base}/{kept[0].path}", b"cut")
     with pytest.raises(StoreError, match="3 bytes instead of"), files.open(kept[0], 1):
@@ -452,7 +452,7 @@ def test_a_file_system_that_fsspec_does_not_know():
     pytest.importorskip("fsspec", reason="pip install fsspec")
     secret = "hunter2"
     with pytest.raises(StoreError, match=r"nosuch://key:\*\*\*@bucket/x .*Protocol not known: nosuch") as caught:
-        artifacts.files_at(f"nosuch://key:{secret}@bucket/x")
+        artifacts.open_files(f"nosuch://key:{secret}@bucket/x")
     assert_no_secret(caught.value)
 
 
@@ -465,12 +465,12 @@ def test_a_run_is_claimed_from_the_dead_only(store, url, helpers):
     run = int(helper.hears())
     assert store.run(run).state == "running"
     for act in (store.claim, store.remove):
-        with pytest.raises(StoreError, match=f"Run {run} is under way: pid {helper.process.pid} on"):
+        with pytest.raises(StoreError, match=f"Run {run} is under way: pid {helper.process_id.pid} on"):
             act(run)
-    helper.process.send_signal(signal.SIGKILL)
+    helper.process_id.send_signal(signal.SIGKILL)
     time.sleep(0.2)
     assert store.run(run).state == "killed"  # a zombie as yet
-    helper.process.wait()
+    helper.process_id.wait()
     assert [each.state for each in store.runs()] == ["killed"]
     claimed = store.claim(run)
     assert (claimed.state, claimed.pid) == ("running", os.getpid())
@@ -496,7 +496,7 @@ def test_a_run_on_another_host_lives_by_its_heartbeat(store):
     change(store, run, host="elsewhere")
     with pytest.raises(StoreError, match="on elsewhere"):
         store.claim(run)
-    change(store, run, heartbeat=time.time() - owners.FRESH - 1)
+    change(store, run, heartbeat=time.time() - owners.MAX_HEARTBEAT_AGE_SECONDS - 1)
     assert store.run(run).state == "killed"
     store.claim(run)
 
@@ -573,7 +573,7 @@ def test_two_write_at_once(store, url, helpers):
     }
     count = sa.select(sa.func.count()).select_from(sql.answers)
     assert store.database.read(lambda connection: connection.scalar(count)) == written * 20
-    assert [each.times for each in failures.known(store)] == [written] * 3
+    assert [each.times for each in failures.recall_all(store)] == [written] * 3
     assert len(files_of(store)) == written
 
 
@@ -589,10 +589,10 @@ for ask in range(10**6):
         helper.told(code.format(url=url))
         run, last = int(helper.hears()), int(helper.hears())
         time.sleep(wait)
-        helper.process.kill()
-        for line in helper.process.stdout:
+        helper.process_id.kill()
+        for line in helper.process_id.stdout:
             last = int(line) if line.endswith("\n") else last
-        helper.process.wait()
+        helper.process_id.wait()
         asks = [each.ask for each in store.entries(run)]
         assert asks == list(range(len(asks)))
         assert last < len(asks) <= last + 3
@@ -819,8 +819,8 @@ def test_where_the_store_is_by_default(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
     monkeypatch.delenv("DATAMORPHIC_STORE", raising=False)
     with Store.open() as store:
-        assert store.url == str(default_path())
-        assert default_path().is_file()
+        assert store.url == str(get_default_path())
+        assert get_default_path().is_file()
     monkeypatch.setenv("DATAMORPHIC_STORE", f"sqlite:///{tmp_path}/mine.sqlite")
     with Store.open() as store:
         assert store.url == str(tmp_path / "mine.sqlite")
@@ -862,9 +862,9 @@ words = st.text().filter(lambda text: not any(sign.isspace() for sign in text))
 @given(words)
 def test_every_password_goes_and_the_rest_stays(password):
     url = "postgresql://ada:{}@db.example:5432/runs"
-    assert redacted(url.format(password)) == url.format("***")
+    assert redact(url.format(password)) == url.format("***")
     assert (
-        redacted(f"cannot reach {url.format(quote(password, errors='replace'))}, sorry")
+        redact(f"cannot reach {url.format(quote(password, errors='replace'))}, sorry")
         == f"cannot reach {url.format('***')}, sorry"
     )
 
@@ -872,7 +872,7 @@ def test_every_password_goes_and_the_rest_stays(password):
 @given(words)
 def test_passwords_of_urls_within_urls_go(password):
     url = "http://host/?next=" + quote(f"s3://ada:{quote(password, errors='replace')}@db", safe="")
-    assert redacted(url) in (
+    assert redact(url) in (
         "http://host/?next=s3%3A%2F%2Fada%3A***@db",
         "http://host/?next=s3%3A%2F%2Fada%3A***%40db",
     )
@@ -881,7 +881,7 @@ def test_passwords_of_urls_within_urls_go(password):
 @given(st.text())
 def test_what_is_redacted_is_so_for_good(text):
     for before in (text, f"http://a:{text}@b", f"password={text}"):
-        assert redacted(redacted(before)) == redacted(before)
+        assert redact(redact(before)) == redact(before)
 
 
 SECRET_NAMES = ["password", "PASSWORD", "sslpassword", "passwd", "pwd", "token", "access_token", "secret", "key", "api_key",
@@ -891,14 +891,14 @@ SECRET_NAMES = ["password", "PASSWORD", "sslpassword", "passwd", "pwd", "token",
 
 @pytest.mark.parametrize("name", SECRET_NAMES)
 def test_values_named_like_secrets_go(name):
-    assert names_a_secret(name)
+    assert is_secret_name(name)
     for text in (
         f"https://h/p?a=1&{name}=hunter2&b=2", f"https://h/p?{name}=hun%26ter2#x", f"host=h {name}=hunter2 b=2",
         f"host=h {name} = 'my hunter2' b=2", f"{name}='it\\'s hunter2'", f'{{"{name}": "hunter2"}}', f"{name}: hunter2",
         f"{name}: Bearer hunter2", f"https://h/?next={quote(f'https://h?{name}=hunter2&b=2', safe='')}",
     ):  # fmt: skip
-        assert "ter2" not in redacted(text)
-    assert redacted(f"https://h/p?a=1&{name}=x&b=2") == f"https://h/p?a=1&{name}=***&b=2"
+        assert "ter2" not in redact(text)
+    assert redact(f"https://h/p?a=1&{name}=x&b=2") == f"https://h/p?a=1&{name}=***&b=2"
 
 
 @pytest.mark.parametrize(
@@ -908,7 +908,7 @@ def test_values_named_like_secrets_go(name):
      "KeyError: 'x'", "monkeys=3", "10:30 @ noon", "design=2 bypassed=no"],
 )  # fmt: skip
 def test_what_is_no_secret_stays(text):
-    assert redacted(text) == text
+    assert redact(text) == text
 
 
 @pytest.mark.parametrize(
@@ -922,7 +922,7 @@ def test_what_is_no_secret_stays(text):
     ],
 )
 def test_awkward_urls(text, told):
-    assert redacted(text) == told
+    assert redact(text) == told
 
 
 def test_secrets_are_kept_nowhere(store):
@@ -941,7 +941,10 @@ def test_secrets_are_kept_nowhere(store):
         assert rows
         assert "hunter2" not in str(rows)
     read = store.run(run)
-    assert "hunter2" not in f"{read} {read.to_json()} {store!r} {store.url} {vars(store)} {failures.known(store)}"
+    assert (
+        "hunter2"
+        not in f"{read} {read.to_json()} {store!r} {store.url} {vars(store)} {failures.recall_all(store)}"
+    )
     assert (read.parameters["shown"], read.parameters["key"]) == (3, 4)
     for act in (
         lambda: store.run(99),
@@ -968,7 +971,7 @@ def test_a_failure_is_remembered_once(store):
     assert (first.case, first.times, first.message, first.run) == ({"x": 1, "y": "a"}, 2, "again", run)
     assert first.first_seen < first.last_seen
     assert (second.case, second.times, second.verdict, second.run) == ({"x": 2}, 1, "violated", run)
-    assert [each.relation for each in failures.known(store)] == ["other", "r", "r"]
+    assert [each.relation for each in failures.recall_all(store)] == ["other", "r", "r"]
     assert failures.recall(store, "m", "r", limit=1) == [first]
     failures.forget(store, [first.id, 12345])
     assert failures.recall(store, "m", "r") == [second]
@@ -998,7 +1001,7 @@ for _ in range(30):
 print("done", flush=True)
 """)
     assert [helper.hears() for helper in pair] == ["done", "done"]
-    assert [each.times for each in failures.known(store)] == [60] * 20
+    assert [each.times for each in failures.recall_all(store)] == [60] * 20
 
 
 # -- rows that somebody else wrote, or that a disk has harmed ------------------------------------------------------
@@ -1115,7 +1118,7 @@ def test_damaged_failures_are_passed_over(store, column, value):
     failures.remember(store, "m", "r", [{"case": {"x": each}} for each in range(3)])
     if not spoil(store, "failures", "id = 2", **{column: value}):
         return
-    assert sorted(each.id for each in failures.known(store)) == [1, 3]
+    assert sorted(each.id for each in failures.recall_all(store)) == [1, 3]
     assert sorted(each.id for each in failures.recall(store, "m", "r", limit=2)) == [1, 3]
 
 
@@ -1192,8 +1195,8 @@ def test_files_outside_are_not_read(tmp_path, scheme):
     secret.write_text("hunter2")
     if scheme:
         pytest.importorskip("fsspec", reason="pip install fsspec")
-    files = artifacts.files_at(f"{scheme}{tmp_path}/files")
-    sha = artifacts._sha256(secret)
+    files = artifacts.open_files(f"{scheme}{tmp_path}/files")
+    sha = artifacts._compute_sha256(secret)
     for name, path in [
         ("secret.txt", str(secret)), ("secret.txt", "../secret.txt"), (str(secret), f"{FOLDER}/00000000-{secret}"),
         ("../secret.txt", f"{FOLDER}/00000000-../secret.txt"), ("a.txt", f"{FOLDER}/00000000-b.txt"),
@@ -1211,7 +1214,7 @@ def test_a_row_cannot_make_fetch_read_a_file(store, tmp_path):
     secret.write_text("hunter2")
     run = kept(store)
     for name, path in [("a.txt", str(secret)), ("a.txt", "../secret.txt"), (str(secret), str(secret))]:
-        spoil(store, "artifacts", path=path, name=name, sha256=artifacts._sha256(secret), bytes=7)
+        spoil(store, "artifacts", path=path, name=name, sha256=artifacts._compute_sha256(secret), bytes=7)
         with pytest.raises(StoreError, match=f"row of the file .* of run {run} .*damaged or not ours"):
             store.fetch(run, name)
 
@@ -1403,7 +1406,7 @@ def test_a_store_of_the_first_schema(file, reading):
         assert [(each.name, each.root) for each in read.artifacts] == [("a.txt", None)]
         with store.fetch(1, "a.txt") as path:
             assert path.read_text() == "some rows"
-        assert [each.case for each in failures.known(store)] == [{"x": 1}]
+        assert [each.case for each in failures.recall_all(store)] == [{"x": 1}]
     with Store.open(file) as store:
         version = store.database.read(lambda connection: connection.scalar(sa.select(sql.schema.c.version)))
         assert version == len(sql.MIGRATIONS) == 2
@@ -1486,23 +1489,23 @@ def test_paths_in_messages_have_no_secrets(tmp_path):
 def test_no_store_at_all(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DATAMORPHIC_STORE", "none")
-    assert store_module.store_named() == "none"
+    assert store_module.read_store_variable() == "none"
     with pytest.raises(StoreError, match=r"\$DATAMORPHIC_STORE is 'none'"):
         Store.open()
     monkeypatch.delenv("DATAMORPHIC_STORE")
-    assert store_module.store_named() is None
+    assert store_module.read_store_variable() is None
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_is_looked_for_elsewhere(tmp_path):
-    files = artifacts.files_at(tmp_path / "one")
+    files = artifacts.open_files(tmp_path / "one")
     kept_there = files.write(FOLDER, "a.txt", writes(), 1)
     assert kept_there.root == str(tmp_path / "one")
     with (
         pytest.raises(
             StoreError, match=rf"is missing. It was written to {tmp_path}/one: .*\?artifacts=.*ARTIFACTS"
         ),
-        artifacts.files_at(tmp_path / "two").open(kept_there, 1),
+        artifacts.open_files(tmp_path / "two").open(kept_there, 1),
     ):
         pass
 
@@ -1514,7 +1517,7 @@ def test_a_driver_of_fsspec_that_is_missing(monkeypatch):
     with pytest.raises(
         StoreError, match=r"far://u:\*\*\*@x: Install farfs to get there\. .*pip install farfs$"
     ) as caught:
-        artifacts.files_at(f"far://u:{secret}@x")
+        artifacts.open_files(f"far://u:{secret}@x")
     assert_no_secret(caught.value)
 
 
@@ -1526,8 +1529,8 @@ def test_a_driver_of_fsspec_that_is_missing(monkeypatch):
 )
 def test_redacting_comes_to_an_end(part):
     """What takes time by the square of the length takes ten minutes here; nothing is timed, machines are noisy."""
-    once = redacted(part * (400_000 // len(part)))
-    assert redacted(once) == once
+    once = redact(part * (400_000 // len(part)))
+    assert redact(once) == once
 
 
 @pytest.mark.parametrize(
@@ -1548,13 +1551,13 @@ def test_what_is_a_url_is_redacted_wherever_it_is():
         "https://h/api?code=hunter2&x=1", "https://ada:hunter2@h", "see https%3A%2F%2Fada%3Ahunter2%40h",
         "host=h password=hunter2", "AccountName=x;AccountKey=hunter2;x=y",
     ):  # fmt: skip
-        assert "hunter2" not in str(store_module.safe({"model": [text], text: 1}))
-    assert redacted("https://h/f?code=hunter2&x=1") == "https://h/f?code=***&x=1"
+        assert "hunter2" not in str(store_module.to_safe_json_value({"model": [text], text: 1}))
+    assert redact("https://h/f?code=hunter2&x=1") == "https://h/f?code=***&x=1"
     assert (
-        redacted("https://h/?next=https%3A%2F%2Fh%3Fcode%3Dhunter2")
+        redact("https://h/?next=https%3A%2F%2Fh%3Fcode%3Dhunter2")
         == "https://h/?next=https%3A%2F%2Fh%3Fcode%3D***"
     )
-    assert redacted("exit code=3, error code: 5") == "exit code=3, error code: 5"
+    assert redact("exit code=3, error code: 5") == "exit code=3, error code: 5"
 
 
 def test_rejected_arguments_are_shown_without_secrets():
@@ -1570,12 +1573,12 @@ def test_documents_that_every_reader_of_json_takes(store):
         1: (math.nan, [-math.inf, 2.5]), "n": np.int64(3), "f": np.float64("nan"), "b": np.bool_(True), "a": np.arange(2),
         "s": {1}, "d": np.datetime64("2024-01-01"), "long": 10**5000, "text": np.str_("x"), None: None, "t": True,
     }  # fmt: skip
-    assert jsonable(document) == {
+    assert to_jsonable(document) == {
         "1": [None, [None, 2.5]], "n": 3, "f": None, "b": True, "a": [0, 1], "s": "{1}", "d": "2024-01-01",
         "long": hex(10**5000), "text": "x", "None": None, "t": True,
     }  # fmt: skip
-    json.dumps(jsonable(document), allow_nan=False)
+    json.dumps(to_jsonable(document), allow_nan=False)
     run = store.begin("explore", "m", NASTY, seed=math.nan)
     store.finish(run, "finished", summary=NASTY, verdicts=[NASTY])
     failures.remember(store, "m", "r", [{"case": NASTY}])
-    json.dumps([store.run(run).to_json(), failures.known(store)[0].to_json()], allow_nan=False)
+    json.dumps([store.run(run).to_json(), failures.recall_all(store)[0].to_json()], allow_nan=False)

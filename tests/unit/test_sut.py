@@ -23,9 +23,9 @@ from sklearn.svm import SVC
 import datamorphic as dm
 from datamorphic import Status
 from datamorphic.outputs import Outputs
-from datamorphic.sut.guard import Guarded
-from datamorphic.sut.isolated import Isolated
-from datamorphic.sut.wrappers import Cached, Counted
+from datamorphic.sut.guard import GuardedSystem
+from datamorphic.sut.isolated import IsolatedSystem
+from datamorphic.sut.wrappers import CachingSystem, CountingSystem
 from datamorphic.testing import check_executor
 
 
@@ -106,7 +106,7 @@ def test_functions_of_frames_and_of_single_cases(mixed):
 def test_a_system_without_a_space_takes_frames_as_they_are():
     sut = dm.wrap(lambda f: f["text"].str.len())
     assert sut.execute(pd.DataFrame({"text": ["a", "bcd"]})).values.tolist() == [1, 3]
-    assert Cached(sut).execute(pd.DataFrame({"text": ["a", "bcd"]})).values.tolist() == [1, 3]
+    assert CachingSystem(sut).execute(pd.DataFrame({"text": ["a", "bcd"]})).values.tolist() == [1, 3]
 
 
 def test_pickles_only_with_trust(tmp_path, training):
@@ -179,7 +179,14 @@ class Spy:
 
 
 @pytest.mark.parametrize(
-    "around", [Counted, Cached, Guarded, lambda s: Guarded(s, rows=7), lambda s: Cached(s, 5)]
+    "around",
+    [
+        CountingSystem,
+        CachingSystem,
+        GuardedSystem,
+        lambda s: GuardedSystem(s, rows=7),
+        lambda s: CachingSystem(s, 5),
+    ],
 )
 def test_wrappers_are_transparent(mixed, around):
     check_executor(around(dm.wrap(Spy(), space=mixed)), mixed.sample(60, seed=4, points=True))
@@ -187,7 +194,7 @@ def test_wrappers_are_transparent(mixed, around):
 
 def test_counting_and_batches(mixed):
     spy = Spy()
-    counted = Counted(Guarded(dm.wrap(spy, space=mixed), 0, rows=40))
+    counted = CountingSystem(GuardedSystem(dm.wrap(spy, space=mixed), 0, rows=40))
     counted.execute(mixed.sample(100))
     assert (counted.calls, counted.batches) == (100, 1)
     assert spy.batches == [25, 25, 25, 25]  # none above 40, of one size, an even number
@@ -196,7 +203,7 @@ def test_counting_and_batches(mixed):
 def test_the_cache_asks_nothing_twice():
     space = dm.Space([dm.Integer("n", 0, 9), dm.Continuous("x", -1, 1, nullable=True)])
     spy = Spy()
-    cached = Cached(dm.wrap(spy, space=space))
+    cached = CachingSystem(dm.wrap(spy, space=space))
     frame = pd.DataFrame({"n": [1, 2, 1, 2, 1], "x": [0.0, np.nan, -0.0, np.nan, 0.5]})
     assert cached.execute(frame).values.tolist() == [1, 2, 1, 2, 1]
     assert spy.rows == 3  # 0.0 and -0.0 are equal, missing equals missing
@@ -207,7 +214,7 @@ def test_the_cache_asks_nothing_twice():
 def test_the_cache_forgets_the_oldest_and_stays_right():
     space = dm.Space([dm.Integer("n", 0, 10_000)])
     spy = Spy()
-    cached = Cached(dm.wrap(spy, space=space), rows=50)
+    cached = CachingSystem(dm.wrap(spy, space=space), rows=50)
     rng = np.random.default_rng(0)
     for _ in range(60):
         n = rng.integers(0, 200, 30)
@@ -224,7 +231,7 @@ def test_a_failure_does_not_spoil_the_cache(mixed):
             raise RuntimeError("not now")
         return frame["n"].to_numpy()
 
-    cached = Cached(dm.wrap(model, space=mixed))
+    cached = CachingSystem(dm.wrap(model, space=mixed))
     frame = mixed.sample(5)
     with pytest.raises(RuntimeError):
         cached.execute(frame)
@@ -250,7 +257,7 @@ def test_the_guard_finds_exactly_the_rows_at_fault(fault):
             {a: n} if n in bad and fault == "unhashable" else a for a, n in zip(answers, frame["n"], strict=True)
         ]
 
-    guard = Guarded(dm.wrap(model, space=space))
+    guard = GuardedSystem(dm.wrap(model, space=space))
     frame = pd.DataFrame({"n": np.arange(1000)})
     outputs = guard.execute(frame)
     assert set(np.flatnonzero(outputs.status)) == bad
@@ -258,7 +265,7 @@ def test_the_guard_finds_exactly_the_rows_at_fault(fault):
     assert set(outputs.status[sorted(bad)]) == {expected}
     good = outputs.ok
     np.testing.assert_array_equal(outputs.values[good], frame["n"][good] % 2)
-    assert guard.health.failed == {expected: 5}
+    assert guard.health.status_counts == {expected: 5}
     assert set(outputs.messages) == bad
 
 
@@ -268,8 +275,8 @@ def test_a_model_that_fails_on_everything_is_said_to_have_failed(mixed):
 
     for rows in (5, 100, 10_000):
         with pytest.raises(dm.errors.SystemFailed, match="KeyError: 'wrong column'"):
-            Guarded(dm.wrap(model, space=mixed)).execute(mixed.sample(rows))
-    guard = Guarded(dm.wrap(model, space=mixed))
+            GuardedSystem(dm.wrap(model, space=mixed)).execute(mixed.sample(rows))
+    guard = GuardedSystem(dm.wrap(model, space=mixed))
     for _ in range(49):  # one row that fails proves nothing, fifty in a row do
         assert guard.execute(mixed.sample(1)).status.tolist() == [Status.ERROR]
     with pytest.raises(dm.errors.SystemFailed, match="every one of 50 rows"):
@@ -284,7 +291,7 @@ def test_sorted_data_may_begin_with_rows_that_fail():
             raise ValueError("too small")
         return frame["n"] % 2
 
-    outputs = Guarded(dm.wrap(model, space=space)).execute(pd.DataFrame({"n": np.arange(10_000)}))
+    outputs = GuardedSystem(dm.wrap(model, space=space)).execute(pd.DataFrame({"n": np.arange(10_000)}))
     assert np.flatnonzero(~outputs.ok).tolist() == list(range(60))
 
 
@@ -303,7 +310,7 @@ def test_scores_survive_rows_that_fail_and_a_full_cache(training):
                 raise ValueError("three")
             return model.predict(given)
 
-    cached = Cached(Guarded(dm.wrap(Picky(), space=space)), rows=3)
+    cached = CachingSystem(GuardedSystem(dm.wrap(Picky(), space=space)), rows=3)
     asked = [
         pd.DataFrame({"x": [1.0, 2.0], "n": [1, 2]}),
         pd.DataFrame({"x": [1.0], "n": [3]}),
@@ -334,36 +341,36 @@ def test_rows_that_hang_again_and_again_are_given_up():
 
     sleepy = Sleepy()
     sleepy.space = space
-    outputs = Guarded(sleepy).execute(pd.DataFrame({"n": np.arange(500)}))
+    outputs = GuardedSystem(sleepy).execute(pd.DataFrame({"n": np.arange(500)}))
     assert outputs.status.tolist() == [Status.OK] + [Status.TIMEOUT] * 499
     assert "not asked" in outputs.messages[400]
     assert Sleepy.asked < 60
 
     class Drowsy(Sleepy):
         def answer(self, batch, scores):
-            if batch.frame["n"].between(20, 60).any():
+            if batch.frame["n"].compute_midpoints(20, 60).any():
                 raise SystemHung("no answer")
             return Outputs.of(np.zeros(len(batch)))
 
     drowsy = Drowsy()
     drowsy.space = space
-    outputs = Guarded(drowsy).execute(pd.DataFrame({"n": np.arange(500)}))
+    outputs = GuardedSystem(drowsy).execute(pd.DataFrame({"n": np.arange(500)}))
     assert np.flatnonzero(~outputs.ok).tolist() == list(range(20, 61))  # rows beyond still get their answers
 
 
 def test_a_model_that_changes_its_mind_is_noticed():
     space = dm.Space([dm.Continuous("x", 0, 1)])
     rng = np.random.default_rng(0)
-    guard = Guarded(dm.wrap(lambda f: rng.integers(0, 2, len(f)), space=space))
+    guard = GuardedSystem(dm.wrap(lambda f: rng.integers(0, 2, len(f)), space=space))
     guard.execute(space.sample(500))
-    assert 1 <= len(guard.health.unstable) <= 16
-    first = guard.health.unstable[0]
+    assert 1 <= len(guard.health.unstable_cases) <= 16
+    first = guard.health.unstable_cases[0]
     assert set(first) == {"case", "first", "second"}
     assert first["first"] != first["second"]
-    steady = Guarded(dm.wrap(lambda f: f["x"] > 0.5, space=space))
+    steady = GuardedSystem(dm.wrap(lambda f: f["x"] > 0.5, space=space))
     steady.execute(space.sample(500))
-    assert steady.health.unstable == []
-    assert steady.health.asked_again == 16
+    assert steady.health.unstable_cases == []
+    assert steady.health.repeated_rows == 16
 
 
 def test_a_model_that_only_fails_in_large_batches_is_remarked_on():
@@ -374,7 +381,7 @@ def test_a_model_that_only_fails_in_large_batches_is_remarked_on():
             raise MemoryError
         return frame["x"] > 0.5
 
-    guard = Guarded(dm.wrap(model, space=space))
+    guard = GuardedSystem(dm.wrap(model, space=space))
     assert guard.execute(space.sample(500)).ok.all()
     assert "smaller" in guard.health.remarks[0]
 
@@ -392,9 +399,9 @@ def test_a_hanging_and_a_dying_row_are_told_apart():
             os._exit(1)
         return frame["n"] % 2
 
-    isolated = Isolated(dm.wrap(model, space=space), timeout=1.0)
+    isolated = IsolatedSystem(dm.wrap(model, space=space), timeout=1.0)
     cases = pd.DataFrame({"n": [*range(10, 18), *range(24, 32)]})  # two pieces of eight, one each
-    outputs = Guarded(isolated, rows=8).execute(cases)
+    outputs = GuardedSystem(isolated, rows=8).execute(cases)
     isolated.close()
     found = {int(cases["n"][i]): Status(outputs.status[i]) for i in np.flatnonzero(outputs.status)}
     assert found == {13: Status.TIMEOUT, 31: Status.DIED}
@@ -416,8 +423,8 @@ def test_an_error_that_does_not_travel_between_processes_is_still_an_error():
             raise OddError("odd", "error")
         return frame["n"] % 2
 
-    isolated = Isolated(dm.wrap(model, space=space), timeout=30.0)
-    outputs = Guarded(isolated).execute(pd.DataFrame({"n": np.arange(16)}))
+    isolated = IsolatedSystem(dm.wrap(model, space=space), timeout=30.0)
+    outputs = GuardedSystem(isolated).execute(pd.DataFrame({"n": np.arange(16)}))
     isolated.close()
     assert np.flatnonzero(outputs.status).tolist() == [5]
 
@@ -498,28 +505,28 @@ def test_a_model_that_cannot_travel_says_so():
 
     space = dm.Space([dm.Integer("n", 0, 9)])
     lock = threading.Lock()
-    isolated = Isolated(dm.wrap(lambda f: f["n"] if lock else 0, space=space), timeout=5)
+    isolated = IsolatedSystem(dm.wrap(lambda f: f["n"] if lock else 0, space=space), timeout=5)
     with pytest.raises(dm.errors.ModelError, match="must be one that can be pickled"):
-        Guarded(isolated).execute(space.sample(3))
+        GuardedSystem(isolated).execute(space.sample(3))
 
 
 def test_many_small_batches_of_whole_numbers_are_quick():
     """Whole numbers have all their bits at the top: a weak hash would put them all into one slot."""
-    from datamorphic.space.rowtable import RowTable, _bits, _hash
+    from datamorphic.space.rowtable import RowTable, _hash_rows, _to_bits
 
     numbers = np.arange(4096.0)[:, None]
-    slots = _hash(_bits(numbers)) & np.uint64(8191)
+    slots = _hash_rows(_to_bits(numbers)) & np.uint64(8191)
     assert len(np.unique(slots)) > 2800  # of 4096 into 8192; by chance 3,225
     wide = np.zeros((4096, 22))
     wide[:, -1] = np.arange(4096)
-    assert len(np.unique(_hash(_bits(wide)) & np.uint64(8191))) > 2800
+    assert len(np.unique(_hash_rows(_to_bits(wide)) & np.uint64(8191))) > 2800
     table = RowTable(1)
     assert table.add(numbers)[0].tolist() == list(range(4096))
 
 
 def test_what_the_cache_gave_out_is_not_changed_by_what_it_learns():
     space = dm.Space([dm.Integer("n", 0, 100)])
-    sut = Cached(dm.wrap(lambda f: f["n"].where(f["n"] < 50), space=space))
+    sut = CachingSystem(dm.wrap(lambda f: f["n"].where(f["n"] < 50), space=space))
     first = sut.execute(pd.DataFrame({"n": [1, 2, 3]}))
     second = sut.execute(pd.DataFrame({"n": [60, 1, 70]}))
     third = sut.execute(pd.DataFrame({"n": [70, 80, 2]}))

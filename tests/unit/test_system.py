@@ -111,10 +111,10 @@ def test_invoking_every_kind():
     np.testing.assert_allclose(middle.input["x"], seeds.input["x"] - 0.5)
     assert middle.ids.min() > back.ids.max()
     assert middle.origins[0].tolist() == [seeds.ids[0], back.ids[0]]
-    assert system.case_metrics["size"].per_case(seeds).tolist() == seeds.input["x"].tolist()
-    assert system.set_metrics["count"].of_set(seeds) == 20
-    assert len(system.set_filters["first_three"].of_set(seeds)) == 3
-    assert system.analysers["report"].of_set(seeds) == "20 cases"
+    assert system.case_metrics["size"].evaluate_cases(seeds).tolist() == seeds.input["x"].tolist()
+    assert system.set_metrics["count"].evaluate_set(seeds) == 20
+    assert len(system.set_filters["first_three"].evaluate_set(seeds)) == 3
+    assert system.analysers["report"].evaluate_set(seeds) == "20 cases"
 
 
 def test_metamorphisms_give_four_verdicts():
@@ -199,7 +199,7 @@ def test_what_metrics_and_filters_give_is_checked(mark, function, message):
     system = dm.TestSystem.collect(faulty_system(f=mark(function)))
     seeds = TestSet.of_seeds(LINE.sample(3, points=True))
     morphism = next(m for kind in system._by_kind.values() for m in kind.values())
-    call = morphism.of_set if mark in (dm.set_metric, dm.set_filter) else morphism.per_case
+    call = morphism.evaluate_set if mark in (dm.set_metric, dm.set_filter) else morphism.evaluate_cases
     with pytest.raises(TestSystemError, match=message):
         call(seeds)
 

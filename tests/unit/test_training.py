@@ -15,8 +15,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from datamorphic.data.knn import KNN
 from datamorphic.errors import ArgumentError, DataError, ModelError
 from datamorphic.outputs import Status
-from datamorphic.sut.learner import Learner, learner_text
-from datamorphic.sut.training import Training, Trainings
+from datamorphic.sut.learner import Learner, format_learner
+from datamorphic.sut.training import Training, TrainingBatch
 from datamorphic.verdicts.violation import training_from_json, training_to_json
 
 X, T = np.array([[1.0, 5.0], [2.0, 6.0], [9.0, 7.0]]), np.array([[1.5, 5.5], [8.0, 7.5]])
@@ -165,43 +165,45 @@ def sets(sizes=(2, 1, 3)):
 
 
 def test_a_batch_has_a_row_a_case():
-    batch = Trainings(sets())
+    batch = TrainingBatch(sets())
     assert len(batch) == 6
-    assert batch.which.tolist() == [0, 0, 1, 2, 2, 2]
-    assert batch.case.tolist() == [0, 1, 0, 0, 1, 2]
+    assert batch.training_index.tolist() == [0, 0, 1, 2, 2, 2]
+    assert batch.case_index.tolist() == [0, 1, 0, 0, 1, 2]
     assert batch.frame.values.tolist() == [[4, 2, 3]] * 6
     assert repr(batch) == "Trainings(3 training sets, 6 cases)"
-    assert len(Trainings([])) == 0
+    assert len(TrainingBatch([])) == 0
 
 
 @pytest.mark.parametrize("rows", [[5, 0, 1, 3], [2], [4, 4], slice(1, 5), []])
 def test_parts_hold_what_is_wanted_and_no_more(rows):
-    batch = Trainings(sets()).take(rows)
+    batch = TrainingBatch(sets()).take(rows)
     seen = 0
     for training, places in batch.parts() if len(batch) else ():
         assert len(training) == len(places)
         for place, case in zip(places, training.t, strict=True):
-            whole = batch.each[batch.which[place]]
+            whole = batch.trainings[batch.training_index[place]]
             assert training.y is whole.y
-            np.testing.assert_array_equal(case, whole.t[batch.case[place]])
+            np.testing.assert_array_equal(case, whole.t[batch.case_index[place]])
         seen += len(places)
     assert seen == len(batch)
 
 
 def test_other_processes_get_the_sets_they_need():
-    part = pickle.loads(pickle.dumps(Trainings(sets()).take([4, 3, 0])))
-    assert len(part.each) == 2
+    part = pickle.loads(pickle.dumps(TrainingBatch(sets()).take([4, 3, 0])))
+    assert len(part.trainings) == 2
     assert part.width == 3
     again = Learner(KNN(1)).execute(part).values.tolist()
-    assert again == Learner(KNN(1)).execute(Trainings(sets()).take([4, 3, 0])).values.tolist()
+    assert again == Learner(KNN(1)).execute(TrainingBatch(sets()).take([4, 3, 0])).values.tolist()
 
 
 # -- learners as systems ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learner", [KNN(1), KNeighborsClassifier(1), RandomForestClassifier(3)], ids=learner_text)
+@pytest.mark.parametrize(
+    "learner", [KNN(1), KNeighborsClassifier(1), RandomForestClassifier(3)], ids=format_learner
+)
 def test_one_answer_a_row_whatever_is_asked_beside(learner):
-    system, batch = Learner(learner), Trainings(sets((3, 2)))
+    system, batch = Learner(learner), TrainingBatch(sets((3, 2)))
     whole = system.execute(batch, scores=True)
     assert whole.ok.all()
     assert whole.scores.shape == (5, 3)
@@ -215,8 +217,8 @@ def test_one_answer_a_row_whatever_is_asked_beside(learner):
 
 
 def test_the_plain_way():
-    batch = Trainings(sets())
-    expected = [label for each in batch.each for label in KNN(1).fit(each.x, each.y).predict(each.t).tolist()]
+    batch = TrainingBatch(sets())
+    expected = [label for each in batch.trainings for label in KNN(1).fit(each.x, each.y).predict(each.t).tolist()]
     assert Learner(KNN(1)).execute(batch).values.tolist() == expected
 
 
@@ -265,7 +267,7 @@ def test_what_it_raises_is_an_answer_without_a_label():
         def predict_proba(self, X):
             raise RuntimeError("no scores")
 
-    outputs = Learner(Moody(1)).execute(Trainings([ARRAYS, ARRAYS.rows([0, 1])]), scores=True)
+    outputs = Learner(Moody(1)).execute(TrainingBatch([ARRAYS, ARRAYS.rows([0, 1])]), scores=True)
     assert outputs.status.tolist() == [Status.ERROR, Status.ERROR, Status.OK, Status.MISSING]
     assert "no threes" in outputs.messages[0]
     assert "secret" not in outputs.messages[0]
@@ -332,10 +334,10 @@ def test_what_is_no_learner(given):
 
 
 def test_names_are_the_same_in_every_process():
-    assert learner_text(KNeighborsClassifier(3)) == "KNeighborsClassifier(n_neighbors=3)"
-    assert learner_text(KNN(3)) == "KNN(k=3)"
+    assert format_learner(KNeighborsClassifier(3)) == "KNeighborsClassifier(n_neighbors=3)"
+    assert format_learner(KNN(3)) == "KNN(k=3)"
     many = KNeighborsClassifier(3, algorithm="ball_tree", metric="chebyshev", weights="distance", leaf_size=7, p=3)
-    assert learner_text(many) == "KNeighborsClassifier"
+    assert format_learner(many) == "KNeighborsClassifier"
     assert Learner(KNN(1), name="ours").name == "ours"
     assert Learner(KNN(1)).fit(X, Y).execute(frame(T)).values.tolist() == ["a", "a"]
 

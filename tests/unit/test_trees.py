@@ -33,14 +33,14 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import datamorphic as dm
-from datamorphic._intervals import wilson
-from datamorphic.adequacy.surrogate import surrogate
+from datamorphic._intervals import compute_wilson_interval
+from datamorphic.adequacy.surrogate import fit_surrogate
 from datamorphic.errors import ArgumentError, DataError, DatamorphicError, ModelError
-from datamorphic.trees.allowed import _ends as ends
-from datamorphic.trees.allowed import roundest
-from datamorphic.trees.model import Tree, leaf_of
-from datamorphic.trees.reading import trees_of
-from datamorphic.trees.rules import Range, box, rule
+from datamorphic.trees.allowed import _find_ends as ends
+from datamorphic.trees.allowed import find_roundest
+from datamorphic.trees.model import Tree, find_leaves
+from datamorphic.trees.reading import read_trees
+from datamorphic.trees.rules import Range, find_box, format_rule
 from datamorphic.verbs.cover import cover
 
 RNG = np.random.default_rng(7)
@@ -94,13 +94,13 @@ def test_what_is_not_reached_is_told_by_training_rows_and_length():
     assert len(absent) == (~found.covered).sum() > 5
     assert not found.covered[absent.index].any()
     counts = TREE.tree_.n_node_samples[absent.node]
-    depths = trees_of(TREE)[0].depth[absent.node]
+    depths = read_trees(TREE)[0].depth[absent.node]
     keys = list(zip(-counts, depths, absent.index, strict=True))
     assert keys == sorted(keys)
-    assert absent.training.tolist() == (counts / 400).tolist()
+    assert absent.draw_training.tolist() == (counts / 400).tolist()
     for row in absent.itertuples():
         assert row.answer == TREE.classes_[TREE.tree_.value[row.node, 0].argmax()]
-        assert row.rule == rule(trees_of(TREE)[0], row.node)
+        assert row.rule == format_rule(read_trees(TREE)[0], row.node)
     assert found.uncovered(3).equals(absent[:3])
     told = found.describe(n=2)
     assert f"{len(absent) - 2:,} more" in told
@@ -116,7 +116,7 @@ def test_a_forest_counts_the_leaves_of_all_its_trees():
     assert found.share == pytest.approx(np.average(found.shares, weights=sizes))
     for leaf in range(0, found.leaves, 17):
         tree, node = found.place(leaf)
-        assert found.rule(leaf) == rule(found.trees[tree], node)
+        assert found.rule(leaf) == format_rule(found.trees[tree], node)
         assert forest.estimators_[tree].tree_.children_left[node] == -1
     assert f"of {sum(sizes)} leaves of 7 trees" in repr(found)
     assert "Tree by tree from" in found.describe()
@@ -169,15 +169,15 @@ def check_example(found, leaf, near=None):
     """A row that reaches the leaf, and differs from the row it came from on the path alone, and as little as need be."""
     made = found.example(leaf, near)
     tree, node = found.place(leaf)
-    assert leaf_of(found.trees[tree], found.inputs.seen(made)).tolist() == [node]
+    assert find_leaves(found.trees[tree], found.inputs.seen(made)).tolist() == [node]
     assert list(made.columns) == list(found.frame.columns)
     start = (found.frame if near is None else near).loc[made.index[0]]
-    on_path = {found.inputs.names[column] for column in box(found.trees[tree], node)}
+    on_path = {found.inputs.names[column] for column in find_box(found.trees[tree], node)}
     changed = {name for name in made if not same(made[name].item(), start[name])}
     assert changed <= on_path
     for name in changed:  # nothing was changed without need
         back = made.assign(**{name: start[name]})
-        assert leaf_of(found.trees[tree], found.inputs.seen(back)).tolist() != [node]
+        assert find_leaves(found.trees[tree], found.inputs.seen(back)).tolist() != [node]
     return made, changed
 
 
@@ -286,8 +286,8 @@ def test_examples_keep_constraints():
     tree = DecisionTreeClassifier().fit(pd.DataFrame({"free": [0.0, 20.0], "total": [5.0, 5.0]}), [0, 1])
     space = dm.Space([dm.Continuous("free", 0, 50), dm.Continuous("total", 0, 50)], constraints=["free <= total"])
     [leaf] = cover(tree, data).uncovered().index
-    assert cover(tree, data).example(leaf).total.item() == 10  # the nearest to more than 10
-    assert cover(tree, data, space=space).example(leaf).total.item() == 30
+    assert cover(tree, data).example(leaf).cell_count.item() == 10  # the nearest to more than 10
+    assert cover(tree, data, space=space).example(leaf).cell_count.item() == 30
     with pytest.raises(DataError, match="constraint of the space is in the way"):
         cover(tree, data, space=space).example(leaf, data[:1])
 
@@ -364,10 +364,10 @@ def test_rows_of_scaled_trees_match_their_rules():
     numbers = LOANS.astype(float)
     model = SCALED["scaler"].fit(numbers, GIVEN)
     found = cover(model, numbers)
-    leaves = leaf_of(found.trees[0], found.inputs.seen(numbers))
+    leaves = find_leaves(found.trees[0], found.inputs.to_tree_matrix(numbers))
     for leaf in found.trees[0].leaves:
         inside = np.ones(400, dtype=bool)
-        for column, range_ in box(found.trees[0], leaf, told=True).items():
+        for column, range_ in find_box(found.trees[0], leaf, in_data_units=True).items():
             values = numbers.iloc[:, column]
             inside &= (values > range_.low) & (values <= range_.high)
         assert np.array_equal(inside, leaves == leaf)
@@ -399,18 +399,18 @@ def rich(frame):
 
 def test_a_surrogate_answers_as_the_system_where_it_can():
     points = SPACE.sample(3000, seed=1, points=True)
-    found = surrogate(rich, points)
+    found = fit_surrogate(rich, points)
     fresh = SPACE.sample(4000, seed=2, points=True)
-    told = found.tree.answers_at(leaf_of(found.tree, fresh.codes))
+    told = found.tree.answers_at(find_leaves(found.tree, fresh.codes))
     low, high = found.interval
     true = (told == rich(fresh.frame)).mean()
     assert low <= found.fidelity <= high
     assert (found.fitted, found.held_out, found.unanswered) == (2250, 750, 0)
-    assert found.interval == wilson(round(found.fidelity * 750), 750)
+    assert found.interval == compute_wilson_interval(round(found.fidelity * 750), 750)
     assert low - 0.01 < true < high + 0.01
     assert true > 0.97
     assert len(found.tree.leaves) <= 64
-    again = surrogate(rich(points.frame), points)
+    again = fit_surrogate(rich(points.frame), points)
     assert np.array_equal(again.tree.threshold, found.tree.threshold, equal_nan=True)
     assert again.fidelity == found.fidelity
     assert "750 points it was not fitted to" in found.describe()
@@ -421,10 +421,10 @@ def test_fidelity_is_measured_where_the_tree_was_not_fitted():
     space = dm.Space([dm.Continuous("x", 0, 1)])
     answers = np.random.default_rng(0).integers(0, 2, 2000)
     points = space.sample(2000, points=True)
-    found = surrogate(answers, points, max_leaves=2000)
+    found = fit_surrogate(answers, points, max_leaves=2000)
     assert 0.4 < found.fidelity < 0.6
     twice = dm.Points.concat([points, points])
-    assert surrogate(np.tile(answers, 2), twice, max_leaves=2000).fidelity == found.fidelity
+    assert fit_surrogate(np.tile(answers, 2), twice, max_leaves=2000).fidelity == found.fidelity
 
 
 def test_categories_are_told_by_name_and_reached_by_example():
@@ -438,7 +438,7 @@ def test_categories_are_told_by_name_and_reached_by_example():
             frame.card.isna(), "none", np.where(frame.card.isin(["Gold", "Black"]), frame.x > 0.5, "cheap")
         ).tolist()
 
-    found = surrogate(system, points)
+    found = fit_surrogate(system, points)
     assert found.fidelity > 0.98
     data = pd.DataFrame({"x": [0.1, 0.2], "card": ["Blue", "Silver"], "label": [0, 1]})
     reached = found.cover(data, target="label")
@@ -456,16 +456,18 @@ def test_categories_are_told_by_name_and_reached_by_example():
 def test_a_surrogate_of_numbers():
     space = dm.Space([dm.Continuous("x", 0, 10), dm.Integer("n", 0, 10)])
     points = space.sample(4000, points=True)
-    found = surrogate(lambda frame: frame.x.to_numpy() ** 2 + frame.n.to_numpy(), points, max_leaves=300)
+    found = fit_surrogate(lambda frame: frame.x.to_numpy() ** 2 + frame.n.to_numpy(), points, max_leaves=300)
     assert found.tolerance == pytest.approx(0.05 * 110, rel=0.05)
     assert found.tree.labels is None
     fresh = space.sample(2000, seed=9, points=True)
-    off = np.abs(found.tree.answer[leaf_of(found.tree, fresh.codes)] - fresh.codes[:, 0] ** 2 - fresh.codes[:, 1])
+    off = np.abs(
+        found.tree.answer[find_leaves(found.tree, fresh.codes)] - fresh.codes[:, 0] ** 2 - fresh.codes[:, 1]
+    )
     assert found.interval[0] - 0.02 < (off <= found.tolerance).mean() < found.interval[1] + 0.02
     assert "comes within 5." in found.describe()
-    whole = surrogate(lambda frame: frame.n.tolist(), points)
+    whole = fit_surrogate(lambda frame: frame.n.tolist(), points)
     assert whole.tree.labels is not None
-    assert surrogate(lambda frame: frame.n.tolist(), points, numbers=True).tree.labels is None
+    assert fit_surrogate(lambda frame: frame.n.tolist(), points, numbers=True).tree.labels is None
 
 
 def test_answers_that_are_none_are_left_aside():
@@ -474,7 +476,7 @@ def test_answers_that_are_none_are_left_aside():
     x = points.codes[:, 0]
     for empty in (None, float("nan")):
         labels = [empty if value < 0.25 else ("low" if value < 0.5 else ("high", 1)) for value in x]
-        found = surrogate(labels, points)
+        found = fit_surrogate(labels, points)
         assert found.unanswered == (x < 0.25).sum()
         assert set(found.tree.labels) == {"low", ("high", 1)}
         assert found.fidelity > 0.95
@@ -484,11 +486,11 @@ def test_answers_that_are_none_are_left_aside():
         if not isinstance(values, list) and values.dtype.kind == "f":
             given += [np.where(x < 0.25, np.nan, x), [None if value < 0.25 else value for value in x]]
         for k, answers in enumerate(given):
-            found = surrogate(answers, points, max_leaves=200)
+            found = fit_surrogate(answers, points, max_leaves=200)
             assert found.unanswered == ((x < 0.25).sum() if k else 0)
             assert (found.tolerance is not None) == isinstance(values[0], float)
             assert found.fidelity > 0.95
-    one = surrogate(["always"] * 400, points)
+    one = fit_surrogate(["always"] * 400, points)
     assert (len(one.tree.leaves), one.fidelity) == (1, 1.0)
 
 
@@ -498,16 +500,16 @@ def test_a_label_that_only_the_points_held_out_have():
     labels = np.where(points.codes[:, 0] > 0.5, "high", "low").astype(object)
     labels[0] = "rare"
     for seed in range(12):
-        found = surrogate(labels, points, seed=seed)
-        told = found.tree.answers_at(leaf_of(found.tree, points.codes))
+        found = fit_surrogate(labels, points, seed=seed)
+        told = found.tree.answers_at(find_leaves(found.tree, points.codes))
         assert (told == labels).mean() > 0.9
 
 
 def test_huge_numbers_do_not_break_a_surrogate():
     space = dm.Space([dm.Continuous("x", -1e100, 1e100)])
     points = space.sample(400, points=True)
-    assert surrogate(points.codes[:, 0] > 0, points).fidelity > 0.9
-    assert surrogate(points.codes[:, 0] > 0, points).cover(points).share == 1
+    assert fit_surrogate(points.codes[:, 0] > 0, points).fidelity > 0.9
+    assert fit_surrogate(points.codes[:, 0] > 0, points).cover(points).share == 1
 
 
 # -- small parts ----------------------------------------------------------------------------------------
@@ -519,7 +521,7 @@ def test_the_roundest_number_lies_between_and_none_is_rounder():
         low = rng.normal() * 10.0 ** rng.integers(-6, 7)
         high = low + abs(rng.normal()) * 10.0 ** rng.integers(-6, 3)
         for upwards in (True, False):
-            found = roundest(low, high, upwards=upwards)
+            found = find_roundest(low, high, upwards=upwards)
             assert low <= found <= high
             decimals = max(0, -Decimal(repr(found)).normalize().as_tuple().exponent)
             if decimals < 14:
@@ -554,10 +556,10 @@ def test_a_path_that_asks_the_same_twice():
         names=("x",),
         labels=("a",),
     )
-    assert [rule(tree, leaf) for leaf in tree.leaves] == ["x <= 2", "2 < x <= 5", "x > 5", "2 < x <= 1"]
-    assert leaf_of(tree, [[0.0], [2.0], [3.0], [5.5], [np.nan]]).tolist() == [1, 1, 4, 5, 1]
+    assert [format_rule(tree, leaf) for leaf in tree.leaves] == ["x <= 2", "2 < x <= 5", "x > 5", "2 < x <= 1"]
+    assert find_leaves(tree, [[0.0], [2.0], [3.0], [5.5], [np.nan]]).tolist() == [1, 1, 4, 5, 1]
     assert tree.depth.tolist() == [0, 1, 1, 2, 3, 3, 2]
-    assert box(tree, 6)[0].empty
+    assert find_box(tree, 6)[0].empty
 
 
 # -- bad input ------------------------------------------------------------------------------------------
@@ -626,16 +628,16 @@ BAD = {
     "rows below nought": (lambda: cover(TREE, FEW).uncovered(-1), ArgumentError, "'n' parameter"),
     "several rows to start from": (lambda: cover(TREE, FEW).example(0, FEW), DataError, "One row to start from is expected. Got 15"),
     "half a row to start from": (lambda: cover(TREE, FEW).example(0, {"age": 3}), ModelError, "4 of them are not in the data"),
-    "a matrix too narrow": (lambda: leaf_of(trees_of(TREE)[0], MATRIX[:, :3]), ArgumentError, "a matrix of 5 columns"),
-    "a surrogate of few points": (lambda: surrogate(lambda f: f.age > 40, POINTS[:10]), DataError, "10 different points with an answer, and a surrogate needs 20"),
-    "a surrogate of no answers": (lambda: surrogate([None] * 50, POINTS), DataError, "0 different points"),
-    "answers too few": (lambda: surrogate(lambda f: [1, 2], POINTS), DataError, "one answer for each of 50 points. Got 2"),
-    "answers that are none": (lambda: surrogate(lambda f: None, POINTS), DataError, "Got NoneType"),
-    "a frame as points": (lambda: surrogate([1] * 15, FEW), ArgumentError, "must be Points of a space"),
-    "labels as numbers": (lambda: surrogate(["a"] * 50, POINTS, numbers=True), DataError, "'a' is none"),
-    "a surrogate of one leaf": (lambda: surrogate([1] * 50, POINTS, max_leaves=1), ArgumentError, "'max_leaves' parameter"),
+    "a matrix too narrow": (lambda: find_leaves(read_trees(TREE)[0], MATRIX[:, :3]), ArgumentError, "a matrix of 5 columns"),
+    "a surrogate of few points": (lambda: fit_surrogate(lambda f: f.age > 40, POINTS[:10]), DataError, "10 different points with an answer, and a surrogate needs 20"),
+    "a surrogate of no answers": (lambda: fit_surrogate([None] * 50, POINTS), DataError, "0 different points"),
+    "answers too few": (lambda: fit_surrogate(lambda f: [1, 2], POINTS), DataError, "one answer for each of 50 points. Got 2"),
+    "answers that are none": (lambda: fit_surrogate(lambda f: None, POINTS), DataError, "Got NoneType"),
+    "a frame as points": (lambda: fit_surrogate([1] * 15, FEW), ArgumentError, "must be Points of a space"),
+    "labels as numbers": (lambda: fit_surrogate(["a"] * 50, POINTS, numbers=True), DataError, "'a' is none"),
+    "a surrogate of one leaf": (lambda: fit_surrogate([1] * 50, POINTS, max_leaves=1), ArgumentError, "'max_leaves' parameter"),
     "a space for a surrogate": (
-        lambda: cover(surrogate([1] * 50, POINTS), FEW, space=SPACE), ArgumentError, "A surrogate has its own space"),
+        lambda: cover(fit_surrogate([1] * 50, POINTS), FEW, space=SPACE), ArgumentError, "A surrogate has its own space"),
 }  # fmt: skip
 
 

@@ -12,32 +12,40 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import plural, whole_number
+from .._checks import pluralize, validate_integer
 from ..errors import DataError
 from ..runs.progress import Progress
-from ..trees.covering import greedy, smallest
+from ..trees.covering import find_greedy_cover, find_smallest_cover
 from ..trees.forest import Forest
-from ..trees.joint import Together, by_value
-from ..trees.kills import Kills, killers_of, kills_of
-from ..trees.live import Lives, Solver
+from ..trees.joint import ForestAnswers, answer_by_value
+from ..trees.kills import RowKills, count_killers, find_kills
+from ..trees.live import MutantSolver, Survival
 from ..trees.model import OPERATORS, Nodes
-from ..trees.mutants import KINDS, NEIGHBOURS, Mutants, PerNode, mutants_of, mutated, told_change
-from ..trees.rules import rule
-from .coverage import MOST_MADE, Coverage, stacked
-from .shown import Drawn
+from ..trees.mutants import (
+    MUTANT_KINDS,
+    NEIGHBOURS,
+    Mutants,
+    PerNode,
+    build_mutant,
+    format_change,
+    generate_mutants,
+)
+from ..trees.rules import format_rule
+from .coverage import MAX_FIX_ROWS, Coverage, stack_frames
+from .shown import DrawableExport
 
 if TYPE_CHECKING:
     import pandas as pd
     from scipy.sparse import csr_array
 
-SHOWN = 5
-AT_ONCE = 50  # mutants that rows are made for before it is seen what else these kill
-MORE = 3  # times as many rows are made as are wanted, to choose from
-LOOKED_THROUGH = 2_000  # live mutants up to which all are explained in words
+DEFAULT_LISTED_MUTANTS = 5
+MUTANTS_PER_BATCH = 50  # mutants that rows are made for before it is seen what else these kill
+CANDIDATE_ROWS_FACTOR = 3  # times as many rows are made as are wanted, to choose from
+MAX_EXPLAINED_MUTANTS = 2_000  # live mutants up to which all are explained in words
 
 
 @dataclass(frozen=True, eq=False)
-class MutationScore(Drawn):
+class MutationScore(DrawableExport):
     """Which mutants of a tree, or of the trees of a forest, are killed by some rows.
 
     Mutants are numbered over all trees: those of the first tree node by node, in pre-order, then those of the second.
@@ -68,17 +76,17 @@ class MutationScore(Drawn):
     tolerance: float = 0.0
     notes: tuple[str, ...] = ()
     criterion: str = "DTMT"
-    _solvers: dict[int, Solver] = field(default_factory=dict, repr=False)
-    _lives: dict[int, Lives] = field(default_factory=dict, repr=False)
+    _solvers: dict[int, MutantSolver] = field(default_factory=dict, repr=False)
+    _survivals: dict[int, Survival] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
-        return f"MutationScore({self._told})"
+        return f"MutationScore({self._summary})"
 
     @property
-    def _told(self) -> str:
+    def _summary(self) -> str:
         trees = f" of {len(self.of):,} trees" if len(self.of) > 1 else ""
         killed = int(self.killed.sum())
-        return f"{killed:,} of {plural(len(self.counts), 'mutant')}{trees} killed, {100 * self.score:.2f} %"
+        return f"{killed:,} of {pluralize(len(self.counts), 'mutant')}{trees} killed, {100 * self.score:.2f} %"
 
     # -- figures ---------------------------------------------------------------------------------------
 
@@ -117,18 +125,18 @@ class MutationScore(Drawn):
 
     @cached_property
     def _starts(self) -> Nodes:
-        return np.concatenate([[0], np.cumsum([len(each) for each in self.of])]).astype(np.intp)
+        return np.concatenate([[0], np.cumsum([len(mutants) for mutants in self.of])]).astype(np.intp)
 
     def place(self, mutant: int) -> tuple[int, int]:
         """Return which tree a mutant is of, and its number among those of this tree."""
-        mutant = whole_number("mutant", "MutationScore", mutant, high=len(self.counts) - 1)
+        mutant = validate_integer("mutant", "MutationScore", mutant, high=len(self.counts) - 1)
         tree = int(np.searchsorted(self._starts, mutant, side="right")) - 1
         return tree, mutant - int(self._starts[tree])
 
     def change(self, mutant: int) -> str:
         """Return what a mutant changes, in words."""
         tree, number = self.place(mutant)
-        return told_change(self.leaves.trees[tree], self.of[tree], number, self.leaves.categories)
+        return format_change(self.leaves.trees[tree], self.of[tree], number, self.leaves.categories)
 
     @cached_property
     def mutants(self) -> pd.DataFrame:
@@ -152,8 +160,10 @@ class MutationScore(Drawn):
                         "feature": names[tree.feature[mutants.node]],
                         "before": operators[tree.operator[mutants.node]],
                         "operator": operators[mutants.operator],
-                        "threshold": mutants.threshold if tree.told is None else tree.told[mutants.donor],
-                        "kind": np.array(KINDS, dtype=object)[mutants.kind],
+                        "threshold": mutants.threshold
+                        if tree.data_thresholds is None
+                        else tree.data_thresholds[mutants.donor],
+                        "kind": np.array(MUTANT_KINDS, dtype=object)[mutants.kind],
                     }
                 )
             )
@@ -163,26 +173,28 @@ class MutationScore(Drawn):
 
     # -- those that live -------------------------------------------------------------------------------
 
-    def _solver(self, tree: int) -> Solver:
+    def _get_solver(self, tree: int) -> MutantSolver:
         if tree not in self._solvers:
             source = self.leaves.trees[tree]
             tolerance = 0.0 if self.joint else self.tolerance
-            self._solvers[tree] = Solver(
-                by_value(source) if self.joint else source, self.leaves.frame, self.leaves.inputs, tolerance
+            self._solvers[tree] = MutantSolver(
+                answer_by_value(source) if self.joint else source, self.leaves.frame, self.leaves.inputs, tolerance
             )
         return self._solvers[tree]
 
-    def why(self, mutant: int) -> Lives:
+    def why(self, mutant: int) -> Survival:
         """Return why a mutant is not killed, and whether any input could."""
         tree, number = self.place(mutant)
         if self.killed[mutant]:
-            return Lives(True, f"it does not: {plural(int(self.counts[mutant]), 'row')} kill it")
-        if mutant not in self._lives:
-            found = self._solver(tree).lives(self.of[tree], number)
-            if self.joint and found.killable:
-                found = Lives(None, "no row of the data changes the answer of the whole forest", found.where)
-            self._lives[mutant] = found
-        return self._lives[mutant]
+            return Survival(True, f"it does not: {pluralize(int(self.counts[mutant]), 'row')} kill it")
+        if mutant not in self._survivals:
+            survival = self._get_solver(tree).explain_survival(self.of[tree], number)
+            if self.joint and survival.killable:
+                survival = Survival(
+                    None, "no row of the data changes the answer of the whole forest", survival.where
+                )
+            self._survivals[mutant] = survival
+        return self._survivals[mutant]
 
     def uncovered(self, n: int | None = 10) -> pd.DataFrame:
         """Return mutants that are not killed, at most `n` of them, those first that a row could kill.
@@ -198,21 +210,25 @@ class MutationScore(Drawn):
 
         live = self.live
         if n is not None:
-            whole_number("n", "MutationScore.uncovered", n)
-        known = live[:LOOKED_THROUGH].tolist()
-        order = sorted(known, key=lambda each: {True: 0, None: 1, False: 2}[self.why(each).killable])
-        chosen = np.array(order[:n] if n is not None else [*order, *live[LOOKED_THROUGH:].tolist()], dtype=np.intp)
-        at = [self.place(int(each)) for each in chosen]
-        nodes = [(tree, int(self.of[tree].node[number])) for tree, number in at]
+            validate_integer("n", "MutationScore.uncovered", n)
+        explained = live[:MAX_EXPLAINED_MUTANTS].tolist()
+        order = sorted(explained, key=lambda mutant: {True: 0, None: 1, False: 2}[self.why(mutant).killable])
+        chosen = np.array(
+            order[:n] if n is not None else [*order, *live[MAX_EXPLAINED_MUTANTS:].tolist()], dtype=np.intp
+        )
+        locations = [self.place(int(mutant)) for mutant in chosen]
+        nodes = [(tree, int(self.of[tree].node[number])) for tree, number in locations]
         return pd.DataFrame(
             {
-                "tree": np.array([tree for tree, _ in at], dtype=np.intp),
+                "tree": np.array([tree for tree, _ in locations], dtype=np.intp),
                 "node": np.array([node for _, node in nodes], dtype=np.intp),
-                "kind": pd.Series([KINDS[self.of[t].kind[i]] for t, i in at], index=chosen, dtype=object),
-                "change": pd.Series([self.change(int(each)) for each in chosen], index=chosen, dtype=object),
+                "kind": pd.Series(
+                    [MUTANT_KINDS[self.of[t].kind[i]] for t, i in locations], index=chosen, dtype=object
+                ),
+                "change": pd.Series([self.change(int(mutant)) for mutant in chosen], index=chosen, dtype=object),
                 "where": pd.Series(
                     [
-                        rule(
+                        format_rule(
                             self.leaves.trees[t],
                             node,
                             missing=self.leaves.missing,
@@ -224,9 +240,9 @@ class MutationScore(Drawn):
                     dtype=object,
                 ),
                 "killable": pd.Series(
-                    [self.why(int(each)).killable for each in chosen], index=chosen, dtype=object
+                    [self.why(int(mutant)).killable for mutant in chosen], index=chosen, dtype=object
                 ),
-                "why": pd.Series([self.why(int(each)).why for each in chosen], index=chosen, dtype=object),
+                "why": pd.Series([self.why(int(mutant)).why for mutant in chosen], index=chosen, dtype=object),
             },
             index=pd.Index(chosen, name="mutant"),
         )
@@ -242,97 +258,99 @@ class MutationScore(Drawn):
             If no row that fits does.
         """
         tree, number = self.place(mutant)
-        made = self._solver(tree).row(self.of[tree], number, self.why(mutant))
-        if self.joint and not self._kills_all(tree, number, made):
+        row = self._get_solver(tree).find_killing_row(self.of[tree], number, self.why(mutant))
+        if self.joint and not self._is_killing_forest(tree, number, row):
             raise DataError(
                 f"No row was found that changes the answer of the whole forest when {self.change(mutant)} in tree {tree}: "
                 "the other trees outvote it."
             )
-        return made
+        return row
 
-    def _kills_all(self, tree: int, number: int, made: pd.DataFrame) -> bool:
+    def _is_killing_forest(self, tree: int, number: int, row: pd.DataFrame) -> bool:
         from dataclasses import replace
 
         trees = list(self.forest.trees)
-        trees[tree] = mutated(trees[tree], self.of[tree], number)
-        seen = self.leaves.inputs.seen(made)
+        trees[tree] = build_mutant(trees[tree], self.of[tree], number)
+        matrix = self.leaves.inputs.to_tree_matrix(row)
         forests = self.forest, replace(self.forest, trees=tuple(trees))
-        before, after = (each.decide(each.scores(seen)) for each in forests)
+        before, after = (forest.decide(forest.scores(matrix)) for forest in forests)
         return bool((np.abs(before - after) > self.tolerance).any())
 
-    def fix(self, n: int = MOST_MADE) -> pd.DataFrame:
+    def fix(self, n: int = MAX_FIX_ROWS) -> pd.DataFrame:
         """Return rows that kill live mutants, at most `n`; those that kill what others of them kill are left out."""
         from scipy.sparse import hstack
 
-        whole_number("n", "MutationScore.fix", n)
-        made: list[pd.DataFrame] = []
+        validate_integer("n", "MutationScore.fix", n)
+        frames: list[pd.DataFrame] = []
         kills: list[csr_array] = []
-        open_ = ~self.killed
-        with Progress(f"rows that kill mutants of {self.forest.owner}") as shown:
-            for some in _in_parts(self.live.tolist(), AT_ONCE):
-                shown.show(f"{sum(map(len, made)):,} made", some[0] / len(open_))
-                rows = self._killing([each for each in some if open_[each]])
+        is_open = ~self.killed
+        with Progress(f"rows that kill mutants of {self.forest.owner}") as progress:
+            for batch in _split_into_batches(self.live.tolist(), MUTANTS_PER_BATCH):
+                progress.show(f"{sum(map(len, frames)):,} made", batch[0] / len(is_open))
+                rows = self._make_killing_rows([mutant for mutant in batch if is_open[mutant]])
                 if len(rows):
-                    made.append(rows)
-                    kills.append(self._kills(rows))
-                    open_[np.flatnonzero(kills[-1].sum(axis=1))] = False
-                if sum(map(len, made)) >= MORE * n:
+                    frames.append(rows)
+                    kills.append(self._find_kills(rows))
+                    is_open[np.flatnonzero(kills[-1].sum(axis=1))] = False
+                if sum(map(len, frames)) >= CANDIDATE_ROWS_FACTOR * n:
                     break
-        if not made:
+        if not frames:
             return self.leaves.frame.iloc[:0]
-        told = hstack(kills).tocsr()[self.live]
-        chosen, _ = smallest(told)
+        kill_matrix = hstack(kills).tocsr()[self.live]
+        chosen, _ = find_smallest_cover(kill_matrix)
         if len(chosen) > n:
-            chosen = greedy(told[np.flatnonzero(np.diff(told.indptr))])[:n]  # those first that kill most
-        return stacked(made, self.leaves.frame).iloc[chosen].reset_index(drop=True)
+            chosen = find_greedy_cover(kill_matrix[np.flatnonzero(np.diff(kill_matrix.indptr))])[
+                :n
+            ]  # those first that kill most
+        return stack_frames(frames, self.leaves.frame).iloc[chosen].reset_index(drop=True)
 
-    def _killing(self, mutants: list[int]) -> pd.DataFrame:
+    def _make_killing_rows(self, mutants: list[int]) -> pd.DataFrame:
         """Return a row that kills each of some mutants, where there is one."""
-        made: list[pd.DataFrame] = []
+        frames: list[pd.DataFrame] = []
         for mutant in mutants:
             if self.why(mutant).killable is not False:
                 with suppress(DataError):
-                    made.append(self.example(mutant))
-        return stacked(made, self.leaves.frame)
+                    frames.append(self.example(mutant))
+        return stack_frames(frames, self.leaves.frame)
 
-    def _kills(self, rows: pd.DataFrame) -> csr_array:
+    def _find_kills(self, rows: pd.DataFrame) -> csr_array:
         """Return which of some rows kill which mutants."""
         from scipy.sparse import vstack
 
-        seen = self.leaves.inputs.seen(rows)
-        found = kills_by_tree(self.forest, seen, self.of, self.joint, self.tolerance)
-        return vstack([each.matrix() for each in found]).tocsr()
+        matrix = self.leaves.inputs.to_tree_matrix(rows)
+        kills = find_kills_by_tree(self.forest, matrix, self.of, self.joint, self.tolerance)
+        return vstack([tree_kills.to_matrix() for tree_kills in kills]).tocsr()
 
     @cached_property
     def proved(self) -> int:
         """How many of those that live answer as the tree does to every possible input: nothing can kill them."""
-        return sum(self.why(int(each)).killable is False for each in self.live)
+        return sum(self.why(int(mutant)).killable is False for mutant in self.live)
 
-    def describe(self, n: int = SHOWN) -> str:
+    def describe(self, n: int = DEFAULT_LISTED_MUTANTS) -> str:
         """Return all that in words, with at most `n` mutants that live and leaves that are not reached."""
-        how = ", the whole forest's answer" if self.joint else ""
-        lines = [f"{self._told}, by {plural(self.rows, 'row')} ({self.criterion}{how})."]
+        joint_text = ", the whole forest's answer" if self.joint else ""
+        lines = [f"{self._summary}, by {pluralize(self.rows, 'row')} ({self.criterion}{joint_text})."]
         if len(self.of) > 1:
             shares = 100 * self.shares[~np.isnan(self.shares)]
             lines.append(f"Tree by tree from {shares.min():.1f} % to {shares.max():.1f} %.")
         if len(self.live):
-            lines += self._of_the_living(n)
-        absent = self.leaves.uncovered(n)
-        if len(absent):
-            lines.append(f"{self.leaves._told}. Not reached:")
-            lines += [f"  {row.rule} -> {row.answer}" for row in absent.itertuples()]
-            more = int((~self.leaves.covered).sum()) - len(absent)
-            lines += [f"  and {more:,} more."] if more else []
+            lines += self._describe_live_mutants(n)
+        uncovered = self.leaves.uncovered(n)
+        if len(uncovered):
+            lines.append(f"{self.leaves._summary}. Not reached:")
+            lines += [f"  {row.rule} -> {row.answer}" for row in uncovered.itertuples()]
+            remaining = int((~self.leaves.covered).sum()) - len(uncovered)
+            lines += [f"  and {remaining:,} more."] if remaining else []
         return "\n".join([*lines, *self.notes])
 
-    def _of_the_living(self, n: int) -> list[str]:
-        if len(self.live) > LOOKED_THROUGH:
+    def _describe_live_mutants(self, n: int) -> list[str]:
+        if len(self.live) > MAX_EXPLAINED_MUTANTS:
             return [f"{len(self.live):,} live: too many to explain each. uncovered() tells of some."]
-        can = sum(self.why(int(each)).killable is True for each in self.live)
-        most = 100 * (1 - self.proved / len(self.counts))
+        killable = sum(self.why(int(mutant)).killable is True for mutant in self.live)
+        max_score = 100 * (1 - self.proved / len(self.counts))
         lines = [
             f"{len(self.live):,} live: {self.proved:,} answer as the tree does to every possible input, so no more than "
-            f"{most:.2f} % can be killed; {can:,} could be killed by rows that are not there."
+            f"{max_score:.2f} % can be killed; {killable:,} could be killed by rows that are not there."
         ]
         for row in self.uncovered(n).itertuples():
             tree = f"tree {row.tree}, " if len(self.of) > 1 else ""
@@ -341,20 +359,20 @@ class MutationScore(Drawn):
         return lines
 
 
-def _in_parts(listed: list[int], size: int) -> Iterator[list[int]]:
-    return (listed[start : start + size] for start in range(0, len(listed), size))
+def _split_into_batches(items: list[int], size: int) -> Iterator[list[int]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def kills_by_tree(
-    forest: Forest, matrix: Any, of: Sequence[Mutants], joint: bool, tolerance: float
-) -> Iterator[Kills]:
+def find_kills_by_tree(
+    forest: Forest, matrix: Any, mutants_by_tree: Sequence[Mutants], joint: bool, tolerance: float
+) -> Iterator[RowKills]:
     """Yield the kills of each tree's mutants in turn."""
-    together = Together(forest, matrix, tolerance) if joint else None
-    for number, (tree, mutants) in enumerate(zip(forest.trees, of, strict=True)):
-        if together is not None:
-            yield together.kills(number, mutants)
+    answers = ForestAnswers(forest, matrix, tolerance) if joint else None
+    for number, (tree, mutants) in enumerate(zip(forest.trees, mutants_by_tree, strict=True)):
+        if answers is not None:
+            yield answers.find_kills(number, mutants)
         else:
-            yield kills_of(tree, matrix, mutants, tolerance=tolerance)
+            yield find_kills(tree, matrix, mutants, tolerance=tolerance)
 
 
 def measure_kills(
@@ -365,28 +383,28 @@ def measure_kills(
     joint: bool = False,
     tolerance: float = 0.0,
     notes: tuple[str, ...] = (),
-    keep: Callable[[Kills], None] | None = None,
+    on_kills: Callable[[RowKills], None] | None = None,
     progress: bool | None = None,
 ) -> MutationScore:
     """Return which mutants of a forest's trees are killed by the rows whose coverage is given.
 
     `keep` gets the kills of each tree in turn.
     """
-    of = tuple(mutants_of(tree, per_node) for tree in forest.trees)
-    seen = leaves.inputs.seen(leaves.frame)
+    mutants_by_tree = tuple(generate_mutants(tree, per_node) for tree in forest.trees)
+    matrix = leaves.inputs.to_tree_matrix(leaves.frame)
     counts: list[Nodes] = []
-    with Progress(forest.owner, progress) as shown:
+    with Progress(forest.owner, progress) as progress_bar:
 
-        def done(count: Nodes) -> None:
+        def add_counts(count: Nodes) -> None:
             counts.append(count)
-            shown.show(f"mutants of {len(counts):,} trees", len(counts) / len(of))
+            progress_bar.show(f"mutants of {len(counts):,} trees", len(counts) / len(mutants_by_tree))
 
-        if keep is None and not joint:
-            for tree, mutants in zip(forest.trees, of, strict=True):
-                done(killers_of(tree, seen, mutants, tolerance=tolerance))
+        if on_kills is None and not joint:
+            for tree, mutants in zip(forest.trees, mutants_by_tree, strict=True):
+                add_counts(count_killers(tree, matrix, mutants, tolerance=tolerance))
         else:
-            for kills in kills_by_tree(forest, seen, of, joint, tolerance):
-                done(kills.counts)
-                if keep is not None:
-                    keep(kills)
-    return MutationScore(forest, leaves, of, np.concatenate(counts), joint, tolerance, notes)
+            for kills in find_kills_by_tree(forest, matrix, mutants_by_tree, joint, tolerance):
+                add_counts(kills.counts)
+                if on_kills is not None:
+                    on_kills(kills)
+    return MutationScore(forest, leaves, mutants_by_tree, np.concatenate(counts), joint, tolerance, notes)

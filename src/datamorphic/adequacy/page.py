@@ -7,247 +7,277 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import plural, short
+from .._checks import format_short, pluralize
 from ..errors import DataError
-from ..reports.summary import Drawing, Mark, Report, Section, State, Table, Words
-from ..reports.texts import cut, one_line
+from ..reports.summary import Drawing, Page, Section, SectionState, Shape, Table, TextLabel
+from ..reports.texts import cut, to_one_line
 from ..trees.boundaries import Boundaries, Limit
 from .coverage import Coverage
-from .drawing import drawing_of
-from .mutation import LOOKED_THROUGH, MutationScore
+from .drawing import draw_tree
+from .mutation import MAX_EXPLAINED_MUTANTS, MutationScore
 from .selection import Selection
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_LEAVES, MOST_MUTANTS, MOST_ROWS, MOST_LIMITS = 20, 20, 100, 300
-WORST = 10  # trees of a forest
-CHANGED = 8  # columns told of one row
-BARS, BAR, HIGH = 20, 30.0, 110.0  # of the picture of trees
+MAX_LISTED_LEAVES, MAX_LISTED_MUTANTS, MAX_LISTED_ROWS, MAX_LISTED_LIMITS = 20, 20, 100, 300
+MAX_LISTED_TREES = 10  # trees of a forest
+MAX_LISTED_COLUMNS = 8  # columns told of one row
+BAR_COUNT, BAR_WIDTH, BAR_MAX_HEIGHT = 20, 30.0, 110.0  # of the picture of trees
 
-WHAT = {
+CRITERION_TEXTS = {
     "DTC": "every leaf is reached by a row",
     "BVA": "every leaf is reached by a row at its limits",
     "DTMT": "every mutant, a tree with one decision changed, gets another answer for some row",
 }
 
 
-def page_of(found: Coverage | MutationScore | Selection) -> Report:
+def build_page(result: Coverage | MutationScore | Selection) -> Page:
     """Return a page on what rows do for trees."""
-    if isinstance(found, Selection):
-        return _of_selection(found)
-    leaves = _leaves_of(found)
-    open_ = missing(found)
-    return Report(
-        f"Is the test set good enough for {_owner(leaves)}?",
+    if isinstance(result, Selection):
+        return _build_selection_page(result)
+    leaves = _get_coverage(result)
+    unmet = count_unmet(result)
+    return Page(
+        f"Is the test set good enough for {_format_owner(leaves)}?",
         "Each leaf of a tree stands for inputs that it treats alike. A leaf that no row reaches is a kind of input that "
         "was never tried; a mutant that no row kills is a mistake that these rows would not show.",
-        _sections(found),
-        headline(found),
-        "warn" if open_ else "good",
-        _facts(found),
+        _build_sections(result),
+        format_headline(result),
+        "warn" if unmet else "good",
+        _list_facts(result),
     )
 
 
-def headline(found: Coverage | MutationScore | Selection, who: str = "The tests") -> str:
+def format_headline(result: Coverage | MutationScore | Selection, subject: str = "The tests") -> str:
     """Return what was found in a sentence."""
-    if isinstance(found, Selection):
-        made = "made at the limits of leaves" if found.criterion == "BVA" else "chosen"
-        data = headline(found.mutation or found.leaves, "all the data")
-        return f"{plural(len(found), 'row')} {made} out of {found.leaves.rows:,}; {data}"
-    if isinstance(found, MutationScore):
-        killed, all_ = int(found.killed.sum()), len(found.counts)
-        told = f"{who} kill {killed:,} of {plural(all_, 'mutant')} ({100 * found.score:.2f} %)"
-        if len(found.live) and not missing(found):
-            told += "; nothing can kill the others"
-        return told
-    reached, limits = int(found.covered.sum()), " at their limits" if found.criterion == "BVA" else ""
-    told = f"{reached:,} of {plural(found.leaves, 'leaf', 'leaves')}{limits} ({100 * found.share:.1f} %)"
-    return f"{who} reach {told}"
+    if isinstance(result, Selection):
+        origin = "made at the limits of leaves" if result.criterion == "BVA" else "chosen"
+        data = format_headline(result.mutation or result.leaves, "all the data")
+        return f"{pluralize(len(result), 'row')} {origin} out of {result.leaves.rows:,}; {data}"
+    if isinstance(result, MutationScore):
+        killed, all_ = int(result.killed.sum()), len(result.counts)
+        text = f"{subject} kill {killed:,} of {pluralize(all_, 'mutant')} ({100 * result.score:.2f} %)"
+        if len(result.live) and not count_unmet(result):
+            text += "; nothing can kill the others"
+        return text
+    reached, limits = int(result.covered.sum()), " at their limits" if result.criterion == "BVA" else ""
+    text = f"{reached:,} of {pluralize(result.leaves, 'leaf', 'leaves')}{limits} ({100 * result.share:.1f} %)"
+    return f"{subject} reach {text}"
 
 
-def missing(found: Coverage | MutationScore) -> int:
+def count_unmet(result: Coverage | MutationScore) -> int:
     """Return how much is not met that some row could, as far as is known."""
-    if isinstance(found, Coverage):
-        return int((~found.covered).sum())
-    if len(found.live) > LOOKED_THROUGH:
-        return len(found.live)
-    return len(found.live) - found.proved
+    if isinstance(result, Coverage):
+        return int((~result.covered).sum())
+    if len(result.live) > MAX_EXPLAINED_MUTANTS:
+        return len(result.live)
+    return len(result.live) - result.proved
 
 
-def _leaves_of(found: Coverage | MutationScore) -> Coverage:
-    return found if isinstance(found, Coverage) else found.leaves
+def _get_coverage(result: Coverage | MutationScore) -> Coverage:
+    return result if isinstance(result, Coverage) else result.leaves
 
 
-def _owner(leaves: Coverage) -> str:
-    owner = leaves.inputs.owner
+def _format_owner(coverage: Coverage) -> str:
+    owner = coverage.inputs.owner
     return owner[:1].lower() + owner[1:] if owner.startswith("The ") else f"this {owner}"
 
 
-def _facts(found: Coverage | MutationScore) -> list[tuple[str, str]]:
-    leaves = _leaves_of(found)
+def _list_facts(result: Coverage | MutationScore) -> list[tuple[str, str]]:
+    leaves = _get_coverage(result)
     trees = f"{len(leaves.trees):,} trees with " if len(leaves.trees) > 1 else ""
     nodes = sum(map(len, leaves.trees))
     return [
-        ("Criterion", f"{found.criterion}: {WHAT[found.criterion]}"),
+        ("Criterion", f"{result.criterion}: {CRITERION_TEXTS[result.criterion]}"),
         ("Rows", f"{leaves.rows:,}"),
-        ("Model", f"{trees}{plural(nodes, 'node')}, {plural(leaves.leaves, 'leaf', 'leaves')}"),
-        *_mutants(found),
-        *((("Notes", "\n".join(f"• {note}" for note in found.notes)),) if found.notes else ()),
+        ("Model", f"{trees}{pluralize(nodes, 'node')}, {pluralize(leaves.leaves, 'leaf', 'leaves')}"),
+        *_list_mutant_facts(result),
+        *((("Notes", "\n".join(f"• {note}" for note in result.notes)),) if result.notes else ()),
     ]
 
 
-def _mutants(found: Coverage | MutationScore) -> list[tuple[str, str]]:
-    if isinstance(found, Coverage):
+def _list_mutant_facts(result: Coverage | MutationScore) -> list[tuple[str, str]]:
+    if isinstance(result, Coverage):
         return []
-    live = len(found.live)
-    told = f"{len(found.counts):,}, of which {len(found.counts) - live:,} are killed and {live:,} live"
-    if found.joint:
-        told += "; killed means that the answer of the whole forest changes"
-    if 0 < live <= LOOKED_THROUGH:
-        can = sum(found.why(int(each)).killable is True for each in found.live)
-        told += (
-            f". Of those that live, {can:,} could be killed, and {found.proved:,} answer as the tree does to every "
+    live = len(result.live)
+    text = f"{len(result.counts):,}, of which {len(result.counts) - live:,} are killed and {live:,} live"
+    if result.joint:
+        text += "; killed means that the answer of the whole forest changes"
+    if 0 < live <= MAX_EXPLAINED_MUTANTS:
+        killable = sum(result.why(int(mutant)).killable is True for mutant in result.live)
+        text += (
+            f". Of those that live, {killable:,} could be killed, and {result.proved:,} answer as the tree does to every "
             "possible input"
         )
-        unknown = live - can - found.proved
-        told += f"; of {unknown:,} it is not known" if unknown else ""
-    reached = f"{int(found.leaves.covered.sum()):,} ({100 * found.leaves.share:.1f} %)"
-    return [("Mutants", told + "."), ("Leaves reached", reached)]
+        unknown = live - killable - result.proved
+        text += f"; of {unknown:,} it is not known" if unknown else ""
+    reached = f"{int(result.leaves.covered.sum()):,} ({100 * result.leaves.share:.1f} %)"
+    return [("Mutants", text + "."), ("Leaves reached", reached)]
 
 
 # -- sections ----------------------------------------------------------------------------------------------------------
 
 
-def _sections(found: Coverage | MutationScore) -> list[Section]:
-    leaves = _leaves_of(found)
-    sections = [_drawn(found)]
-    if isinstance(found, MutationScore) and len(found.live):
-        sections.append(_alive(found))
+def _build_sections(result: Coverage | MutationScore) -> list[Section]:
+    leaves = _get_coverage(result)
+    sections = [_build_tree_section(result)]
+    if isinstance(result, MutationScore) and len(result.live):
+        sections.append(_build_live_mutants_section(result))
     if not leaves.covered.all():
-        sections.append(_absent(leaves))
+        sections.append(_build_uncovered_section(leaves))
     if len(leaves.trees) > 1:
-        sections.append(_by_tree(found))
+        sections.append(_build_trees_section(result))
     return sections
 
 
-def _drawn(found: Coverage | MutationScore) -> Section:
-    leaves, tree, heading, text = _leaves_of(found), 0, "The tree", ""
+def _build_tree_section(result: Coverage | MutationScore) -> Section:
+    leaves, tree, heading, text = _get_coverage(result), 0, "The tree", ""
     if len(leaves.trees) > 1:
-        shares = found.shares
+        shares = result.shares
         tree = int(np.nanargmin(shares))
         heading = f"Tree {tree:,}, of all {len(leaves.trees):,} the one with the lowest share"
         text = "to_svg(path, tree=...) draws any other. Trees are numbered from 0."
     meaning = leaves.trees[tree].meaning
     if meaning:
         text = f"What leaves tell is {meaning}. {text}"
-    return Section(heading, text.strip(), anchor="tree", drawing=drawing_of(found, tree))
+    return Section(heading, text.strip(), anchor="tree", drawing=draw_tree(result, tree))
 
 
-def _absent(leaves: Coverage) -> Section:
-    table = leaves.uncovered(MOST_LEAVES)
-    many, at_limits = len(leaves.trees) > 1, leaves.criterion == "BVA"
+def _build_uncovered_section(coverage: Coverage) -> Section:
+    table = coverage.uncovered(MAX_LISTED_LEAVES)
+    has_many_trees, at_limits = len(coverage.trees) > 1, coverage.criterion == "BVA"
     rows = []
-    for each in table.itertuples():
-        told, sides = _reaching(leaves, int(each.Index))
-        tree = [str(each.tree)] if many else []
-        rows.append([str(each.Index), *tree, each.rule, short(each.answer), f"{100 * each.training:.1f} %", told])
+    for leaf in table.itertuples():
+        row_text, sides = _describe_reaching_row(coverage, int(leaf.Index))
+        tree = [str(leaf.tree)] if has_many_trees else []
+        rows.append(
+            [
+                str(leaf.Index),
+                *tree,
+                leaf.rule,
+                format_short(leaf.answer),
+                f"{100 * leaf.draw_training:.1f} %",
+                row_text,
+            ]
+        )
         if at_limits:
             rows[-1].append(sides)
-    columns = ["leaf", *["tree"] * many, "who comes there", "answer", "training rows", "a row that does"]
+    columns = ["leaf", *["tree"] * has_many_trees, "who comes there", "answer", "training rows", "a row that does"]
     if at_limits:
         columns.append("at its limits")
-    count = int((~leaves.covered).sum())
-    how = " at its limits" if at_limits else ""
-    more = f"The first {len(rows):,} of {count:,} are listed." if len(rows) < count else ""
+    count = int((~coverage.covered).sum())
+    limit_text = " at its limits" if at_limits else ""
+    remaining_text = f"The first {len(rows):,} of {count:,} are listed." if len(rows) < count else ""
     return Section(
-        f"{plural(count, 'leaf', 'leaves')} that no row reaches{how}",
+        f"{pluralize(count, 'leaf', 'leaves')} that no row reaches{limit_text}",
         "First those that most training rows came to. Each row told was sent through the tree and does reach the leaf. "
-        + more,
+        + remaining_text,
         "warn",
         Table(columns, rows),
         anchor="leaves",
     )
 
 
-def _reaching(leaves: Coverage, leaf: int) -> tuple[str, str]:
+def _describe_reaching_row(coverage: Coverage, leaf: int) -> tuple[str, str]:
     """Return a row that reaches a leaf in words, and which of its values lie at limits."""
     try:
-        made = leaves.example(leaf)
-        if leaves.criterion != "BVA":
-            return _like(made, leaves.frame), ""
-        tree, node = leaves.place(leaf)
-        at = Boundaries(leaves.trees[tree], leaves.frame_with(made), leaves.inputs, leaves.offset)
-        found = at.made(node, leaves.rows, np.random.default_rng(0))
+        example = coverage.example(leaf)
+        if coverage.criterion != "BVA":
+            return _describe_row(example, coverage.frame), ""
+        tree, node = coverage.place(leaf)
+        boundaries = Boundaries(
+            coverage.trees[tree], coverage.frame_with(example), coverage.inputs, coverage.offset
+        )
+        boundary_row = boundaries.make_row(node, coverage.rows, np.random.default_rng(0))
     except DataError as error:
         return cut(str(error), 200), ""
-    if found is None:
+    if boundary_row is None:
         return "none was found that keeps to the columns' kinds", ""
-    row = found[0].set_axis(made.index, axis=0)
-    return _like(row, leaves.frame), "; ".join(map(_side, found[1]))
+    row = boundary_row[0].set_axis(example.index, axis=0)
+    return _describe_row(row, coverage.frame), "; ".join(map(_format_limit, boundary_row[1]))
 
 
-def _side(limit: Limit) -> str:
+def _format_limit(limit: Limit) -> str:
     """Return on which side of a limit a value lies, in words."""
-    return f"{one_line(limit.column)} is {short(limit.value)}: {limit.limit} {'holds' if limit.holds else 'does not hold'}"
+    return f"{to_one_line(limit.column)} is {format_short(limit.value)}: {limit.limit} {'holds' if limit.holds else 'does not hold'}"
 
 
-def _like(made: pd.DataFrame, frame: pd.DataFrame) -> str:
+def _describe_row(example: pd.DataFrame, frame: pd.DataFrame) -> str:
     """Return a row in words: the row it was made of, and what was changed."""
-    label = made.index[0]
-    at = np.flatnonzero(frame.index == label)
-    new = made.iloc[0]
-    changed = list(made.columns)
+    label = example.index[0]
+    places = np.flatnonzero(frame.index == label)
+    new = example.iloc[0]
+    changed = list(example.columns)
     start = "a row with "
-    if len(at) == 1:
-        old = frame.iloc[int(at[0])]
-        changed = [name for name in made.columns if not _same(old[name], new[name])]
-        start = f"row {short(label)} with "
+    if len(places) == 1:
+        old = frame.iloc[int(places[0])]
+        changed = [name for name in example.columns if not _is_same(old[name], new[name])]
+        start = f"row {format_short(label)} with "
         if not changed:
-            return f"row {short(label)}"
-    told = [f"{one_line(str(name))} {_value(new[name])}" for name in changed[:CHANGED]]
-    more = f" and {len(changed) - CHANGED} more" if len(changed) > CHANGED else ""
-    return start + ", ".join(told) + more
+            return f"row {format_short(label)}"
+    changes = [f"{to_one_line(str(name))} {_format_value(new[name])}" for name in changed[:MAX_LISTED_COLUMNS]]
+    remaining_text = f" and {len(changed) - MAX_LISTED_COLUMNS} more" if len(changed) > MAX_LISTED_COLUMNS else ""
+    return start + ", ".join(changes) + remaining_text
 
 
-def _same(one: Any, other: Any) -> bool:
-    return bool(one == other) or (one != one and other != other)
+def _is_same(first: Any, second: Any) -> bool:
+    return bool(first == second) or (first != first and second != second)
 
 
-def _value(value: Any) -> str:
-    return "missing" if value is None or value != value else short(value)
+def _format_value(value: Any) -> str:
+    return "missing" if value is None or value != value else format_short(value)
 
 
-def _alive(found: MutationScore) -> Section:
-    table = found.uncovered(MOST_MUTANTS)
-    many = len(found.of) > 1
+def _build_live_mutants_section(score: MutationScore) -> Section:
+    table = score.uncovered(MAX_LISTED_MUTANTS)
+    has_many_trees = len(score.of) > 1
     rows = []
-    for each in table.itertuples():
-        tree = [str(each.tree)] if many else []
-        kills = _killing(found, int(each.Index)) if each.killable is not False else "none"
-        why = {True: f"could be killed: {each.why}", False: f"equivalent for every possible input: {each.why}"}
-        rows.append([str(each.Index), *tree, each.change, each.where, why.get(each.killable, each.why), kills])
-    columns = ["mutant", *["tree"] * many, "change", "at rows with", "why it lives", "a row that kills it"]
-    count = len(found.live)
-    more = f"The first {len(rows):,} of {count:,} are listed." if len(rows) < count else ""
+    for mutant in table.itertuples():
+        tree = [str(mutant.tree)] if has_many_trees else []
+        killing_row = _describe_killing_row(score, int(mutant.Index)) if mutant.killable is not False else "none"
+        reasons = {
+            True: f"could be killed: {mutant.why}",
+            False: f"equivalent for every possible input: {mutant.why}",
+        }
+        rows.append(
+            [
+                str(mutant.Index),
+                *tree,
+                mutant.change,
+                mutant.where,
+                reasons.get(mutant.killable, mutant.why),
+                killing_row,
+            ]
+        )
+    columns = [
+        "mutant",
+        *["tree"] * has_many_trees,
+        "change",
+        "at rows with",
+        "why it lives",
+        "a row that kills it",
+    ]
+    count = len(score.live)
+    remaining_text = f"The first {len(rows):,} of {count:,} are listed." if len(rows) < count else ""
     text = "Each answers as the tree does to every possible input, so no test can tell them apart."
-    if missing(found):
+    if count_unmet(score):
         text = (
             "First those that a row could kill. Each row told was sent through the tree and the mutant, and they do "
             "answer differently."
         )
     return Section(
-        f"{plural(count, 'mutant')} that no row kills",
-        f"{text} {more}",
-        "warn" if missing(found) else "good",
+        f"{pluralize(count, 'mutant')} that no row kills",
+        f"{text} {remaining_text}",
+        "warn" if count_unmet(score) else "good",
         Table(columns, rows),
         anchor="mutants",
     )
 
 
-def _killing(found: MutationScore, mutant: int) -> str:
+def _describe_killing_row(score: MutationScore, mutant: int) -> str:
     try:
-        return _like(found.example(mutant), found.leaves.frame)
+        return _describe_row(score.example(mutant), score.leaves.frame)
     except DataError:
         return "none was found"
 
@@ -255,116 +285,130 @@ def _killing(found: MutationScore, mutant: int) -> str:
 # -- forests -----------------------------------------------------------------------------------------------------------
 
 
-def _by_tree(found: Coverage | MutationScore) -> Section:
-    shares, leaves = found.shares, _leaves_of(found)
-    known = np.flatnonzero(~np.isnan(shares))
-    worst = known[np.argsort(shares[known], kind="stable")][:WORST]
-    what, met = ("mutants", "killed") if isinstance(found, MutationScore) else ("leaves", "reached")
-    sizes = [len(each) for each in found.of] if isinstance(found, MutationScore) else None
+def _build_trees_section(result: Coverage | MutationScore) -> Section:
+    shares, leaves = result.shares, _get_coverage(result)
+    known_trees = np.flatnonzero(~np.isnan(shares))
+    worst = known_trees[np.argsort(shares[known_trees], kind="stable")][:MAX_LISTED_TREES]
+    unit, verb = ("mutants", "killed") if isinstance(result, MutationScore) else ("leaves", "reached")
+    sizes = [len(mutants) for mutants in result.of] if isinstance(result, MutationScore) else None
     rows = []
     for tree in worst.tolist():
-        of = sizes[tree] if sizes is not None else len(leaves.trees[tree].leaves)
-        rows.append([str(tree), f"{of:,}", f"{round(shares[tree] * of):,}", f"{100 * shares[tree]:.1f} %"])
-    low, middle, high = 100 * np.quantile(shares[known], [0, 0.5, 1])
-    caption = f"The {len(rows)} trees with the lowest share" if len(rows) < len(known) else ""
+        size = sizes[tree] if sizes is not None else len(leaves.trees[tree].leaves)
+        rows.append([str(tree), f"{size:,}", f"{round(shares[tree] * size):,}", f"{100 * shares[tree]:.1f} %"])
+    low, middle, high = 100 * np.quantile(shares[known_trees], [0, 0.5, 1])
+    caption = f"The {len(rows)} trees with the lowest share" if len(rows) < len(known_trees) else ""
     return Section(
         "Tree by tree",
-        f"From {low:.1f} % to {high:.1f} % of a tree's {what} are {met}; half of the trees have {middle:.1f} % or more.",
-        table=Table(["tree", what, met, "share"], rows, caption),
+        f"From {low:.1f} % to {high:.1f} % of a tree's {unit} are {verb}; half of the trees have {middle:.1f} % or more.",
+        table=Table(["tree", unit, verb, "share"], rows, caption),
         anchor="trees",
-        drawing=_bars(shares[known]),
+        drawing=_draw_bars(shares[known_trees]),
     )
 
 
-def _bars(shares: Any) -> Drawing:
+def _draw_bars(shares: Any) -> Drawing:
     """Return how many trees have which share, as bars."""
-    counts, _ = np.histogram(shares, BARS, (0.0, 1.0))
+    counts, _ = np.histogram(shares, BAR_COUNT, (0.0, 1.0))
     left, top = 10.0, 22.0
-    bottom = top + HIGH
-    shown: list[Mark | Words] = []
+    bottom = top + BAR_MAX_HEIGHT
+    marks: list[Shape | TextLabel] = []
     for place, count in enumerate(counts.tolist()):
         if not count:
             continue
-        high = max(2.0, HIGH * count / counts.max())
-        x = left + BAR * place
-        note = f"{plural(count, 'tree')}: {100 * place // BARS} to {100 * (place + 1) // BARS} %"
-        shown.append(Mark(f"M{x + 2:.1f} {bottom:.1f}v-{high:.1f}h{BAR - 4:.1f}v{high:.1f}z", "bar", note))
-        shown.append(Words(x + BAR / 2, bottom - high - 5, f"{count:,}", "mid small"))
-    shown.append(Mark(f"M{left} {bottom}h{BAR * BARS}", "axis"))
-    for place in range(0, BARS + 1, 5):
-        shown.append(Words(left + BAR * place, bottom + 17, f"{100 * place // BARS} %", _anchored(place)))
+        height = max(2.0, BAR_MAX_HEIGHT * count / counts.max())
+        x = left + BAR_WIDTH * place
+        note = f"{pluralize(count, 'tree')}: {100 * place // BAR_COUNT} to {100 * (place + 1) // BAR_COUNT} %"
+        marks.append(
+            Shape(f"M{x + 2:.1f} {bottom:.1f}v-{height:.1f}h{BAR_WIDTH - 4:.1f}v{height:.1f}z", "bar", note)
+        )
+        marks.append(TextLabel(x + BAR_WIDTH / 2, bottom - height - 5, f"{count:,}", "mid small"))
+    marks.append(Shape(f"M{left} {bottom}h{BAR_WIDTH * BAR_COUNT}", "axis"))
+    for place in range(0, BAR_COUNT + 1, 5):
+        marks.append(
+            TextLabel(
+                left + BAR_WIDTH * place, bottom + 17, f"{100 * place // BAR_COUNT} %", _get_anchor_class(place)
+            )
+        )
     alt = ", ".join(
-        f"{plural(count, 'tree')} at {100 * i // BARS} to {100 * (i + 1) // BARS} %"
+        f"{pluralize(count, 'tree')} at {100 * i // BAR_COUNT} to {100 * (i + 1) // BAR_COUNT} %"
         for i, count in enumerate(counts.tolist())
         if count
     )
-    return Drawing(left * 2 + BAR * BARS, bottom + 26, shown, alt, "How many trees have which share")
+    return Drawing(left * 2 + BAR_WIDTH * BAR_COUNT, bottom + 26, marks, alt, "How many trees have which share")
 
 
-def _anchored(place: int) -> str:
-    return "small" if place == 0 else "end small" if place == BARS else "mid small"
+def _get_anchor_class(place: int) -> str:
+    return "small" if place == 0 else "end small" if place == BAR_COUNT else "mid small"
 
 
 # -- test sets ---------------------------------------------------------------------------------------------------------
 
 
-def _of_selection(found: Selection) -> Report:
-    base = found.mutation or found.leaves
-    how = {
+def _build_selection_page(selection: Selection) -> Page:
+    data_result = selection.mutation or selection.leaves
+    method_text = {
         "DTC": "Of the rows that reach a leaf one was drawn, for each leaf.",
         "BVA": "For each leaf one of the rows that reach it was moved to the limits of the leaf.",
         "DTMT": "Of the rows that kill a mutant one was drawn, for each mutant.",
-    }[found.criterion]
-    least = {True: " No smaller set does.", False: " A smaller set may do.", None: ""}[found.smallest]
-    sections = [_rows(found)]
-    if found.limits:
-        sections.append(_limits(found))
-    sections += _sections(base)
-    state: State = "warn" if missing(base) else "good"
-    facts = [fact for fact in _facts(base) if fact[0] != "Notes"]
-    notes = [*found.notes, *base.notes]
-    facts = [("Criterion", f"{found.criterion}: {WHAT[found.criterion]}"), *facts[1:]]
+    }[selection.criterion]
+    minimality_text = {True: " No smaller set does.", False: " A smaller set may do.", None: ""}[
+        selection.smallest
+    ]
+    sections = [_build_rows_section(selection)]
+    if selection.limits:
+        sections.append(_build_limits_section(selection))
+    sections += _build_sections(data_result)
+    state: SectionState = "warn" if count_unmet(data_result) else "good"
+    facts = [fact for fact in _list_facts(data_result) if fact[0] != "Notes"]
+    notes = [*selection.notes, *data_result.notes]
+    facts = [("Criterion", f"{selection.criterion}: {CRITERION_TEXTS[selection.criterion]}"), *facts[1:]]
     if notes:
         facts.append(("Notes", "\n".join(f"• {note}" for note in notes)))
-    return Report(
-        f"A test set for {_owner(found.leaves)}",
-        f"{how}{least} What no row of the data does, no choice of them does: the tree shows what all the data do.",
+    return Page(
+        f"A test set for {_format_owner(selection.leaves)}",
+        f"{method_text}{minimality_text} What no row of the data does, no choice of them does: the tree shows what all the data do.",
         sections,
-        headline(found),
+        format_headline(selection),
         state,
         facts,
         contents=True,
     )
 
 
-def _rows(found: Selection) -> Section:
-    shown = found.rows.iloc[:MOST_ROWS]
-    made = found.criterion == "BVA"
-    label = "made of row" if made else "row"
+def _build_rows_section(selection: Selection) -> Section:
+    listed_rows = selection.rows.iloc[:MAX_LISTED_ROWS]
+    is_generated = selection.criterion == "BVA"
+    label = "made of row" if is_generated else "row"
     rows = [
-        [short(index), short(answer), *(_value(value) for value in values)]
+        [format_short(index), format_short(answer), *(_format_value(value) for value in values)]
         for index, answer, values in zip(
-            shown.index, found.answers, shown.itertuples(index=False, name=None), strict=False
+            listed_rows.index, selection.answers, listed_rows.itertuples(index=False, name=None), strict=False
         )
     ]
-    more = f"The first {len(rows):,} of {len(found):,} are listed." if len(rows) < len(found) else ""
-    columns = [label, "the model answers", *(one_line(str(name)) for name in shown.columns)]
-    return Section("The test set", more, table=Table(columns, rows) if rows else None, anchor="rows")
+    remaining_text = (
+        f"The first {len(rows):,} of {len(selection):,} are listed." if len(rows) < len(selection) else ""
+    )
+    columns = [label, "the model answers", *(to_one_line(str(name)) for name in listed_rows.columns)]
+    return Section("The test set", remaining_text, table=Table(columns, rows) if rows else None, anchor="rows")
 
 
-def _limits(found: Selection) -> Section:
+def _build_limits_section(selection: Selection) -> Section:
     rows: list[Sequence[Any]] = []
-    for place, limits in enumerate(found.limits):
-        index = short(found.rows.index[place])
+    for place, limits in enumerate(selection.limits):
+        index = format_short(selection.rows.index[place])
         for limit in limits:
             side = "yes: it lies on the lower side" if limit.holds else "no: it lies on the upper side"
-            rows.append([str(place), index, one_line(limit.column), short(limit.value), limit.limit, side])
+            rows.append(
+                [str(place), index, to_one_line(limit.column), format_short(limit.value), limit.limit, side]
+            )
     count = len(rows)
-    more = f"The first {MOST_LIMITS:,} of {count:,} are listed." if count > MOST_LIMITS else ""
+    remaining_text = (
+        f"The first {MAX_LISTED_LIMITS:,} of {count:,} are listed." if count > MAX_LISTED_LIMITS else ""
+    )
     columns = ["place", "made of row", "column", "value", "limit", "does it hold?"]
     return Section(
-        f"{plural(count, 'value')} at limits",
-        f"Each was put right next to a limit of the leaf, and the rows were sent through the tree. {more}",
-        table=Table(columns, rows[:MOST_LIMITS]),
+        f"{pluralize(count, 'value')} at limits",
+        f"Each was put right next to a limit of the leaf, and the rows were sent through the tree. {remaining_text}",
+        table=Table(columns, rows[:MAX_LISTED_LIMITS]),
         anchor="limits",
     )

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import plural
+from .._checks import pluralize
 from ..trees.boundaries import STEP, Boundaries, Limit, Offset
-from ..trees.covering import smallest
+from ..trees.covering import find_smallest_cover
 from ..trees.forest import Forest
-from ..trees.kills import Kills
-from ..trees.model import Nodes, leaf_of
+from ..trees.kills import RowKills
+from ..trees.model import Nodes, find_leaves
 from ..trees.mutants import NEIGHBOURS, PerNode
-from .coverage import Coverage, stacked
+from .coverage import Coverage, stack_frames
 from .mutation import MutationScore, measure_kills
-from .shown import Shown
+from .shown import AdequacyExport
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,7 @@ Answers = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Selection(Shown):
+class Selection(AdequacyExport):
     """A test set that meets a criterion of a tree, or of the trees of a forest, as far as the data allow.
 
     Attributes
@@ -64,7 +64,7 @@ class Selection(Shown):
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"Selection({self.criterion}, {plural(len(self.rows), 'row')} of {self.leaves.rows:,})"
+        return f"Selection({self.criterion}, {pluralize(len(self.rows), 'row')} of {self.leaves.rows:,})"
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -99,20 +99,23 @@ class Selection(Shown):
 
     def describe(self, n: int = 5) -> str:
         """Return all that in words."""
-        of = f"{plural(len(self.rows), 'row')} of {self.leaves.rows:,}"
-        what = {
+        row_count = f"{pluralize(len(self.rows), 'row')} of {self.leaves.rows:,}"
+        purpose = {
             "DTC": "chosen to reach leaves",
             "BVA": "made at the limits of leaves",
             "DTMT": "chosen to kill mutants",
         }
-        least = {True: "; no smaller set does", False: "; a smaller set may do", None: ""}[self.smallest]
-        found = self.leaves if self.mutation is None else self.mutation
-        lines = [f"{of} {what[self.criterion]} ({self.criterion}){least}.", "All the data: " + found.describe(n)]
+        minimality_text = {True: "; no smaller set does", False: "; a smaller set may do", None: ""}[self.smallest]
+        data_result = self.leaves if self.mutation is None else self.mutation
+        lines = [
+            f"{row_count} {purpose[self.criterion]} ({self.criterion}){minimality_text}.",
+            "All the data: " + data_result.describe(n),
+        ]
         return "\n".join([*lines, *self.notes])
 
 
 @dataclass
-class Chosen:
+class RowChooser:
     """Collects rows that meet requirements, tree by tree: of several the one that comes first in a random order."""
 
     order: Nodes
@@ -125,38 +128,40 @@ class Chosen:
         """The place of each row in the order."""
         return np.argsort(self.order)
 
-    def leaves(self, leaf: Nodes) -> None:
+    def choose_for_leaves(self, leaf_by_row: Nodes) -> None:
         """Take one row for each leaf of a tree, given the leaf of each row: a random one, or leave that for later."""
         if self.minimal:
             from scipy.sparse import csr_array
 
-            reached, place = np.unique(leaf, return_inverse=True)
-            ones = np.ones(len(leaf), dtype=bool)
-            self.parts.append(csr_array((ones, (place, np.arange(len(leaf)))), shape=(len(reached), len(leaf))))
+            reached, place = np.unique(leaf_by_row, return_inverse=True)
+            ones = np.ones(len(leaf_by_row), dtype=bool)
+            self.parts.append(
+                csr_array((ones, (place, np.arange(len(leaf_by_row)))), shape=(len(reached), len(leaf_by_row)))
+            )
             return
-        self.rows.append(self.order[np.unique(leaf[self.order], return_index=True)[1]])
+        self.rows.append(self.order[np.unique(leaf_by_row[self.order], return_index=True)[1]])
 
-    def kills(self, kills: Kills) -> None:
+    def choose_for_kills(self, choose_for_kills: RowKills) -> None:
         """Take one row for each mutant that some row kills."""
         if self.minimal:
-            self.parts.append(kills.matrix())
+            self.parts.append(choose_for_kills.to_matrix())
             return
-        killed = np.flatnonzero(kills.killed)
+        killed = np.flatnonzero(choose_for_kills.killed)
         if killed.size:
             # the first that kills it of the rows in a random order, the same for all: one row then kills many
-            first = np.minimum.reduceat(self.rank[kills.rows], kills.start[killed])
+            first = np.minimum.reduceat(self.rank[choose_for_kills.rows], choose_for_kills.start[killed])
             self.rows.append(self.order[first])
 
-    def all(self) -> tuple[Nodes, bool | None]:
+    def collect_rows(self) -> tuple[Nodes, bool | None]:
         """Return the rows, each once, ascending, and whether no smaller set would do."""
         if self.minimal:
             from scipy.sparse import vstack
 
-            return smallest(vstack(self.parts).tocsr())
+            return find_smallest_cover(vstack(self.parts).tocsr())
         return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *self.rows])), None
 
 
-def selected(
+def select_rows(
     forest: Forest,
     leaves: Coverage,
     data: pd.DataFrame,
@@ -171,33 +176,33 @@ def selected(
     tolerance: float = 0.0,
 ) -> Selection:
     """Return a test set out of the data whose coverage is given; see `dm.select`."""
-    chosen, mutation = Chosen(rng.permutation(leaves.rows), minimal), None
-    seen = leaves.inputs.seen(leaves.frame)
+    chooser, mutation = RowChooser(rng.permutation(leaves.rows), minimal), None
+    matrix = leaves.inputs.to_tree_matrix(leaves.frame)
     if criterion == "DTMT":
         mutation = measure_kills(
-            forest, leaves, per_node=per_node, joint=joint, tolerance=tolerance, keep=chosen.kills
+            forest, leaves, per_node=per_node, joint=joint, tolerance=tolerance, on_kills=chooser.choose_for_kills
         )
     else:
         for tree in leaves.trees:
-            chosen.leaves(leaf_of(tree, seen))
-    places, least = chosen.all()
+            chooser.choose_for_leaves(find_leaves(tree, matrix))
+    places, is_smallest = chooser.collect_rows()
     if criterion == "BVA":
-        return _at_limits(forest, leaves, data, places, rng, target, offset, seen)
+        return _select_at_limits(forest, leaves, data, places, rng, target, offset, matrix)
     rows = data.iloc[places]
-    answers = _answers(forest, leaves, leaves.frame.iloc[places])
-    return Selection(criterion, rows, places, answers, leaves, mutation, smallest=least)
+    answers = _predict(forest, leaves, leaves.frame.iloc[places])
+    return Selection(criterion, rows, places, answers, leaves, mutation, smallest=is_smallest)
 
 
-def _answers(forest: Forest, leaves: Coverage, frame: pd.DataFrame) -> Answers:
+def _predict(forest: Forest, leaves: Coverage, frame: pd.DataFrame) -> Answers:
     if not len(frame):
         return np.zeros(0, dtype=object)
-    seen = leaves.inputs.seen(frame)
+    matrix = leaves.inputs.to_tree_matrix(frame)
     if forest.joining is None:
         return np.full(len(frame), None)
-    return forest.predict(seen)
+    return forest.predict(matrix)
 
 
-def _at_limits(
+def _select_at_limits(
     forest: Forest,
     leaves: Coverage,
     data: pd.DataFrame,
@@ -205,33 +210,35 @@ def _at_limits(
     rng: np.random.Generator,
     target: str | None,
     offset: Offset,
-    seen: Any,
+    matrix: Any,
 ) -> Selection:
     """Return boundary rows made of those chosen for the leaves."""
-    made, limits, origins, lost = [], [], [], 0
+    frames, limits, origins, lost_count = [], [], [], 0
     for tree in leaves.trees:
-        at = Boundaries(tree, leaves.frame, leaves.inputs, offset)
-        reached = leaf_of(tree, seen[places])
-        there, first = np.unique(reached, return_index=True)
+        boundaries = Boundaries(tree, leaves.frame, leaves.inputs, offset)
+        reached_leaves = find_leaves(tree, matrix[places])
+        leaf_nodes, first = np.unique(reached_leaves, return_index=True)
         starts = places[first].tolist()
-        for start, found in zip(starts, at.all_made(there.tolist(), starts, rng), strict=True):
-            if found is None:
-                lost += 1
+        for start, boundary_row in zip(
+            starts, boundaries.make_rows(leaf_nodes.tolist(), starts, rng), strict=True
+        ):
+            if boundary_row is None:
+                lost_count += 1
                 continue
-            made.append(found[0])
-            limits.append(tuple(found[1]))
+            frames.append(boundary_row[0])
+            limits.append(tuple(boundary_row[1]))
             origins.append(start)
-    frame = stacked(made, leaves.frame)
-    answers = _answers(forest, leaves, frame)
+    frame = stack_frames(frames, leaves.frame)
+    answers = _predict(forest, leaves, frame)
     rows = frame.set_axis(data.index[origins], axis=0)
     notes = []
-    if lost:
-        for_them = plural(lost, "leaf", "leaves")
-        notes.append(f"For {for_them} no row at the limits was found that keeps to the columns' kinds.")
-    plain = sum(not each for each in limits)
-    if plain:
-        none = plural(plain, "leaf", "leaves")
-        notes.append(f"{none} ask for no numbers: there are no limits, and the rows are as they were.")
+    if lost_count:
+        lost_leaves = pluralize(lost_count, "leaf", "leaves")
+        notes.append(f"For {lost_leaves} no row at the limits was found that keeps to the columns' kinds.")
+    unlimited_count = sum(not row_limits for row_limits in limits)
+    if unlimited_count:
+        unlimited_leaves = pluralize(unlimited_count, "leaf", "leaves")
+        notes.append(f"{unlimited_leaves} ask for no numbers: there are no limits, and the rows are as they were.")
     if target is not None:
         rows = rows.assign(**{target: list(map(tuple, answers)) if answers.ndim > 1 else answers})
         notes.append(f"The {target!r} of rows that were made is what the model answers: nobody knows better.")

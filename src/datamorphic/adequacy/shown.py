@@ -5,19 +5,19 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-Where = str | PathLike[str] | None
+OutputPath = str | PathLike[str] | None
 
 
-class Shown:
+class AdequacyExport:
     """Pages and plain data of a finding."""
 
-    def to_html(self, path: Where = None) -> str:
+    def to_html(self, path: OutputPath = None) -> str:
         """Return it as one HTML page, and write it to a file if one is named."""
         from .told import to_html
 
         return to_html(self, path)  # type: ignore[arg-type]
 
-    def to_json(self, path: Where = None) -> str:
+    def to_json(self, path: OutputPath = None) -> str:
         """Return it as JSON, and write it to a file if one is named."""
         from .told import to_json
 
@@ -25,26 +25,26 @@ class Shown:
 
     def document(self) -> dict[str, Any]:
         """Return it as plain lists and dicts; at most a hundred leaves and mutants are told one by one."""
-        from .told import document_of
+        from .told import build_document
 
-        return document_of(self)  # type: ignore[arg-type]
+        return build_document(self)  # type: ignore[arg-type]
 
     def _repr_html_(self) -> str:
-        from .told import notebook
+        from .told import format_notebook_html
 
-        return notebook(self)  # type: ignore[arg-type]
+        return format_notebook_html(self)  # type: ignore[arg-type]
 
 
-class Drawn(Shown):
+class DrawableExport(AdequacyExport):
     """The same, with trees to draw."""
 
-    def to_junit(self, path: Where = None, at_least: float | None = None) -> str:
+    def to_junit(self, path: OutputPath = None, at_least: float | None = None) -> str:
         """Return it as a JUnit file of one test, which fails if a smaller share than `at_least` is covered."""
         from .told import to_junit
 
         return to_junit(self, path, at_least)  # type: ignore[arg-type]
 
-    def to_svg(self, path: Where = None, tree: int = 0) -> str:
+    def to_svg(self, path: OutputPath = None, tree: int = 0) -> str:
         """Return one tree as an SVG file, and write it if a path is given.
 
         Leaves that rows reach have round corners and a tick, the others eight corners, a dashed outline and a cross;

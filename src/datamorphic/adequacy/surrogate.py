@@ -9,23 +9,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import generator, plural, reject, short, whole_number
-from .._intervals import wilson
+from .._checks import format_short, pluralize, reject, to_generator, validate_integer
+from .._intervals import compute_wilson_interval
 from ..errors import DataError
 from ..space.points import Points
 from ..space.space import Space
 from ..trees.forest import Forest, Joining
-from ..trees.inputs import Inputs, singles, table
-from ..trees.model import Tree, leaf_of
-from ..trees.reading import trees_of
-from .coverage import Coverage, measure
+from ..trees.inputs import TreeInputs, read_table, to_single_precision
+from ..trees.model import Tree, find_leaves
+from ..trees.reading import read_trees
+from .coverage import Coverage, measure_coverage
 
-LEAVES = 64  # as many rules as a person may still look through
-HELD_OUT = 0.25  # of the points
-FEWEST = 20  # different points with an answer: with fewer, nothing could be said of how good the tree is
-WITHIN = 0.05  # of the range of answers: what counts as the same number
+DEFAULT_MAX_LEAVES = 64  # as many rules as a person may still look through
+HELD_OUT_SHARE = 0.25  # of the points
+MIN_ANSWERED_POINTS = (
+    20  # different points with an answer: with fewer, nothing could be said of how good the tree is
+)
+TOLERANCE_SHARE = 0.05  # of the range of answers: what counts as the same number
 
-Asked = Callable[[Any], Any] | Sequence[Any] | npt.NDArray[Any]
+AnswerSource = Callable[[Any], Any] | Sequence[Any] | npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +66,7 @@ class Surrogate:
     note: str = ""
 
     def __repr__(self) -> str:
-        leaves = plural(len(self.tree.leaves), "leaf", "leaves")
+        leaves = pluralize(len(self.tree.leaves), "leaf", "leaves")
         return f"Surrogate({leaves}, fidelity {100 * self.fidelity:.1f} %)"
 
     @property
@@ -72,34 +74,34 @@ class Surrogate:
         """The tree, as a model that is one."""
         names = self.space.names
         labels = self.tree.labels
-        joining = Joining(decides="number" if labels is None else "most")
+        joining = Joining(decision="number" if labels is None else "most")
         return Forest((self.tree,), "surrogate", names, len(names), labels, joining)
 
     def cover(self, data: Any, *, target: str | None = None) -> Coverage:
         """Return which leaves of the tree some rows reach."""
         names = list(self.space.names)
-        frame, notes = table("The surrogate", data, names, len(names), target)
-        inputs = Inputs("The surrogate", self.space.names, space=self.space, coded=True)
-        return measure([self.tree], frame, inputs, [*notes, self.describe(), *filter(None, [self.note])])
+        frame, notes = read_table("The surrogate", data, names, len(names), target)
+        inputs = TreeInputs("The surrogate", self.space.names, space=self.space, coded=True)
+        return measure_coverage([self.tree], frame, inputs, [*notes, self.describe(), *filter(None, [self.note])])
 
     def describe(self) -> str:
         """Return how good it is in words."""
         low, high = (100 * end for end in self.interval)
-        does = "answers as the system does"
+        claim = "answers as the system does"
         if self.tolerance is not None:
-            does = f"comes within {short(float(f'{self.tolerance:.3g}'))} of the system's number"
+            claim = f"comes within {format_short(float(f'{self.tolerance:.3g}'))} of the system's number"
         return (
-            f"A surrogate tree with {plural(len(self.tree.leaves), 'leaf', 'leaves')} {does} on "
-            f"{100 * self.fidelity:.1f} % of {plural(self.held_out, 'point')} it was not fitted to (95 % interval "
+            f"A surrogate tree with {pluralize(len(self.tree.leaves), 'leaf', 'leaves')} {claim} on "
+            f"{100 * self.fidelity:.1f} % of {pluralize(self.held_out, 'point')} it was not fitted to (95 % interval "
             f"{low:.1f} to {high:.1f} %)."
         )
 
 
-def surrogate(
-    answers: Asked,
+def fit_surrogate(
+    answers: AnswerSource,
     points: Points,
     *,
-    max_leaves: int = LEAVES,
+    max_leaves: int = DEFAULT_MAX_LEAVES,
     numbers: bool | None = None,
     seed: int | np.random.Generator | None = 0,
 ) -> Surrogate:
@@ -136,48 +138,48 @@ def surrogate(
     """
     if not isinstance(points, Points):
         reject("points", "surrogate", "Points of a space, as space.points(frame) gives them", points)
-    whole_number("max_leaves", "surrogate", max_leaves, low=2)
-    rng = generator("seed", "surrogate", seed)
+    validate_integer("max_leaves", "surrogate", max_leaves, low=2)
+    rng = to_generator("seed", "surrogate", seed)
     first = np.sort(np.unique(points.codes, axis=0, return_index=True)[1])
-    different = points.take(first)
+    distinct = points.take(first)
     if callable(answers):
-        given = answers(different.frame)
-        _check_length(given, len(different))
+        raw_answers = answers(distinct.frame)
+        _validate_length(raw_answers, len(distinct))
     else:
-        _check_length(answers, len(points))
-        given = _array(answers)[first]
-    codes, labels = _coded(_array(given), numbers)
-    known = np.flatnonzero(codes >= 0 if labels is not None else np.isfinite(codes))
-    if len(known) < FEWEST:
+        _validate_length(answers, len(points))
+        raw_answers = _to_array(answers)[first]
+    codes, labels = _encode_answers(_to_array(raw_answers), numbers)
+    answered = np.flatnonzero(codes >= 0 if labels is not None else np.isfinite(codes))
+    if len(answered) < MIN_ANSWERED_POINTS:
         raise DataError(
-            f"There are {plural(len(known), 'different point')} with an answer, and a surrogate needs {FEWEST} at "
+            f"There are {pluralize(len(answered), 'different point')} with an answer, and a surrogate needs {MIN_ANSWERED_POINTS} at "
             "least. Give more points."
         )
-    mixed = rng.permutation(known)
-    held = mixed[: max(1, int(HELD_OUT * len(known)))]
-    used = mixed[len(held) :]
-    matrix = singles(different.codes)
-    tree = _fitted(matrix[used], codes[used], labels, points.space.names, max_leaves)
-    guess = tree.answer[leaf_of(tree, matrix[held])]
+    shuffled = rng.permutation(answered)
+    held_out = shuffled[: max(1, int(HELD_OUT_SHARE * len(answered)))]
+    training = shuffled[len(held_out) :]
+    matrix = to_single_precision(distinct.codes)
+    tree = _fit_tree(matrix[training], codes[training], labels, points.space.names, max_leaves)
+    predicted = tree.answer[find_leaves(tree, matrix[held_out])]
     tolerance = None
     if labels is None:
-        tolerance = WITHIN * float(np.ptp(codes[known]))
-        agrees = int((np.abs(guess - codes[held]) <= tolerance).sum())
+        tolerance = TOLERANCE_SHARE * float(np.ptp(codes[answered]))
+        agreement_count = int((np.abs(predicted - codes[held_out]) <= tolerance).sum())
     else:
-        agrees = int((guess == codes[held]).sum())
+        agreement_count = int((predicted == codes[held_out]).sum())
     return Surrogate(
         tree,
-        agrees / len(held),
-        wilson(agrees, len(held)),
-        len(used),
-        len(held),
-        len(different) - len(known),
+        agreement_count / len(held_out),
+        compute_wilson_interval(agreement_count, len(held_out)),
+        len(training),
+        len(held_out),
+        len(distinct) - len(answered),
         points.space,
         tolerance,
     )
 
 
-def _fitted(
+def _fit_tree(
     matrix: npt.NDArray[np.float32],
     codes: npt.NDArray[Any],
     labels: tuple[Any, ...] | None,
@@ -191,8 +193,8 @@ def _fitted(
 
     kind = DecisionTreeRegressor if labels is None else DecisionTreeClassifier
     # which of two equal splits is taken is settled, so that the same answers give the same tree
-    [tree] = trees_of(kind(max_leaf_nodes=max_leaves, random_state=0).fit(matrix, codes))
-    tree = tree.named(names)
+    [tree] = read_trees(kind(max_leaf_nodes=max_leaves, random_state=0).fit(matrix, codes))
+    tree = tree.with_names(names)
     if labels is None:
         return tree
     assert tree.labels is not None  # codes, of the labels that occurred in what it was fitted to
@@ -200,44 +202,46 @@ def _fitted(
     return replace(tree, answer=answer, value=np.eye(len(labels))[answer], labels=labels)
 
 
-def _array(answers: Any) -> npt.NDArray[Any]:
+def _to_array(answers: Any) -> npt.NDArray[Any]:
     """Return answers as an array with one element each; None or NaN stands for none."""
-    answered = getattr(answers, "ok", None) if hasattr(answers, "status") else None  # outputs of a system
+    is_answered = getattr(answers, "ok", None) if hasattr(answers, "status") else None  # outputs of a system
     answers = getattr(answers, "values", answers)
     if isinstance(answers, np.ndarray) and answers.ndim == 1:
-        found = answers
+        array = answers
     else:
-        listed = [tuple(each) if isinstance(each, list | np.ndarray) else each for each in answers]
-        found = np.empty(len(listed), dtype=object)
-        found[:] = listed
-    if answered is None or answered.all():
-        return found
-    return np.where(answered, found, np.nan if found.dtype.kind == "f" else np.array(None))
+        items = [tuple(answer) if isinstance(answer, list | np.ndarray) else answer for answer in answers]
+        array = np.empty(len(items), dtype=object)
+        array[:] = items
+    if is_answered is None or is_answered.all():
+        return array
+    return np.where(is_answered, array, np.nan if array.dtype.kind == "f" else np.array(None))
 
 
-def _check_length(answers: Any, expected: int) -> None:
+def _validate_length(answers: Any, expected: int) -> None:
     count = len(answers) if hasattr(answers, "__len__") else -1
     if count != expected:
         got = f"{count:,}" if count >= 0 else type(answers).__name__
         raise DataError(f"There must be one answer for each of {expected:,} points. Got {got}.")
 
 
-def _coded(answers: npt.NDArray[Any], numbers: bool | None) -> tuple[npt.NDArray[Any], tuple[Any, ...] | None]:
+def _encode_answers(
+    answers: npt.NDArray[Any], numbers: bool | None
+) -> tuple[npt.NDArray[Any], tuple[Any, ...] | None]:
     """Return answers as numbers and None, or as places in a list of labels, -1 where there is none."""
     import pandas as pd
 
     values = pd.Series(answers).infer_objects()
-    real = pd.api.types.is_float_dtype(values.dtype)
+    is_float = pd.api.types.is_float_dtype(values.dtype)
     if numbers is None:
-        finite = values[np.isfinite(values)] if real else values
-        numbers = real and bool((finite % 1 != 0).any())
+        finite = values[np.isfinite(values)] if is_float else values
+        numbers = is_float and bool((finite % 1 != 0).any())
     if numbers:
         try:
             return values.to_numpy(dtype=np.float64), None
         except (TypeError, ValueError):
             sample = next(value for value in values if not isinstance(value, int | float))
             raise DataError(
-                f"The answers are said to be numbers, and {short(sample)!r} is none. Leave numbers=True out."
+                f"The answers are said to be numbers, and {format_short(sample)!r} is none. Leave numbers=True out."
             ) from None
     codes, labels = pd.factorize(values)
     return codes.astype(np.int64), tuple(pd.Series(labels).tolist())

@@ -8,18 +8,18 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .._checks import did_you_mean, is_number, reject, whole_number
+from .._checks import is_number, reject, suggest_name, validate_integer
 from ..errors import ArgumentError, DatamorphicError
-from ..morphisms.subject import subject_of
+from ..morphisms.subject import build_subject
 from ..relations.base import Relation
 from ..relations.further import LEARNER_RELATIONS
 from ..relations.learners import LearnerRelation
-from ..relations.necessity import stance
-from ..relations.predicting import PREDICTING
-from ..verbs.keeping import Keep, named
-from .holding import Held, held, stoppable
-from .learning import held_by_learner
-from .profiles import Settings, settings
+from ..relations.necessity import find_stance
+from ..relations.predicting import PREDICTOR_RELATIONS
+from ..verbs.keeping import KeepOptions, find_system_name
+from .holding import AssertionOutcome, check_model_relation, stop_on_interrupt
+from .learning import check_learner_relation
+from .profiles import Settings, get_settings
 from .replaying import Memory
 
 
@@ -93,43 +93,47 @@ def assert_holds(
     ...
     """
     __tracebackhide__ = True
-    found: list[Held] = []
+    outcomes: list[AssertionOutcome] = []
     try:
-        now, chosen = settings(), _relations(relation)
+        settings, relations = get_settings(), _select_relations(relation)
         if not is_number(tolerated) or not 0 <= tolerated < 1:
             reject("tolerated", "assert_holds", "a share from 0 to below 1", tolerated)
-        start = now.seed if seed is None else whole_number("seed", "assert_holds", seed)
-        many = now.cases if cases is None else whole_number("cases", "assert_holds", cases, 1)
-        memory = Memory(now, store, named(model, name, Keep("")))
-        limit = budget or now.budget
+        start_seed = settings.seed if seed is None else validate_integer("seed", "assert_holds", seed)
+        case_count = settings.cases if cases is None else validate_integer("cases", "assert_holds", cases, 1)
+        memory = Memory(settings, store, find_system_name(model, name, KeepOptions("")))
+        limit = budget or settings.budget
         subject = None
-        with stoppable():
-            for each in chosen:
-                if isinstance(each, LearnerRelation):
-                    about = stance(each.name, model)
-                    found.append(
-                        held_by_learner(
-                            each,
+        with stop_on_interrupt():
+            for single_relation in relations:
+                if isinstance(single_relation, LearnerRelation):
+                    stance = find_stance(single_relation.name, model)
+                    outcomes.append(
+                        check_learner_relation(
+                            single_relation,
                             model,
-                            about,
+                            stance,
                             memory,
                             data=data,
                             target=target,
-                            cases=many,
-                            seed=start,
+                            cases=case_count,
+                            seed=start_seed,
                             budget=limit,
                         )
                     )
                 else:
-                    subject = subject or subject_of(
-                        model, data, target=target, space=space, seeds=many, rng=np.random.default_rng(start),
+                    subject = subject or build_subject(
+                        model, data, target=target, space=space, seeds=case_count, rng=np.random.default_rng(start_seed),
                         trust=trust, scalar=scalar, name=name,
                     )  # fmt: skip
-                    found.append(held(each, subject, memory, seed=start, budget=limit, timeout=timeout))
-                note(now, found[-1], start)
+                    outcomes.append(
+                        check_model_relation(
+                            single_relation, subject, memory, seed=start_seed, budget=limit, timeout=timeout
+                        )
+                    )
+                record_outcome(settings, outcomes[-1], start_seed)
     except DatamorphicError as error:
-        told_again(error)
-    verdict(found, now, start if seed is None else None, tolerated, f"seed={start}")
+        reraise(error)
+    raise_if_violated(outcomes, settings, start_seed if seed is None else None, tolerated, f"seed={start_seed}")
 
 
 def assert_covers(
@@ -178,75 +182,82 @@ def assert_covers(
     __tracebackhide__ = True
     from ..verbs.cover import cover
 
-    now, began = settings(), time.monotonic()
+    settings, began = get_settings(), time.monotonic()
     try:
         if not is_number(at_least) or not 0 < at_least <= 1:
             reject("at_least", "assert_covers", "a share above 0, 1 at most", at_least)
         coverage = cover(tree, data, target=target, space=space, criterion=criterion, **options)
     except DatamorphicError as error:
-        told_again(error)
-    does, what = ("kill", "mutants") if criterion == "DTMT" else ("reach", "leaves")
-    now.note(
+        reraise(error)
+    verb, noun = ("kill", "mutants") if criterion == "DTMT" else ("reach", "leaves")
+    settings.record(
         relation=f"covers {criterion}", cases=len(coverage.covered), violated=int((~coverage.covered).sum()),
-        calls=coverage.rows, seconds=round(time.monotonic() - began, 3), note=f"{coverage.share:.1%} of the {what}",
+        calls=coverage.rows, seconds=round(time.monotonic() - began, 3), note=f"{coverage.share:.1%} of the {noun}",
     )  # fmt: skip
     if coverage.share < at_least:
-        more = "" if criterion == "DTC" else f", criterion={criterion!r}"
+        criterion_text = "" if criterion == "DTC" else f", criterion={criterion!r}"
         raise AssertionError(
-            f"The data {does} {100 * coverage.share:.1f} % of the {what}, and at least {100 * at_least:g} % were asked "
-            f"for.\n{coverage.describe()}\nAdd rows that do: dm.cover(model, data{more}).fix() makes them."
+            f"The data {verb} {100 * coverage.share:.1f} % of the {noun}, and at least {100 * at_least:g} % were asked "
+            f"for.\n{coverage.describe()}\nAdd rows that do: dm.cover(model, data{criterion_text}).fix() makes them."
         )
 
 
-def note(now: Settings, found: Held, seed: int | None, more: str = "") -> None:
+def record_outcome(settings: Settings, outcome: AssertionOutcome, seed: int | None, remark: str = "") -> None:
     """Leave the figures of a check for the summary of pytest."""
-    now.note(
-        relation=found.relation,
-        cases=found.cases + found.undefined + found.tried,
-        violated=found.violated + found.replayed,
-        calls=found.calls,
-        seconds=round(found.seconds, 3),
+    settings.record(
+        relation=outcome.relation,
+        cases=outcome.cases + outcome.undefined_count + outcome.tried_count,
+        violated=outcome.violated_count + outcome.replayed_count,
+        calls=outcome.calls,
+        seconds=round(outcome.seconds, 3),
         seed=seed,
-        note=", ".join(filter(None, (more, found.note))),
+        note=", ".join(filter(None, (remark, outcome.note))),
     )
 
 
-def verdict(found: Sequence[Held], now: Settings, seed: int | None, tolerated: float, words: str) -> None:
+def raise_if_violated(
+    outcomes: Sequence[AssertionOutcome], settings: Settings, seed: int | None, tolerated: float, rerun_hint: str
+) -> None:
     """Raise AssertionError if a relation is broken, or if nothing could be judged at all."""
     __tracebackhide__ = True
-    again = now.again(seed) or f"give {words}"
-    broken = [each.describe(again) for each in found if each.fails(tolerated)]
-    if broken:
-        raise AssertionError("\n\n".join(broken))
-    if not any(each.judged for each in found):
-        why = "; ".join(f"{each.relation!r}: {each.silent or 'no case it applies to was tried'}" for each in found)
+    rerun_command = settings.format_rerun_command(seed) or f"give {rerun_hint}"
+    failures = [outcome.describe(rerun_command) for outcome in outcomes if outcome.is_failing(tolerated)]
+    if failures:
+        raise AssertionError("\n\n".join(failures))
+    if not any(outcome.judged for outcome in outcomes):
+        why = "; ".join(
+            f"{outcome.relation!r}: {outcome.unjudged_reason or 'no case it applies to was tried'}"
+            for outcome in outcomes
+        )
         raise AssertionError(
             f"Nothing was tested: {why}. An assert that says nothing would hold whatever the model does: leave it out, "
             "or give data to which it applies."
         )
 
 
-def told_again(error: DatamorphicError) -> NoReturn:
+def reraise(error: DatamorphicError) -> NoReturn:
     """Raise an error of ours again, without the way it came: its message says all there is to know."""
     __tracebackhide__ = True
     raise error.with_traceback(None) from None
 
 
-def _relations(given: Any) -> list[Relation | LearnerRelation]:
+def _select_relations(request: Any) -> list[Relation | LearnerRelation]:
     """Return the relations that were asked for."""
-    several = given if isinstance(given, list | tuple | set | frozenset) else [given]
-    known: dict[str, Relation | LearnerRelation] = {**PREDICTING, **LEARNER_RELATIONS}
-    found = []
-    for each in several:
-        if isinstance(each, str):
-            if each not in known:
-                raise ArgumentError(f"There is no relation {each!r}. {did_you_mean(each, known)}")
-            each = known[each]
-        elif isinstance(each, type) and issubclass(each, Relation | LearnerRelation):
-            each = each()
-        if not isinstance(each, Relation | LearnerRelation):
-            reject("relation", "assert_holds", "a Relation, the name of one, or several of these", each)
-        found.append(each)
-    if not found:
-        reject("relation", "assert_holds", "at least one relation", given)
-    return found
+    candidates = request if isinstance(request, list | tuple | set | frozenset) else [request]
+    known_relations: dict[str, Relation | LearnerRelation] = {**PREDICTOR_RELATIONS, **LEARNER_RELATIONS}
+    relations = []
+    for relation in candidates:
+        if isinstance(relation, str):
+            if relation not in known_relations:
+                raise ArgumentError(
+                    f"There is no relation {relation!r}. {suggest_name(relation, known_relations)}"
+                )
+            relation = known_relations[relation]
+        elif isinstance(relation, type) and issubclass(relation, Relation | LearnerRelation):
+            relation = relation()
+        if not isinstance(relation, Relation | LearnerRelation):
+            reject("relation", "assert_holds", "a Relation, the name of one, or several of these", relation)
+        relations.append(relation)
+    if not relations:
+        reject("relation", "assert_holds", "at least one relation", request)
+    return relations

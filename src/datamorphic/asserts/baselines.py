@@ -9,9 +9,9 @@ from typing import Any
 from ..errors import DatamorphicError, UsageError
 from ..fronts.front import Front
 from ..verbs.explore import explore
-from .asserting import told_again
-from .holding import stoppable
-from .profiles import Settings, settings
+from .asserting import reraise
+from .holding import stop_on_interrupt
+from .profiles import Settings, get_settings
 
 
 def assert_front_unchanged(
@@ -24,7 +24,7 @@ def assert_front_unchanged(
     trust: bool = False,
     scalar: bool = False,
     name: str | None = None,
-    **exploring: Any,
+    **explore_options: Any,
 ) -> None:
     """Raise AssertionError if the border of a model is no longer where a baseline has it.
 
@@ -63,56 +63,56 @@ def assert_front_unchanged(
     AssertionError: ...
     """
     __tracebackhide__ = True
-    now, file = settings(), Path(baseline)
+    settings, file = get_settings(), Path(baseline)
     options: dict[str, Any] = {"target": target, "trust": trust, "scalar": scalar, "name": name, "progress": False}
-    options |= {"budget": now.budget} if now.budget else {}
-    options |= exploring
+    options |= {"budget": settings.budget} if settings.budget else {}
+    options |= explore_options
     try:
         if not file.exists():
-            if not now.update:
+            if not settings.update:
                 raise AssertionError(
                     f"There is no baseline {str(file)!r}. Make one of a model you trust: dm.explore(model, data)"
                     f".save({str(file)!r}), or pytest with --datamorphic-update. Then keep it with the tests."
                 )
-            with stoppable():
+            with stop_on_interrupt():
                 front = explore(model, data, **options)
-            written(front, file)
-            front_note(now, file, front, note="the baseline was written")
+            write_baseline(front, file)
+            record_comparison(settings, file, front, note="the baseline was written")
             return
         old = Front.load(file)
-        with stoppable():
-            front = explore(model, old.seeds if data is None else data, **as_before(old) | options)
+        with stop_on_interrupt():
+            front = explore(model, old.seeds if data is None else data, **get_explore_options(old) | options)
             change = old.diff(front, tolerance=tolerance)
     except DatamorphicError as error:
-        told_again(error)
-    compared, changed = len(change.judged) + change.rows_asked, 0
+        reraise(error)
+    compared_count, changed_count = len(change.judged) + change.rows_asked, 0
     if not change.unchanged:
         rows = 0 if change.rows is None else len(change.rows)
-        changed = max(1, int((change.judged["status"] != "kept").sum()) + rows)
-    rewritten = bool(changed) and now.update
-    said = "the baseline was written anew" if rewritten else ""
-    front_note(now, file, front, compared, changed, change.calls, said)
+        changed_count = max(1, int((change.judged["status"] != "kept").sum()) + rows)
+    rewritten = bool(changed_count) and settings.update
+    note = "the baseline was written anew" if rewritten else ""
+    record_comparison(settings, file, front, compared_count, changed_count, change.calls, note)
     if rewritten:
-        written(front, file)
-    elif changed:
+        write_baseline(front, file)
+    elif changed_count:
         raise AssertionError(
             f"The border of {front.subject} is not where {str(file)!r} has it.\n{change.describe()}\n"
-            f"If it is meant to be there, write the baseline anew: {now.again(None) or 'pytest'} --datamorphic-update"
+            f"If it is meant to be there, write the baseline anew: {settings.format_rerun_command(None) or 'pytest'} --datamorphic-update"
         )
-    elif not compared:
+    elif not compared_count:
         raise AssertionError(
             f"Nothing was tested: neither {str(file)!r} nor the model of today has a border, and no inputs to compare. "
             "Explore with more walks, or leave this assert out."
         )
 
 
-def as_before(front: Front) -> dict[str, Any]:
+def get_explore_options(front: Front) -> dict[str, Any]:
     """Return the options of `dm.explore` that a front was made with."""
-    kept = front.settings
+    settings = front.settings
     names = ("steps", "walk_distance", "delta", "moves", "refine", "pool", "seed")
-    options = {name: kept[name] for name in names if name in kept}
+    options = {name: settings[name] for name in names if name in settings}
     options["seed"] = options.get("seed") or 0
-    kind, value = kept.get("border_kind"), kept.get("border_value")
+    kind, value = settings.get("border_kind"), settings.get("border_value")
     if kind in ("threshold", "jump"):
         options[kind] = value
     elif kind in ("hierarchy", "multilabel"):
@@ -123,27 +123,33 @@ def as_before(front: Front) -> dict[str, Any]:
     }  # those that were made: time may have run out
 
 
-def written(front: Front, file: Path) -> None:
+def write_baseline(front: Front, file: Path) -> None:
     """Write a baseline, whole or not at all: other processes may be reading it."""
-    aside = file.with_name(f".{file.name}.{os.getpid()}")
+    temporary_file = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        front.save(aside)
-        os.replace(aside, file)
+        front.save(temporary_file)
+        os.replace(temporary_file, file)
     except OSError as error:
         raise UsageError(
             f"The baseline cannot be written to {str(file)!r}: {error.strerror}. Choose another place."
         ) from None
     finally:
-        aside.unlink(missing_ok=True)
+        temporary_file.unlink(missing_ok=True)
 
 
-def front_note(
-    now: Settings, file: Path, front: Front, compared: int = 0, changed: int = 0, calls: int = 0, note: str = ""
+def record_comparison(
+    settings: Settings,
+    file: Path,
+    front: Front,
+    compared_count: int = 0,
+    changed_count: int = 0,
+    calls: int = 0,
+    note: str = "",
 ) -> None:
     """Leave the figures of a comparison for the summary of pytest."""
     seconds = round(front.seconds, 3)
-    now.note(
-        relation=f"front {file.name}", cases=compared, violated=changed, calls=front.calls + calls, seconds=seconds,
+    settings.record(
+        relation=f"front {file.name}", cases=compared_count, violated=changed_count, calls=front.calls + calls, seconds=seconds,
         note=note,
     )  # fmt: skip

@@ -10,25 +10,25 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import plural
-from .._intervals import wilson
+from .._checks import pluralize
+from .._intervals import compute_wilson_interval
 from ..errors import Interrupted, OutOfBudget
-from ..morphisms.subject import Subject
-from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Groups, Relation
-from ..runs.drive import Tally, drive
+from ..morphisms.subject import SubjectUnderTest
+from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Relation
+from ..runs.drive import CallCounter, drive
 from ..runs.interrupts import Interrupts
 from ..space.points import Points
 from ..strategies.flow import Budget
 from ..sut.base import Executor
-from ..verdicts.asking import checked
-from ..verdicts.examples import example_of
-from .replaying import Again, Memory, cases_of, restored, try_again
+from ..verdicts.asking import run_relation_check
+from ..verdicts.examples import format_example
+from .replaying import Memory, ReplayCase, replay_violations, restore_case, to_stored_cases
 
-FIRST = 25  # cases that are tried first where there is a budget; then twice as many, and so on
+FIRST_WAVE_CASES = 25  # cases that are tried first where there is a budget; then twice as many, and so on
 
 
 @dataclass(frozen=True)
-class Held:
+class AssertionOutcome:
     """What became of a relation.
 
     Attributes
@@ -57,59 +57,65 @@ class Held:
     says: str
     system: str
     cases: int = 0
-    violated: int = 0
-    undefined: int = 0
+    violated_count: int = 0
+    undefined_count: int = 0
     calls: int = 0
     seconds: float = 0.0
     example: str = ""
-    silent: str = ""
-    tried: int = 0
-    replayed: int = 0
+    unjudged_reason: str = ""
+    tried_count: int = 0
+    replayed_count: int = 0
     note: str = ""
     remark: str = ""
 
-    def fails(self, tolerated: float = 0.0) -> bool:
+    def is_failing(self, tolerated: float = 0.0) -> bool:
         """Tell whether too many cases violate it or have no answer; a violation that is known always counts."""
-        return bool(self.replayed) or self.violated + self.undefined > tolerated * (self.cases + self.undefined)
+        return bool(self.replayed_count) or self.violated_count + self.undefined_count > tolerated * (
+            self.cases + self.undefined_count
+        )
 
     @property
     def judged(self) -> bool:
         """Whether anything could be judged."""
-        return bool(self.cases or self.undefined or self.replayed)
+        return bool(self.cases or self.undefined_count or self.replayed_count)
 
-    def describe(self, again: str) -> str:
+    def describe(self, rerun_command: str) -> str:
         """Return what is wrong in words, and how to see it again."""
         lines = [f"{self.system} does not keep {self.relation!r}: {self.says}."]
-        if self.replayed:
-            still = "still does" if self.replayed == 1 else "still do"
-            lines.append(f"{plural(self.replayed, 'case')} that violated it before {still} (replayed first).")
-        if self.violated:
-            low, high = wilson(self.violated, self.cases)
-            verb = "violates" if self.violated == 1 else "violate"
+        if self.replayed_count:
+            still_text = "still does" if self.replayed_count == 1 else "still do"
             lines.append(
-                f"{self.violated:,} of {plural(self.cases, 'case')} {verb} it: {_percent(self.violated / self.cases)} "
-                f"({_percent(low)} to {_percent(high)} with 95 % confidence)."
+                f"{pluralize(self.replayed_count, 'case')} that violated it before {still_text} (replayed first)."
             )
-        elif self.replayed:
-            lines.append(f"Of {plural(self.cases, 'new case')} none violates it.")
-        elif self.undefined:
+        if self.violated_count:
+            low, high = compute_wilson_interval(self.violated_count, self.cases)
+            verb = "violates" if self.violated_count == 1 else "violate"
+            lines.append(
+                f"{self.violated_count:,} of {pluralize(self.cases, 'case')} {verb} it: {_format_percent(self.violated_count / self.cases)} "
+                f"({_format_percent(low)} to {_format_percent(high)} with 95 % confidence)."
+            )
+        elif self.replayed_count:
+            lines.append(f"Of {pluralize(self.cases, 'new case')} none violates it.")
+        elif self.undefined_count:
             lines = [f"Whether {self.system} keeps {self.relation!r} is not known: {self.says}."]
-        if self.undefined:
-            many = plural(self.cases + self.undefined, "case")
-            lines.append(f"It gave no answer to {self.undefined:,} of {many}: {self.silent or 'and no reason'}.")
+        if self.undefined_count:
+            cases_text = pluralize(self.cases + self.undefined_count, "case")
+            lines.append(
+                f"It gave no answer to {self.undefined_count:,} of {cases_text}: {self.unjudged_reason or 'and no reason'}."
+            )
         if self.remark:
             lines.append(self.remark)
         if self.example:
             lines += ["The smallest example:", *(f"  {line}" for line in self.example.splitlines())]
-        return "\n".join([*lines, f"To see it again: {again}"])
+        return "\n".join([*lines, f"To see it again: {rerun_command}"])
 
 
-def _percent(share: float) -> str:
+def _format_percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
 @contextmanager
-def stoppable() -> Iterator[None]:
+def stop_on_interrupt() -> Iterator[None]:
     """End the run of pytest, not this test alone, when the user presses Ctrl-C."""
     with Interrupts() as interrupts:
         try:
@@ -120,112 +126,128 @@ def stoppable() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-def name_of(relation: Relation) -> str:
+def get_relation_name(relation: Relation) -> str:
     """Return what a relation is called: its name, or that of its class."""
     return relation.name or type(relation).__name__
 
 
-def held(
-    relation: Relation, subject: Subject, memory: Memory, *, seed: int, budget: Any = None, **driving: Any
-) -> Held:
+def check_model_relation(
+    relation: Relation,
+    subject: SubjectUnderTest,
+    memory: Memory,
+    *,
+    seed: int,
+    budget: Any = None,
+    **drive_options: Any,
+) -> AssertionOutcome:
     """Put a relation to a system: what violated it before first, then its inputs.
 
     `driving` are options of `drive`.
     """
-    name, sut, inputs = name_of(relation), subject.sut, subject.seeds
-    about: dict[str, Any] = {"relation": name, "says": relation.says or "no promise was put in words"}
-    about["system"] = subject.name
-    silent = relation.why_not(sut, inputs)
-    if silent:
-        return Held(**about, silent=silent, note=f"says nothing: {silent}")
+    name, sut, inputs = get_relation_name(relation), subject.sut, subject.seeds
+    description: dict[str, Any] = {"relation": name, "says": relation.says or "no promise was put in words"}
+    description["system"] = subject.name
+    obstacle = relation.why_not(sut, inputs)
+    if obstacle:
+        return AssertionOutcome(**description, unjudged_reason=obstacle, note=f"says nothing: {obstacle}")
     began, calls = time.monotonic(), 0
-    count, found, spent = _Count(), None, False
-    recalled = (restored(each, inputs.space) for each in memory.recall(name))
-    tally = Tally()
-    still = _tried_again(relation, sut, [each for each in recalled if each is not None], tally, driving)
-    calls += tally.calls
+    verdict_counter, check, spent = _VerdictCounter(), None, False
+    replay_cases = (restore_case(failure, inputs.space) for failure in memory.recall(name))
+    call_counter = CallCounter()
+    replays = _replay(
+        relation, sut, [case for case in replay_cases if case is not None], call_counter, drive_options
+    )
+    calls += call_counter.calls
     limit, runs = Budget.parse(budget), 0
-    for some in _waves(inputs, limit):
-        tally = Tally()
-        left = _left(limit, runs, began)
+    for wave in _iter_waves(inputs, limit):
+        call_counter = CallCounter()
+        remaining = _get_remaining_budget(limit, runs, began)
         try:
-            found = checked(relation, sut, some, seed=seed, tally=tally, budget=left, **driving)
+            check = run_relation_check(
+                relation, sut, wave, seed=seed, counter=call_counter, budget=remaining, **drive_options
+            )
         except OutOfBudget as error:
             if isinstance(error, Interrupted):
                 raise
             spent = True
             break
         finally:
-            calls, runs = calls + tally.calls, runs + tally.runs
-        count.add(found.groups, len(some))
-        if count.violated:
+            calls, runs = calls + call_counter.calls, runs + call_counter.runs
+        verdict_counter.add(check.groups, len(wave))
+        if verdict_counter.violated_count:
             break
-    smallest = found.smallest if found is not None and count.violated else None
-    new = []
-    if found is not None and count.violated:
-        new = cases_of(relation, smallest, found.groups.violations, seed)
-    tried = [(again.failure, bool(len(groups))) for again, groups in still]
-    memory.learn(name, tried, new)
-    violated = [groups for _, groups in sorted(still, key=lambda each: each[0].place) if len(groups)]
-    shown = violated[0] if violated else smallest if smallest is not None and len(smallest) else None
-    notes = [f"{len(violated)} of {len(tried)} replayed"] if tried else []
-    notes += [f"no answer to {count.undefined:,}"] if count.undefined else []
+    smallest = check.smallest if check is not None and verdict_counter.violated_count else None
+    new_cases = []
+    if check is not None and verdict_counter.violated_count:
+        new_cases = to_stored_cases(relation, smallest, check.groups.violations, seed)
+    replay_results = [(replay_case.failure, bool(len(groups))) for replay_case, groups in replays]
+    memory.update(name, replay_results, new_cases)
+    violated_groups = [groups for _, groups in sorted(replays, key=lambda replay: replay[0].place) if len(groups)]
+    example_groups = (
+        violated_groups[0] if violated_groups else smallest if smallest is not None and len(smallest) else None
+    )
+    notes = [f"{len(violated_groups)} of {len(replay_results)} replayed"] if replay_results else []
+    notes += [f"no answer to {verdict_counter.undefined_count:,}"] if verdict_counter.undefined_count else []
     notes += ["the budget is spent"] if spent else []
-    return Held(
-        **about,
-        cases=count.cases,
-        violated=count.violated,
-        undefined=count.undefined,
+    return AssertionOutcome(
+        **description,
+        cases=verdict_counter.cases,
+        violated_count=verdict_counter.violated_count,
+        undefined_count=verdict_counter.undefined_count,
         calls=calls,
         seconds=time.monotonic() - began,
-        example="" if shown is None else example_of(shown),
-        silent=count.message or ("the budget was spent before an answer came" if spent else ""),
-        tried=len(tried),
-        replayed=len(violated),
+        example="" if example_groups is None else format_example(example_groups),
+        unjudged_reason=verdict_counter.message or ("the budget was spent before an answer came" if spent else ""),
+        tried_count=len(replay_results),
+        replayed_count=len(violated_groups),
         note=", ".join(notes),
     )
 
 
-def _tried_again(
-    relation: Relation, sut: Executor, known: list[Again], tally: Tally, driving: dict[str, Any]
-) -> list[tuple[Again, Groups]]:
+def _replay(
+    relation: Relation,
+    sut: Executor,
+    replay_cases: list[ReplayCase],
+    call_counter: CallCounter,
+    drive_options: dict[str, Any],
+) -> list[tuple[ReplayCase, JudgedGroups]]:
     """Return known violations, each with what violates the relation still."""
-    if not known:
+    if not replay_cases:
         return []
-    flow = try_again(relation, sut, known)
-    quiet = {"progress": False, "recheck": 0, "alive": True, **driving}
-    return list(zip(known, drive(flow, relation.system(sut), tally=tally, **quiet), strict=True))
+    flow = replay_violations(relation, sut, replay_cases)
+    options = {"progress": False, "recheck": 0, "alive": True, **drive_options}
+    return list(zip(replay_cases, drive(flow, relation.system(sut), tally=call_counter, **options), strict=True))
 
 
-class _Count:
+class _VerdictCounter:
     """Cases by verdict; a case that several groups are made of counts once, by the worst of them."""
 
     def __init__(self) -> None:
-        self.cases = self.violated = self.undefined = 0
+        self.cases = self.violated_count = self.undefined_count = 0
         self.message = ""
 
-    def add(self, groups: Groups, inputs: int) -> None:
+    def add(self, groups: JudgedGroups, inputs: int) -> None:
         """Count the groups of some inputs."""
         worst = np.full(inputs, INAPPLICABLE, dtype=np.int8)
         for verdict in (HOLDS, UNDEFINED, VIOLATED):
             worst[groups.rows[groups.verdicts == verdict]] = verdict
-        violated, holds = int((worst == VIOLATED).sum()), int((worst == HOLDS).sum())
-        self.cases += holds + violated
-        self.violated += violated
-        self.undefined += int((worst == UNDEFINED).sum())
+        violated_count, holds = int((worst == VIOLATED).sum()), int((worst == HOLDS).sum())
+        self.cases += holds + violated_count
+        self.violated_count += violated_count
+        self.undefined_count += int((worst == UNDEFINED).sum())
         for outputs in (groups.before, groups.after):
             self.message = self.message or next(iter(outputs.messages.values()), "")
 
 
-def _waves(inputs: Points, budget: Budget) -> Iterator[Points]:
+def _iter_waves(inputs: Points, budget: Budget) -> Iterator[Points]:
     """Yield inputs: all at once, or more and more where there is a budget, so that some are judged before it is spent."""
-    start, size = 0, len(inputs) if budget == Budget() else FIRST
+    start, size = 0, len(inputs) if budget == Budget() else FIRST_WAVE_CASES
     while start < len(inputs):
         yield inputs.take(slice(start, start + size))
         start, size = start + size, 2 * size
 
 
-def _left(budget: Budget, runs: int, began: float) -> Budget:
+def _get_remaining_budget(budget: Budget, runs: int, began: float) -> Budget:
     """Return what is left of a budget; of what is spent so little that nothing can be asked."""
     seconds = budget.seconds
     return Budget(

@@ -7,21 +7,21 @@ from typing import Any
 
 from ..errors import DataError
 from ..relations.base import INAPPLICABLE, UNDEFINED
-from ..relations.drawing import parts_of
-from ..relations.examining import Inputs
+from ..relations.drawing import make_data_sampler
+from ..relations.examining import TrainingSource
 from ..relations.learners import LearnerRelation
 from ..relations.necessity import Stance
-from ..sut.learner import learner_text
-from ..verdicts.examination import Examination, random_draw, to_test
-from ..verdicts.violation import Violation
-from .holding import Held
+from ..sut.learner import format_learner
+from ..verdicts.examination import LearnerSession, make_random_sampler, prepare_outcomes
+from ..verdicts.violation import LearnerViolation
+from .holding import AssertionOutcome
 from .replaying import Memory
 
-CASES = 20  # test cases of a training set: a fit may be slow
-FEWEST = 20  # rows of a random one, so that most relations apply
+CASES_PER_TRAINING_SET = 20  # test cases of a training set: a fit may be slow
+MIN_TRAINING_ROWS = 20  # rows of a random one, so that most relations apply
 
 
-def held_by_learner(
+def check_learner_relation(
     relation: LearnerRelation,
     learner: Any,
     stance: Stance,
@@ -33,53 +33,61 @@ def held_by_learner(
     seed: int,
     budget: Any = None,
     shrink: bool = True,
-) -> Held:
+) -> AssertionOutcome:
     """Put a relation to a learner: what violated it before first, then new training sets.
 
     Without `shrink` no smaller example is looked for, and nothing is kept: for promises that nobody has to keep.
     """
     name, began = relation.name, time.monotonic()
-    draw = random_draw(learner, least=FEWEST) if data is None else parts_of(data, target)
-    inputs = Inputs(draw, cases, CASES, seed)
-    (each,) = to_test([relation], {name: stance}, seed)
-    learning = Examination(learner, [each], inputs, {"progress": False})
-    tried = []
-    still: list[Violation] = []
-    for failure in [] if each.statistical or not shrink else memory.recall(name):
+    sampler = (
+        make_random_sampler(learner, min_rows=MIN_TRAINING_ROWS)
+        if data is None
+        else make_data_sampler(data, target)
+    )
+    inputs = TrainingSource(sampler, cases, CASES_PER_TRAINING_SET, seed)
+    (outcome,) = prepare_outcomes([relation], {name: stance}, seed)
+    session = LearnerSession(learner, [outcome], inputs, {"progress": False})
+    replay_results = []
+    violations: list[LearnerViolation] = []
+    for failure in [] if outcome.statistical or not shrink else memory.recall(name):
         try:
-            again = learning.still(each, failure.case)
+            violation = session.replay(outcome, failure.case)
         except (DataError, KeyError, TypeError, ValueError):
             continue  # a case of another learner of this name
-        tried.append((failure, again is not None))
-        still += [again] if again is not None else []
-    learning.run(budget)
+        replay_results.append((failure, violation is not None))
+        violations += [violation] if violation is not None else []
+    session.run(budget)
     smallest, note = None, ""
-    if each.statistical:
-        note = f"{each.changed:,} changed, judged by their distribution"
-    elif each.changed and shrink:
-        smallest = learning.smallest(each, each.violations[0]) or learning.whole(each, each.violations[0])
-    case = None if smallest is None else learning.kept(smallest)
-    memory.learn(name, tried, [] if case is None else [case])
-    shown = still[0] if still else smallest
+    if outcome.statistical:
+        note = f"{outcome.changed_count:,} changed, judged by their distribution"
+    elif outcome.changed_count and shrink:
+        smallest = session.shrink(outcome, outcome.violations[0]) or session.reproduce(
+            outcome, outcome.violations[0]
+        )
+    case = None if smallest is None else session.to_stored_case(smallest)
+    memory.update(name, replay_results, [] if case is None else [case])
+    example = violations[0] if violations else smallest
     notes = [
         note,
-        f"{len(still)} of {len(tried)} replayed" if tried else "",
-        "the budget is spent" if learning.tally.exhausted else "",
+        f"{len(violations)} of {len(replay_results)} replayed" if replay_results else "",
+        "the budget is spent" if session.counter.exhausted else "",
     ]
-    silent = [text for text in each.messages if text]
-    return Held(
+    messages = [text for text in outcome.messages if text]
+    return AssertionOutcome(
         relation=name,
         says=relation.says,
-        system=learner_text(learner),
-        cases=each.judged,
-        violated=each.violated,
-        undefined=int(each.counts[UNDEFINED]),
-        calls=learning.tally.calls,
+        system=format_learner(learner),
+        cases=outcome.judged_count,
+        violated_count=outcome.violated_count,
+        undefined_count=int(outcome.counts[UNDEFINED]),
+        calls=session.counter.calls,
         seconds=time.monotonic() - began,
-        example="" if shown is None else shown.describe(),
-        silent=silent[0] if silent and (each.counts[UNDEFINED] or each.counts[INAPPLICABLE]) else "",
-        tried=len(tried),
-        replayed=len(still),
+        example="" if example is None else example.describe(),
+        unjudged_reason=messages[0]
+        if messages and (outcome.counts[UNDEFINED] or outcome.counts[INAPPLICABLE])
+        else "",
+        tried_count=len(replay_results),
+        replayed_count=len(violations),
         note=", ".join(filter(None, notes)),
         remark="" if stance.necessary else f"Not every right learner of its kind keeps it: {stance.reason}.",
     )

@@ -7,23 +7,23 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from .._checks import did_you_mean, reject
+from .._checks import reject, suggest_name
 from ..errors import ArgumentError, DatamorphicError, MissingExtra
 from ..relations.further import LEARNER_RELATIONS
 from ..relations.learners import LearnerRelation
-from ..relations.necessity import Stance, stance
-from ..sut.learner import learner_text
-from ..verbs.keeping import Keep, named
-from .asserting import note, told_again, verdict
-from .learning import held_by_learner
-from .profiles import settings
+from ..relations.necessity import Stance, find_stance
+from ..sut.learner import format_learner
+from ..verbs.keeping import KeepOptions, find_system_name
+from .asserting import raise_if_violated, record_outcome, reraise
+from .learning import check_learner_relation
+from .profiles import get_settings
 from .replaying import Memory
 
 Reasons = Mapping[str, str] | Callable[[Any], Mapping[str, str]]
-ARGUMENTS = ("learner", "relation")
+TEST_ARGUMENTS = ("learner", "relation")
 
 
-class Promise:
+class RelationAssertion:
     """A relation as a test gets it: call it with a learner, and it raises AssertionError unless the learner keeps it.
 
     A relation that the learner need not keep is a hypothesis: where it is violated the statistics say so, and no test
@@ -58,29 +58,31 @@ class Promise:
         __tracebackhide__ = True
         import pytest
 
-        now = settings()
-        start = now.seed if seed is None else seed
+        settings = get_settings()
+        start_seed = settings.seed if seed is None else seed
         try:
-            found = held_by_learner(
+            outcome = check_learner_relation(
                 self.relation,
                 learner,
                 self.stance,
-                Memory(now, None, named(learner, None, Keep(""))),
+                Memory(settings, None, find_system_name(learner, None, KeepOptions(""))),
                 data=self._data,
                 target=self._target,
-                cases=cases or now.cases,
-                seed=start,
-                budget=now.budget,
+                cases=cases or settings.cases,
+                seed=start_seed,
+                budget=settings.budget,
                 shrink=self.strict,
             )
         except DatamorphicError as error:
-            told_again(error)
-        hypothesis = "" if self.strict or not found.fails() else f"a hypothesis only: {self.stance.reason}"
-        note(now, found, start, hypothesis)
-        if not found.judged:
-            pytest.skip(f"{self.name} says nothing here: {found.silent or 'no case it applies to was tried'}")
-        if self.strict or found.undefined:
-            verdict([found], now, start if seed is None else None, 0.0, f"seed={start}")
+            reraise(error)
+        hypothesis = "" if self.strict or not outcome.is_failing() else f"a hypothesis only: {self.stance.reason}"
+        record_outcome(settings, outcome, start_seed, hypothesis)
+        if not outcome.judged:
+            pytest.skip(
+                f"{self.name} says nothing here: {outcome.unjudged_reason or 'no case it applies to was tried'}"
+            )
+        if self.strict or outcome.undefined_count:
+            raise_if_violated([outcome], settings, start_seed if seed is None else None, 0.0, f"seed={start_seed}")
 
 
 def parametrize_with_relations(
@@ -125,105 +127,112 @@ def parametrize_with_relations(
         import pytest
     except ImportError as error:
         raise MissingExtra("Tests of relations need pytest. Install it with: pip install pytest") from error
-    given = _learners(learners)
+    learner_list = _list_learners(learners)
     if data is None and target is not None:
         raise ArgumentError(f"The target {target!r} names a column of the data, and no data are given.")
     if data is not None and (target is None or target not in getattr(data, "columns", ())):
         raise ArgumentError("Data to learn from are a frame with labels: name their column with target=.")
-    chosen, strict = _chosen(relations)
+    chosen_relations, strict = _select_relations(relations)
     tests = []
-    for learner in given:
-        reasons = _reasons(expected_failures, learner, chosen)
-        for relation in chosen:
-            about = stance(relation.name, learner)
+    for learner in learner_list:
+        reasons = _read_reasons(expected_failures, learner, chosen_relations)
+        for relation in chosen_relations:
+            stance = find_stance(relation.name, learner)
             reason = reasons.get(relation.name)
-            if reason is None and about.strictness == "expected_failure":
-                reason = about.reason
+            if reason is None and stance.strictness == "expected_failure":
+                reason = stance.reason
             marks = [] if reason is None else [pytest.mark.xfail(reason=reason, raises=AssertionError)]
-            promise = Promise(relation, about, strict or about.necessary or reason is not None, data, target)
+            assertion = RelationAssertion(
+                relation, stance, strict or stance.necessary or reason is not None, data, target
+            )
             tests.append(
-                pytest.param(_copy(learner), promise, id=f"{learner_text(learner)}-{relation.name}", marks=marks)
+                pytest.param(
+                    _copy_learner(learner), assertion, id=f"{format_learner(learner)}-{relation.name}", marks=marks
+                )
             )
 
     def decorate(function: Callable[..., Any]) -> Any:
-        return pytest.mark.parametrize(ARGUMENTS, tests)(_with_arguments(function))
+        return pytest.mark.parametrize(TEST_ARGUMENTS, tests)(_add_arguments(function))
 
     return decorate
 
 
-def _learners(given: Any) -> list[Any]:
-    learners = [given] if hasattr(given, "fit") or not isinstance(given, Iterable) else list(given)
+def _list_learners(request: Any) -> list[Any]:
+    learners = [request] if hasattr(request, "fit") or not isinstance(request, Iterable) else list(request)
     if not learners:
-        reject("learners", "parametrize_with_relations", "at least one learner", given)
-    for each in learners:
-        if isinstance(each, type):
-            raise ArgumentError(f"{each.__name__} is a class, not a learner. Make one: {each.__name__}().")
-        if not (hasattr(each, "fit") and hasattr(each, "predict")):
-            reject("learners", "parametrize_with_relations", "objects with fit and predict", each)
+        reject("learners", "parametrize_with_relations", "at least one learner", request)
+    for learner in learners:
+        if isinstance(learner, type):
+            raise ArgumentError(f"{learner.__name__} is a class, not a learner. Make one: {learner.__name__}().")
+        if not (hasattr(learner, "fit") and hasattr(learner, "predict")):
+            reject("learners", "parametrize_with_relations", "objects with fit and predict", learner)
     return learners
 
 
-def _chosen(given: Any) -> tuple[list[LearnerRelation], bool]:
+def _select_relations(request: Any) -> tuple[list[LearnerRelation], bool]:
     """Return the relations to test, and whether each of them must hold."""
-    if isinstance(given, str) and given == "auto":
+    if isinstance(request, str) and request == "auto":
         return list(LEARNER_RELATIONS.values()), False
     return [
-        learner_relation(each) for each in ([given] if isinstance(given, str | LearnerRelation) else given)
+        resolve_learner_relation(relation)
+        for relation in ([request] if isinstance(request, str | LearnerRelation) else request)
     ], True
 
 
-def learner_relation(given: Any) -> LearnerRelation:
+def resolve_learner_relation(relation: Any) -> LearnerRelation:
     """Return a relation about learning: itself, of its class, or by its name."""
-    if isinstance(given, str):
-        if given not in LEARNER_RELATIONS:
-            raise ArgumentError(f"There is no relation {given!r}. {did_you_mean(given, LEARNER_RELATIONS)}")
-        return LEARNER_RELATIONS[given]
-    if isinstance(given, type) and issubclass(given, LearnerRelation):
-        given = given()
-    if not isinstance(given, LearnerRelation):
-        reject("relations", "parametrize_with_relations", '"auto", names, or LearnerRelations', given)
-    return given
+    if isinstance(relation, str):
+        if relation not in LEARNER_RELATIONS:
+            raise ArgumentError(f"There is no relation {relation!r}. {suggest_name(relation, LEARNER_RELATIONS)}")
+        return LEARNER_RELATIONS[relation]
+    if isinstance(relation, type) and issubclass(relation, LearnerRelation):
+        relation = relation()
+    if not isinstance(relation, LearnerRelation):
+        reject("relations", "parametrize_with_relations", '"auto", names, or LearnerRelations', relation)
+    return relation
 
 
-def _reasons(given: Reasons | None, learner: Any, relations: list[LearnerRelation]) -> Mapping[str, str]:
+def _read_reasons(
+    expected_failures: Reasons | None, learner: Any, relations: list[LearnerRelation]
+) -> Mapping[str, str]:
     """Return which relations the user expects this learner to violate, and why."""
-    reasons: Any = given(learner) if callable(given) else given or {}
+    reasons: Any = expected_failures(learner) if callable(expected_failures) else expected_failures or {}
     if not isinstance(reasons, Mapping):
         reject("expected_failures", "parametrize_with_relations", "a mapping of names to reasons", reasons)
-    known = {*LEARNER_RELATIONS, *(each.name for each in relations)}
+    known_names = {*LEARNER_RELATIONS, *(relation.name for relation in relations)}
     for name in reasons:
-        if name not in known:
+        if name not in known_names:
             raise ArgumentError(
-                f"There is no relation {name!r} that could be expected to fail. {did_you_mean(name, known)}"
+                f"There is no relation {name!r} that could be expected to fail. {suggest_name(name, known_names)}"
             )
     return {name: str(reason) for name, reason in reasons.items()}
 
 
-def _copy(learner: Any) -> Any:
+def _copy_learner(learner: Any) -> Any:
     """Return a copy of a learner that no other test can change."""
     from sklearn.base import clone
 
     return clone(learner) if hasattr(learner, "get_params") else learner
 
 
-def _with_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
+def _add_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a test function that takes the two arguments; one that takes none of them has the check made for it."""
     signature = inspect.signature(function)
-    taken = [name for name in ARGUMENTS if name in signature.parameters]
-    if len(taken) == len(ARGUMENTS):
+    accepted_names = [name for name in TEST_ARGUMENTS if name in signature.parameters]
+    if len(accepted_names) == len(TEST_ARGUMENTS):
         return function
-    if taken:
+    if accepted_names:
         raise ArgumentError(
-            f"{getattr(function, '__name__', 'The test')} takes {taken[0]!r} alone. Let it take both 'learner' and "
+            f"{getattr(function, '__name__', 'The test')} takes {accepted_names[0]!r} alone. Let it take both 'learner' and "
             "'relation', or neither: then the check is made for it."
         )
 
     @functools.wraps(function)
-    def checked(*args: Any, learner: Any, relation: Promise, **others: Any) -> Any:
+    def run_test(*args: Any, learner: Any, relation: RelationAssertion, **keywords: Any) -> Any:
         relation(learner)
-        return function(*args, **others)
+        return function(*args, **keywords)
 
-    more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in ARGUMENTS]
-    both = sorted([*signature.parameters.values(), *more], key=lambda parameter: parameter.kind)
-    checked.__signature__ = signature.replace(parameters=both)  # type: ignore[attr-defined]
-    return checked
+    parameters = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in TEST_ARGUMENTS]
+    all_parameters = sorted([*signature.parameters.values(), *parameters], key=lambda parameter: parameter.kind)
+    run_test.__signature__ = signature.replace(parameters=all_parameters)  # type: ignore[attr-defined]
+    return run_test

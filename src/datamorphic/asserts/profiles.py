@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .._checks import did_you_mean
+from .._checks import suggest_name
 from ..errors import ArgumentError
 
-VARIABLE = "DATAMORPHIC_PROFILE"
-PLUGIN = "_datamorphic_pytest"  # looked up, never imported: without pytest there is none
+PROFILE_VARIABLE = "DATAMORPHIC_PROFILE"
+PLUGIN_MODULE = "_datamorphic_pytest"  # looked up, never imported: without pytest there is none
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ class Profile:
 
 #: always the same and quick for continuous integration; ten times the cases for the night; something between for people
 PROFILES = {
-    each.name: each for each in (Profile("ci", 100, seed=0), Profile("default", 300), Profile("thorough", 3_000))
+    profile.name: profile
+    for profile in (Profile("ci", 100, seed=0), Profile("default", 300), Profile("thorough", 3_000))
 }
 
 
@@ -71,36 +72,36 @@ class Settings:
     test: str = ""
     run: Any = None
 
-    def again(self, seed: int | None) -> str:
+    def format_rerun_command(self, seed: int | None) -> str:
         """Return the command that makes the test again; empty outside pytest."""
         return self.run.again(seed) if self.run is not None else ""
 
-    def note(self, **figures: Any) -> None:
+    def record(self, **figures: Any) -> None:
         """Leave figures for the summary of pytest."""
         if self.run is not None:
             self.run.note(**figures)
 
 
-def settings() -> Settings:
+def get_settings() -> Settings:
     """Return what counts now: what pytest was asked for, else what the environment says, else the defaults."""
-    plugin = sys.modules.get(PLUGIN)
+    plugin = sys.modules.get(PLUGIN_MODULE)
     run = plugin.current() if plugin is not None else None
     if run is None:
-        profile = chosen(os.environ.get(VARIABLE), PROFILES)
+        profile = get_profile(os.environ.get(PROFILE_VARIABLE), PROFILES)
         return Settings(profile.cases, profile.seed or 0, profile.budget)
-    profile = chosen(run.profile, PROFILES | parsed(run.profiles))
-    seed = next(each for each in (run.seed, profile.seed, run.drawn) if each is not None)
+    profile = get_profile(run.profile, PROFILES | parse_profiles(run.profiles))
+    seed = next(candidate for candidate in (run.seed, profile.seed, run.drawn) if candidate is not None)
     return Settings(profile.cases, seed, run.budget or profile.budget, run.failures, run.update, run.test, run)
 
 
-def chosen(name: str | None, profiles: Mapping[str, Profile]) -> Profile:
+def get_profile(name: str | None, profiles: Mapping[str, Profile]) -> Profile:
     """Return a profile by its name."""
     if (name or "default") not in profiles:
-        raise ArgumentError(f"There is no profile {name!r}. {did_you_mean(name, profiles)}")
+        raise ArgumentError(f"There is no profile {name!r}. {suggest_name(name, profiles)}")
     return profiles[name or "default"]
 
 
-def parsed(lines: Iterable[str]) -> dict[str, Profile]:
+def parse_profiles(lines: Iterable[str]) -> dict[str, Profile]:
     """Return profiles from lines like ``nightly: cases=5000, budget=10m, seed=0``; what is left out is the default.
 
     Examples
@@ -108,35 +109,35 @@ def parsed(lines: Iterable[str]) -> dict[str, Profile]:
     >>> parsed(["nightly: cases=5000, seed=1"])["nightly"]
     Profile(name='nightly', cases=5000, seed=1, budget=None)
     """
-    found = {}
+    profiles = {}
     for line in lines:
         name, colon, rest = (part.strip() for part in line.partition(":"))
-        said: dict[str, Any] = {}
-        for part in filter(None, (each.strip() for each in rest.split(","))):
-            key, _, value = (each.strip() for each in part.partition("="))
+        options: dict[str, Any] = {}
+        for part in filter(None, (item.strip() for item in rest.split(","))):
+            key, _, value = (item.strip() for item in part.partition("="))
             number = key != "budget" and value.isdecimal() and int(value) >= (key == "cases")
             if key not in ("cases", "seed", "budget") or not (number or (key == "budget" and value)):
                 raise ArgumentError(
                     f"{part!r} in the profile {name!r} is not understood. Write a number of cases, a seed or a budget, "
                     "as in 'nightly: cases=5000, budget=10m, seed=0'."
                 )
-            said[key] = value if key == "budget" else int(value)
+            options[key] = value if key == "budget" else int(value)
         if not name or not colon:
             raise ArgumentError(
                 f"The profile {line!r} is not understood. Write its name, a colon and what it says, as in "
                 "'nightly: cases=5000, budget=10m, seed=0'."
             )
-        found[name] = replace(PROFILES["default"], name=name, **said)
-    return found
+        profiles[name] = replace(PROFILES["default"], name=name, **options)
+    return profiles
 
 
-def check(profile: str | None, lines: Iterable[str], budget: str | None) -> None:
+def validate_profile(profile: str | None, lines: Iterable[str], budget: str | None) -> None:
     """Raise if a profile or a budget that was asked for cannot be."""
-    profiles = PROFILES | parsed(lines)
-    chosen(profile, profiles)
-    budgets = [budget, *(each.budget for each in profiles.values())]
+    profiles = PROFILES | parse_profiles(lines)
+    get_profile(profile, profiles)
+    budgets = [budget, *(candidate.budget for candidate in profiles.values())]
     if any(budgets):
         from ..strategies.flow import Budget
 
-        for each in filter(None, budgets):
-            Budget.parse(each)
+        for budget_text in filter(None, budgets):
+            Budget.parse(budget_text)

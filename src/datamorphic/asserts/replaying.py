@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..errors import DataError, StoreError
-from ..relations.base import Groups, Relation
+from ..relations.base import JudgedGroups, Relation
 from ..space.describe import value_from_json, value_to_json
 from ..space.points import Batch, Points, Rows
 from ..space.space import Space
-from ..strategies.flow import Flow, Question
+from ..strategies.flow import Flow, Query
 from ..sut.base import Executor
-from ..verbs.keeping import Keep, opened
+from ..verbs.keeping import KeepOptions, open_store
 from .profiles import Settings
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
@@ -23,9 +23,9 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
     from ..runs.store import Store
 
 T = TypeVar("T")
-MOST = 20  # violations of a relation that are remembered: all of them are tried the next time
-OTHERS = 4  # violations that are kept beside the smallest: what mends that one may not mend them
-LARGEST = 500  # rows of a batch that is kept
+MAX_REMEMBERED_VIOLATIONS = 20  # violations of a relation that are remembered: all of them are tried the next time
+MAX_EXTRA_VIOLATIONS = 4  # violations that are kept beside the smallest: what mends that one may not mend them
+MAX_BATCH_ROWS = 500  # rows of a batch that is kept
 
 
 class Memory:
@@ -44,50 +44,54 @@ class Memory:
     """
 
     def __init__(self, settings: Settings, store: Any, system: str) -> None:
-        self._named = store is not None
-        self._where: Any = store if self._named else settings.failures
-        self.system = system if self._named else f"{settings.test} {system}"
+        self._has_named_store = store is not None
+        self._location: Any = store if self._has_named_store else settings.failures
+        self.system = system if self._has_named_store else f"{settings.test} {system}"
 
     def recall(self, relation: str) -> list[Failure]:
         """Return the violations of a relation that earlier runs found, those seen last first."""
-        if self._where is None or not (self._named or self._where.exists()):
+        if self._location is None or not (self._has_named_store or self._location.exists()):
             return []
 
         def read(store: Store) -> list[Failure]:
             from ..runs import failures
 
-            return failures.recall(store, self.system, relation, MOST)
+            return failures.recall(store, self.system, relation, MAX_REMEMBERED_VIOLATIONS)
 
         return self._with_store(read) or []
 
-    def learn(self, relation: str, tried: Sequence[tuple[Failure, bool]], found: Sequence[dict[str, Any]]) -> None:
+    def update(
+        self, relation: str, replay_results: Sequence[tuple[Failure, bool]], new_cases: Sequence[dict[str, Any]]
+    ) -> None:
         """Forget what holds again, remember what still does not, and what was found."""
-        cases = [failure.case for failure, still in tried if still]
-        cases += list(found)[: max(MOST - len(cases), 1)]
-        over = [failure.id for failure, still in tried if not still]
-        if self._where is None or not (cases or over):
+        cases = [failure.case for failure, violated in replay_results if violated]
+        cases += list(new_cases)[: max(MAX_REMEMBERED_VIOLATIONS - len(cases), 1)]
+        fixed_ids = [failure.id for failure, violated in replay_results if not violated]
+        if self._location is None or not (cases or fixed_ids):
             return
 
         def write(store: Store) -> None:
             from ..runs import failures
 
-            failures.forget(store, over)
+            failures.forget(store, fixed_ids)
             failures.remember(store, self.system, relation, [{"case": case} for case in cases])
 
         self._with_store(write)
 
     def _with_store(self, work: Callable[[Store], T]) -> T | None:
         try:
-            with opened(self._where if isinstance(self._where, Keep) else Keep(self._where)) as store:
+            with open_store(
+                self._location if isinstance(self._location, KeepOptions) else KeepOptions(self._location)
+            ) as store:
                 return work(store)
         except StoreError:
-            if self._named:
+            if self._has_named_store:
                 raise
             return None
 
 
 @dataclass(frozen=True)
-class Again:
+class ReplayCase:
     """A violation to be tried again.
 
     Attributes
@@ -111,90 +115,99 @@ class Again:
     place: int = 0
 
 
-def try_again(relation: Relation, sut: Executor, known: Sequence[Again]) -> Flow[list[Groups]]:
+def replay_violations(
+    relation: Relation, sut: Executor, replay_cases: Sequence[ReplayCase]
+) -> Flow[list[JudgedGroups]]:
     """Put known violations to the system once more, and return of each what violates the relation still."""
-    found = []
-    for each in known:
-        if each.follow_up is None:
-            fitted = relation.fitted_to(sut, each.rows)  # the very values that violated it are tried again
-            groups = yield from fitted.check(each.rows, np.random.default_rng(each.seed))
+    violations = []
+    for case in replay_cases:
+        if case.follow_up is None:
+            fitted_relation = relation.fitted_to(
+                sut, case.rows
+            )  # the very values that violated it are tried again
+            groups = yield from fitted_relation.check(case.rows, np.random.default_rng(case.seed))
         else:
-            applies = np.asarray(relation.applies(each.rows.frame), dtype=bool)
-            before = yield Question(each.rows, note=relation.name)
-            after = yield Question(each.follow_up, note=relation.name)
-            groups = relation.judge(np.arange(len(before)), each.rows, each.follow_up, before, after, applies)
-        found.append(groups.violations)
-    return found
+            applies = np.asarray(relation.applies(case.rows.frame), dtype=bool)
+            before = yield Query(case.rows, note=relation.name)
+            after = yield Query(case.follow_up, note=relation.name)
+            groups = relation.judge(np.arange(len(before)), case.rows, case.follow_up, before, after, applies)
+        violations.append(groups.violations)
+    return violations
 
 
 # -- violations as the store has them --------------------------------------------------------------------------
 
 
-def cases_of(relation: Relation, smallest: Groups | None, others: Groups, seed: int) -> list[dict[str, Any]]:
+def to_stored_cases(
+    relation: Relation, smallest: JudgedGroups | None, others: JudgedGroups, seed: int
+) -> list[dict[str, Any]]:
     """Return violations as JSON has them: the smallest, and some others; without those that no file can hold.
 
     What makes its follow-ups in the usual way is kept with the very follow-up, since chance may make another one; a
     promise about batches with its batch; and of one feature both of its values are tried again.
     """
-    found: list[tuple[Batch, Batch | None]]
+    pairs: list[tuple[Batch, Batch | None]]
     if relation.whole:
-        found = [] if smallest is None or smallest.among is None else [(smallest.among, None)]
+        pairs = [] if smallest is None or smallest.batch is None else [(smallest.batch, None)]
     else:
-        groups = [*([] if smallest is None else [smallest.take(slice(0, 1))]), others.take(slice(0, OTHERS))]
-        found = [
-            (each.source.take(slice(row, row + 1)), each.follow_up.take(slice(row, row + 1)))
-            for each in groups
-            for row in range(len(each))
+        groups = [
+            *([] if smallest is None else [smallest.take(slice(0, 1))]),
+            others.take(slice(0, MAX_EXTRA_VIOLATIONS)),
+        ]
+        pairs = [
+            (group.source.take(slice(row, row + 1)), group.follow_up.take(slice(row, row + 1)))
+            for group in groups
+            for row in range(len(group))
         ]
     cases = []
-    for rows, follow_up in found:
+    for rows, follow_up in pairs:
         try:
-            case: dict[str, Any] = {"rows": _written(rows), "seed": seed}
+            case: dict[str, Any] = {"rows": _to_records(rows), "seed": seed}
             if type(relation).check is Relation.check and follow_up is not None:
-                case["follow_up"] = _written(follow_up)
+                case["follow_up"] = _to_records(follow_up)
             elif isinstance(follow_up, Points):
-                case["rows"] += _written(follow_up)
+                case["rows"] += _to_records(follow_up)
         except DataError:
             continue
-        if len(case["rows"]) <= LARGEST and case not in cases:
+        if len(case["rows"]) <= MAX_BATCH_ROWS and case not in cases:
             cases.append(case)
     return [case | {"place": place} for place, case in enumerate(cases)]
 
 
-def restored(failure: Failure, space: Space) -> Again | None:
+def restore_case(failure: Failure, space: Space) -> ReplayCase | None:
     """Return a violation in a space; None if it is none of this space, but of one that the name once stood for."""
     import pandas as pd
 
     try:
-        rows = [_read(row) for row in failure.case["rows"]]
+        rows = [_from_record(row) for row in failure.case["rows"]]
         if any(set(row) != set(space.names) for row in rows):
             return None
         points = Points.concat([space.points(row) for row in rows])
         follow_up: Batch | None = None
         if "follow_up" in failure.case:
-            (made,) = (_read(row) for row in failure.case["follow_up"])
+            (follow_up_row,) = (_from_record(row) for row in failure.case["follow_up"])
             try:
-                follow_up = space.points(made)
+                follow_up = space.points(follow_up_row)
             except DataError:  # it leaves the space
-                follow_up = Rows(pd.DataFrame([made]))
-        return Again(failure, points, follow_up, int(failure.case["seed"]), int(failure.case["place"]))
+                follow_up = Rows(pd.DataFrame([follow_up_row]))
+        return ReplayCase(failure, points, follow_up, int(failure.case["seed"]), int(failure.case["place"]))
     except Exception:  # whatever values that were meant for something else may raise
         return None
 
 
-def _written(batch: Batch) -> list[dict[str, Any]]:
+def _to_records(batch: Batch) -> list[dict[str, Any]]:
     records = batch.frame.astype(object).to_dict("records")
     return [
-        {str(name): None if _missing(value) else value_to_json(value) for name, value in row.items()}
+        {str(name): None if _is_missing(value) else value_to_json(value) for name, value in row.items()}
         for row in records
     ]
 
 
-def _read(row: Any) -> dict[str, Any]:
+def _from_record(row: Any) -> dict[str, Any]:
     return {name: value_from_json(value) for name, value in row.items()}
 
 
-def _missing(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     import pandas as pd
 
     return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)

@@ -6,130 +6,134 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._checks import plural
-from ..fronts.exploring import border_of, run
+from .._checks import pluralize
+from ..fronts.exploring import choose_border, run_exploration
 from ..fronts.front import Front
-from ..fronts.picture import scatter
-from ..fronts.report import deciding_features, plausible_pairs
-from ..fronts.told import example, remarks
-from ..fronts.verdict import lines
+from ..fronts.picture import build_scatter
+from ..fronts.report import build_deciding_features, build_plausible_pairs
+from ..fronts.told import collect_remarks, format_example
+from ..fronts.verdict import format_difference
 from ..outputs import Outputs
 from ..reports.summary import Section
-from .checks import Check, Found, Turn
+from .checks import Check, CheckBudget, CheckFindings
 from .finding import Example, Finding
-from .given import Given
-from .words import plain
+from .given import CheckContext
+from .words import to_plain
 
-WALKS = 500
-RUNS_A_WALK = 50  # rows that a walk asks for, at most of the time
-SEEDS = 5_000  # inputs that walks start from
+MAX_WALKS = 500
+RUNS_PER_WALK = 50  # rows that a walk asks for, at most of the time
+MAX_SEED_CASES = 5_000  # inputs that walks start from
 
 
-def borders(given: Given, turn: Turn) -> Found:
+def explore_borders(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Walk the space from the given inputs and find where the answer changes."""
-    walks = given.afford(turn.left(0.5), WALKS, each=RUNS_A_WALK)
+    walks = context.count_affordable(budget.remaining(0.5), MAX_WALKS, runs_per_case=RUNS_PER_WALK)
     border = None
-    if given.baseline is not None:
-        settings = given.baseline.settings
+    if context.baseline is not None:
+        settings = context.baseline.settings
         kind, value = settings.get("border_kind"), settings.get("border_value")
         if kind in ("threshold", "jump"):
-            border = border_of(value if kind == "threshold" else None, value if kind == "jump" else None, "auto")
-    subject = given.subject
-    if len(subject.seeds) > SEEDS:
-        subject = replace(subject, seeds=given.some(SEEDS))
-    front = run(
-        subject, np.random.default_rng(given.seed), strategy=_strategy(given), walks=walks, border=border, seed=given.seed,
-        budget=turn.left(0.6), progress=False, **given.driving,
+            border = choose_border(
+                value if kind == "threshold" else None, value if kind == "jump" else None, "auto"
+            )
+    subject = context.subject
+    if len(subject.seeds) > MAX_SEED_CASES:
+        subject = replace(subject, seeds=context.sample_inputs(MAX_SEED_CASES))
+    front = run_exploration(
+        subject, np.random.default_rng(context.seed), strategy=_choose_strategy(context), walks=walks, border=border, seed=context.seed,
+        budget=budget.remaining(0.6), progress=False, **context.drive_options,
     )  # fmt: skip
-    turn.add(front.tally)
-    given.front = front
+    budget.add(front.tally)
+    context.front = front
     for values in (front.a_output, front.b_output):
-        given.saw(Outputs.of(values))
-    if front.tally.health.unstable:
-        given.unstable = True
+        context.count_labels(Outputs.of(values))
+    if front.tally.health.unstable_cases:
+        context.unstable = True
     sections = [
         Section(
-            f"Where its answer changes: {plural(len(front), 'border pair')}",
-            _told(front),
-            picture=scatter(front),
+            f"Where its answer changes: {pluralize(len(front), 'border pair')}",
+            _describe_front(front),
+            picture=build_scatter(front),
         )
     ]
     if len(front):
-        sections += [plausible_pairs(front), deciding_features(front)]
+        sections += [build_plausible_pairs(front), build_deciding_features(front)]
     if not front.walks:
-        return Found("no walk came to its end within its share of the budget", made=False)
-    rests = f"{plural(front.walks, 'walk')}, {plural(len(front), 'pair')} of nearly equal inputs with different answers"
-    return Found(rests, [], sections)
+        return CheckFindings("no walk came to its end within its share of the budget", conclusive=False)
+    basis = f"{pluralize(front.walks, 'walk')}, {pluralize(len(front), 'pair')} of nearly equal inputs with different answers"
+    return CheckFindings(basis, [], sections)
 
 
-def _strategy(given: Given) -> str:
+def _choose_strategy(context: CheckContext) -> str:
     """Look between inputs that get different answers, which asks least; where all get the same, walk."""
-    known = given.answers
-    if known is not None and known.ok.any():
-        values = known.values[known.ok]
+    outputs = context.answers
+    if outputs is not None and outputs.ok.any():
+        values = outputs.values[outputs.ok]
         if all(value == values[0] for value in values.tolist()):
             return "random_walk"
     return "random_target"
 
 
-def _told(front: Front) -> str:
+def _describe_front(front: Front) -> str:
     if not len(front):
         return "No walk met a change of the answer: the same answer wherever it went, or no answer."
     low, high = front.capability_interval()
-    told = [
+    sentences = [
         "Each coloured point is a pair of nearly equal inputs that get different answers; grey points are given inputs. "
         "Whether a border lies where it should is for you to judge.",
         f"{front.capability:.0%} of the walks met a border ({low:.0%} to {high:.0%}). The pair nearest to a given input: "
-        f"{example(front)}.",
-        *remarks(front),
+        f"{format_example(front)}.",
+        *collect_remarks(front),
     ]
-    return "\n".join(told)
+    return "\n".join(sentences)
 
 
-def baseline(given: Given, turn: Turn) -> Found:
+def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Compare the border with that of an earlier version."""
-    assert given.baseline is not None
-    assert given.front is not None
-    change = given.baseline.diff(given.front)
-    turn.tally.calls += change.calls
-    rests = f"{plural(len(change.judged), 'pair')}, {plural(change.rows_asked, 'given input')}"
-    words = lines(change)
+    assert context.baseline is not None
+    assert context.front is not None
+    change = context.baseline.diff(context.front)
+    budget.counter.calls += change.calls
+    basis = f"{pluralize(len(change.judged), 'pair')}, {pluralize(change.rows_asked, 'given input')}"
+    sentences = format_difference(change)
     if change.unchanged:
-        return Found(rests, [], [Section("The border is where it was", "\n".join(words), "good")])
-    asked = bool(change.judged["asked"].any()) if len(change.judged) else False
+        return CheckFindings(basis, [], [Section("The border is where it was", "\n".join(sentences), "good")])
+    was_queried = bool(change.judged["asked"].any()) if len(change.judged) else False
     cases = change.first(3)
     width = len(change.old.space)
     examples = [
         Example(
             line.strip(),
-            {str(name): plain(value) for name, value in list(row.items())[:width]},
-            plain(row.iloc[width]),
+            {str(name): to_plain(value) for name, value in list(row.items())[:width]},
+            to_plain(row.iloc[width]),
             {},
-            plain(row.iloc[width + 1]),
+            to_plain(row.iloc[width + 1]),
         )
-        for line, (_, row) in zip(_first(words), cases.iterrows(), strict=False)
+        for line, (_, row) in zip(_find_first_cases(sentences), cases.iterrows(), strict=False)
     ]
-    changed = int((change.judged["status"] != "kept").sum()) if len(change.judged) else 0
+    changed_pairs = int((change.judged["status"] != "kept").sum()) if len(change.judged) else 0
     finding = Finding(
-        "baseline", "", "The border has moved since the baseline", "concern", 1.0 if asked or change.rows_asked else 0.9,
-        " ".join(line.rstrip(".") + "." for line in words if not line.startswith(("  ", "Look first"))),
+        "baseline", "", "The border has moved since the baseline", "concern", 1.0 if was_queried or change.rows_asked else 0.9,
+        " ".join(line.rstrip(".") + "." for line in sentences if not line.startswith(("  ", "Look first"))),
         "If the change is meant, save this border as the new baseline (--save-front). If not, look at the cases below "
         "first: they changed most and are most like real inputs.",
-        changed, len(change.judged), tuple(examples),
+        changed_pairs, len(change.judged), tuple(examples),
     )  # fmt: skip
-    return Found(rests, [finding])
+    return CheckFindings(basis, [finding])
 
 
-def _first(words: list[str]) -> list[str]:
+def _find_first_cases(sentences: list[str]) -> list[str]:
     """Return the cases to look at first, as the difference tells them."""
-    return words[words.index("Look first at:") + 1 :] if "Look first at:" in words else []
+    return sentences[sentences.index("Look first at:") + 1 :] if "Look first at:" in sentences else []
 
 
-def _no_baseline(given: Given) -> str:
-    if given.baseline is None:
+def _find_skip_reason(context: CheckContext) -> str:
+    if context.baseline is None:
         return "no baseline is given: save one with --save-front, and give it with --baseline"
-    return "" if given.front is not None else "the border was not explored"
+    return "" if context.front is not None else "the border was not explored"
 
 
-BORDERS = Check("borders", "Where does its answer change?", 6, lambda given: "", borders)
-BASELINE = Check("baseline", "Is the border where it was?", 4, _no_baseline, baseline, needs=("borders",))
+BORDERS = Check("borders", "Where does its answer change?", 6, lambda context: "", explore_borders)
+BASELINE = Check(
+    "baseline", "Is the border where it was?", 4, _find_skip_reason, compare_with_baseline, needs=("borders",)
+)

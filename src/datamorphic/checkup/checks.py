@@ -7,20 +7,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..errors import Interrupted, OutOfBudget, SystemFailed, told
+from ..errors import Interrupted, OutOfBudget, SystemFailed, format_error_line
 from ..reports.summary import Section
-from ..runs.drive import Tally
+from ..runs.drive import CallCounter
 from ..strategies.flow import Budget
 from .finding import Finding, Outcome
-from .given import Given
+from .given import CheckContext
 
-TOO_SMALL = "its share of the budget was too small"
+SHARE_TOO_SMALL = "its share of the budget was too small"
 INTERRUPTED = "interrupted"
-DOUBT = 0.6  # how sure a finding is at most where answers depend on what else is asked
+MAX_DOUBTFUL_CERTAINTY = 0.6  # how sure a finding is at most where answers depend on what else is asked
 
 
 @dataclass
-class Turn:
+class CheckBudget:
     """One check at work: what it may cost and what it has cost.
 
     Attributes
@@ -32,26 +32,26 @@ class Turn:
     """
 
     budget: Budget
-    tally: Tally = field(default_factory=Tally)
-    _began: float = field(default_factory=time.monotonic)
+    counter: CallCounter = field(default_factory=CallCounter)
+    _start_time: float = field(default_factory=time.monotonic)
 
-    def left(self, part: float = 1.0) -> Budget:
+    def remaining(self, part: float = 1.0) -> Budget:
         """Return a part of what this check has left."""
         seconds = runs = None
         if self.budget.seconds is not None:
-            seconds = max(0.001, self.budget.seconds - (time.monotonic() - self._began)) * part
+            seconds = max(0.001, self.budget.seconds - (time.monotonic() - self._start_time)) * part
         if self.budget.runs is not None:
-            runs = max(1, int((self.budget.runs - self.tally.runs) * part))
+            runs = max(1, int((self.budget.runs - self.counter.runs) * part))
         return Budget(runs, seconds)
 
-    def add(self, tally: Tally) -> None:
+    def add(self, counter: CallCounter) -> None:
         """Count what a part of the check has cost."""
-        self.tally.runs += tally.runs
-        self.tally.calls += tally.calls + tally.health.asked_again
+        self.counter.runs += counter.runs
+        self.counter.calls += counter.calls + counter.health.repeated_rows
 
 
 @dataclass(frozen=True)
-class Found:
+class CheckFindings:
     """What a check has to say.
 
     Attributes
@@ -66,10 +66,10 @@ class Found:
         Whether anything could be judged; if not, `rests_on` says why.
     """
 
-    rests_on: str = ""
+    basis: str = ""
     findings: Sequence[Finding] = ()
     sections: Sequence[Section] = ()
-    made: bool = True
+    conclusive: bool = True
 
 
 @dataclass(frozen=True)
@@ -95,19 +95,19 @@ class Check:
     """
 
     name: str
-    asks: str
+    question: str
     weight: float
-    why_not: Callable[[Given], str]
-    run: Callable[[Given, Turn], Found]
-    of_asking: bool = False
+    find_skip_reason: Callable[[CheckContext], str]
+    run: Callable[[CheckContext, CheckBudget], CheckFindings]
+    about_querying: bool = False
     needs: tuple[str, ...] = ()
 
 
-def examine(
-    given: Given,
+def run_checks(
+    context: CheckContext,
     checks: Iterable[Check],
     only: Sequence[str] = (),
-    show: Callable[[str, float], None] = lambda check, done: None,
+    show_progress: Callable[[str, float], None] = lambda check, done: None,
     learn: Callable[[Outcome], None] = lambda outcome: None,
 ) -> list[Outcome]:
     """Make all checks that apply, each within its share of what is left, and return what became of them.
@@ -119,80 +119,84 @@ def examine(
     """
     checks = list(checks)
     only = [*only, *(name for check in checks if check.name in only for name in check.needs)]
-    wanted = [check for check in checks if not only or check.name in only]
-    made: dict[str, Outcome] = {}
+    selected_checks = [check for check in checks if not only or check.name in only]
+    outcomes: dict[str, Outcome] = {}
 
-    def make(check: Check, part: float) -> bool:
+    def run_one(check: Check, part: float) -> bool:
         """Make one check; tell whether to go on."""
-        show(check.name, len(made) / (len(wanted) + 1))
-        outcome = made[check.name] = _made(given, check, part)
+        show_progress(check.name, len(outcomes) / (len(selected_checks) + 1))
+        outcome = outcomes[check.name] = _run_check(context, check, part)
         learn(outcome)
         return outcome.why != INTERRUPTED
 
-    going = True
-    for i, check in enumerate(wanted):
-        weights = [each.weight for each in wanted[i + 1 :] if each.needs or not _excused(given, each)]
-        going = going and make(check, check.weight / (check.weight + sum(weights)))
+    running = True
+    for i, check in enumerate(selected_checks):
+        weights = [
+            later.weight for later in selected_checks[i + 1 :] if later.needs or not _is_skipped(context, later)
+        ]
+        running = running and run_one(check, check.weight / (check.weight + sum(weights)))
     # what is left over is for those whose share was too small, and for what stands on them
-    late: set[str] = set()
-    for check in wanted:
-        outcome = made.get(check.name)
-        if not going or outcome is None or outcome.state != "not run":
+    retried_checks: set[str] = set()
+    for check in selected_checks:
+        outcome = outcomes.get(check.name)
+        if not running or outcome is None or outcome.state != "not run":
             continue
-        if outcome.why == TOO_SMALL or late & set(check.needs):
-            going = make(check, 0.5)
-            late.add(check.name)
-    unasked = {True: "not asked for", False: INTERRUPTED}
+        if outcome.why == SHARE_TOO_SMALL or retried_checks & set(check.needs):
+            running = run_one(check, 0.5)
+            retried_checks.add(check.name)
+    reasons = {True: "not asked for", False: INTERRUPTED}
     return [
-        made.get(check.name, Outcome(check.name, check.asks, "not run", unasked[check not in wanted]))
+        outcomes.get(
+            check.name, Outcome(check.name, check.question, "not run", reasons[check not in selected_checks])
+        )
         for check in checks
     ]
 
 
-def _excused(given: Given, check: Check) -> bool:
+def _is_skipped(context: CheckContext, check: Check) -> bool:
     try:
-        return bool(check.why_not(given))
+        return bool(check.find_skip_reason(context))
     except Exception:
         return False  # it will be told when its turn has come
 
 
-def _doubted(finding: Finding) -> Finding:
+def _lower_certainty(finding: Finding) -> Finding:
     """Return a finding about a system whose answers depend on how it is asked."""
-    doubt = " Its answers depend on how it is asked (see above): part of this may come from that."
-    return replace(finding, sure=min(finding.sure, DOUBT), detail=finding.detail + doubt)
+    warning = " Its answers depend on how it is asked (see above): part of this may come from that."
+    return replace(finding, sure=min(finding.sure, MAX_DOUBTFUL_CERTAINTY), detail=finding.detail + warning)
 
 
-def _made(given: Given, check: Check, part: float) -> Outcome:
-    began, turn = time.monotonic(), Turn(Budget())
+def _run_check(context: CheckContext, check: Check, part: float) -> Outcome:
+    start_time, budget = time.monotonic(), CheckBudget(Budget())
 
-    def ended(state: Any, why: str, found: Found | None = None) -> Outcome:
-        found = found or Found()
+    def build_outcome(state: Any, reason: str, result: CheckFindings | None = None) -> Outcome:
+        result = result or CheckFindings()
         return Outcome(
-            check.name, check.asks, state, why, tuple(found.findings), tuple(found.sections),
-            time.monotonic() - began, turn.tally.calls,
+            check.name, check.question, state, reason, tuple(result.findings), tuple(result.sections),
+            time.monotonic() - start_time, budget.counter.calls,
         )  # fmt: skip
 
     try:
-        why = check.why_not(given)
-        if why:
-            return ended("not run", why)
-        if given.clock.spent:
-            return ended("not run", "the budget was spent before its turn")
-        turn = Turn(given.clock.share(part))
+        reason = check.find_skip_reason(context)
+        if reason:
+            return build_outcome("not run", reason)
+        if context.clock.spent:
+            return build_outcome("not run", "the budget was spent before its turn")
+        budget = CheckBudget(context.clock.share(part))
         try:
-            shaky = given.shaky
-            found = check.run(given, turn)
+            query_dependent = context.query_dependent
+            result = check.run(context, budget)
         finally:
-            given.clock.runs += turn.tally.runs
-        if shaky and not check.of_asking:
-            found = replace(found, findings=[_doubted(finding) for finding in found.findings])
-        state = "found" if found.findings else "passed" if found.made else "not run"
-        return ended(state, found.rests_on, found)
+            context.clock.runs += budget.counter.runs
+        if query_dependent and not check.about_querying:
+            result = replace(result, findings=[_lower_certainty(finding) for finding in result.findings])
+        state = "found" if result.findings else "passed" if result.conclusive else "not run"
+        return build_outcome(state, result.basis, result)
     except (KeyboardInterrupt, Interrupted):
-        return ended("not run", INTERRUPTED)
+        return build_outcome("not run", INTERRUPTED)
     except OutOfBudget:
-        return ended("not run", TOO_SMALL)
+        return build_outcome("not run", SHARE_TOO_SMALL)
     except SystemFailed:
         raise
     except Exception as error:
-        return ended("broke", told(error))
+        return build_outcome("broke", format_error_line(error))

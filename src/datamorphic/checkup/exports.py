@@ -2,58 +2,58 @@
 
 from __future__ import annotations
 
-from ..reports.texts import cut, printable
+from ..reports.texts import cut, to_printable
 from .finding import Finding
-from .junit import junit
-from .markdown import markdown
-from .result import Result
-from .sarif import sarif
-from .told import again, effort, how_often, how_sure, state
+from .junit import format_junit
+from .markdown import format_markdown
+from .result import AuditResult
+from .sarif import format_sarif
+from .told import format_certainty, format_command, format_effort, format_frequency, format_state
 
-__all__ = ["junit", "markdown", "plain_text", "sarif"]
+__all__ = ["format_junit", "format_markdown", "format_sarif", "format_text"]
 
-LONGEST = 2_000  # letters of one text
-MOST_FINDINGS = 100
+MAX_LINE_CHARACTERS = 2_000  # letters of one text
+MAX_FINDINGS = 100
 
 
-def plain_text(result: Result) -> str:
+def format_text(result: AuditResult) -> str:
     """Return the findings as text for a terminal; nothing in it can drive one."""
     lines = [
         f"{result.subject}: {result.headline}",
-        f"{result.kind}, with {result.data}; seed {result.seed}; {effort(result)}",
+        f"{result.kind}, with {result.data}; seed {result.seed}; {format_effort(result)}",
     ]
-    found = result.findings
-    for number, finding in enumerate(found[:MOST_FINDINGS], start=1):
-        lines += ["", *_finding(result, finding, number)]
-    if len(found) > MOST_FINDINGS:
+    findings = result.findings
+    for number, finding in enumerate(findings[:MAX_FINDINGS], start=1):
+        lines += ["", *_format_finding(result, finding, number)]
+    if len(findings) > MAX_FINDINGS:
         lines += [
             "",
-            f"{len(found) - MOST_FINDINGS:,} more findings: write a report to see them all (--html, --json).",
+            f"{len(findings) - MAX_FINDINGS:,} more findings: write a report to see them all (--html, --json).",
         ]
     lines += ["", "Checks:"]
-    wide = max((len(cut(each.check, 24)) for each in result.outcomes), default=0)
+    width = max((len(cut(outcome.check, 24)) for outcome in result.outcomes), default=0)
     for outcome in result.outcomes:
-        told = outcome.why if outcome.state in ("not run", "broke") or outcome.why else outcome.asks
-        lines.append(f"  {state(outcome):<10} {cut(outcome.check, 24):<{wide}}  {told}".rstrip())
+        remark = outcome.why if outcome.state in ("not run", "broke") or outcome.why else outcome.asks
+        lines.append(f"  {format_state(outcome):<10} {cut(outcome.check, 24):<{width}}  {remark}".rstrip())
     if result.notes:
         lines += ["", "Notes:", *(f"  - {note}" for note in result.notes)]
-    return "\n".join(_line(line) for line in lines)
+    return "\n".join(_to_line(line) for line in lines)
 
 
-def _finding(result: Result, finding: Finding, number: int) -> list[str]:
-    often = how_often(finding, unless_told=True)
-    told = [
+def _format_finding(result: AuditResult, finding: Finding, number: int) -> list[str]:
+    frequency = format_frequency(finding, skip_if_in_detail=True)
+    lines = [
         finding.detail,
-        "; ".join(filter(None, (often, how_sure(finding)))),
-        *(f"Example: {each.words}" for each in finding.examples[:1] if each.words),
+        "; ".join(filter(None, (frequency, format_certainty(finding)))),
+        *(f"Example: {example.words}" for example in finding.examples[:1] if example.words),
         f"What to do: {finding.remedy}" if finding.remedy else "",
-        f"Again: {again(result, finding)}",
+        f"Again: {format_command(result, finding)}",
     ]
     about = f", {finding.about}" if finding.about else ""
-    head = f"{number}. {finding.level.upper()}: {finding.title} [{finding.check}{about}]"
-    return [head, *(f"   {line}" for line in told if line)]
+    heading = f"{number}. {finding.level.upper()}: {finding.title} [{finding.check}{about}]"
+    return [heading, *(f"   {line}" for line in lines if line)]
 
 
-def _line(text: str) -> str:
+def _to_line(text: str) -> str:
     """Return one line: an end of line within it would let a name look like a finding of its own."""
-    return printable(cut(text, LONGEST)).replace("\n", " ")
+    return to_printable(cut(text, MAX_LINE_CHARACTERS)).replace("\n", " ")

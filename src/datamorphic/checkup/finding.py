@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .._intervals import wilson
+from .._intervals import compute_wilson_interval
 from ..reports.summary import Section
 
 Level = Literal["fault", "concern", "advice"]
-State = Literal["passed", "found", "not run", "broke"]
+OutcomeState = Literal["passed", "found", "not run", "broke"]
 
 #: from the worst to the least: what is wrong whatever the model is for; what is probably not meant; what would help
 LEVELS: tuple[Level, ...] = ("fault", "concern", "advice")
-MEANING = {
+LEVEL_MEANINGS = {
     "fault": "wrong whatever the model is for, or against what was declared",
     "concern": "hardly meant",
     "advice": "worth doing, nothing is wrong",
@@ -91,7 +91,7 @@ class Finding:
     @property
     def interval(self) -> tuple[float, float]:
         """Wilson's 95 % interval of the rate."""
-        return wilson(self.cases, self.of)
+        return compute_wilson_interval(self.cases, self.of)
 
     @property
     def rank(self) -> tuple[int, float, float]:
@@ -125,7 +125,7 @@ class Outcome:
 
     check: str
     asks: str
-    state: State
+    state: OutcomeState
     why: str = ""
     findings: tuple[Finding, ...] = ()
     sections: tuple[Section, ...] = ()

@@ -10,26 +10,26 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import OutOfBudget
-from ..morphisms.subject import Subject
+from ..morphisms.subject import SubjectUnderTest
 from ..outputs import Outputs
-from ..runs.drive import Tally, drive
+from ..runs.drive import CallCounter, drive
 from ..space.points import Points
 from ..space.space import Space
-from ..strategies.flow import Budget, Question
+from ..strategies.flow import Budget, Query
 from ..sut.base import Executor
-from .promises import Promises
+from .promises import Expectations
 
 if TYPE_CHECKING:
     from ..fronts.front import Front
 
-LAST = 0.06  # of the budget that is left for putting the page together
-FEWEST = 0.01  # seconds, or a run: with less left nothing is begun
-SLOW = 0.3  # seconds a call may take while the pace is measured
-PART = 1.0  # seconds that one question should take at most
-MOST_AT_ONCE = 5_000  # rows a question
+REPORT_BUDGET_SHARE = 0.06  # of the budget that is left for putting the page together
+MIN_SECONDS_TO_START = 0.01  # seconds, or a run: with less left nothing is begun
+SLOW_CALL_SECONDS = 0.3  # seconds a call may take while the pace is measured
+MAX_QUERY_SECONDS = 1.0  # seconds that one question should take at most
+MAX_ROWS_PER_QUERY = 5_000  # rows a question
 
 
-class Clock:
+class BudgetClock:
     """Hands out what is left of a budget.
 
     Parameters
@@ -40,20 +40,20 @@ class Clock:
         When it began, on the monotonic clock: what was loaded before counts too.
     """
 
-    def __init__(self, budget: Budget, began: float | None = None) -> None:
-        self.budget, self.began = budget, time.monotonic() if began is None else began
+    def __init__(self, budget: Budget, start_time: float | None = None) -> None:
+        self.budget, self.start_time = budget, time.monotonic() if start_time is None else start_time
         self.runs = 0
 
     @property
     def seconds(self) -> float:
         """How long it has taken."""
-        return time.monotonic() - self.began
+        return time.monotonic() - self.start_time
 
     def share(self, part: float) -> Budget:
         """Return a part of what is left."""
         seconds = runs = None
         if self.budget.seconds is not None:
-            seconds = max(0.0, (1 - LAST) * self.budget.seconds - self.seconds) * part
+            seconds = max(0.0, (1 - REPORT_BUDGET_SHARE) * self.budget.seconds - self.seconds) * part
         if self.budget.runs is not None:
             runs = int(max(0, self.budget.runs - self.runs) * part)
         return Budget(runs, seconds)
@@ -61,8 +61,10 @@ class Clock:
     @property
     def spent(self) -> bool:
         """Whether nothing is left."""
-        left = self.share(1.0)
-        return (left.seconds is not None and left.seconds < FEWEST) or (left.runs is not None and left.runs < 1)
+        remaining = self.share(1.0)
+        return (remaining.seconds is not None and remaining.seconds < MIN_SECONDS_TO_START) or (
+            remaining.runs is not None and remaining.runs < 1
+        )
 
 
 @dataclass
@@ -77,12 +79,12 @@ class Pace:
         Seconds that each row takes on top.
     """
 
-    call: float = 0.0
-    row: float = 0.0
+    seconds_per_call: float = 0.0
+    seconds_per_row: float = 0.0
 
 
 @dataclass
-class Given:
+class CheckContext:
     """What is tested, with what, and what is known of it so far.
 
     Attributes
@@ -123,25 +125,25 @@ class Given:
         Cases that broke a promise in earlier tests, by the name of the check: they are tried first.
     """
 
-    subject: Subject
+    subject: SubjectUnderTest
     kind: str
-    promises: Promises
-    clock: Clock
+    expectations: Expectations
+    clock: BudgetClock
     learner: Any = None
     truth: npt.NDArray[Any] | None = None
     baseline: Front | None = None
     seed: int = 0
-    driving: dict[str, Any] = field(default_factory=dict)
+    drive_options: dict[str, Any] = field(default_factory=dict)
     pace: Pace = field(default_factory=Pace)
-    asked: Points | None = None
+    queries: Points | None = None
     answers: Outputs | None = None
-    data_given: bool = True
+    has_data: bool = True
     unstable: bool = False
-    shaky: bool = False
-    labels_seen: dict[Any, int] = field(default_factory=dict)
+    query_dependent: bool = False
+    label_counts: dict[Any, int] = field(default_factory=dict)
     front: Front | None = None
     remarks: list[str] = field(default_factory=list)
-    remembered: dict[str, Points] = field(default_factory=dict)
+    known_failures: dict[str, Points] = field(default_factory=dict)
 
     @property
     def sut(self) -> Executor:
@@ -158,16 +160,16 @@ class Given:
         """The space of the inputs."""
         return self.inputs.space
 
-    def some(self, most: int) -> Points:
+    def sample_inputs(self, limit: int) -> Points:
         """Return some of the inputs, always the same for a seed; more of them begin with those that fewer are."""
-        if len(self.inputs) <= most:
+        if len(self.inputs) <= limit:
             return self.inputs
-        return self.inputs.take(np.random.default_rng(self.seed).permutation(len(self.inputs))[:most])
+        return self.inputs.take(np.random.default_rng(self.seed).permutation(len(self.inputs))[:limit])
 
-    def saw(self, outputs: Outputs) -> None:
+    def count_labels(self, outputs: Outputs) -> None:
         """Count the answers that were met."""
         ok = outputs.ok
-        if self.subject.numbers or (self.sut.labels is None and outputs.values.dtype.kind == "f"):
+        if self.subject.has_numeric_answers or (self.sut.labels is None and outputs.values.dtype.kind == "f"):
             return  # numbers are no classes
         try:
             values, counts = np.unique(outputs.values[ok], return_counts=True)
@@ -175,52 +177,59 @@ class Given:
         except TypeError:  # labels of several types
             pairs = ((value, 1) for value in outputs.values[ok].tolist())  # type: ignore[assignment]
         for value, count in pairs:
-            self.labels_seen[value] = self.labels_seen.get(value, 0) + count
+            self.label_counts[value] = self.label_counts.get(value, 0) + count
 
     def measure_pace(self) -> None:
         """Ask a row, then more and more, until a call takes a while: how fast is the system?
 
         A first row is not timed: many systems have something to get ready.
         """
-        took: dict[int, float] = {}
+        seconds_by_rows: dict[int, float] = {}
         for round_, rows in enumerate((1, 1, 3, 24, 192, 512)):
-            began = time.monotonic()
-            points = self.some(rows)
-            tally = Tally()
-            drive(_fresh(points), self.sut, tally=tally, **self.quiet())
-            self.clock.runs += tally.runs
-            took[len(points)] = time.monotonic() - began
-            slow = round_ > 1 and took[len(points)] > SLOW
+            start_time = time.monotonic()
+            points = self.sample_inputs(rows)
+            counter = CallCounter()
+            drive(_query_fresh(points), self.sut, tally=counter, **self.build_quiet_options())
+            self.clock.runs += counter.runs
+            seconds_by_rows[len(points)] = time.monotonic() - start_time
+            slow = round_ > 1 and seconds_by_rows[len(points)] > SLOW_CALL_SECONDS
             if slow or self.clock.spent or (round_ and len(points) < rows):
                 break
-        most = max(took)
-        self.pace.row = max(0.0, took[most] - took[1]) / (most - 1) if most > 1 else took[1]
-        self.pace.call = max(0.0, took[1] - self.pace.row)
+        most_rows = max(seconds_by_rows)
+        self.pace.seconds_per_row = (
+            max(0.0, seconds_by_rows[most_rows] - seconds_by_rows[1]) / (most_rows - 1)
+            if most_rows > 1
+            else seconds_by_rows[1]
+        )
+        self.pace.seconds_per_call = max(0.0, seconds_by_rows[1] - self.pace.seconds_per_row)
 
-    def afford(self, left: Budget, most: int, each: float = 1.0, calls: float = 1.0) -> int:
+    def count_affordable(self, budget: Budget, limit: int, runs_per_case: float = 1.0, calls: float = 1.0) -> int:
         """Return how many cases can be asked, each so many times and in so many calls, `most` at most.
 
         Less than that is a round number, so that the same is asked again although no clock runs the same way twice.
         """
-        limits = [float(most)]
-        if left.seconds is not None:
-            limits.append((left.seconds - calls * self.pace.call) / max(each * self.pace.row, 1e-9))
-        if left.runs is not None:
-            limits.append(left.runs / each)
+        limits = [float(limit)]
+        if budget.seconds is not None:
+            limits.append(
+                (budget.seconds - calls * self.pace.seconds_per_call)
+                / max(runs_per_case * self.pace.seconds_per_row, 1e-9)
+            )
+        if budget.runs is not None:
+            limits.append(budget.runs / runs_per_case)
         if min(limits) < 1:
             raise OutOfBudget("not a single case can be asked")
-        return most if min(limits) >= most else _round_number(min(limits))
+        return limit if min(limits) >= limit else _round_down(min(limits))
 
-    def at_once(self) -> int:
+    def compute_query_rows(self) -> int:
         """Return how many rows to ask at a time: between two questions the budget is looked at."""
-        return int(np.clip(PART / max(self.pace.row, 1e-9), 1, MOST_AT_ONCE))
+        return int(np.clip(MAX_QUERY_SECONDS / max(self.pace.seconds_per_row, 1e-9), 1, MAX_ROWS_PER_QUERY))
 
-    def quiet(self) -> dict[str, Any]:
+    def build_quiet_options(self) -> dict[str, Any]:
         """Return the options of `drive` for a short question."""
-        return {"progress": False, "recheck": 0, "alive": True, **self.driving}
+        return {"progress": False, "recheck": 0, "alive": True, **self.drive_options}
 
 
-def _round_number(number: float) -> int:
+def _round_down(number: float) -> int:
     """Return the largest of 1, 2, 5, 10, 20, 50, ... that is no larger.
 
     Examples
@@ -229,8 +238,8 @@ def _round_number(number: float) -> int:
     (5, 500, 2000)
     """
     power = 10 ** int(np.floor(np.log10(number)))
-    return int(power * max(each for each in (1, 2, 5) if each * power <= number))
+    return int(power * max(digit for digit in (1, 2, 5) if digit * power <= number))
 
 
-def _fresh(points: Points) -> Any:
-    return (yield Question(points, fresh=True))
+def _query_fresh(points: Points) -> Any:
+    return (yield Query(points, fresh=True))

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._checks import plural
+from .._checks import pluralize
 from ..relations.base import UNDEFINED, VIOLATED, Relation
-from ..relations.predicting import ALONE, ORDERS, PREDICTING, Batches
-from ..verdicts.asking import checked
-from .checks import Check, Found, Turn
+from ..relations.predicting import MAX_SINGLE_CASES, PREDICTOR_RELATIONS, ROW_ORDER_COUNT, Batches
+from ..verdicts.asking import run_relation_check
+from .checks import Check, CheckBudget, CheckFindings
 from .finding import Finding, Level
-from .given import Given
-from .words import example_of, share
+from .given import CheckContext
+from .words import build_example, format_share
 
-BATCH = 200  # rows of the batch whose order is changed
+MAX_BATCH_ROWS = 200  # rows of the batch whose order is changed
 
 #: level, title and remedy of a violation of each relation
-ABOUT: dict[str, tuple[Level, str, str]] = {
+FINDING_TEXTS: dict[str, tuple[Level, str, str]] = {
     "repeats": (
         "fault",
         "The same case gets different answers",
@@ -55,63 +55,90 @@ ABOUT: dict[str, tuple[Level, str, str]] = {
 }
 
 
-def _kept(name: str, given: Given, turn: Turn) -> Found:
+def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Put one of the relations that every model keeps to the system."""
-    relation: Relation = PREDICTING[name]
-    most, asks = min(BATCH, given.sut.batch_rows), {"row order": ORDERS + 1, "batches": 3}.get(name, 2)
+    relation: Relation = PREDICTOR_RELATIONS[name]
+    limit, queries_per_case = (
+        min(MAX_BATCH_ROWS, context.sut.batch_rows),
+        {"row order": ROW_ORDER_COUNT + 1, "batches": 3}.get(name, 2),
+    )
     if name == "batches":  # a call a case: the most expensive of them all
-        alone = int(given.afford(turn.left(0.3), ALONE, each=1 + given.pace.call / max(given.pace.row, 1e-9)))
-        relation, most = Batches(alone), min(most, 7 * alone)
-    inputs = given.some(given.afford(turn.left(0.5), most, each=asks, calls=asks))
-    result = checked(
-        relation, given.sut, inputs, seed=given.seed, tally=turn.tally, budget=turn.left(), **given.driving
+        single_cases = int(
+            context.count_affordable(
+                budget.remaining(0.3),
+                MAX_SINGLE_CASES,
+                runs_per_case=1 + context.pace.seconds_per_call / max(context.pace.seconds_per_row, 1e-9),
+            )
+        )
+        relation, limit = Batches(single_cases), min(limit, 7 * single_cases)
+    inputs = context.sample_inputs(
+        context.count_affordable(
+            budget.remaining(0.5), limit, runs_per_case=queries_per_case, calls=queries_per_case
+        )
+    )
+    result = run_relation_check(
+        relation,
+        context.sut,
+        inputs,
+        seed=context.seed,
+        counter=budget.counter,
+        budget=budget.remaining(),
+        **context.drive_options,
     )
     groups = result.groups
-    cases = len(np.unique(groups.rows[groups.verdicts == VIOLATED]))
-    of = len(np.unique(groups.rows[groups.verdicts <= VIOLATED]))
-    rests = f"{plural(of, 'case')}, {plural(groups.judged, 'comparison')}"
-    if cases and relation.whole:
-        given.shaky = True
-        given.unstable |= name == "repeats"
-    if not of:
+    violating_cases = len(np.unique(groups.rows[groups.verdicts == VIOLATED]))
+    judged_cases = len(np.unique(groups.rows[groups.verdicts <= VIOLATED]))
+    basis = f"{pluralize(judged_cases, 'case')}, {pluralize(groups.judged_count, 'comparison')}"
+    if violating_cases and relation.whole:
+        context.query_dependent = True
+        context.unstable |= name == "repeats"
+    if not judged_cases:
         refused = len(groups) and groups.count(UNDEFINED) == 0
-        return Found(
-            "it refuses such frames, which is safe" if refused else "no case could be judged", made=bool(refused)
+        return CheckFindings(
+            "it refuses such frames, which is safe" if refused else "no case could be judged",
+            conclusive=bool(refused),
         )
-    if not cases:
-        return Found(rests)
-    level, title, remedy = ABOUT[name]
+    if not violating_cases:
+        return CheckFindings(basis)
+    level, title, remedy = FINDING_TEXTS[name]
     smallest = result.smallest if result.smallest is not None and len(result.smallest) else groups.violations
-    among = 0 if smallest.among is None else len(smallest.among)
-    batch = f" in a batch of {plural(among, 'row')}"
-    how = {
+    batch_rows = 0 if smallest.batch is None else len(smallest.batch)
+    batch_text = f" in a batch of {pluralize(batch_rows, 'row')}"
+    phrases = {
         "repeats": (" when it is first asked", "and when it is asked again"),
-        "row order": (batch, "and when its rows stand in another order"),
-        "batches": (batch, "and when it is asked in a smaller one"),
+        "row order": (batch_text, "and when its rows stand in another order"),
+        "batches": (batch_text, "and when it is asked in a smaller one"),
     }.get(name, ("", "and written in the other way"))
     finding = Finding(
-        name, "", title, level, 1.0, f"The promise: {relation.says}. {share(cases, of)} break it.", remedy, cases, of,
-        (example_of(smallest, 0, how),),
+        name, "", title, level, 1.0, f"The promise: {relation.says}. {format_share(violating_cases, judged_cases)} break it.", remedy, violating_cases, judged_cases,
+        (build_example(smallest, 0, phrases),),
     )  # fmt: skip
-    return Found(rests, [finding])
+    return CheckFindings(basis, [finding])
 
 
-def _check_of(name: str, asks: str, weight: float) -> Check:
-    def why_not(given: Given) -> str:
-        if name != "repeats" and given.unstable:
+def _build_check(name: str, question: str, weight: float) -> Check:
+    def find_skip_reason(context: CheckContext) -> str:
+        if name != "repeats" and context.unstable:
             return "answers do not repeat, so nothing can be told from asking in another way"
-        if name in ("row order", "batches") and getattr(given.sut, "scalar", False):
+        if name in ("row order", "batches") and getattr(context.sut, "scalar", False):
             return "the function takes one case at a time"
-        return PREDICTING[name].why_not(given.sut, given.inputs)
+        return PREDICTOR_RELATIONS[name].why_not(context.sut, context.inputs)
 
-    return Check(name, asks, weight, why_not, lambda given, turn: _kept(name, given, turn), of_asking=True)
+    return Check(
+        name,
+        question,
+        weight,
+        find_skip_reason,
+        lambda context, budget: _check_relation(name, context, budget),
+        about_querying=True,
+    )
 
 
-REPEATS = _check_of("repeats", "Does the same case get the same answer when it is asked again?", 1)
+REPEATS = _build_check("repeats", "Does the same case get the same answer when it is asked again?", 1)
 BATCHES: Sequence[Check] = (
-    _check_of("row order", "Does a case get the same answer wherever it stands in a batch?", 1),
-    _check_of("batches", "Does a case get the same answer alone as among others?", 2),
-    _check_of("column order", "Are columns read by their names?", 0.5),
-    _check_of("row labels", "Are the labels of rows left alone?", 0.5),
-    _check_of("number types", "Are whole numbers the same numbers as floats?", 0.5),
+    _build_check("row order", "Does a case get the same answer wherever it stands in a batch?", 1),
+    _build_check("batches", "Does a case get the same answer alone as among others?", 2),
+    _build_check("column order", "Are columns read by their names?", 0.5),
+    _build_check("row labels", "Are the labels of rows left alone?", 0.5),
+    _build_check("number types", "Are whole numbers the same numbers as floats?", 0.5),
 )

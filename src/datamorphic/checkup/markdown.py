@@ -4,70 +4,86 @@ from __future__ import annotations
 
 import re
 
-from ..reports.texts import cut, one_line
-from .finding import MEANING, Finding
-from .result import Result
-from .told import again, effort, how_often, how_sure, percent, rows, state
+from ..reports.texts import cut, to_one_line
+from .finding import LEVEL_MEANINGS, Finding
+from .result import AuditResult
+from .told import (
+    format_certainty,
+    format_command,
+    format_effort,
+    format_frequency,
+    format_percent,
+    format_state,
+    tabulate_example,
+)
 
-LARGEST = 60_000  # characters: comments on pull requests may have some 65,000
-SIZES = (
+MAX_CHARACTERS = 60_000  # characters: comments on pull requests may have some 65,000
+SIZE_LIMITS = (
     (50, 600),
     (30, 300),
     (15, 150),
     (6, 80),
     (2, 40),
 )  # findings in the table, letters of a text: the first that fits
-_SIGNS = re.compile(r"([\\`*_\[\]|{}^~$])")
+_MARKUP_PATTERN = re.compile(r"([\\`*_\[\]|{}^~$])")
 #: what platforms make links of though no Markdown says so: mentions, issues, labels, addresses
-_LINKS = re.compile(
+_LINK_PATTERN = re.compile(
     r"(?<![&\w])(GH-)(?=\d)|([@#!~%$])(?=\w)|(:)(?=//)|(\bwww)(?=\.)|(\b(?:mailto|xmpp):)", re.IGNORECASE
 )
-_START = re.compile(r"^([-+=#]|\d+(?=[.)](?:\s|$)))")
-APART = "&#8203;"  # a space of no width
-MARK = {"fault": "🔴 fault", "concern": "🟠 concern", "advice": "🔵 advice"}
+_BLOCK_START_PATTERN = re.compile(r"^([-+=#]|\d+(?=[.)](?:\s|$)))")
+ZERO_WIDTH_SPACE = "&#8203;"  # a space of no width
+LEVEL_LABELS = {"fault": "🔴 fault", "concern": "🟠 concern", "advice": "🔵 advice"}
 
 
-def markdown(result: Result) -> str:
+def format_markdown(result: AuditResult) -> str:
     """Return the findings as Markdown: the verdict, a table, and the details folded."""
-    told = ""
-    for findings, letters in SIZES:
-        told = _told(result, findings, letters)
-        if len(told) <= LARGEST:
+    document = ""
+    for finding_limit, text_limit in SIZE_LIMITS:
+        document = _format_document(result, finding_limit, text_limit)
+        if len(document) <= MAX_CHARACTERS:
             break
-    return told
+    return document
 
 
-def _told(result: Result, most: int, letters: int) -> str:
-    found = result.findings
+def _format_document(result: AuditResult, finding_limit: int, text_limit: int) -> str:
+    findings = result.findings
     sign = "✅" if result.passed else "❌"
-    kind, data, cost = (text(words, letters) for words in (result.kind, result.data, effort(result)))
+    kind, data, cost = (
+        escape_text(value, text_limit) for value in (result.kind, result.data, format_effort(result))
+    )
     lines = [
-        f"### {sign} {text(result.subject, min(200, letters))}: {text(result.headline, letters)}",
+        f"### {sign} {escape_text(result.subject, min(200, text_limit))}: {escape_text(result.headline, text_limit)}",
         "",
         f"{kind}, with {data}; seed {result.seed}; {cost}.",
         "",
     ]
-    if found:
+    if findings:
         lines += ["| | finding | check | cases | how sure |", "| --- | --- | --- | --- | --- |"]
-        lines += [_row(finding, letters) for finding in found[:most]]
+        lines += [_format_row(finding, text_limit) for finding in findings[:finding_limit]]
         lines.append("")
-        if len(found) > most:
-            lines += [f"{len(found) - most:,} more findings are in the report.", ""]
-        levels = dict.fromkeys(each.level for each in found)
-        lines += ["; ".join(f"**{level}**: {MEANING[level]}" for level in levels) + ".", ""]
-    tail = [*_checks(result, 4 * most, letters), *_notes(result, most, letters)]
-    room = LARGEST - sum(len(line) + 1 for line in lines + tail)
-    for number, finding in enumerate(found):
-        details = _details(result, finding, letters)
-        room -= sum(len(line) + 1 for line in details)
-        if room < 100:
-            lines += [f"The details of {len(found) - number:,} findings are left out: they are in the report.", ""]
+        if len(findings) > finding_limit:
+            lines += [f"{len(findings) - finding_limit:,} more findings are in the report.", ""]
+        levels = dict.fromkeys(finding.level for finding in findings)
+        lines += ["; ".join(f"**{level}**: {LEVEL_MEANINGS[level]}" for level in levels) + ".", ""]
+    tail = [
+        *_format_checks(result, 4 * finding_limit, text_limit),
+        *_format_notes(result, finding_limit, text_limit),
+    ]
+    characters_left = MAX_CHARACTERS - sum(len(line) + 1 for line in lines + tail)
+    for number, finding in enumerate(findings):
+        details = _format_details(result, finding, text_limit)
+        characters_left -= sum(len(line) + 1 for line in details)
+        if characters_left < 100:
+            lines += [
+                f"The details of {len(findings) - number:,} findings are left out: they are in the report.",
+                "",
+            ]
             break
         lines += details
     return "\n".join(lines + tail).rstrip() + "\n"
 
 
-def text(words: str, most: int = 600) -> str:
+def escape_text(text: str, limit: int = 600) -> str:
     """Return words as Markdown that shows exactly these words.
 
     Examples
@@ -75,71 +91,95 @@ def text(words: str, most: int = 600) -> str:
     >>> text("a|b <b>*bold*</b>")
     'a\\\\|b &lt;b&gt;\\\\*bold\\\\*&lt;/b&gt;'
     """
-    safe = _SIGNS.sub(r"\\\1", _apart(words, most).replace("&", "&amp;")).replace("<", "&lt;").replace(">", "&gt;")
-    return _START.sub(_not_at_the_start, safe).replace("\0", APART)
+    safe = (
+        _MARKUP_PATTERN.sub(r"\\\1", _break_links(text, limit).replace("&", "&amp;"))
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+    )
+    return _BLOCK_START_PATTERN.sub(_escape_start, safe).replace("\0", ZERO_WIDTH_SPACE)
 
 
-def _not_at_the_start(found: re.Match[str]) -> str:
+def _escape_start(match: re.Match[str]) -> str:
     """Return what would begin a list or a heading so that it does not."""
-    return f"{found[1]}\\" if found[1][0].isdigit() else f"\\{found[1]}"
+    return f"{match[1]}\\" if match[1][0].isdigit() else f"\\{match[1]}"
 
 
-def code(words: str, most: int = 4_000) -> list[str]:
+def format_code_block(text: str, limit: int = 4_000) -> list[str]:
     """Return words as a block of code that they cannot end."""
-    shown = cut(one_line(words), most)
-    ticks = max((len(run) for run in re.findall("`+", shown)), default=0)
+    line = cut(to_one_line(text), limit)
+    ticks = max((len(run) for run in re.findall("`+", line)), default=0)
     fence = "`" * max(3, ticks + 1)
-    return [fence, shown, fence]
+    return [fence, line, fence]
 
 
-def _row(finding: Finding, letters: int) -> str:
+def _format_row(finding: Finding, text_limit: int) -> str:
     cases = f"{finding.cases:,} of {finding.of:,}" if finding.of else "–"
-    title, check = text(finding.title, min(200, letters)), text(finding.check, min(60, letters))
-    return f"| {MARK[finding.level]} | {title} | {check} | {cases} | {percent(finding.sure)} |"
+    title, check = (
+        escape_text(finding.title, min(200, text_limit)),
+        escape_text(finding.check, min(60, text_limit)),
+    )
+    return f"| {LEVEL_LABELS[finding.level]} | {title} | {check} | {cases} | {format_percent(finding.sure)} |"
 
 
-def _details(result: Result, finding: Finding, letters: int) -> list[str]:
-    head = f"{MARK[finding.level]}: {_summary(finding.title)}"
-    often = how_often(finding, unless_told=True)
-    facts = {"What to do": finding.remedy, "How often": often, "How sure": how_sure(finding)}
-    lines = [f"<details><summary>{head}</summary>", "", text(finding.detail, letters), ""]
-    lines += [f"- **{term}:** {text(said, letters)}" for term, said in facts.items() if said] + [""]
+def _format_details(result: AuditResult, finding: Finding, text_limit: int) -> list[str]:
+    heading = f"{LEVEL_LABELS[finding.level]}: {_escape_html(finding.title)}"
+    frequency = format_frequency(finding, skip_if_in_detail=True)
+    facts = {"What to do": finding.remedy, "How often": frequency, "How sure": format_certainty(finding)}
+    lines = [f"<details><summary>{heading}</summary>", "", escape_text(finding.detail, text_limit), ""]
+    lines += [f"- **{term}:** {escape_text(value, text_limit)}" for term, value in facts.items() if value] + [""]
     for example in finding.examples[:1]:
-        columns, table, note = rows(example)
-        lines += [f"**Example:** {text(example.words, letters)}" if example.words else "**Example**", ""]
+        columns, table, note = tabulate_example(example)
+        lines += [f"**Example:** {escape_text(example.words, text_limit)}" if example.words else "**Example**", ""]
         if table:
             lines += [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]
-            lines += [f"| {' | '.join(text(cell, 80) for cell in row)} |" for row in table] + [""]
-        lines += [text(note), ""] if note else []
-    return [*lines, "To see it again:", "", *code(again(result, finding), 4 * letters), "", "</details>", ""]
+            lines += [f"| {' | '.join(escape_text(cell, 80) for cell in row)} |" for row in table] + [""]
+        lines += [escape_text(note), ""] if note else []
+    return [
+        *lines,
+        "To see it again:",
+        "",
+        *format_code_block(format_command(result, finding), 4 * text_limit),
+        "",
+        "</details>",
+        "",
+    ]
 
 
-def _summary(words: str) -> str:
+def _escape_html(text: str) -> str:
     """Return words as they stand within a line of HTML, where signs of Markdown may or may not count."""
-    harmless = (c if c.isalnum() or c in " ,;–'\0" else f"&#{ord(c)};" for c in _apart(words, 200))
-    return "".join(harmless).replace("\0", APART)
+    escaped_characters = (
+        character if character.isalnum() or character in " ,;–'\0" else f"&#{ord(character)};"
+        for character in _break_links(text, 200)
+    )
+    return "".join(escaped_characters).replace("\0", ZERO_WIDTH_SPACE)
 
 
-def _apart(words: str, most: int) -> str:
+def _break_links(text: str, limit: int) -> str:
     """Return words on one line, with a NUL after each sign from which a platform would make a link."""
-    return _LINKS.sub(lambda found: f"{found[0]}\0", cut(one_line(words[: 4 * most]), most))
+    return _LINK_PATTERN.sub(lambda match: f"{match[0]}\0", cut(to_one_line(text[: 4 * limit]), limit))
 
 
-def _checks(result: Result, most: int, letters: int) -> list[str]:
+def _format_checks(result: AuditResult, limit: int, text_limit: int) -> list[str]:
     lines = [f"<details><summary>All {len(result.outcomes)} checks</summary>", ""]
     lines += ["| check | outcome | |", "| --- | --- | --- |"]
     lines += [
-        f"| {text(each.check, min(60, letters))} | {text(state(each))} | {text(each.why or each.asks, letters)} |"
-        for each in result.outcomes[:most]
+        f"| {escape_text(outcome.check, min(60, text_limit))} | {escape_text(format_state(outcome))} | {escape_text(outcome.why or outcome.asks, text_limit)} |"
+        for outcome in result.outcomes[:limit]
     ]
-    left = len(result.outcomes) - most
-    return [*lines, "", *([f"{left:,} more checks are in the report.", ""] if left > 0 else []), "</details>", ""]
+    omitted_count = len(result.outcomes) - limit
+    return [
+        *lines,
+        "",
+        *([f"{omitted_count:,} more checks are in the report.", ""] if omitted_count > 0 else []),
+        "</details>",
+        "",
+    ]
 
 
-def _notes(result: Result, most: int, letters: int) -> list[str]:
+def _format_notes(result: AuditResult, limit: int, text_limit: int) -> list[str]:
     if not result.notes:
         return []
-    notes = [f"- {text(note, letters)}" for note in result.notes[:most]]
-    left = len(result.notes) - most
-    notes += [f"- {left:,} more notes are in the report."] if left > 0 else []
+    notes = [f"- {escape_text(note, text_limit)}" for note in result.notes[:limit]]
+    omitted_count = len(result.notes) - limit
+    notes += [f"- {omitted_count:,} more notes are in the report."] if omitted_count > 0 else []
     return ["<details><summary>Notes</summary>", "", *notes, "", "</details>", ""]

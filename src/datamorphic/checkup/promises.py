@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._checks import did_you_mean, one_of, optional_import, reject
+from .._checks import import_optional, reject, suggest_name, validate_choice
 from ..errors import DataError
 from ..relations.base import Relation
-from ..relations.sweeps import DIRECTIONS, Invariant, Monotone
+from ..relations.sweeps import DIRECTION_SIGNS, Invariant, Monotone
 from ..space.space import Space
 
-KNOWN = ("monotone", "invariant", "protected", "towards", "relations")
+EXPECTATION_KEYS = ("monotone", "invariant", "protected", "towards", "relations")
 
 
 @dataclass(frozen=True)
-class Promises:
+class Expectations:
     """What a model is expected to do.
 
     Attributes
@@ -41,32 +41,32 @@ class Promises:
     towards: Any = None
     relations: tuple[Relation, ...] = ()
 
-    def check_features(self, space: Space, others: Collection[str] = ()) -> None:
+    def validate_features(self, space: Space, unused_columns: Collection[str] = ()) -> None:
         """Raise if something is promised of a feature that is not there.
 
         A model need not see what must not matter to it: for that, columns of the data that are no inputs will do.
         """
-        for what, names, unseen in (
+        for expectation, names, allowed in (
             ("monotone", self.monotone, ()),
-            ("invariant", self.invariant, others),
-            ("protected", self.protected, others),
+            ("invariant", self.invariant, unused_columns),
+            ("protected", self.protected, unused_columns),
         ):
             for name in names:
-                if name not in space.names and name not in unseen:
+                if name not in space.names and name not in allowed:
                     raise DataError(
-                        f"{name!r} is declared {what}, and is no input of the model. {did_you_mean(name, space.names)}"
+                        f"{name!r} is declared {expectation}, and is no input of the model. {suggest_name(name, space.names)}"
                     )
 
-    def monotone_relations(self) -> list[Monotone]:
+    def build_monotone_relations(self) -> list[Monotone]:
         """Return the declared directions as relations."""
         return [Monotone(name, direction, self.towards) for name, direction in self.monotone.items()]
 
-    def invariant_relations(self) -> list[Invariant]:
+    def build_invariant_relations(self) -> list[Invariant]:
         """Return the features that must not matter as relations."""
         return [Invariant(name) for name in self.invariant]
 
 
-def promises_of(expect: Any = None, protected: Sequence[str] | str = ()) -> Promises:
+def parse_expectations(expect: Any = None, protected: Sequence[str] | str = ()) -> Expectations:
     """Return what is declared, from a mapping, a relation or several, or the path of a TOML or YAML file.
 
     Examples
@@ -77,55 +77,60 @@ def promises_of(expect: Any = None, protected: Sequence[str] | str = ()) -> Prom
     if expect is None:
         expect = {}
     elif isinstance(expect, str | os.PathLike):
-        expect = read_promises(expect)
+        expect = read_expectations(expect)
     elif isinstance(expect, Relation):
         expect = {"relations": [expect]}
-    elif isinstance(expect, Sequence) and expect and all(isinstance(each, Relation) for each in expect):
+    elif isinstance(expect, Sequence) and expect and all(isinstance(item, Relation) for item in expect):
         expect = {"relations": list(expect)}
     if not isinstance(expect, Mapping):
         reject("expect", "test", "a mapping, relations, or the path of a TOML or YAML file", expect)
     for name in expect:
-        if name not in KNOWN:
-            raise DataError(f"{name!r} is nothing that can be expected of a model. {did_you_mean(name, KNOWN)}")
+        if name not in EXPECTATION_KEYS:
+            raise DataError(
+                f"{name!r} is nothing that can be expected of a model. {suggest_name(name, EXPECTATION_KEYS)}"
+            )
     monotone = expect.get("monotone") or {}
     if not isinstance(monotone, Mapping):
         reject("monotone", "expect", 'a mapping of features to "up" or "down"', monotone)
     for name, direction in monotone.items():
-        one_of(f"monotone.{name}", "expect", direction, DIRECTIONS)
+        validate_choice(f"monotone.{name}", "expect", direction, DIRECTION_SIGNS)
     relations = expect.get("relations") or ()
-    if isinstance(relations, str) or not all(isinstance(each, Relation) for each in relations):
+    if isinstance(relations, str) or not all(isinstance(item, Relation) for item in relations):
         reject("relations", "expect", "relations (objects, so only in Python)", relations)
-    both = [*_names("protected", expect.get("protected")), *_names("protected", protected)]
-    return Promises(
+    protected_names = [
+        *_validate_names("protected", expect.get("protected")),
+        *_validate_names("protected", protected),
+    ]
+    return Expectations(
         {str(name): str(direction) for name, direction in monotone.items()},
-        _names("invariant", expect.get("invariant")),
-        tuple(dict.fromkeys(both)),
+        _validate_names("invariant", expect.get("invariant")),
+        tuple(dict.fromkeys(protected_names)),
         expect.get("towards"),
         tuple(relations),
     )
 
 
-def _names(what: str, given: Any) -> tuple[str, ...]:
-    if given is None:
+def _validate_names(key: str, value: Any) -> tuple[str, ...]:
+    if value is None:
         return ()
-    if isinstance(given, str):
-        return (given,)
-    if not isinstance(given, Sequence) or not all(isinstance(each, str) for each in given):
-        reject(what, "expect", "the names of features", given)
-    return tuple(given)
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, Sequence) or not all(isinstance(name, str) for name in value):
+        reject(key, "expect", "the names of features", value)
+    return tuple(value)
 
 
-def read_promises(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_expectations(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return what a TOML or YAML file declares. Nothing in it is evaluated."""
     file = Path(path)
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no text"
-        raise DataError(f"The expectations cannot be read from {str(file)!r}: {why}.") from None
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise DataError(f"The expectations cannot be read from {str(file)!r}: {reason}.") from None
     try:
         if file.suffix.lower() in (".yaml", ".yml"):
-            yaml = optional_import("yaml", "yaml", "Reading YAML")
+            yaml = import_optional("yaml", "yaml", "Reading YAML")
             document = yaml.safe_load(text)
         else:
             import tomllib
@@ -134,8 +139,8 @@ def read_promises(path: str | os.PathLike[str]) -> dict[str, Any]:
     except Exception as error:
         if isinstance(error, ImportError):
             raise
-        where = " ".join(str(error).split())
-        raise DataError(f"{file.name} is neither TOML nor YAML that can be read: {where}.") from None
+        message = " ".join(str(error).split())
+        raise DataError(f"{file.name} is neither TOML nor YAML that can be read: {message}.") from None
     if not isinstance(document, dict):
         raise DataError(
             f'{file.name} must name what is expected, e.g. monotone = {{income = "up"}}. Got {document!r}.'

@@ -10,144 +10,152 @@ from typing import Any
 from urllib.parse import quote
 
 from .. import __version__
-from .._checks import jsonable
+from .._checks import to_jsonable
 from ..reports.texts import clean, cut
 from .finding import Finding, Level
-from .result import Result
-from .told import again, how_often, how_sure, rows
+from .result import AuditResult
+from .told import format_certainty, format_command, format_frequency, tabulate_example
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-LEVEL: dict[Level, str] = {"fault": "error", "concern": "warning", "advice": "note"}
-LONGEST = 4_000  # letters of one text
-_SCHEME = re.compile(r"^[A-Za-z][\w+.-]+:")  # a URL, or module:object; one letter is a drive
+SARIF_LEVELS: dict[Level, str] = {"fault": "error", "concern": "warning", "advice": "note"}
+MAX_TEXT_CHARACTERS = 4_000  # letters of one text
+_SCHEME_PATTERN = re.compile(r"^[A-Za-z][\w+.-]+:")  # a URL, or module:object; one letter is a drive
 
 
-def sarif(result: Result) -> str:
+def format_sarif(result: AuditResult) -> str:
     """Return a SARIF log: checks are its rules, findings its results.
 
     A finding keeps its fingerprint from run to run as long as the same check finds something about the same thing.
     """
     checks = list(dict.fromkeys(outcome.check for outcome in result.outcomes))
-    asks = {outcome.check: outcome.asks for outcome in result.outcomes}
+    questions = {outcome.check: outcome.asks for outcome in result.outcomes}
     rules = [
-        {"id": _words(check), "name": _words(check), "shortDescription": _message(asks[check] or check)}
+        {
+            "id": _cut_text(check),
+            "name": _cut_text(check),
+            "shortDescription": _build_message(questions[check] or check),
+        }
         for check in checks
     ]
-    place = {check: i for i, check in enumerate(checks)}
-    broke = [outcome for outcome in result.outcomes if outcome.state == "broke"]
-    notices = [
+    rule_index = {check: i for i, check in enumerate(checks)}
+    broken_outcomes = [outcome for outcome in result.outcomes if outcome.state == "broke"]
+    notifications = [
         {
             "level": "error",
-            "message": _message(f"The check {each.check!r} broke: {each.why}"),
-            "associatedRule": {"id": _words(each.check), "index": place[each.check]},
+            "message": _build_message(f"The check {outcome.check!r} broke: {outcome.why}"),
+            "associatedRule": {"id": _cut_text(outcome.check), "index": rule_index[outcome.check]},
         }
-        for each in broke
+        for outcome in broken_outcomes
     ]
     run = {
         "tool": {"driver": {"name": "datamorphic", "version": __version__, "rules": rules}},
         "invocations": [
             {
-                "executionSuccessful": not broke,
-                "commandLine": _words(again(result)),
-                "toolExecutionNotifications": notices,
+                "executionSuccessful": not broken_outcomes,
+                "commandLine": _cut_text(format_command(result)),
+                "toolExecutionNotifications": notifications,
             }
         ],
         "columnKind": "unicodeCodePoints",
-        "results": [_result(result, finding, place[finding.check]) for finding in result.findings],
-        "properties": _properties(result),
+        "results": [_build_result(result, finding, rule_index[finding.check]) for finding in result.findings],
+        "properties": _build_properties(result),
     }
-    log = jsonable({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, words=clean)
+    log = to_jsonable({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, convert_text=clean)
     return json.dumps(log, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _result(result: Result, finding: Finding, rule: int) -> dict[str, Any]:
-    often = how_often(finding, unless_told=True)
-    told = [f"{finding.title}.", finding.detail, often, f"What to do: {finding.remedy}"]
-    mark = hashlib.sha256(f"{finding.check}\0{finding.about}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+def _build_result(result: AuditResult, finding: Finding, rule: int) -> dict[str, Any]:
+    frequency = format_frequency(finding, skip_if_in_detail=True)
+    lines = [f"{finding.title}.", finding.detail, frequency, f"What to do: {finding.remedy}"]
+    fingerprint = hashlib.sha256(f"{finding.check}\0{finding.about}".encode("utf-8", "surrogatepass")).hexdigest()[
+        :32
+    ]
     low, high = finding.interval
     return {
-        "ruleId": _words(finding.check),
+        "ruleId": _cut_text(finding.check),
         "ruleIndex": rule,
         "kind": "fail",
-        "level": LEVEL[finding.level],
+        "level": SARIF_LEVELS[finding.level],
         "rank": round(100 * finding.sure, 1),
-        "message": _message("\n".join(line for line in told if line)),
-        "locations": [_location(result, finding)],
+        "message": _build_message("\n".join(line for line in lines if line)),
+        "locations": [_build_location(result, finding)],
         # code scanning of GitHub looks for the second name only
-        "partialFingerprints": {"checkAndAbout/v1": mark, "primaryLocationLineHash": f"{mark}:1"},
+        "partialFingerprints": {"checkAndAbout/v1": fingerprint, "primaryLocationLineHash": f"{fingerprint}:1"},
         "properties": {
             "level": finding.level,
-            "about": _words(finding.about),
+            "about": _cut_text(finding.about),
             "sure": finding.sure,
-            "howSure": how_sure(finding),
+            "howSure": format_certainty(finding),
             "cases": finding.cases,
             "of": finding.of,
             **({"rate": finding.rate, "interval": [low, high]} if finding.of else {}),
-            "remedy": _words(finding.remedy),
-            "reproduce": _words(again(result, finding)),
-            "examples": [_example(finding, i) for i in range(min(3, len(finding.examples)))],
+            "remedy": _cut_text(finding.remedy),
+            "reproduce": _cut_text(format_command(result, finding)),
+            "examples": [_build_example(finding, i) for i in range(min(3, len(finding.examples)))],
         },
     }
 
 
-def _example(finding: Finding, number: int) -> dict[str, Any]:
-    columns, table, note = rows(finding.examples[number])
-    cells = [dict(zip(columns, map(_words, row), strict=True)) for row in table]
-    return {"words": _words(finding.examples[number].words), "table": cells, "note": note}
+def _build_example(finding: Finding, number: int) -> dict[str, Any]:
+    columns, table, note = tabulate_example(finding.examples[number])
+    cells = [dict(zip(columns, map(_cut_text, row), strict=True)) for row in table]
+    return {"words": _cut_text(finding.examples[number].words), "table": cells, "note": note}
 
 
-def _location(result: Result, finding: Finding) -> dict[str, Any]:
+def _build_location(result: AuditResult, finding: Finding) -> dict[str, Any]:
     """Return where a finding is: a file, as code scanning takes nothing else, and what it is about."""
-    name = _words(result.subject)
-    full = f"{name}/{_words(finding.about)}" if finding.about else name
-    logical = {"name": _words(finding.about) or name, "fullyQualifiedName": full, "kind": "resource"}
+    name = _cut_text(result.subject)
+    qualified_name = f"{name}/{_cut_text(finding.about)}" if finding.about else name
+    logical = {"name": _cut_text(finding.about) or name, "fullyQualifiedName": qualified_name, "kind": "resource"}
     model, data = result.words.get("model"), result.words.get("data")
-    uri = _file(model) or _module(model) or _file(data) or "datamorphic"
+    uri = _to_uri(model) or _find_module_file(model) or _to_uri(data) or "datamorphic"
     # a model has no lines, but code scanning shows only what has one
     physical = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
     return {"physicalLocation": physical, "logicalLocations": [logical]}
 
 
-def _module(model: object) -> str:
+def _find_module_file(model: object) -> str:
     """Return the file of the module in ``module:object`` as a relative URI; nothing if it is none."""
-    named = re.fullmatch(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d][\w.]*", str(model))
-    return quote(named[1].replace(".", "/") + ".py") if named else ""
+    match = re.fullmatch(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d][\w.]*", str(model))
+    return quote(match[1].replace(".", "/") + ".py") if match else ""
 
 
-def _file(given: object) -> str:
+def _to_uri(location: object) -> str:
     """Return a file as a relative URI; nothing if it is no file.
 
     What lies outside of the working directory is told by its name alone: other machines have other directories.
     """
-    if not isinstance(given, str | Path) or not str(given) or _SCHEME.match(str(given)):
+    if not isinstance(location, str | Path) or not str(location) or _SCHEME_PATTERN.match(str(location)):
         return ""
-    path = PurePosixPath(clean(Path(given).as_posix() if isinstance(given, Path) else given.replace("\\", "/")))
-    here = Path.cwd().as_posix()
-    if path.is_relative_to(here):
-        path = path.relative_to(here)
+    path = PurePosixPath(
+        clean(Path(location).as_posix() if isinstance(location, Path) else location.replace("\\", "/"))
+    )
+    folder = Path.cwd().as_posix()
+    if path.is_relative_to(folder):
+        path = path.relative_to(folder)
     outside = path.is_absolute() or ".." in path.parts or re.match("^[A-Za-z]:", str(path))
     return quote(path.name if outside else str(path))
 
 
-def _properties(result: Result) -> dict[str, Any]:
+def _build_properties(result: AuditResult) -> dict[str, Any]:
     checks = {
-        _words(each.check): {
-            "state": each.state,
-            "why": _words(each.why),
-            "seconds": round(each.seconds, 3),
-            "calls": each.calls,
+        _cut_text(outcome.check): {
+            "state": outcome.state,
+            "why": _cut_text(outcome.why),
+            "seconds": round(outcome.seconds, 3),
+            "calls": outcome.calls,
         }
-        for each in result.outcomes
+        for outcome in result.outcomes
     }
     about = {"subject": result.subject, "kind": result.kind, "data": result.data, "headline": result.headline}
-    told = {name: _words(value) for name, value in about.items()}
-    return {**told, "passed": result.passed, "seed": result.seed, "checks": checks}
+    texts = {name: _cut_text(value) for name, value in about.items()}
+    return {**texts, "passed": result.passed, "seed": result.seed, "checks": checks}
 
 
-def _message(text: str) -> dict[str, str]:
+def _build_message(text: str) -> dict[str, str]:
     """Return a message in which no brackets make a link and no braces a placeholder."""
-    return {"text": re.sub(r"([\\\[\]])", r"\\\1", _words(text)).replace("{", "{{").replace("}", "}}")}
+    return {"text": re.sub(r"([\\\[\]])", r"\\\1", _cut_text(text)).replace("{", "{{").replace("}", "}}")}
 
 
-def _words(text: str) -> str:
-    return cut(text, LONGEST)
+def _cut_text(text: str) -> str:
+    return cut(text, MAX_TEXT_CHARACTERS)

@@ -7,33 +7,33 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import plural, short
-from .._intervals import wilson
+from .._checks import format_short, pluralize
+from .._intervals import compute_wilson_interval
 from ..errors import DataError
-from ..fronts.reading import answers, told_value
+from ..fronts.reading import format_answers, format_value
 from ..outputs import Outputs
-from ..relations.base import Groups
+from ..relations.base import JudgedGroups
 from ..space.describe import value_to_json
 from ..space.points import Batch, Points
 from .finding import Example
 
-MOST_FEATURES = 6  # of a case that are told in a sentence
+MAX_FEATURES_PER_CASE = 6  # of a case that are told in a sentence
 
 
-def said(outputs: Outputs, row: int) -> str:
+def format_answer(outputs: Outputs, row: int) -> str:
     """Return an answer in words."""
     if outputs.ok[row]:
-        return answers(outputs.values[row : row + 1])[0]
-    what = outputs.messages.get(row)
-    return f"no answer ({what})" if what else "no answer"
+        return format_answers(outputs.values[row : row + 1])[0]
+    message = outputs.messages.get(row)
+    return f"no answer ({message})" if message else "no answer"
 
 
-def answered(outputs: Outputs, row: int) -> Any:
+def to_plain_answer(outputs: Outputs, row: int) -> Any:
     """Return an answer as plain data; None where there is none."""
-    return plain(outputs.values[row]) if outputs.ok[row] else None
+    return to_plain(outputs.values[row]) if outputs.ok[row] else None
 
 
-def plain(value: Any) -> Any:
+def to_plain(value: Any) -> Any:
     """Return a value as JSON has it."""
     try:
         return value_to_json(value.item() if isinstance(value, np.generic) else value)
@@ -41,64 +41,64 @@ def plain(value: Any) -> Any:
         return str(value)
 
 
-def case_of(batch: Batch, row: int) -> dict[str, Any]:
+def extract_case(batch: Batch, row: int) -> dict[str, Any]:
     """Return one case as plain values by feature."""
     import pandas as pd
 
     frame = batch.frame
     values = frame.iloc[row]
     return {
-        str(name): None if pd.api.types.is_scalar(value) and pd.isna(value) else plain(value)
+        str(name): None if pd.api.types.is_scalar(value) and pd.isna(value) else to_plain(value)
         for name, value in zip(frame.columns, values.tolist(), strict=True)
     }
 
 
-def told_case(case: Mapping[str, Any], most: int = MOST_FEATURES) -> str:
+def format_case(case: Mapping[str, Any], limit: int = MAX_FEATURES_PER_CASE) -> str:
     """Return a case in words."""
-    told = ", ".join(f"{name} {told_value(value)}" for name, value in list(case.items())[:most])
-    return told + (f" and {plural(len(case) - most, 'more feature')}" if len(case) > most else "")
+    text = ", ".join(f"{name} {format_value(value)}" for name, value in list(case.items())[:limit])
+    return text + (f" and {pluralize(len(case) - limit, 'more feature')}" if len(case) > limit else "")
 
 
-def example_of(groups: Groups, row: int = 0, how: tuple[str, str] | None = None) -> Example:
+def build_example(groups: JudgedGroups, row: int = 0, phrases: tuple[str, str] | None = None) -> Example:
     """Return a group as an example: the case, what changes, and both answers."""
-    case, other = case_of(groups.source, row), case_of(groups.follow_up, row)
-    changed = {name: other[name] for name in case if name in other and not _equal(case[name], other[name])}
-    before, after = said(groups.before, row), said(groups.after, row)
+    case, follow_up = extract_case(groups.source, row), extract_case(groups.follow_up, row)
+    changed = {
+        name: follow_up[name] for name in case if name in follow_up and not _is_equal(case[name], follow_up[name])
+    }
+    before, after = format_answer(groups.before, row), format_answer(groups.after, row)
     if changed:
         change = ", ".join(
-            f"{name} from {told_value(case[name])} to {told_value(changed[name])}" for name in changed
+            f"{name} from {format_value(case[name])} to {format_value(changed[name])}" for name in changed
         )
-        words = (
-            f"{change}: {before} becomes {after}" if before != after else f"{change}: the answer stays {before}"
-        )
+        text = f"{change}: {before} becomes {after}" if before != after else f"{change}: the answer stays {before}"
     else:
-        first, then = how or ("", "and then")
-        words = f"{told_case(case)}: {before}{first}, {then} {after}"
-    return Example(words, case, answered(groups.before, row), changed, answered(groups.after, row))
+        first, second = phrases or ("", "and then")
+        text = f"{format_case(case)}: {before}{first}, {second} {after}"
+    return Example(text, case, to_plain_answer(groups.before, row), changed, to_plain_answer(groups.after, row))
 
 
-def _equal(a: Any, b: Any) -> bool:
+def _is_equal(a: Any, b: Any) -> bool:
     return bool(a == b) or (a is None and b is None)
 
 
-def share(count: int, of: int, noun: str = "case") -> str:
+def format_share(count: int, total: int, noun: str = "case") -> str:
     """Return a count with its share and how sure that is: ``3 of 150 cases (2.0 %, 0.7 to 5.7 %)``."""
-    low, high = wilson(count, of)
-    return f"{count:,} of {plural(of, noun)} ({100 * count / max(of, 1):.1f} %, {100 * low:.1f} to {100 * high:.1f} %)"
+    low, high = compute_wilson_interval(count, total)
+    return f"{count:,} of {pluralize(total, noun)} ({100 * count / max(total, 1):.1f} %, {100 * low:.1f} to {100 * high:.1f} %)"
 
 
-def nearest_rows(points: Points, outputs: Outputs, most: int = 3) -> list[Example]:
+def build_examples(points: Points, outputs: Outputs, limit: int = 3) -> list[Example]:
     """Return some cases with what the system said to them."""
     return [
         Example(
-            f"{told_case(case_of(points, row))}: {said(outputs, row)}",
-            case_of(points, row),
-            answered(outputs, row),
+            f"{format_case(extract_case(points, row))}: {format_answer(outputs, row)}",
+            extract_case(points, row),
+            to_plain_answer(outputs, row),
         )
-        for row in range(min(most, len(points)))
+        for row in range(min(limit, len(points)))
     ]
 
 
-def brief(value: Any) -> str:
+def format_label(value: Any) -> str:
     """Return a name or a label for a title: short, in quotes if it is text."""
-    return repr(short(value)) if isinstance(value, str) else short(value)
+    return repr(format_short(value)) if isinstance(value, str) else format_short(value)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import did_you_mean
+from .._checks import suggest_name
 from ..errors import AmbiguousData, DataError
 from ..space.space import Space
 from .sets import TARGET
@@ -244,7 +244,7 @@ def _places(
 
 def _known(name: str, known: Sequence[str], noun: str) -> str:
     if name not in known:
-        raise DataError(f"There is no {noun} {name!r}. {did_you_mean(name, known)}")
+        raise DataError(f"There is no {noun} {name!r}. {suggest_name(name, known)}")
     return name
 
 

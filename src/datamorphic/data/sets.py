@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._checks import did_you_mean
+from .._checks import suggest_name
 from ..errors import AmbiguousData, DataError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def load(name: str) -> pd.DataFrame:
     if name in OPENML:
         return _from_openml(name)
     raise DataError(
-        f"There is no data set {name!r}. {did_you_mean(name, sorted({*available(), *OPENML}))} "
+        f"There is no data set {name!r}. {suggest_name(name, sorted({*available(), *OPENML}))} "
         f"Set ${HOME_VARIABLE} to a folder with {name}.csv to add it."
     )
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import did_you_mean
+from .._checks import suggest_name
 from ..errors import DataError
 from ..morphisms.marks import datamorphism, executor, seed_maker
-from ..morphisms.morphism import plain
+from ..morphisms.morphism import normalize_name
 from ..morphisms.system import TestSystem
 from ..space.features import Continuous
 from ..space.points import Points
@@ -135,9 +135,9 @@ class Subjects(Mapping[str, TestSystem]):
 
     def __getitem__(self, name: str) -> TestSystem:
         for known, rule in RULES.items():
-            if plain(known) == plain(str(name)):
+            if normalize_name(known) == normalize_name(str(name)):
                 return TestSystem.collect(CodedClassifier(known, rule))
-        raise DataError(f"There is no subject {name!r}. {did_you_mean(name, RULES)}")
+        raise DataError(f"There is no subject {name!r}. {suggest_name(name, RULES)}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(RULES)

@@ -17,7 +17,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from .._checks import short
+from .._checks import format_short
 from ..errors import DataError
 from ..space.features import Categorical, Continuous, Feature, Integer
 from ..space.space import Space
@@ -25,12 +25,12 @@ from ..space.space import Space
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .promises import Promise
+    from .promises import DraftRelation
 
-WIDTH = 88  # of a line
-FEW = 10  # different whole numbers: they may be codes of categories
-MANY = 30  # categories, which are read from the data instead of being written down
-TAKEN = ("HERE", "MODEL", "Path", "ROWS", "SYSTEM", "TOLERANCE")  # other names in the file
+MAX_LINE_CHARACTERS = 88  # of a line
+MIN_DISTINCT_INTEGERS = 10  # different whole numbers: they may be codes of categories
+MAX_LISTED_CATEGORIES = 30  # categories, which are read from the data instead of being written down
+RESERVED_NAMES = ("HERE", "MODEL", "Path", "ROWS", "SYSTEM", "TOLERANCE")  # other names in the file
 
 
 @dataclass(frozen=True)
@@ -58,14 +58,14 @@ class Draft:
     name: str
     space: Space
     rows: int
-    promises: list[Promise]
+    promises: list[DraftRelation]
     notes: list[str]
 
 
 # -- values and names ------------------------------------------------------------------------------------------
 
 
-def literal(value: Any) -> str:
+def format_literal(value: Any) -> str:
     """Return a value as Python code that says it and nothing else.
 
     Examples
@@ -80,23 +80,23 @@ def literal(value: Any) -> str:
         assert ast.literal_eval(code) == value
         return code
     if type(value) is tuple:
-        return f"({', '.join(map(literal, value))}{',' * (len(value) == 1)})"
+        return f"({', '.join(map(format_literal, value))}{',' * (len(value) == 1)})"
     if type(value) is float and not math.isfinite(value):
         return f'float("{value}")'
     if type(value) in (int, float, bool):
         return repr(value)
     raise DataError(
-        f"The value {short(value)!r} is of type {type(value).__name__}, which cannot be written into a file of code. "
+        f"The value {format_short(value)!r} is of type {type(value).__name__}, which cannot be written into a file of code. "
         "Turn the column into strings, numbers or booleans."
     )
 
 
-def told(value: Any) -> str:
+def format_comment_literal(value: Any) -> str:
     """Return a value for a comment: a literal, cut short."""
-    return literal(f"{value[:50]}..." if type(value) is str and len(value) > 53 else value)
+    return format_literal(f"{value[:50]}..." if type(value) is str and len(value) > 53 else value)
 
 
-def slug(value: Any) -> str:
+def to_slug(value: Any) -> str:
     """Return the part of a Python name that a column or a label gives: small letters, digits and underscores.
 
     Examples
@@ -104,11 +104,11 @@ def slug(value: Any) -> str:
     >>> slug("Total SO2 (mg/l)"), slug("класс")
     ('total_so2_mg_l', 'it')
     """
-    words = re.sub(r"[^a-z0-9]+", "_", str(value).lower()).strip("_")
-    return words[:40].rstrip("_") or "it"
+    name = re.sub(r"[^a-z0-9]+", "_", str(value).lower()).strip("_")
+    return name[:40].rstrip("_") or "it"
 
 
-def class_name(words: str) -> str:
+def to_class_name(text: str) -> str:
     """Return a name for the class, from the name of the data or of the model.
 
     Examples
@@ -116,33 +116,35 @@ def class_name(words: str) -> str:
     >>> class_name("red_wine"), class_name("2019 sales"), class_name("test-data"), class_name("class")
     ('RedWine', 'My2019Sales', 'MyTestData', 'Class')
     """
-    name = "".join(word[:1].upper() + word[1:] for word in re.split(r"[^A-Za-z0-9]+", words))[:60]
+    name = "".join(word[:1].upper() + word[1:] for word in re.split(r"[^A-Za-z0-9]+", text))[:60]
     # pytest would take a class for a test if its name began with "Test"
-    good = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("Test")
-    return name if good and name not in TAKEN else f"My{name or 'System'}"
+    valid = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("Test")
+    return name if valid and name not in RESERVED_NAMES else f"My{name or 'System'}"
 
 
-def unique(name: str, taken: set[str]) -> str:
+def make_unique(name: str, used_names: set[str]) -> str:
     """Return a name that is not taken yet, and take it."""
-    number, found = 1, name
-    while found in taken:
+    number, candidate = 1, name
+    while candidate in used_names:
         number += 1
-        found = f"{name}_{number}"
-    taken.add(found)
-    return found
+        candidate = f"{name}_{number}"
+    used_names.add(candidate)
+    return candidate
 
 
-def comment(text: str, indent: int = 4) -> str:
+def format_comment(text: str, indent: int = 4) -> str:
     """Return a text as lines of comment."""
     start = " " * indent + "# "
-    lines = textwrap.wrap(text, WIDTH, initial_indent=start, subsequent_indent=start, break_on_hyphens=False)
+    lines = textwrap.wrap(
+        text, MAX_LINE_CHARACTERS, initial_indent=start, subsequent_indent=start, break_on_hyphens=False
+    )
     return "\n".join(lines)
 
 
 # -- the space -------------------------------------------------------------------------------------------------
 
 
-def tidy(feature: Feature) -> Feature:
+def tidy_feature(feature: Feature) -> Feature:
     """Return a feature with numbers that a person would write: bounds rounded outwards, a round step."""
     if isinstance(feature, Categorical) or feature.high <= feature.low:
         return feature
@@ -151,61 +153,61 @@ def tidy(feature: Feature) -> Feature:
         step = max(1, round(width / 20))
         return Integer(feature.name, feature.low, feature.high, step=step, nullable=feature.nullable)
     grid = Decimal(1).scaleb(math.floor(math.log10(width)) - 3)
-    low = float(_rounded(feature.low, grid, ROUND_FLOOR))
-    high = float(_rounded(feature.high, grid, ROUND_CEILING))
+    low = float(_round_to_grid(feature.low, grid, ROUND_FLOOR))
+    high = float(_round_to_grid(feature.high, grid, ROUND_CEILING))
     return Continuous(feature.name, low, high, step=float(f"{width / 20:.1e}"), nullable=feature.nullable)
 
 
-def _rounded(value: float, grid: Decimal, way: str) -> Decimal:
-    return (Decimal(repr(value)) / grid).to_integral_value(way) * grid
+def _round_to_grid(value: float, grid: Decimal, rounding: str) -> Decimal:
+    return (Decimal(repr(value)) / grid).to_integral_value(rounding) * grid
 
 
-def feature_lines(feature: Feature, column: pd.Series[Any]) -> list[str]:
+def format_feature(feature: Feature, column: pd.Series[Any]) -> list[str]:
     """Return a feature as code, with a comment where there is something to decide."""
     nullable = ", nullable=True" if feature.nullable else ""
     if isinstance(feature, Categorical):
-        start, end = f"dm.Categorical({literal(feature.name)}, ", f"{nullable}),"
-        if len(feature.values) > MANY and list(feature.values) == _in_order(column):
+        start, end = f"dm.Categorical({format_literal(feature.name)}, ", f"{nullable}),"
+        if len(feature.values) > MAX_LISTED_CATEGORIES and list(feature.values) == _sort_values(column):
             return [
                 f"# {len(feature.values):,} different values: is it a name, and no feature?",
-                f"{start}sorted(ROWS[{literal(feature.name)}].dropna().unique()){end}",
+                f"{start}sorted(ROWS[{format_literal(feature.name)}].dropna().unique()){end}",
             ]
-        return packed(f"{start}[", map(literal, feature.values), f"]{end}")
-    different = column.nunique()
-    number: Any = literal
+        return format_list(f"{start}[", map(format_literal, feature.values), f"]{end}")
+    distinct = column.nunique()
+    format_number: Any = format_literal
     lines = []
     if isinstance(feature, Integer):
-        number = round
-        if different < FEW:
+        format_number = round
+        if distinct < MIN_DISTINCT_INTEGERS:
             lines.append("# few different numbers: if they are codes, dm.Categorical(name, [...])")
-        elif different == len(column) > 2 * FEW:
+        elif distinct == len(column) > 2 * MIN_DISTINCT_INTEGERS:
             lines.append("# another number in every row: is it an identifier, and no feature?")
-    step = f", step={number(feature.step)}" if feature.high > feature.low else ""
-    bounds = f"{number(feature.low)}, {number(feature.high)}"
-    return [*lines, f"dm.{type(feature).__name__}({literal(feature.name)}, {bounds}{step}{nullable}),"]
+    step = f", step={format_number(feature.step)}" if feature.high > feature.low else ""
+    bounds = f"{format_number(feature.low)}, {format_number(feature.high)}"
+    return [*lines, f"dm.{type(feature).__name__}({format_literal(feature.name)}, {bounds}{step}{nullable}),"]
 
 
-def _in_order(column: pd.Series[Any]) -> list[Any]:
+def _sort_values(column: pd.Series[Any]) -> list[Any]:
     """Return the values of a column as the code in the file will sort them; nothing if it cannot."""
     values = list(column.dropna().unique())
     return sorted(values) if all(type(value) is str for value in values) else []
 
 
-def packed(start: str, items: Iterable[str], end: str, indent: int = 12) -> list[str]:
+def format_list(start: str, items: Iterable[str], end: str, indent: int = 12) -> list[str]:
     """Return a list as code: in one line if it fits, else in several, broken between items only."""
     items = list(items)
-    room = WIDTH - indent
-    if len(start) + len(end) + sum(len(item) + 2 for item in items) <= room:
+    line_characters = MAX_LINE_CHARACTERS - indent
+    if len(start) + len(end) + sum(len(item) + 2 for item in items) <= line_characters:
         return [f"{start}{', '.join(items)}{end}"]
     lines = [""]
     for item in items:
-        if lines[-1] and len(lines[-1]) + len(item) + 2 > room - 4:
+        if lines[-1] and len(lines[-1]) + len(item) + 2 > line_characters - 4:
             lines.append("")
         lines[-1] += f"{' ' if lines[-1] else ''}{item},"
     return [start, *(f"    {line}" for line in lines), end]
 
 
-def needs_dtypes(space: Space, frame: pd.DataFrame) -> bool:
+def has_other_dtypes(space: Space, frame: pd.DataFrame) -> bool:
     """Tell whether a space by itself would give columns other dtypes than the frame's; models may insist on them."""
     own = Space(space.features).points(frame).frame
     return any(own[name].dtype != frame[name].dtype for name in space.names)
@@ -214,18 +216,18 @@ def needs_dtypes(space: Space, frame: pd.DataFrame) -> bool:
 # -- the file --------------------------------------------------------------------------------------------------
 
 
-def render(**parts: Any) -> str:
+def render_draft(**parts: Any) -> str:
     """Return the file; the parts are code already."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined
     )
-    environment.filters["remark"] = comment
+    environment.filters["remark"] = format_comment
     template = files(__package__).joinpath("system.py.j2").read_text(encoding="utf-8")
     return environment.from_string(template).render(parts)
 
 
-def disabled(lines: Sequence[str]) -> list[str]:
+def comment_out(lines: Sequence[str]) -> list[str]:
     """Return lines of code as a comment, to be put in force by taking the signs away."""
     return [f"# {line}".rstrip() for line in lines]

@@ -17,8 +17,8 @@ from .console import (
     console,
     escaped,
     print_json,
-    printable,
     ready_to_write,
+    to_printable,
     user_code,
 )
 from .keeping import Batch, EngineName, Numbered, StoreUrl, Workers, hint, open_store
@@ -95,10 +95,10 @@ def check(
     datamorphic check "weka:NaiveBayes" --inputs 300 --html promises.html;
     datamorphic check model.skops customers.csv --target churned --relation necessary
     """
-    from ..runs.engine import engine_of
-    from ..verbs.check import RANDOM
+    from ..runs.engine import make_engine
+    from ..verbs.check import RANDOM_DATA
     from ..verbs.check import check as run
-    from ..verbs.keeping import Keep
+    from ..verbs.keeping import KeepOptions
 
     model, where = sorted_out(model, inputs, None, data, target)
     files = {"html": html, "junit": junit}
@@ -109,12 +109,12 @@ def check(
     words = {"model": lasting(model), "data": lasting(where), "target": target, "seed": seed, "param": param or []}
     with open_store(store) as kept:
         number = Numbered(kept, hint(store), resumable=False)
-        keep = None if kept is None else Keep(kept, words={"words": words}, begun=number)
+        keep = None if kept is None else KeepOptions(kept, request={"words": words}, on_begin=number)
         with user_code(), number:
             learner, options = learner_named(model, param, trust)
             report = run(
-                learner, RANDOM if where is None else load_data(where), _relations(relation), target, cases, seed,
-                engine_of(engine, workers), like=None if like is None else learner_named(like, None, False)[0],
+                learner, RANDOM_DATA if where is None else load_data(where), _relations(relation), target, cases, seed,
+                make_engine(engine, workers), like=None if like is None else learner_named(like, None, False)[0],
                 expected_failures=failures, rows=rows, ties="count" if count_ties else "aside", budget=budget,
                 timeout=timeout, batch=batch, store=keep, scalar=scalar, **options,
             )  # fmt: skip
@@ -200,7 +200,9 @@ def _print(report: Any) -> None:
         first, _, rest = text.partition("\n")
         colour = "green" if report.passed else "red"
         subject, _, headline = first.partition(": ")
-        out.print(f"[bold]{escaped(printable(subject))}[/]: [bold {colour}]{escaped(printable(headline))}[/]")
+        out.print(
+            f"[bold]{escaped(to_printable(subject))}[/]: [bold {colour}]{escaped(to_printable(headline))}[/]"
+        )
         out.print(rest, markup=False)
     else:
         out.print(text, markup=False)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import UsageError
-from .console import FINDINGS, Json, Seed, console, escaped, print_json, printable, ready_to_write, user_code
+from .console import FINDINGS, Json, Seed, console, escaped, print_json, ready_to_write, to_printable, user_code
 from .explore import hinting_at_scalar
 from .keeping import Batch, EngineName, Numbered, StoreUrl, Workers, hint, open_store
 from .resolve import (
@@ -93,8 +93,8 @@ def test(
     datamorphic test model.skops loans.csv --target decision --only "row order"
     """
     from ..checkup.finding import LEVELS
-    from ..runs.engine import engine_of
-    from ..verbs.keeping import Keep
+    from ..runs.engine import make_engine
+    from ..verbs.keeping import KeepOptions
     from ..verbs.testing import test as run
 
     began = time.monotonic()  # what is loaded is part of the time
@@ -119,13 +119,13 @@ def test(
     kept_words = {**words, "model": lasting(model), "data": lasting(where), "seed": seed, "budget": budget}
     with open_store(store) as kept:
         number = Numbered(kept, hint(store), resumable=False)
-        keep = None if kept is None else Keep(kept, words={"words": kept_words}, begun=number)
+        keep = None if kept is None else KeepOptions(kept, request={"words": kept_words}, on_begin=number)
         with user_code(), number, hinting_at_scalar(words):
             system, options = load_system(model, subject, trust)
             result = run(
                 system, None if where is None else load_data(where), target, protected or (),
                 _expected(expect, monotone, invariant, towards), budget, seed,
-                baseline=baseline, only=only or (), engine=engine_of(engine, workers), timeout=timeout, batch=batch,
+                baseline=baseline, only=only or (), engine=make_engine(engine, workers), timeout=timeout, batch=batch,
                 store=keep, scalar=scalar, words=words, began=began, **options,
             )  # fmt: skip
         if as_json:
@@ -151,9 +151,9 @@ def _expected(
     file: Path | None, monotone: list[str] | None, invariant: list[str] | None, towards: str | None
 ) -> dict[str, Any]:
     """Return what is expected of the model, from the file and from the options; the options go first."""
-    from ..checkup.promises import read_promises
+    from ..checkup.promises import read_expectations
 
-    expected: dict[str, Any] = {} if file is None else dict(read_promises(file))
+    expected: dict[str, Any] = {} if file is None else dict(read_expectations(file))
     directions = {}
     for each in monotone or ():
         name, sign, direction = each.rpartition("=")
@@ -180,28 +180,28 @@ def print_result(result: Any) -> None:
     else:
         colour = "green" if result.passed else "red"
         out.print(
-            f"[bold]{escaped(printable(result.subject))}[/bold]: [bold {colour}]{escaped(result.headline)}[/]"
+            f"[bold]{escaped(to_printable(result.subject))}[/bold]: [bold {colour}]{escaped(result.headline)}[/]"
         )
-        out.print(f"{printable(result.kind)}; {printable(result.data)}", markup=False, style="dim")
+        out.print(f"{to_printable(result.kind)}; {to_printable(result.data)}", markup=False, style="dim")
         for finding in result.findings:
             out.print(
-                f"\n[bold {COLOURS[finding.level]}]{finding.level.upper()}[/]  [bold]{escaped(printable(finding.title))}[/]"
+                f"\n[bold {COLOURS[finding.level]}]{finding.level.upper()}[/]  [bold]{escaped(to_printable(finding.title))}[/]"
             )
-            out.print(printable(finding.detail), markup=False)
+            out.print(to_printable(finding.detail), markup=False)
             for example in finding.examples[:1]:
-                out.print(f"for example: {printable(example.words)}", markup=False)
-            out.print(f"what to do: {printable(finding.remedy)}", markup=False)
-            out.print(f"again: {printable(result.command(finding))}", markup=False, style="dim")
+                out.print(f"for example: {to_printable(example.words)}", markup=False)
+            out.print(f"what to do: {to_printable(finding.remedy)}", markup=False)
+            out.print(f"again: {to_printable(result.command(finding))}", markup=False, style="dim")
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
         for name in ("check", "", "what it rests on"):
             table.add_column(name, overflow="fold")
         for outcome in result.outcomes:
             state = Text(outcome.state, style=STATES[outcome.state], no_wrap=True)
-            table.add_row(Text(outcome.check), state, Text(printable(outcome.why)))
+            table.add_row(Text(outcome.check), state, Text(to_printable(outcome.why)))
         out.print()
         out.print(table)
         for note in result.notes:
-            out.print(printable(note), markup=False)
+            out.print(to_printable(note), markup=False)
         out.print(f"{result.seconds:.1f} s, {result.calls:,} calls of the model, seed {result.seed}", markup=False)
 
 

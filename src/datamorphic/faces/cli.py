@@ -29,8 +29,8 @@ from .console import (
     console,
     escaped,
     print_json,
-    printable,
     ready_to_write,
+    to_printable,
     user_code,
 )
 from .cover import cover, select
@@ -104,14 +104,14 @@ def demo(
 
     Example: datamorphic demo
     """
-    from ..reports.html import write
+    from ..reports.html import write_page
     from ..verbs.demo import run_demo
 
     ready_to_write(out / "report.html")
     with busy("training a classifier and testing it", usually=10):
         found = run_demo(seed)
         report = found.report()
-        file = write(report, out / "report.html")
+        file = write_page(report, out / "report.html")
     if as_json:
         print_json(
             {
@@ -171,13 +171,13 @@ def laws(
     Examples: datamorphic laws my_tests:RedWine; datamorphic laws --subject "Box 1";
     datamorphic laws --data data:iris --target target
     """
-    from ..verbs.keeping import Keep
+    from ..verbs.keeping import KeepOptions
     from ..verbs.laws import laws as check
 
     words = {"model": system, "subject": subject, "data": lasting(data), "target": target, "examples": examples}
     with open_store(store) as opened:
         number = Numbered(opened, hint(store), resumable=False)
-        keep = None if opened is None else Keep(opened, words={"words": words}, begun=number)
+        keep = None if opened is None else KeepOptions(opened, request={"words": words}, on_begin=number)
         with user_code(), number:
             source = _law_source(system, subject, data, target)
             report = check(source, examples=examples, seed=seed, store=keep)
@@ -230,9 +230,9 @@ def _print_laws(report: Any) -> None:
     if not out.is_terminal:  # whoever reads a pipe wants a line a law
         sys.stdout.write(f"Laws of {report.system}, {report.examples:,} examples, seed {report.seed}\n\n")
         for result in report.results:
-            words = f": {printable(result.words)}" if result.words else ""
+            words = f": {to_printable(result.words)}" if result.words else ""
             sys.stdout.write(f"{result.state:<11}  {result.law:<12}  {result.says}{words}\n")
-        if first := report.told_first():
+        if first := report.format_tried_first():
             sys.stdout.write(f"\n{first}\n")
         return
     out.print(f"Laws of {report.system}, {report.examples:,} examples, seed {report.seed}\n", markup=False)
@@ -243,10 +243,10 @@ def _print_laws(report: Any) -> None:
         style = {"HOLDS": "green", "BROKEN": "bold red"}.get(result.state, "yellow")
         says = Text(result.says)
         if result.words:
-            says.append(f"\n{printable(result.words)}", style="bold" if result.state == "BROKEN" else "dim")
+            says.append(f"\n{to_printable(result.words)}", style="bold" if result.state == "BROKEN" else "dim")
         table.add_row(Text(result.state, style=style, no_wrap=True), Text(result.law), says)
     out.print(table)
-    if first := report.told_first():
+    if first := report.format_tried_first():
         out.print(f"\n{first}", markup=False)
 
 

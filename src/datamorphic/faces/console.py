@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._checks import jsonable
+from .._checks import to_jsonable
 from ..errors import UsageError
-from ..reports.texts import cut
-from ..reports.texts import printable as printable
-from ..runs.progress import plain_terminal
+from ..reports.texts import cut as cut
+from ..reports.texts import to_printable as to_printable
+from ..runs.progress import is_plain_terminal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
 
 def print_json(document: Any) -> None:
     """Print one JSON document on stdout."""
-    document = jsonable(document)
+    document = to_jsonable(document)
     plain = "utf" not in (getattr(sys.stdout, "encoding", None) or "").lower()
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=plain, allow_nan=False) + "\n")
 
@@ -63,9 +63,9 @@ def busy(what: str, usually: float | None = None) -> Iterator[None]:
 
     Nothing is shown where stderr is no terminal.
     """
-    from ..runs.progress import Clock
+    from ..runs.progress import TimedProgress
 
-    with Clock(what, usually):
+    with TimedProgress(what, usually):
         yield
 
 
@@ -77,7 +77,7 @@ def console() -> Any:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # and not an exit of rich's own, with a code that means something else here
 
-    screen = Screen(highlight=False, color_system=None if plain_terminal() else "auto")
+    screen = Screen(highlight=False, color_system=None if is_plain_terminal() else "auto")
     screen.soft_wrap = not screen.is_terminal  # whoever reads a pipe wants whole lines
     return screen
 
@@ -117,7 +117,7 @@ def write_rows(rows: pd.DataFrame, file: Path) -> None:
 def print_text(text: str) -> None:
     """Print a text, its first line in bold."""
     out = console()
-    first, *rest = (cut(printable(line), LONGEST) for line in text.split("\n"))
+    first, *rest = (cut(to_printable(line), LONGEST) for line in text.split("\n"))
     if out.is_terminal:
         out.print(f"[bold]{escaped(first)}[/]")
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._checks import plural
+from .._checks import pluralize
 from ..errors import UsageError
 from ..trees.files import is_tree_file, load_trees
 from .console import (
@@ -106,9 +106,9 @@ def cover(
     Examples: datamorphic cover tree.skops tests.csv --criterion DTMT --at-least 0.8 --fix extra.csv; datamorphic cover
     my_models:forest data:wine --target target --html coverage.html; datamorphic cover tree.pmml tests.csv --svg tree.svg
     """
-    from ..adequacy.coverage import stacked
+    from ..adequacy.coverage import stack_frames
     from ..verbs.cover import cover as run
-    from ..verbs.standing import standing_for
+    from ..verbs.standing import fit_surrogate_to_model
 
     rows = _data(inputs, data)
     _ready([model, inputs or data, train], fix, html, svg, junit)
@@ -120,12 +120,14 @@ def cover(
     with user_code():
         tree = _model(model, trust)
         if surrogate or train is not None:
-            tree = standing_for(tree, rows, None if train is None else load_data(train), target=target)
+            tree = fit_surrogate_to_model(tree, rows, None if train is None else load_data(train), target=target)
         found = run(tree, rows, **options)
         if fix is not None:
             extra = found.fix()
             write_rows(extra, fix)
-            lifted = _lifted(found.share, run(tree, stacked([rows, extra], rows), **options).share, extra, fix)
+            lifted = _lifted(
+                found.share, run(tree, stack_frames([rows, extra], rows), **options).share, extra, fix
+            )
         if html is not None:
             found.to_html(html)
         if svg is not None:
@@ -253,4 +255,4 @@ def _lifted(before: float, after: float, extra: pd.DataFrame, file: Path) -> str
         return f"Nothing is missing: {file} has no rows."
     if not len(extra):
         return f"No rows were found that cover more: {file} has none."
-    return f"{plural(len(extra), 'row')} in {file} would lift it from {before:.2%} to {after:.2%}."
+    return f"{pluralize(len(extra), 'row')} in {file} would lift it from {before:.2%} to {after:.2%}."

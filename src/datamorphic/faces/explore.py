@@ -12,7 +12,7 @@ import typer
 
 from ..errors import SystemFailed, UsageError
 from ..runs.interrupts import Interrupts
-from .console import FINDINGS, Json, Seed, console, escaped, print_json, printable, ready_to_write, user_code
+from .console import FINDINGS, Json, Seed, console, escaped, print_json, ready_to_write, to_printable, user_code
 from .keeping import Batch, EngineName, Numbered, StoreUrl, Workers, hint, open_store
 from .resolve import (
     Coded,
@@ -89,7 +89,7 @@ def explore(
     datamorphic explore model.skops customers.csv --target churned --html borders.html
     """
     from ..fronts.front import Front
-    from ..runs.engine import engine_of
+    from ..runs.engine import make_engine
     from ..verbs.plan import plan as plan_for
 
     model, where = sorted_out(model, inputs, subject, data, target)
@@ -120,7 +120,7 @@ def explore(
     }  # fmt: skip
     with open_store(store) as kept:
         perform(
-            words, kept, trust=trust, engine=engine_of(engine, workers), save=save, html=html, baseline=baseline,
+            words, kept, trust=trust, engine=make_engine(engine, workers), save=save, html=html, baseline=baseline,
             as_json=as_json, hint=hint(store),
         )  # fmt: skip
 
@@ -140,10 +140,10 @@ def perform(
 ) -> None:
     """Explore as the words say, go on with a run if one is named, and tell what was found."""
     from ..verbs.explore import explore as run
-    from ..verbs.keeping import Keep
+    from ..verbs.keeping import KeepOptions
 
     number = Numbered(store, hint)
-    keep = None if store is None else Keep(store, resume, {"words": words}, number)
+    keep = None if store is None else KeepOptions(store, resume, {"words": words}, number)
     asked = {name: words[name] for name in HOW}
     with user_code(), number, Interrupts(), hinting_at_scalar(words):
         system, frame, common = _loaded(words, trust)
@@ -153,10 +153,10 @@ def perform(
         if save is not None:
             front.save(save)
         if html is not None:
-            from ..fronts.report import front_report
-            from ..reports.html import write
+            from ..fronts.report import build_front_page
+            from ..reports.html import write_page
 
-            write(front_report(front), html)
+            write_page(build_front_page(front), html)
     if as_json:
         found = {"run": number.run, "interrupted": front.tally.interrupted}
         print_json(_document(front, words["seed"], difference) | found)
@@ -186,11 +186,11 @@ def _loaded(words: dict[str, Any], trust: bool) -> tuple[Any, Any, dict[str, Any
 
 
 def _document(front: Any, seed: int, difference: Any) -> dict[str, Any]:
-    from ..verbs.keeping import summary
+    from ..verbs.keeping import summarize_front
 
     document = {
         "subject": front.subject,
-        **summary(front),
+        **summarize_front(front),
         "capability_interval": front.capability_interval(),
         "cost_interval": front.cost_interval(),
         "seconds": front.seconds,
@@ -210,15 +210,15 @@ def _document(front: Any, seed: int, difference: Any) -> dict[str, Any]:
 
 
 def _print(front: Any, difference: Any, html: Path | None) -> None:
-    from ..fronts.told import example
+    from ..fronts.told import format_example
 
     out = console()
     first, *rest = front.describe().splitlines()
-    out.print(f"[bold]{escaped(printable(first))}[/bold]")
+    out.print(f"[bold]{escaped(to_printable(first))}[/bold]")
     for line in rest:
-        out.print(printable(line), markup=False)
+        out.print(to_printable(line), markup=False)
     if len(front):
-        out.print(f"for example, {printable(example(front))}", markup=False)
+        out.print(f"for example, {to_printable(format_example(front))}", markup=False)
     for choice in front.choices:
         out.print(
             "  round {round}: {strategy} {walks} walks, {pairs} pairs, {new} new cells, {runs} runs".format(
@@ -227,7 +227,7 @@ def _print(front: Any, difference: Any, html: Path | None) -> None:
             markup=False,
         )
     if difference is not None:
-        out.print(f"\n{printable(difference.describe())}", markup=False)
+        out.print(f"\n{to_printable(difference.describe())}", markup=False)
     if html is not None:
         out.print(f"The report, with pictures: {html}", markup=False)
 
@@ -246,4 +246,4 @@ def _print_plan(plan: Any, as_json: bool) -> None:
             }
         )
     else:
-        console().print(printable(plan.describe()), markup=False)
+        console().print(to_printable(plan.describe()), markup=False)

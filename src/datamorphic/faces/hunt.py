@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._checks import plural
+from .._checks import pluralize
 from ..errors import SystemFailed, UsageError
 from .console import (
     FINDINGS,
@@ -86,7 +86,7 @@ def hunt(
     Examples: datamorphic hunt program:tanh/emu10; datamorphic hunt program:sin Sin1 Sin2 --selector MRGS-ART --budget
     1000; datamorphic hunt program:tanh/branch3.1 tripling --generator MT-BART --trials 20 --html hunt.html
     """
-    from ..hunts.page import write
+    from ..hunts.page import write_page
     from ..verbs.hunt import hunt as run
 
     for file in (html, junit):
@@ -109,14 +109,14 @@ def hunt(
             why = next(
                 (note.partition("Most often: ")[2] for note in found.notes if "Most often: " in note), "nothing"
             )
-            raise SystemFailed(f"{found.name} answered none of {plural(found.failed, 'input')}. It says: {why}")
+            raise SystemFailed(f"{found.name} answered none of {pluralize(found.failed, 'input')}. It says: {why}")
         if html is not None:
-            write(found, html, None if data is not None else system)
+            write_page(found, html, None if data is not None else system)
         if junit is not None:
-            from ..hunts.told import junit as told
-            from ..reports.html import written
+            from ..hunts.told import to_junit as told
+            from ..reports.html import write_text
 
-            written(told(found), junit, "JUnit file")
+            write_text(told(found), junit, "JUnit file")
     if as_json:
         print_json(found.document() | {"interrupted": found.interrupted})
     else:
@@ -243,7 +243,7 @@ def generate(
         told |= {"columns": list(rows.columns)}
         print_json(told | ({"groups": rows.to_numpy().tolist()} if out is None else {"file": str(out)}))
         return
-    print_text(f"{plural(n, 'group')} by {generator} in {seconds:.2f} s; seed {seed}.")
+    print_text(f"{pluralize(n, 'group')} by {generator} in {seconds:.2f} s; seed {seed}.")
     if out is None:
         console().print(rows.to_string(max_rows=20), markup=False)
     tell_written(out)
@@ -278,12 +278,12 @@ def _table(relation: Any, groups: Any) -> pd.DataFrame:
     """Return groups as a table, a column for each number of each input."""
     import pandas as pd
 
-    from ..hunts.pictures import names_of
+    from ..hunts.pictures import name_columns
     from ..relations.boxes import Box
     from ..relations.numeric import FunctionRelation
 
     if not isinstance(relation, FunctionRelation):
-        names = names_of(Box.of(relation))
+        names = name_columns(Box.of(relation))
         return pd.DataFrame(groups.sources, columns=[f"source_{name}" for name in names])
     columns: dict[str, Any] = {}
     if relation.given is not None:  # inputs are made of what was drawn
@@ -294,6 +294,6 @@ def _table(relation: Any, groups: Any) -> pd.DataFrame:
     ):
         for i, each in enumerate(inputs, 1):
             start = kind if len(inputs) == 1 else f"{kind}{i}"
-            names = names_of(Box.of([(0, 1)] * each.shape[1]))
+            names = name_columns(Box.of([(0, 1)] * each.shape[1]))
             columns |= {f"{start}_{name}": each[:, j] for j, name in enumerate(names)}
     return pd.DataFrame(columns)

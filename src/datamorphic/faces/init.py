@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from .._checks import plural
+from .._checks import pluralize
 from ..errors import UsageError
-from .console import Json, console, print_json, printable, ready_to_write, user_code
+from .console import Json, console, print_json, ready_to_write, to_printable, user_code
 from .resolve import MODEL_FILES, load_object
 
 
@@ -40,7 +40,7 @@ def init(
     datamorphic init my_models:credit customers.parquet --out test_credit.py;
     datamorphic init model.joblib data:wine --target target --trust
     """
-    from ..verbs.init import drafted
+    from ..verbs.init import draft_system
 
     ready_to_write(out)
     if out.exists() and not force:
@@ -48,7 +48,7 @@ def init(
     with user_code():
         if not os.path.exists(model) and os.path.splitext(model)[1] not in MODEL_FILES and os.sep not in model:
             load_object(model)  # from the current folder, and with errors that say what to do
-        draft = drafted(model, data, target, out=out, trust=trust)
+        draft = draft_system(model, data, target, out=out, trust=trust)
     try:
         with open(out, "w" if force else "x", encoding="utf-8") as file:
             file.write(draft.text)
@@ -93,21 +93,23 @@ def _print(draft: Any, out: Path) -> None:
     from rich.text import Text
 
     screen = console()
-    features = plural(len(draft.space), "feature")
+    features = pluralize(len(draft.space), "feature")
     screen.print(
-        Text(printable(str(out)), style="bold").append(
-            f": a test system, drafted from {features} and {plural(draft.rows, 'row')}", style="not bold"
+        Text(to_printable(str(out)), style="bold").append(
+            f": a test system, drafted from {features} and {pluralize(draft.rows, 'row')}", style="not bold"
         )
     )
     for promise in draft.promises:
-        holds = f"holds on all of {plural(promise.judged, 'row')}"
-        broken = f"broken by {promise.broken:,} of {plural(promise.judged, 'row')}, so it is a comment in the file"
+        holds = f"holds on all of {pluralize(promise.judged, 'row')}"
+        broken = (
+            f"broken by {promise.broken:,} of {pluralize(promise.judged, 'row')}, so it is a comment in the file"
+        )
         line = Text("  + " if promise.holds else "  - ", style="green" if promise.holds else "yellow")
-        line.append(printable(promise.says), style="default")
+        line.append(to_printable(promise.says), style="default")
         line.append(f"  ({holds if promise.holds else broken})", style="dim")
         screen.print(line)
     for note in draft.notes:
-        screen.print(printable(note), markup=False)
+        screen.print(to_printable(note), markup=False)
     screen.print("\nNext:")
     for command in _commands(draft, out):
-        screen.print(f"  {printable(command)}", markup=False)
+        screen.print(f"  {to_printable(command)}", markup=False)

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import Interrupted, StoreError, UsageError
-from .console import STOPPED, printable
+from .console import STOPPED, to_printable
 
 Batch = Annotated[
     int | None,
@@ -40,9 +40,9 @@ def open_store(url: str | None, *, needed: bool = False, reading: bool = False) 
 
     Nobody asked for the one in the user's data folder: where that cannot be, a run goes on without.
     """
-    from ..runs.store import Store, store_named
+    from ..runs.store import Store, read_store_variable
 
-    asked = url or store_named()
+    asked = url or read_store_variable()
     if asked == "none":
         if needed:
             raise UsageError("There is nothing to see without a store. Name one with --store.")
@@ -53,7 +53,7 @@ def open_store(url: str | None, *, needed: bool = False, reading: bool = False) 
     except StoreError as error:
         if needed or asked:
             raise
-        typer.echo(f"datamorphic: this run is not kept. {printable(str(error))}", err=True)
+        typer.echo(f"datamorphic: this run is not kept. {to_printable(str(error))}", err=True)
         yield None
         return
     with store:
@@ -62,9 +62,9 @@ def open_store(url: str | None, *, needed: bool = False, reading: bool = False) 
 
 def nothing_yet(url: str | None) -> str:
     """Return where the runs would be, if nobody named a store and none was ever kept; else an empty text."""
-    from ..runs.store import default_path, store_named
+    from ..runs.store import get_default_path, read_store_variable
 
-    where = store_named() or str(default_path())
+    where = read_store_variable() or str(get_default_path())
     return where if url is None and "://" not in where and where != "none" and not os.path.exists(where) else ""
 
 
@@ -102,7 +102,7 @@ class Numbered:
         """Say where to find the run, or how to go on with it."""
         if self.run is not None:
             if message := self._store.run(self.run).message:
-                typer.echo(printable(message))
+                typer.echo(to_printable(message))
             typer.echo(self._where())
 
     def _where(self) -> str:

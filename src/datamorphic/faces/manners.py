@@ -19,11 +19,11 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from .._checks import redacted
+from .._checks import redact
 from ..errors import DatamorphicError, Interrupted, SystemFailed, UsageError
-from ..runs.progress import plain_terminal
+from ..runs.progress import is_plain_terminal
 from .completing import complete
-from .console import CLOSED, OWN_FAULT, STOPPED, SYSTEM_FAILED, WRONG_USE, console, printable
+from .console import CLOSED, OWN_FAULT, STOPPED, SYSTEM_FAILED, WRONG_USE, console, to_printable
 
 #: how the system says that what is written finds no room, or no working device
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -56,7 +56,7 @@ def polite() -> Iterator[None]:
     try:
         yield
     except DatamorphicError as error:
-        _complain(redacted(str(error)))
+        _complain(redact(str(error)))
         if isinstance(error, Interrupted):
             raise typer.Exit(STOPPED) from None
         failed = isinstance(error, SystemFailed) or not isinstance(error, UsageError)
@@ -73,7 +73,7 @@ def polite() -> Iterator[None]:
 
 
 def _complain(text: str) -> None:
-    typer.echo(f"datamorphic: {' '.join(printable(text).split())}", err=True)
+    typer.echo(f"datamorphic: {' '.join(to_printable(text).split())}", err=True)
 
 
 def _mended(error: Any) -> str:
@@ -115,7 +115,7 @@ def ended_by(error: Exception) -> int:
         hush()
         said = f"The output cannot be written: {error.strerror}. Send it elsewhere."
     else:
-        trace, code = redacted("".join(traceback.format_exception(error))), OWN_FAULT
+        trace, code = redact("".join(traceback.format_exception(error))), OWN_FAULT
         said = "this is a fault of datamorphic's own. Please report it with the lines above."
     with suppress(OSError):  # there may be no room for this either
         sys.stderr.write(trace)
@@ -212,7 +212,7 @@ def _typers_console() -> Iterator[None]:
     from typer import rich_utils
 
     before = rich_utils.COLOR_SYSTEM
-    if plain_terminal():
+    if is_plain_terminal():
         rich_utils.COLOR_SYSTEM = None
     try:
         yield

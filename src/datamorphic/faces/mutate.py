@@ -11,7 +11,7 @@ import typer
 
 from ..errors import UsageError
 from .check import Like, Parameters, learner_named, parameters_of
-from .console import FINDINGS, Json, Seed, console, escaped, print_json, printable, ready_to_write, user_code
+from .console import FINDINGS, Json, Seed, console, escaped, print_json, ready_to_write, to_printable, user_code
 from .keeping import Workers
 from .resolve import Data, Inputs, Target, load_data, load_object
 
@@ -86,7 +86,7 @@ def mutate(
         out = console()
         first, _, rest = mutation.describe().partition("\n")
         if out.is_terminal:
-            out.print(f"[bold]{escaped(printable(first))}[/]")
+            out.print(f"[bold]{escaped(to_printable(first))}[/]")
         else:
             out.print(first, markup=False)
         out.print(rest, markup=False)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._checks import did_you_mean
+from .._checks import suggest_name
 from ..data.sets import load, read_table
 from ..errors import AmbiguousData, UsageError
-from ..reports.texts import printable
+from ..reports.texts import to_printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +65,7 @@ def load_object(text: str) -> Any:
     for part in attribute.split(".") if attribute else []:
         if not hasattr(found, part):
             names = [name for name in dir(found) if not name.startswith("_")]
-            raise UsageError(f"{module_name!r} has no {part!r}. {did_you_mean(part, names)}")
+            raise UsageError(f"{module_name!r} has no {part!r}. {suggest_name(part, names)}")
         found = getattr(found, part)
     return found
 
@@ -117,5 +117,5 @@ def load_data(text: str) -> pd.DataFrame:
         warnings.simplefilter("always", AmbiguousData)
         table = read_table(text)
     for each in caught:
-        sys.stderr.write(f"datamorphic: {printable(str(each.message))}\n")
+        sys.stderr.write(f"datamorphic: {to_printable(str(each.message))}\n")
     return table

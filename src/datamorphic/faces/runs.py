@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from .._checks import plural
+from .._checks import pluralize
 from ..errors import StoreError, UntrustedError, UsageError
-from .console import FINDINGS, Json, console, print_json, printable, ready_to_write
+from .console import FINDINGS, Json, console, print_json, ready_to_write, to_printable
 from .explore import WORDS, perform
 from .keeping import EngineName, StoreUrl, Workers, hint, nothing_yet, open_store
 
@@ -77,11 +77,14 @@ def show(run: RunId, store: StoreUrl = None, as_json: Json = False) -> None:
         return
     out = console()
     out.print(
-        f"run {found.id}: {printable(found.verb)} of {printable(found.system)}", style="bold", markup=False, end=""
+        f"run {found.id}: {to_printable(found.verb)} of {to_printable(found.system)}",
+        style="bold",
+        markup=False,
+        end="",
     )
-    out.print(f", {printable(found.state)}", markup=False)
+    out.print(f", {to_printable(found.state)}", markup=False)
     if found.message:
-        out.print(printable(found.message), markup=False)
+        out.print(to_printable(found.message), markup=False)
     words = found.parameters.get("words") or {}
     asked = {**found.parameters, **{name: words.get(name) for name in ("model", "subject", "data", "target")}}
     about: dict[str, Any] = {
@@ -95,20 +98,20 @@ def show(run: RunId, store: StoreUrl = None, as_json: Json = False) -> None:
         "data hash": found.data_hash,
         "versions": _listed(found.versions),
         "made on": f"{found.host}; {_listed(found.environment)}",
-        "files": ", ".join(f"{file.name} ({plural(file.rows, 'row')})" for file in found.artifacts) or "none",
+        "files": ", ".join(f"{file.name} ({pluralize(file.rows, 'row')})" for file in found.artifacts) or "none",
     }
     for name, value in about.items():
         if value is not None:
-            out.print(f"  {printable(name):<14} {printable(str(value))}", markup=False)
+            out.print(f"  {to_printable(name):<14} {to_printable(str(value))}", markup=False)
     for verdict in found.verdicts:
         count = verdict.get("cases")
-        cases = f", {plural(count, 'case')}" if isinstance(count, int) and count else ""
+        cases = f", {pluralize(count, 'case')}" if isinstance(count, int) and count else ""
         counter = f": {verdict['words']}" if verdict.get("words") else ""
         told = f"{verdict.get('verdict', ''):<14} {verdict.get('says', '')}{cases}{counter}"
-        out.print(f"  {printable(told)}", markup=False)
+        out.print(f"  {to_printable(told)}", markup=False)
     if found.state in ("killed", "interrupted", "failed"):
         again = f"Go on with it: datamorphic runs resume {found.id}{hint(store)}"
-        out.print(printable(_again(found) if found.verb == "laws" else again), markup=False)
+        out.print(to_printable(_again(found) if found.verb == "laws" else again), markup=False)
 
 
 @app.command()
@@ -133,7 +136,7 @@ def resume(
 
     Example: datamorphic runs resume 12 --workers 4
     """
-    from ..runs.engine import engine_of
+    from ..runs.engine import make_engine
 
     for file in (save, html):
         if file is not None:
@@ -148,7 +151,7 @@ def resume(
                 f"Run {run} was begun in Python. Go on with it there: the same call, with resume={run}."
             )
         perform(
-            _checked(words, kept, run, trust), kept, resume=run, trust=trust, engine=engine_of(engine, workers),
+            _checked(words, kept, run, trust), kept, resume=run, trust=trust, engine=make_engine(engine, workers),
             save=save, html=html, as_json=as_json, hint=hint(store),
         )  # fmt: skip
 
@@ -162,7 +165,7 @@ def _checked(words: Any, store: Any, run: int, trust: bool) -> dict[str, Any]:
     model = words["model"]
     if model is not None and not os.path.exists(str(model)) and not trust and not _private(store):
         raise UntrustedError(
-            f"Run {run} wants to import {printable(str(model))}, which runs its code, and others can write to {store.url}. "
+            f"Run {run} wants to import {to_printable(str(model))}, which runs its code, and others can write to {store.url}. "
             "If the run and the module are yours, say --trust."
         )
     return {name: words[name] for name in WORDS}
@@ -187,7 +190,7 @@ def diff(
 
     Example: datamorphic runs diff 11 12
     """
-    from ..verbs.runs import compare
+    from ..verbs.runs import compare_runs
 
     with _opened(store) as kept:
         for run in (first, second):
@@ -196,28 +199,28 @@ def diff(
                     f"Run {run} is a check of laws: it has verdicts and no border, and only borders can be compared. "
                     f"See its verdicts: datamorphic runs show {run}{hint(store)}"
                 )
-        found = compare(kept, first, second)
+        found = compare_runs(kept, first, second)
     difference = found.difference
     if as_json:
         print_json(
             {
                 "first": found.first.id,
                 "second": found.second.id,
-                "changed": {name: list(both) for name, both in found.changed.items()},
+                "changed": {name: list(both) for name, both in found.changes.items()},
                 "unchanged": None if difference is None else bool(difference.unchanged),
                 "findings": [] if difference is None else list(difference.findings),
-                "why_not": found.why_not,
+                "why_not": found.reason,
             }
         )
     else:
         out = console()
-        for name, (before, after) in found.changed.items():
-            told = f"  {printable(name):<14} {printable(str(before))} -> {printable(str(after))}"
+        for name, (before, after) in found.changes.items():
+            told = f"  {to_printable(name):<14} {to_printable(str(before))} -> {to_printable(str(after))}"
             out.print(told, markup=False)
         if difference is not None:
-            out.print(printable(difference.describe()), markup=False)
+            out.print(to_printable(difference.describe()), markup=False)
     if difference is None:
-        raise UsageError(f"The borders cannot be compared: {found.why_not}")
+        raise UsageError(f"The borders cannot be compared: {found.reason}")
     if not difference.unchanged:
         raise typer.Exit(FINDINGS)
 
@@ -236,7 +239,7 @@ def export(
 
     Example: datamorphic runs export 12 --to pairs.csv
     """
-    from ..verbs.runs import export as write
+    from ..verbs.runs import export_run as write
 
     with _opened(store) as kept:
         files = write(kept, run, to if to is not None else Path(f"run-{run}"))
@@ -281,7 +284,7 @@ def failures(
     with open_store(store, needed=True) if forget else _opened(store) as kept:
         if forget:
             database.forget(kept, forget)
-        known = database.known(kept)
+        known = database.recall_all(kept)
     if as_json:
         print_json([failure.to_json() for failure in known])
         return
@@ -303,7 +306,7 @@ def worker_check(
 
     Example: datamorphic worker-check dask://10.0.0.7:8786
     """
-    from ..runs.cluster import worker_check as check
+    from ..runs.cluster import check_workers as check
 
     workers, different = check(engine)
     if as_json:
@@ -311,7 +314,9 @@ def worker_check(
     elif different:
         _table(["worker", "package", "here", "there"], [list(row.values()) for row in different])
     else:
-        console().print(f"{plural(len(workers), 'worker')}, all with the versions of this machine.", markup=False)
+        console().print(
+            f"{pluralize(len(workers), 'worker')}, all with the versions of this machine.", markup=False
+        )
     if different:
         raise typer.Exit(FINDINGS)
 
@@ -321,7 +326,7 @@ def _table(header: list[str], rows: list[list[Any]]) -> None:
     from rich.text import Text
 
     out = console()
-    words = [[_cut(printable(str(cell)).replace("\n", " ")) for cell in row] for row in rows]
+    words = [[_cut(to_printable(str(cell)).replace("\n", " ")) for cell in row] for row in rows]
     if not out.is_terminal:  # whoever reads a pipe wants whole lines
         widths = [max(map(len, column)) for column in zip(header, *words, strict=True)]
         for row in [header, *words]:
@@ -360,7 +365,7 @@ def _done(run: Any) -> str:
 
 
 def _cost(run: Any) -> str:
-    return f"{plural(run.runs, 'run')}, {plural(run.calls, 'call')} of the system"
+    return f"{pluralize(run.runs, 'run')}, {pluralize(run.calls, 'call')} of the system"
 
 
 def _again(run: Any) -> str:
@@ -387,10 +392,10 @@ def _found(run: Any) -> str:
         return str(run.summary["headline"])
     pairs, walks = run.summary.get("pairs"), run.summary.get("walks")
     if isinstance(pairs, int) and isinstance(walks, int):
-        return f"{plural(pairs, 'pair')} from {plural(walks, 'walk')}"
+        return f"{pluralize(pairs, 'pair')} from {pluralize(walks, 'walk')}"
     if run.verdicts:
         broken = sum(verdict.get("verdict") in ("BROKEN", "VIOLATED") for verdict in run.verdicts)
-        return f"{broken} of {plural(len(run.verdicts), 'law')} broken"
+        return f"{broken} of {pluralize(len(run.verdicts), 'law')} broken"
     return f"{run.done:.0%} done" if run.done is not None else ""
 
 

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from .._checks import plural
+from .._checks import pluralize
 from ..errors import UsageError
-from .console import Json, Seed, console, print_json, print_text, printable, ready_to_write, tell_written
+from .console import Json, Seed, console, print_json, print_text, ready_to_write, tell_written, to_printable
 from .hunt import Candidates, Page
 
 
@@ -50,9 +50,9 @@ def simulate(
     --generator SFIDMT-ART --scenario A1 --rate 0.02 --trials 50 --html simulation.html; datamorphic simulate --selector
     MRGS-ART --relations 3 --rate 0.02 --trials 50
     """
-    from ..hunts.mixed import mixed_relations
-    from ..hunts.page import simulation_rows, simulations_page
-    from ..reports.html import write
+    from ..hunts.mixed import make_mixed_relations
+    from ..hunts.page import build_simulation_rows, build_simulations_page
+    from ..reports.html import write_page
     from ..verbs.simulate import simulate as run
 
     if generator and selector:
@@ -61,7 +61,7 @@ def simulate(
         ready_to_write(html)
     options: dict[str, Any] = {} if k is None else {"k": k}
     if selector:
-        options["relation"] = mixed_relations(relations, dimension)
+        options["relation"] = make_mixed_relations(relations, dimension)
     made = [
         run(
             each, region, rate, dimension, scenario=scenario, trials=trials, seed=seed, budget=budget, boxes=boxes,
@@ -70,7 +70,7 @@ def simulate(
         for each in selector or generator or ["SFIDMT-ART"]
     ]  # fmt: skip
     if html is not None:
-        write(simulations_page(made), html)
+        write_page(build_simulations_page(made), html)
     if as_json:
         told = [each.document() for each in made]
         print_json((told[0] if len(told) == 1 else {}) | {"simulations": told})
@@ -78,17 +78,17 @@ def simulate(
     if len(made) == 1:
         print_text(made[0].describe())
     else:
-        _print_rows(simulation_rows(made), made[0].describe().partition(" on ")[2].partition(":")[0], trials)
+        _print_rows(build_simulation_rows(made), made[0].describe().partition(" on ")[2].partition(":")[0], trials)
     tell_written(html)
 
 
 def _print_rows(rows: list[list[Any]], where: str, trials: int) -> None:
     """Print a row for each simulation."""
     columns = ["", "F-measure", "F-ratio", "from", "to", "Cohen's d", "ended", "seconds"]
-    cells = [columns, *([printable("–" if cell is None else str(cell)) for cell in row] for row in rows)]
+    cells = [columns, *([to_printable("–" if cell is None else str(cell)) for cell in row] for row in rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
     print_text(
-        f"{where[:1].upper()}{where[1:]}, {plural(trials, 'trial')} each; the F-ratio is that to random testing."
+        f"{where[:1].upper()}{where[1:]}, {pluralize(trials, 'trial')} each; the F-ratio is that to random testing."
     )
     out = console()
     for name, *figures in cells:

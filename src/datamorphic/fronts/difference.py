@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import positive, reject, whole_number
+from .._checks import reject, validate_integer, validate_positive
 from ..errors import ArgumentError
-from ..runs.drive import Tally, drive
+from ..runs.drive import CallCounter, drive
 from ..space.features import Categorical, Codes, Feature
 from ..space.space import Space
 from ..strategies.borders import Border
 from ..strategies.flow import Flow
 from ..sut.base import Executor
-from .evidence import Real, findings, real_inputs
-from .follow import Followed, Oriented, follow, measured, spacing
+from .evidence import RealInputs, describe_changes, select_real_inputs
+from .follow import BorderTrace, OrientedPairs, follow_border, measure_shifts, measure_spacing
 from .front import Front
-from .reading import Sides, border_of, named
-from .suspects import Answers, changed_rows, ends_of, ranked, shown
+from .reading import SideIndex, name_borders, restore_border
+from .suspects import Answers, build_case_frame, find_changed_ends, find_changed_inputs, rank_cases
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TOLERANCE = 0.01  # of the range of a feature: a border that moved by no more is where it was
-REACH = 0.25  # a border between the same classes farther away is another one
-STATUS = ("kept", "moved", "vanished", "gained")
+DEFAULT_TOLERANCE = 0.01  # of the range of a feature: a border that moved by no more is where it was
+DEFAULT_REACH = 0.25  # a border between the same classes farther away is another one
+STATUSES = ("kept", "moved", "vanished", "gained")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,14 +78,14 @@ class Difference:
     @property
     def counts(self) -> dict[str, int]:
         """How many pairs have each status."""
-        found = self.table["status"].value_counts()
-        return {status: int(found.get(status, 0)) for status in STATUS}
+        status_counts = self.table["status"].value_counts()
+        return {status: int(status_counts.get(status, 0)) for status in STATUSES}
 
     @property
     def judged(self) -> pd.DataFrame:
         """The pairs that count: those that a system was asked about, or all if there was none to ask."""
-        asked = self.table["asked"].to_numpy(dtype=bool)
-        return self.table[asked] if asked.any() else self.table
+        queried = self.table["asked"].to_numpy(dtype=bool)
+        return self.table[queried] if queried.any() else self.table
 
     @property
     def kept(self) -> float:
@@ -108,13 +108,13 @@ class Difference:
         import pandas as pd
 
         table = self.table
-        counts = pd.crosstab(table["border"], table["status"]).reindex(columns=list(STATUS), fill_value=0)
+        counts = pd.crosstab(table["border"], table["status"]).reindex(columns=list(STATUSES), fill_value=0)
         counts.columns.name = None
-        moved = table[table["status"] == "moved"].groupby("border")["shift"].median()
-        counts["median_shift"] = moved.reindex(counts.index).astype(float)
+        median_shifts = table[table["status"] == "moved"].groupby("border")["shift"].median()
+        counts["median_shift"] = median_shifts.reindex(counts.index).astype(float)
         counts["resolution"] = [self.resolution[kind] for kind in counts.index]
-        changed = counts[["moved", "vanished", "gained"]].sum(axis=1)
-        return counts.loc[changed.sort_values(ascending=False, kind="stable").index]
+        changed_counts = counts[["moved", "vanished", "gained"]].sum(axis=1)
+        return counts.loc[changed_counts.sort_values(ascending=False, kind="stable").index]
 
     def first(self, n: int = 10) -> pd.DataFrame:
         """Return the cases to look at first: where the border changed most, on the most plausible inputs.
@@ -123,16 +123,16 @@ class Difference:
         a real input that is answered differently counts by its distance from all borders. Each change of answer has
         its best case before any has a second.
         """
-        return self._cases.head(whole_number("n", "Difference.first", n))
+        return self._cases.head(validate_integer("n", "Difference.first", n))
 
     def describe(self) -> str:
         """Return the findings in words."""
-        from .verdict import lines
+        from .verdict import format_difference
 
-        return "\n".join(lines(self))
+        return "\n".join(format_difference(self))
 
 
-def difference(front: Front, other: Front, tolerance: float | None = None) -> Difference:
+def compare_fronts(old_front: Front, new_front: Front, tolerance: float | None = None) -> Difference:
     """Return where the border moved, was gained or vanished from one front (old) to another (new).
 
     A pair is *kept* if the other system still parts its two cases into the same classes, or parts others so within
@@ -168,159 +168,182 @@ def difference(front: Front, other: Front, tolerance: float | None = None) -> Di
     """
     import pandas as pd
 
-    if not isinstance(other, Front):
-        reject("other", "Front.diff", "a Front, as dm.explore returns it", other)
-    tolerance = TOLERANCE if tolerance is None else positive("tolerance", "Front.diff", tolerance)
-    space, sides = _common_space(front, other), Sides(_common_border(front, other))
-    old, new = Oriented.of(front, space, sides), Oriented.of(other, space, sides)
-    reach = max(REACH, tolerance, *map(_unit, space.features))
-    ends = np.concatenate([old.first, new.first])
-    real = real_inputs(front, other, space, sides.border, ends, tolerance, reach)
-    tally = Tally()
-    by_old = _ask(front.sut, follow(new, old, sides, tolerance, reach), real, "old", tally)
-    by_new = _ask(other.sut, follow(old, new, sides, tolerance, reach), real, "new", tally)
+    if not isinstance(new_front, Front):
+        reject("other", "Front.diff", "a Front, as dm.explore returns it", new_front)
+    tolerance = DEFAULT_TOLERANCE if tolerance is None else validate_positive("tolerance", "Front.diff", tolerance)
+    space, sides = _get_common_space(old_front, new_front), SideIndex(_get_common_border(old_front, new_front))
+    old_pairs, new_pairs = (
+        OrientedPairs.from_front(old_front, space, sides),
+        OrientedPairs.from_front(new_front, space, sides),
+    )
+    reach = max(DEFAULT_REACH, tolerance, *map(_get_unit_distance, space.features))
+    ends = np.concatenate([old_pairs.first, new_pairs.first])
+    inputs = select_real_inputs(old_front, new_front, space, sides.border, ends, tolerance, reach)
+    counter = CallCounter()
+    trace_in_old = _query_system(
+        old_front.sut, follow_border(new_pairs, old_pairs, sides, tolerance, reach), inputs, "old", counter
+    )
+    trace_in_new = _query_system(
+        new_front.sut, follow_border(old_pairs, new_pairs, sides, tolerance, reach), inputs, "new", counter
+    )
 
-    names = _names(front, other, old, new)
-    noise = {} if by_old and by_new else spacing(old, new)
+    names = _name_all_borders(old_front, new_front, old_pairs, new_pairs)
+    noise = {} if trace_in_old and trace_in_new else measure_spacing(old_pairs, new_pairs)
     resolution = {kind: max(tolerance, noise.get(kind, 0.0)) for kind in names}
     parts, cases = [], []
-    for which, its, pairs, others, heard, told in (
-        ("old", front, old, new, by_new, by_old),
-        ("new", other, new, old, by_old, by_new),
+    for version, source, pairs, other_pairs, trace, reverse_trace in (
+        ("old", old_front, old_pairs, new_pairs, trace_in_new, trace_in_old),
+        ("new", new_front, new_pairs, old_pairs, trace_in_old, trace_in_new),
     ):
-        blur = np.full(len(pairs), tolerance)
-        if heard is not None:
-            shift, far = heard.shift, np.full(len(pairs), reach)
+        min_shift = np.full(len(pairs), tolerance)
+        if trace is not None:
+            shift, max_shift = trace.shift, np.full(len(pairs), reach)
         else:
-            shift, number = measured(pairs, others)
-            blur = np.array([resolution[kind] for kind in pairs.kinds.tolist()])
-            if told is not None:  # a pair beside one that was asked about is as that is
-                beside = np.flatnonzero((shift <= blur) & (number >= 0))
-                shift[beside] = told.shift[number[beside]]
-                blur[beside] = tolerance
-            far = blur + reach
-        gone = "vanished" if which == "old" else "gained"
-        status = np.where(shift <= blur, "kept", np.where(shift <= far, "moved", gone))
+            shift, partner = measure_shifts(pairs, other_pairs)
+            min_shift = np.array([resolution[kind] for kind in pairs.kinds.tolist()])
+            if reverse_trace is not None:  # a pair beside one that was asked about is as that is
+                neighbours = np.flatnonzero((shift <= min_shift) & (partner >= 0))
+                shift[neighbours] = reverse_trace.shift[partner[neighbours]]
+                min_shift[neighbours] = tolerance
+            max_shift = min_shift + reach
+        lost_status = "vanished" if version == "old" else "gained"
+        status = np.where(shift <= min_shift, "kept", np.where(shift <= max_shift, "moved", lost_status))
         kinds = [names[kind] for kind in pairs.kinds.tolist()]
-        parts.append(_rows_of(its, which, status, shift, kinds, heard))
-        telling = np.ones(len(pairs), dtype=bool)
-        if heard is None and told is not None:  # measured beside what was asked: new classes alone tell something
-            telling = ~np.isin(pairs.kinds, others.kinds)
-        by = np.minimum(shift, reach)
-        cases += [ends_of(sides.border, its, parts[-1], end, by, telling) for end in "ab"]
-    changed = None
-    if real.old is not None and real.new is not None:
-        changed = changed_rows(real.points, sides.border, real.old, real.new, real.ends, reach, real.near)
-        cases.append(changed)
-    rows = None if changed is None else shown(space, changed, "old_answer", "new_answer")
+        parts.append(_build_rows(source, version, status, shift, kinds, trace))
+        informative = np.ones(len(pairs), dtype=bool)
+        if (
+            trace is None and reverse_trace is not None
+        ):  # measured beside what was asked: new classes alone tell something
+            informative = ~np.isin(pairs.kinds, other_pairs.kinds)
+        change = np.minimum(shift, reach)
+        cases += [find_changed_ends(sides.border, source, parts[-1], end, change, informative) for end in "ab"]
+    changed_inputs = None
+    if inputs.old is not None and inputs.new is not None:
+        changed_inputs = find_changed_inputs(
+            inputs.points, sides.border, inputs.old, inputs.new, inputs.ends, reach, inputs.near
+        )
+        cases.append(changed_inputs)
+    rows = None if changed_inputs is None else build_case_frame(space, changed_inputs, "old_answer", "new_answer")
     table = pd.concat(parts, ignore_index=True)
     return Difference(
-        front,
-        other,
+        old_front,
+        new_front,
         table,
         rows,
-        0 if changed is None else len(real.points),
-        int(real.near.sum()),
-        findings(front, other, old, new, table, real, rows, names),
+        0 if changed_inputs is None else len(inputs.points),
+        int(inputs.near.sum()),
+        describe_changes(old_front, new_front, old_pairs, new_pairs, table, inputs, rows, names),
         {names[kind]: value for kind, value in resolution.items()},
-        tally.calls,
-        ranked(space, cases),
+        counter.calls,
+        rank_cases(space, cases),
     )
 
 
 # -- what can be compared ------------------------------------------------------------------------------------
 
 
-def _common_space(front: Front, other: Front) -> Space:
+def _get_common_space(old_front: Front, new_front: Front) -> Space:
     """Return the space to compare in, the old one."""
-    a, b = front.space, other.space
+    a, b = old_front.space, new_front.space
     if a.names != b.names:
-        only = [
-            f"{name!r} only in the {which}"
-            for which, one, two in (("old", a, b), ("new", b, a))
-            for name in one.names
-            if name not in two.names
+        exclusive_names = [
+            f"{name!r} only in the {version}"
+            for version, here, there in (("old", a, b), ("new", b, a))
+            for name in here.names
+            if name not in there.names
         ]
         raise ArgumentError(
             f"Two fronts can be compared if their features are the same, in the same order. Here "
-            f"{', '.join(only[:4]) or 'the order differs'}. Explore both models on the same columns."
+            f"{', '.join(exclusive_names[:4]) or 'the order differs'}. Explore both models on the same columns."
         )
-    for mine, theirs in zip(a.features, b.features, strict=True):
-        if _form(mine) != _form(theirs):
+    for old_feature, new_feature in zip(a.features, b.features, strict=True):
+        if _build_code_key(old_feature) != _build_code_key(new_feature):
             raise ArgumentError(
-                f"The feature {mine.name!r} is {mine.describe()} in the old front and {theirs.describe()} in the new. "
+                f"The feature {old_feature.name!r} is {old_feature.describe()} in the old front and {new_feature.describe()} in the new. "
                 "Explore both models with one space: space=dm.Space.from_frame(data)."
             )
     return a
 
 
-def _form(feature: Feature) -> tuple[Any, ...]:
+def _build_code_key(feature: Feature) -> tuple[Any, ...]:
     """Return what two features must share so that their codes mean the same."""
     values = [(type(value), value) for value in feature.values] if isinstance(feature, Categorical) else []
     return feature.kind, feature.nullable, values
 
 
-def _common_border(front: Front, other: Front) -> Border:
-    mine, theirs = (str(each.settings.get("border", "")) for each in (front, other))
-    if mine != theirs and mine and theirs and len(front) and len(other):
+def _get_common_border(old_front: Front, new_front: Front) -> Border:
+    old_border, new_border = (str(source.settings.get("border", "")) for source in (old_front, new_front))
+    if old_border != new_border and old_border and new_border and len(old_front) and len(new_front):
         raise ArgumentError(
-            f"The two fronts show different borders: {mine} in the old, {theirs} in the new. Explore both models with "
+            f"The two fronts show different borders: {old_border} in the old, {new_border} in the new. Explore both models with "
             "the same threshold=, jump= or labels=."
         )
-    return border_of(front if len(front) else other)
+    return restore_border(old_front if len(old_front) else new_front)
 
 
-def _unit(feature: Feature) -> float:
+def _get_unit_distance(feature: Feature) -> float:
     """Return how far the nearest other value of a feature is."""
     if isinstance(feature, Categorical):
         return 1.0
     return feature.scale if feature.kind == "integer" else 0.0
 
 
-def _names(front: Front, other: Front, old: Oriented, new: Oriented) -> dict[int, str]:
+def _name_all_borders(
+    old_front: Front, new_front: Front, old_pairs: OrientedPairs, new_pairs: OrientedPairs
+) -> dict[int, str]:
     """Return what to call each kind of border: as the old front does, where it knows it."""
-    kinds = np.concatenate([old.kinds, new.kinds])
-    said = [pair for each in (front, other) for pair in zip(each.a_output, each.b_output, strict=True)]
-    return named(kinds, [*front.kinds, *other.kinds], said)
+    kinds = np.concatenate([old_pairs.kinds, new_pairs.kinds])
+    answer_pairs = [
+        pair for source in (old_front, new_front) for pair in zip(source.a_output, source.b_output, strict=True)
+    ]
+    return name_borders(kinds, [*old_front.kinds, *new_front.kinds], answer_pairs)
 
 
 # -- asking ----------------------------------------------------------------------------------------------------
 
 
-def _ask(sut: Executor | None, following: Flow[Followed], real: Real, which: str, tally: Tally) -> Followed | None:
+def _query_system(
+    sut: Executor | None, follow_flow: Flow[BorderTrace], inputs: RealInputs, version: str, counter: CallCounter
+) -> BorderTrace | None:
     """Ask a system about the pairs of the other's front and about real inputs."""
     if sut is None:
         return None
 
-    def flow() -> Flow[Followed]:
-        followed = yield from following
-        yield from real.ask(which)
-        return followed
+    def combine_flows() -> Flow[BorderTrace]:
+        trace = yield from follow_flow
+        yield from inputs.query(version)
+        return trace
 
-    own = Tally()
-    followed = drive(flow(), sut, tally=own)
-    tally.calls += own.calls
-    return followed
+    own_counter = CallCounter()
+    trace = drive(combine_flows(), sut, tally=own_counter)
+    counter.calls += own_counter.calls
+    return trace
 
 
-def _rows_of(
-    front: Front, which: str, status: Answers, shift: Codes, kinds: list[str], heard: Followed | None
+def _build_rows(
+    front: Front, version: str, status: Answers, shift: Codes, kinds: list[str], trace: BorderTrace | None
 ) -> pd.DataFrame:
     """Return the rows of the table for the pairs of one front."""
     import pandas as pd
 
-    nothing = np.full(len(front), None, dtype=object)
-    mine = {"a": front.a_output.astype(object), "b": front.b_output.astype(object)}
-    theirs = {"a": nothing, "b": nothing} if heard is None else heard.answers
-    old, new = (mine, theirs) if which == "old" else (theirs, mine)
-    said = {f"{when}_{end}": ends[end] for when, ends in (("old", old), ("new", new)) for end in "ab"}
-    about = {"status": status, "shift": shift, "border": kinds, "front": which, "asked": heard is not None}
+    no_answers = np.full(len(front), None, dtype=object)
+    own_answers = {"a": front.a_output.astype(object), "b": front.b_output.astype(object)}
+    other_answers = {"a": no_answers, "b": no_answers} if trace is None else trace.answers
+    old, new = (own_answers, other_answers) if version == "old" else (other_answers, own_answers)
+    answer_columns = {f"{when}_{end}": ends[end] for when, ends in (("old", old), ("new", new)) for end in "ab"}
+    pair_columns = {
+        "status": status,
+        "shift": shift,
+        "border": kinds,
+        "front": version,
+        "asked": trace is not None,
+    }
     return pd.concat(
         [
-            pd.DataFrame(about, index=range(len(front))),
+            pd.DataFrame(pair_columns, index=range(len(front))),
             front.a.frame.add_prefix("a."),
             front.b.frame.add_prefix("b."),
-            pd.DataFrame(said, dtype=object),
+            pd.DataFrame(answer_columns, dtype=object),
             pd.DataFrame({"plausibility": front.plausibility}),
         ],
         axis=1,

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import is_number, plural, reject, whole_number
-from .._intervals import wilson
+from .._checks import is_number, pluralize, reject, validate_integer
+from .._intervals import compute_wilson_interval
 from ..outputs import Outputs
-from ..runs.drive import Tally
+from ..runs.drive import CallCounter
 from ..space.features import Codes
 from ..space.points import Points
 from ..space.space import Space
@@ -25,14 +25,16 @@ from ..sut.wrap import wrap
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .augment import Augmented
+    from .augment import Augmentation
     from .difference import Difference
 
-MOST_DISTANCES = 1_000_000_000  # computed for the plausibility of mixed data; beyond, some pairs go without
+MAX_PLAUSIBILITY_DISTANCES = (
+    1_000_000_000  # computed for the plausibility of mixed data; beyond, some pairs go without
+)
 
 
 @dataclass(frozen=True)
-class Estimate:
+class FrontEstimate:
     """What a number of walks can be expected to find and to cost."""
 
     walks: int
@@ -103,7 +105,7 @@ class Front:
     choices: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
-    tally: Tally = field(default_factory=Tally)
+    tally: CallCounter = field(default_factory=CallCounter)
     sut: Executor | None = None
     seed_answers: Outputs | None = None
 
@@ -112,7 +114,7 @@ class Front:
 
     def __repr__(self) -> str:
         return (
-            f"Front({self.subject}, {self.strategy}: {plural(len(self), 'pair')} from {plural(self.walks, 'walk')}, "
+            f"Front({self.subject}, {self.strategy}: {pluralize(len(self), 'pair')} from {pluralize(self.walks, 'walk')}, "
             f"{self.runs:,} runs)"
         )
 
@@ -153,21 +155,21 @@ class Front:
 
         NaN for some pairs where that would take more than a thousand million distances.
         """
-        from ..space.neighbours import nearest
+        from ..space.neighbours import find_nearest
 
-        far = np.full(len(self), np.nan)
+        distances = np.full(len(self), np.nan)
         rows = self.measured
-        codes, place = np.unique(self.a.codes[rows], axis=0, return_inverse=True)
-        far[rows] = nearest(self.space, codes, self.seeds.codes)[0][place.ravel(), 0]
-        return far
+        codes, inverse = np.unique(self.a.codes[rows], axis=0, return_inverse=True)
+        distances[rows] = find_nearest(self.space, codes, self.seeds.codes)[0][inverse.ravel(), 0]
+        return distances
 
     @property
     def measured(self) -> npt.NDArray[np.intp]:
         """The numbers of the pairs whose plausibility is known: all, or as many as can be, evenly chosen."""
-        from .reading import thinned
+        from .reading import thin_rows
 
-        all_pairs = self.space.smooth or len(self) * len(self.seeds) <= MOST_DISTANCES
-        return thinned(len(self), len(self) if all_pairs else MOST_DISTANCES // len(self.seeds))
+        all_pairs = self.space.smooth or len(self) * len(self.seeds) <= MAX_PLAUSIBILITY_DISTANCES
+        return thin_rows(len(self), len(self) if all_pairs else MAX_PLAUSIBILITY_DISTANCES // len(self.seeds))
 
     @property
     def walks(self) -> int:
@@ -196,38 +198,44 @@ class Front:
 
     def capability_interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return Wilson's interval of the capability."""
-        _check_confidence(confidence, "Front.capability_interval")
-        return wilson(len(np.unique(self.walk)), self.walks, confidence)
+        _validate_confidence(confidence, "Front.capability_interval")
+        return compute_wilson_interval(len(np.unique(self.walk)), self.walks, confidence)
 
     def cost_interval(self, confidence: float = 0.95, samples: int = 2000, seed: int = 0) -> tuple[float, float]:
         """Return the bootstrap interval of the cost: the walks drawn anew, the seeds once."""
-        _check_confidence(confidence, "Front.cost_interval")
-        whole_number("samples", "Front.cost_interval", samples, low=1)
+        _validate_confidence(confidence, "Front.cost_interval")
+        validate_integer("samples", "Front.cost_interval", samples, low=1)
         if not len(self):
             return math.inf, math.inf
-        begun = len(self.walk_runs)
-        found = np.bincount(self.walk, minlength=begun)
+        walk_count = len(self.walk_runs)
+        pairs_per_walk = np.bincount(self.walk, minlength=walk_count)
         # walks with as many runs and pairs are alike: drawing kinds of walks is drawing walks
-        alike, counts = np.unique(np.column_stack([self.walk_runs, found]), axis=0, return_counts=True)
-        drawn = np.random.default_rng(seed).multinomial(begun, counts / begun, size=samples)
-        runs, mutants = drawn @ alike[:, 0] + self.seeds_used, 2 * (drawn @ alike[:, 1])
+        walk_types, counts = np.unique(
+            np.column_stack([self.walk_runs, pairs_per_walk]), axis=0, return_counts=True
+        )
+        draws = np.random.default_rng(seed).multinomial(walk_count, counts / walk_count, size=samples)
+        runs, mutants = draws @ walk_types[:, 0] + self.seeds_used, 2 * (draws @ walk_types[:, 1])
         with np.errstate(divide="ignore"):
             low, high = np.quantile(runs / mutants, [0.5 - confidence / 2, 0.5 + confidence / 2], method="nearest")
         return float(low), float(high)
 
-    def estimate(self, walks: int) -> Estimate:
+    def estimate(self, walks: int) -> FrontEstimate:
         """Return what a number of walks like these can be expected to find and to cost."""
-        whole_number("walks", "Front.estimate", walks)
+        validate_integer("walks", "Front.estimate", walks)
         share = walks / self.walks if self.walks else 0.0
         pool = len(self.seeds)
         # how many different seeds that many starts meet, from how many these met
-        starts = math.log(1 - min(self.seeds_used / pool, 1 - 0.5 / pool)) if pool else 0.0
-        seeds = min(pool, self.seeds_used * share) if self._starts_differ else pool * -math.expm1(starts * share)
+        log_unused_share = math.log(1 - min(self.seeds_used / pool, 1 - 0.5 / pool)) if pool else 0.0
+        seeds = (
+            min(pool, self.seeds_used * share)
+            if self._has_distinct_starts
+            else pool * -math.expm1(log_unused_share * share)
+        )
         runs = seeds + float(self.walk_runs.sum()) * share
-        return Estimate(walks, len(self) * share, runs, self.seconds * runs / self.runs if self.runs else 0.0)
+        return FrontEstimate(walks, len(self) * share, runs, self.seconds * runs / self.runs if self.runs else 0.0)
 
     @property
-    def _starts_differ(self) -> bool:
+    def _has_distinct_starts(self) -> bool:
         return self.strategy == "directed_walk"
 
     @cached_property
@@ -240,11 +248,11 @@ class Front:
     @cached_property
     def borders(self) -> list[str]:
         """The names of the two classes that meet at each pair: `kinds`, told apart where 1 and "1" are both answers."""
-        from .reading import Sides, border_of, named, states_of
+        from .reading import SideIndex, name_borders, read_states, restore_border
 
-        border = border_of(self)
-        kinds, _ = Sides(border).kinds(*states_of(self, border))
-        names = named(kinds, self.kinds, list(zip(self.a_output, self.b_output, strict=True)))
+        border = restore_border(self)
+        kinds, _ = SideIndex(border).number_kinds(*read_states(self, border))
+        names = name_borders(kinds, self.kinds, list(zip(self.a_output, self.b_output, strict=True)))
         return [names[kind] for kind in kinds.tolist()]
 
     # -- what can be learned from it ------------------------------------------------------------------
@@ -255,9 +263,9 @@ class Front:
 
     @cached_property
     def _quality(self) -> pd.DataFrame:
-        from .quality import quality
+        from .quality import measure_quality
 
-        return quality(self)
+        return measure_quality(self)
 
     def deciding(self) -> pd.DataFrame:
         """Return which features decide at the border, in how many pairs they differ, and by how much.
@@ -268,29 +276,29 @@ class Front:
 
     @cached_property
     def _deciding(self) -> pd.DataFrame:
-        from .quality import deciding
+        from .quality import rank_deciding_features
 
-        return deciding(self)
+        return rank_deciding_features(self)
 
     def plot(self, x: str | None = None, y: str | None = None) -> Any:
         """Return a plotly figure of the pairs, on two features or on the two directions that tell most."""
-        from .picture import figure
+        from .picture import build_figure
 
-        return figure(self, x, y)
+        return build_figure(self, x, y)
 
     def diff(self, other: Front, *, tolerance: float | None = None) -> Difference:
         """Return where the border moved, was gained or vanished from this front to another."""
-        from .difference import difference
+        from .difference import compare_fronts
 
-        return difference(self, other, tolerance)
+        return compare_fronts(self, other, tolerance)
 
     def nearest(self, cases: Any, k: int = 1) -> pd.DataFrame:
         """Return the nearest border points of cases, and the smallest change found that flips their answer."""
-        from .nearest import explain
+        from .nearest import explain_cases
 
-        return explain(self, cases, k)
+        return explain_cases(self, cases, k)
 
-    def augment(self, data: pd.DataFrame, target: str, **options: Any) -> Augmented:
+    def augment(self, data: pd.DataFrame, target: str, **options: Any) -> Augmentation:
         """Return training data with border points of minority classes added, and what that does to the model."""
         from .augment import augment
 
@@ -315,20 +323,20 @@ class Front:
     @staticmethod
     def load(path: str | PathLike[str], model: Any = None) -> Front:
         """Read a front from a Parquet file, and attach its system if that is given."""
-        from .files import load
+        from .files import read_front
 
-        front = load(path)
+        front = read_front(path)
         return front if model is None else front.attach(model)
 
     # -- telling ----------------------------------------------------------------------------------------
 
     def describe(self) -> str:
         """Return what was found in a few lines."""
-        from .told import lines
+        from .told import format_front
 
-        return "\n".join(lines(self))
+        return "\n".join(format_front(self))
 
 
-def _check_confidence(value: float, owner: str) -> None:
+def _validate_confidence(value: float, owner: str) -> None:
     if not is_number(value) or not 0 < value < 1:
         reject("confidence", owner, "a number between 0 and 1, neither included", value)

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import short, whole_number
+from .._checks import format_short, validate_integer
 from ..errors import DataError
 from ..runs.drive import drive
 from ..space import geometry
 from ..space.features import Codes
-from ..space.neighbours import nearest
+from ..space.neighbours import find_nearest
 from ..space.points import Points
-from .flips import flip
-from .reading import Rows, changes
+from .flips import find_flips
+from .reading import Rows, format_changes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .front import Front
 
 
-def explain(front: Front, cases: Any, k: int = 1) -> pd.DataFrame:
+def explain_cases(front: Front, cases: Any, k: int = 1) -> pd.DataFrame:
     """Return the `k` nearest pairs of each case, and changes that take the case over a border.
 
     With a system attached the changes are found by asking it: from the end of a pair whose answer is not the
@@ -59,20 +59,22 @@ def explain(front: Front, cases: Any, k: int = 1) -> pd.DataFrame:
     """
     import pandas as pd
 
-    whole_number("k", "Front.nearest", k, low=1)
-    points, names = _cases(front, cases)
-    pair, distance = _nearest_pairs(front, points.codes, min(k, len(front)))
+    validate_integer("k", "Front.nearest", k, low=1)
+    points, names = _prepare_cases(front, cases)
+    pair, distance = _find_nearest_pairs(front, points.codes, min(k, len(front)))
     case = np.repeat(np.arange(len(points)), pair.shape[1])
     pair, distance = pair.ravel(), distance.ravel()
     start = points.codes[case]
     if front.sut is None:
-        to, answer, becomes = _beyond(front, start, pair)
+        target_codes, answer, new_answers = _find_far_ends(front, start, pair)
     else:
-        to, answer, becomes = drive(flip(front, points, case, pair), front.sut)
-    target = Points(front.space, to)
-    flipped = np.array([each is not None for each in becomes], dtype=bool)
-    far = geometry.distance(front.space, start, to, scaled=True) if len(to) else np.empty(0)
-    words = changes(Points(front.space, start), target)
+        target_codes, answer, new_answers = drive(find_flips(front, points, case, pair), front.sut)
+    target = Points(front.space, target_codes)
+    flipped = np.array([value is not None for value in new_answers], dtype=bool)
+    flip_distance = (
+        geometry.distance(front.space, start, target_codes, scaled=True) if len(target_codes) else np.empty(0)
+    )
+    descriptions = format_changes(Points(front.space, start), target)
     table = pd.DataFrame(
         {
             "case": [names[row] for row in case],
@@ -80,15 +82,15 @@ def explain(front: Front, cases: Any, k: int = 1) -> pd.DataFrame:
             "pair": pair,
             "distance": distance,
             "answer": pd.Series(answer, dtype=object),
-            "becomes": pd.Series(becomes, dtype=object),
-            "flip_distance": np.where(flipped, far, np.nan),
-            "change": [text if flip else "" for text, flip in zip(words, flipped, strict=True)],
+            "becomes": pd.Series(new_answers, dtype=object),
+            "flip_distance": np.where(flipped, flip_distance, np.nan),
+            "change": [text if is_flip else "" for text, is_flip in zip(descriptions, flipped, strict=True)],
         }
     )
     return pd.concat([table, target.frame.add_prefix("to.")], axis=1)
 
 
-def _cases(front: Front, cases: Any) -> tuple[Points, list[Any]]:
+def _prepare_cases(front: Front, cases: Any) -> tuple[Points, list[Any]]:
     """Return the cases as points, and what to call them: the index of a frame, else their numbers."""
     import pandas as pd
 
@@ -101,34 +103,38 @@ def _cases(front: Front, cases: Any) -> tuple[Points, list[Any]]:
     names = list(cases.index) if isinstance(cases, pd.DataFrame) else list(range(len(points)))
     if front.space.keeps_constraints:
         for constraint in front.space.constraints:
-            broken = np.flatnonzero(~constraint.satisfied(front.space, points.codes))
-            if broken.size:
-                more = f" ({broken.size - 1:,} more like it)" if broken.size > 1 else ""
+            violating_rows = np.flatnonzero(~constraint.satisfied(front.space, points.codes))
+            if violating_rows.size:
+                suffix = f" ({violating_rows.size - 1:,} more like it)" if violating_rows.size > 1 else ""
                 raise DataError(
-                    f"Row {short(names[broken[0]])} breaks the constraint {constraint}{more}: changes that keep the "
+                    f"Row {format_short(names[violating_rows[0]])} breaks the constraint {constraint}{suffix}: changes that keep the "
                     "constraints start from cases that keep them. Leave it out, or mend it."
                 )
     return points, names
 
 
-def _nearest_pairs(front: Front, codes: Codes, k: int) -> tuple[Rows, Codes]:
+def _find_nearest_pairs(front: Front, codes: Codes, k: int) -> tuple[Rows, Codes]:
     """Return the numbers of the `k` nearest pairs of each case and their distances, by the nearer of two ends."""
     ends = np.concatenate([front.a.codes, front.b.codes])
-    gaps, at = nearest(front.space, codes, ends, min(2 * k, len(ends)))  # a pair appears twice at most
-    pair = at % len(front)
-    again = np.zeros(pair.shape, dtype=bool)
-    for place in range(1, pair.shape[1]):
-        again[:, place] = (pair[:, :place] == pair[:, place, None]).any(axis=1)
-    chosen = np.argsort(again, axis=1, kind="stable")[:, :k]
-    return np.take_along_axis(pair, chosen, axis=1), np.take_along_axis(gaps, chosen, axis=1)
+    distances, end_rows = find_nearest(
+        front.space, codes, ends, min(2 * k, len(ends))
+    )  # a pair appears twice at most
+    pair = end_rows % len(front)
+    repeated = np.zeros(pair.shape, dtype=bool)
+    for rank in range(1, pair.shape[1]):
+        repeated[:, rank] = (pair[:, :rank] == pair[:, rank, None]).any(axis=1)
+    columns = np.argsort(repeated, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(pair, columns, axis=1), np.take_along_axis(distances, columns, axis=1)
 
 
-def _beyond(front: Front, start: Codes, pair: Rows) -> tuple[Codes, Any, Any]:
+def _find_far_ends(front: Front, start: Codes, pair: Rows) -> tuple[Codes, Any, Any]:
     """Return the farther end of each pair and its answer: the case is taken to be on the side of the nearer."""
     a, b = front.a.codes[pair], front.b.codes[pair]
     to_a, to_b = (geometry.distance(front.space, start, end, scaled=True) for end in (a, b))
-    beyond = to_b >= to_a
-    answers = [front.b_output[i] if far else front.a_output[i] for i, far in zip(pair, beyond, strict=True)]
-    becomes = np.empty(len(pair), dtype=object)
-    becomes[:] = [each.item() if isinstance(each, np.generic) else each for each in answers]
-    return np.where(beyond[:, None], b, a), np.full(len(pair), None, dtype=object), becomes
+    b_is_farther = to_b >= to_a
+    answers = [
+        front.b_output[i] if is_b else front.a_output[i] for i, is_b in zip(pair, b_is_farther, strict=True)
+    ]
+    new_answers = np.empty(len(pair), dtype=object)
+    new_answers[:] = [answer.item() if isinstance(answer, np.generic) else answer for answer in answers]
+    return np.where(b_is_farther[:, None], b, a), np.full(len(pair), None, dtype=object), new_answers

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import plural, short
-from ..reports.summary import Report, Section, Table
+from .._checks import format_short, pluralize
+from ..reports.summary import Page, Section, Table
 from ..space.features import Codes
-from .picture import scatter
-from .reading import answers, changes
-from .told import lines, remarks
+from .picture import build_scatter
+from .reading import format_answers, format_changes
+from .told import collect_remarks, format_front
 
 if TYPE_CHECKING:
     from .front import Front
 
-MOST_KINDS = 30
-MOST_FEATURES = 20
-MOST_EXAMPLES = 12
-MOST_INCIDENTS = 10
+MAX_BORDERS = 30
+MAX_FEATURES = 20
+MAX_EXAMPLE_PAIRS = 12
+MAX_INCIDENTS = 10
 
 
-def front_report(front: Front) -> Report:
+def build_front_page(front: Front) -> Page:
     """Return a front as a page of findings.
 
     Examples
@@ -33,11 +33,14 @@ def front_report(front: Front) -> Report:
     >>> front_report(front).title
     'Where the answers of Box 1 change'
     """
-    sections = [_found(front), Section("The border in a picture", _how_to_read(front), picture=scatter(front))]
+    sections = [
+        _build_overview(front),
+        Section("The border in a picture", _explain_picture(front), picture=build_scatter(front)),
+    ]
     if len(front):
-        sections += [_class_pairs(front), plausible_pairs(front), deciding_features(front)]
-    sections += [_quality(front), *_incidents(front)]
-    return Report(
+        sections += [_build_class_pairs(front), build_plausible_pairs(front), build_deciding_features(front)]
+    sections += [_build_quality(front), *_build_incidents(front)]
+    return Page(
         f"Where the answers of {front.subject} change",
         "Each pair is two nearly equal inputs that get different answers: between them runs a border of the system. "
         "Nobody had to know a right answer to find them; whether a border lies where it should is for you to judge.",
@@ -45,40 +48,42 @@ def front_report(front: Front) -> Report:
     )
 
 
-def _found(front: Front) -> Section:
-    walks = f"{plural(front.walks, 'walk')} ({front.strategy.replace('_', ' ')})"
-    head = f"{plural(len(front), 'border pair')} from {walks}" if len(front) else f"No border was found by {walks}"
-    notes = remarks(front)
-    told = [f"• {line}" for line in lines(front)[1:] if line not in notes]
-    noted = ["", "Worth knowing:", *(f"• {note}" for note in notes)] if notes else []
-    return Section(head, "\n".join(told + noted), "plain" if len(front) else "bad")
+def _build_overview(front: Front) -> Section:
+    walks = f"{pluralize(front.walks, 'walk')} ({front.strategy.replace('_', ' ')})"
+    head = (
+        f"{pluralize(len(front), 'border pair')} from {walks}" if len(front) else f"No border was found by {walks}"
+    )
+    notes = collect_remarks(front)
+    bullets = [f"• {line}" for line in format_front(front)[1:] if line not in notes]
+    note_lines = ["", "Worth knowing:", *(f"• {note}" for note in notes)] if notes else []
+    return Section(head, "\n".join(bullets + note_lines), "plain" if len(front) else "bad")
 
 
-def _how_to_read(front: Front) -> str:
+def _explain_picture(front: Front) -> str:
     if not len(front):
         return "There is nothing to draw but the inputs the walks started from."
     return "Each coloured point is a pair; its colour says which two answers meet there. Grey: real inputs."
 
 
-def _class_pairs(front: Front) -> Section:
+def _build_class_pairs(front: Front) -> Section:
     counts = front.border_counts
-    gaps, far = np.asarray(front.distance), front.plausibility
+    gaps, distances = np.asarray(front.distance), front.plausibility
     kinds = np.array(front.borders, dtype=object)
     rows = [
-        [kind, f"{count:,}", f"{count / len(front):.1%}", _number(np.median(gaps[kinds == kind])),
-         _number(_median(far[kinds == kind]))]
-        for kind, count in counts.head(MOST_KINDS).items()
+        [kind, f"{count:,}", f"{count / len(front):.1%}", _format_number(np.median(gaps[kinds == kind])),
+         _format_number(_compute_median(distances[kinds == kind]))]
+        for kind, count in counts.head(MAX_BORDERS).items()
     ]  # fmt: skip
-    more = f" The {len(counts) - MOST_KINDS} rarest are left out." if len(counts) > MOST_KINDS else ""
+    omission = f" The {len(counts) - MAX_BORDERS} rarest are left out." if len(counts) > MAX_BORDERS else ""
     return Section(
-        f"{plural(len(counts), 'pair')} of classes meet{'s' if len(counts) == 1 else ''}",
+        f"{pluralize(len(counts), 'pair')} of classes meet{'s' if len(counts) == 1 else ''}",
         "Borders between classes that nobody would confuse are worth a look, however rare. Far from real inputs a "
-        f"border matters less; how far is told in parts of the features' ranges, the median of all pairs.{more}",
+        f"border matters less; how far is told in parts of the features' ranges, the median of all pairs.{omission}",
         table=Table(["border", "pairs", "share", "gap of the two cases", "from a real input"], rows),
     )
 
 
-def plausible_pairs(front: Front) -> Section:
+def build_plausible_pairs(front: Front) -> Section:
     """The most plausible pairs of each border in turn, so that the most common one does not take all places."""
     import pandas as pd
 
@@ -89,15 +94,15 @@ def plausible_pairs(front: Front) -> Section:
     order = order[~places.assign(kind=kinds).duplicated().to_numpy()]
     kinds = pd.Series([front.borders[row] for row in order])
     turn = kinds.groupby(kinds).cumcount()
-    chosen = order[np.argsort(turn.to_numpy(), kind="stable")][:MOST_EXAMPLES]
+    chosen_rows = order[np.argsort(turn.to_numpy(), kind="stable")][:MAX_EXAMPLE_PAIRS]
     ends = zip(
-        chosen.tolist(),
-        answers(front.a_output[chosen]),
-        answers(front.b_output[chosen]),
-        changes(front.a.take(chosen), front.b.take(chosen), 6),
+        chosen_rows.tolist(),
+        format_answers(front.a_output[chosen_rows]),
+        format_answers(front.b_output[chosen_rows]),
+        format_changes(front.a.take(chosen_rows), front.b.take(chosen_rows), 6),
         strict=True,
     )
-    rows = [[row, a, b, change, _number(front.plausibility[row])] for row, a, b, change in ends]
+    rows = [[row, a, b, change, _format_number(front.plausibility[row])] for row, a, b, change in ends]
     return Section(
         "The most plausible pairs",
         "Of each border in turn, the pairs nearest to a real input, with what changes between the two: everything "
@@ -106,20 +111,25 @@ def plausible_pairs(front: Front) -> Section:
     )
 
 
-def deciding_features(front: Front) -> Section:
+def build_deciding_features(front: Front) -> Section:
     """Return which features decide at the border."""
     table = front.deciding()
-    asked = table["decides"].notna().all()
-    shown = table[table["differs"] > 0].head(MOST_FEATURES)
-    never = [short(name) for name in table.loc[table["differs"] == 0, "feature"]]
-    silent = f" Never: {', '.join(never[:10])}{', ...' if len(never) > 10 else ''}." if never else ""
+    decides_known = table["decides"].notna().all()
+    top_features = table[table["differs"] > 0].head(MAX_FEATURES)
+    never = [format_short(name) for name in table.loc[table["differs"] == 0, "feature"]]
+    never_note = f" Never: {', '.join(never[:10])}{', ...' if len(never) > 10 else ''}." if never else ""
     rows = [
-        [row.feature, *([f"{row.decides:.1%}"] if asked else []), f"{row.differs:.1%}", f"{row.share:.1%}"]
-        for row in shown.itertuples()
+        [
+            row.feature,
+            *([f"{row.decision:.1%}"] if decides_known else []),
+            f"{row.find_changed_answers:.1%}",
+            f"{row.share:.1%}",
+        ]
+        for row in top_features.itertuples()
     ]
-    columns = ["feature", *(["decides at"] if asked else []), "differs in", "share of the distance"]
-    differs = f"In how many pairs the two inputs differ in a feature, and its share of their distance.{silent}"
-    if not asked:
+    columns = ["feature", *(["decides at"] if decides_known else []), "differs in", "share of the distance"]
+    differs = f"In how many pairs the two inputs differ in a feature, and its share of their distance.{never_note}"
+    if not decides_known:
         text = f"{differs} What decides could not be asked: the system is not at hand."
         return Section(
             f"In which features the two inputs differ: {rows[0][0]} most", text, table=Table(columns, rows)
@@ -128,40 +138,40 @@ def deciding_features(front: Front) -> Section:
     return Section(f"Which features decide: {rows[0][0]} most of all", text, table=Table(columns, rows))
 
 
-def _quality(front: Front) -> Section:
+def _build_quality(front: Front) -> Section:
     rows = [
-        [name, _number(row["value"]), _number(row["per_1000_calls"]), row["meaning"]]
+        [name, _format_number(row["value"]), _format_number(row["per_1000_calls"]), row["meaning"]]
         for name, row in front.quality().iterrows()
     ]
     return Section(
         "How good the search was",
-        f"{plural(front.calls, 'call')} of the system for {plural(front.mutants, 'new test case')}.",
+        f"{pluralize(front.calls, 'call')} of the system for {pluralize(front.mutants, 'new test case')}.",
         table=Table(["measure", "value", "per 1,000 calls", "meaning"], rows),
     )
 
 
-def _incidents(front: Front) -> list[Section]:
+def _build_incidents(front: Front) -> list[Section]:
     """The inputs that got no proper answer, if there were any."""
     incidents = front.incidents
     if incidents is None or not len(incidents):
         return []
-    some = incidents.head(MOST_INCIDENTS)
-    rows = [[short(value) for value in row] for row in some.itertuples(index=False)]
+    first_incidents = incidents.head(MAX_INCIDENTS)
+    rows = [[format_short(value) for value in row] for row in first_incidents.itertuples(index=False)]
     return [
         Section(
-            f"{plural(len(incidents), 'input')} got no proper answer",
+            f"{pluralize(len(incidents), 'input')} got no proper answer",
             "The first of them.",
             "bad",
-            Table([str(name) for name in some.columns], rows),
+            Table([str(name) for name in first_incidents.columns], rows),
         )
     ]
 
 
-def _median(values: Codes) -> float:
-    known = values[~np.isnan(values)]
-    return float(np.median(known)) if known.size else math.nan
+def _compute_median(values: Codes) -> float:
+    known_values = values[~np.isnan(values)]
+    return float(np.median(known_values)) if known_values.size else math.nan
 
 
-def _number(value: Any) -> str:
+def _format_number(value: Any) -> str:
     value = float(value)
     return "–" if math.isnan(value) else f"{value:.3g}"

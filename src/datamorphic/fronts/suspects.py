@@ -11,28 +11,30 @@ import numpy.typing as npt
 
 from ..outputs import Outputs, Status
 from ..space.features import Codes
-from ..space.neighbours import nearest
+from ..space.neighbours import find_nearest
 from ..space.points import Points
 from ..space.space import Space
 from ..strategies.borders import Border
-from ..strategies.flow import Flow, Question
+from ..strategies.flow import Flow, Query
 from .front import Front
-from .reading import Mask, Rows, beside, said
+from .reading import Mask, Rows, add_columns, to_answer_objects
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Answers = npt.NDArray[Any]
-SHOWN = ("old_answer", "new_answer", "why", "shift", "plausibility")
-MOST_MOVED = 500  # changed inputs, the nearest to the border, that are moved a little to see whether it is near
+CASE_COLUMNS = ("old_answer", "new_answer", "why", "shift", "plausibility")
+MAX_MOVED_INPUTS = (
+    500  # changed inputs, the nearest to the border, that are moved a little to see whether it is near
+)
 
-WHY = {
+REASONS = {
     ("old", "moved"): "was at the border {border}, which is {shift:.3g} away now",
     ("new", "moved"): "is at the border {border} now, which was {shift:.3g} away",
     ("old", "vanished"): "was at a border {border} that is gone",
     ("new", "gained"): "is at a border {border} that is new",
 }
-SILENT = {
+NO_ANSWER_REASONS = {
     "old": "was at the border {border} and gets no answer now",
     "new": "is at the border {border} and got no answer",
 }
@@ -43,86 +45,104 @@ class Suspects:
     """Cases to look at: their codes, and a frame of what is `SHOWN` of each and by how much it changed."""
 
     codes: Codes
-    about: pd.DataFrame
+    details: pd.DataFrame
 
     @staticmethod
-    def of(codes: Codes, **about: Any) -> Suspects:
+    def from_columns(codes: Codes, **details: Any) -> Suspects:
         """Return cases with columns about them."""
         import pandas as pd
 
         # answers stay what they are: pandas would make text of some columns, and NaN of a None among it
-        columns = {name: pd.Series(each, dtype=getattr(each, "dtype", object)) for name, each in about.items()}
-        return Suspects(codes, pd.DataFrame(columns))
+        series = {
+            name: pd.Series(values, dtype=getattr(values, "dtype", object)) for name, values in details.items()
+        }
+        return Suspects(codes, pd.DataFrame(series))
 
 
-def ends_of(border: Border, front: Front, table: pd.DataFrame, end: str, change: Codes, telling: Mask) -> Suspects:
+def find_changed_ends(
+    border: Border, front: Front, table: pd.DataFrame, end: str, change: Codes, informative: Mask
+) -> Suspects:
     """Return one end of each changed pair that tells something as cases, where its answer changed or may have."""
     old, new = table[f"old_{end}"].to_numpy(), table[f"new_{end}"].to_numpy()
-    none = np.array([one is None or two is None for one, two in zip(old, new, strict=True)], dtype=bool)
-    silent = none & table["asked"].to_numpy(dtype=bool)
-    candidate = apart(border, old, new) | silent | (none & ~silent & (end == "a"))
-    rows = np.flatnonzero(candidate & telling & (table["status"] != "kept").to_numpy())
-    some = table.iloc[rows]
-    why = [
-        (SILENT[case.front] if mute else WHY[case.front, case.status]).format(border=case.border, shift=case.shift)
-        for case, mute in zip(some.itertuples(), silent[rows], strict=True)
+    unanswered = np.array(
+        [before is None or after is None for before, after in zip(old, new, strict=True)], dtype=bool
+    )
+    silent = unanswered & table["asked"].to_numpy(dtype=bool)
+    candidate = find_different_sides(border, old, new) | silent | (unanswered & ~silent & (end == "a"))
+    rows = np.flatnonzero(candidate & informative & (table["status"] != "kept").to_numpy())
+    changed_pairs = table.iloc[rows]
+    reasons = [
+        (NO_ANSWER_REASONS[case.front] if mute else REASONS[case.front, case.status]).format(
+            border=case.border, shift=case.shift
+        )
+        for case, mute in zip(changed_pairs.itertuples(), silent[rows], strict=True)
     ]
-    return Suspects.of(
+    return Suspects.from_columns(
         (front.a if end == "a" else front.b).codes[rows],
         old_answer=old[rows],
         new_answer=new[rows],
-        why=why,
-        shift=some["shift"].to_numpy(),
-        plausibility=some["plausibility"].to_numpy(),
+        why=reasons,
+        shift=changed_pairs["shift"].to_numpy(),
+        plausibility=changed_pairs["plausibility"].to_numpy(),
         change=change[rows],
     )
 
 
-def changed_rows(
+def find_changed_inputs(
     rows: Points, border: Border, old: Outputs, new: Outputs, ends: Codes, reach: float, near: Mask
 ) -> Suspects:
     """Return the real inputs that the two systems answer differently, but for those near to the border."""
-    differ, fell_silent, speaks = changed(border, old, new)
-    at = np.flatnonzero((differ & ~near) | fell_silent | speaks)
-    depth = nearest(rows.space, rows.codes[at], ends)[0][:, 0]
-    why = []
-    for row, far in zip(at.tolist(), depth.tolist(), strict=True):
-        if fell_silent[row]:
-            why.append("a real input that was answered and gets no answer now")
-        elif speaks[row]:
-            why.append("a real input that got no answer before")
+    differ, answer_lost, answer_gained = classify_changes(border, old, new)
+    input_rows = np.flatnonzero((differ & ~near) | answer_lost | answer_gained)
+    depth = find_nearest(rows.space, rows.codes[input_rows], ends)[0][:, 0]
+    reasons = []
+    for row, distance in zip(input_rows.tolist(), depth.tolist(), strict=True):
+        if answer_lost[row]:
+            reasons.append("a real input that was answered and gets no answer now")
+        elif answer_gained[row]:
+            reasons.append("a real input that got no answer before")
         else:
-            place = f", {far:.3g} from the nearest border found" if np.isfinite(far) else ""
-            why.append(f"a real input that is answered differently{place}")
-    return Suspects.of(
-        rows.codes[at],
-        old_answer=said(old)[at],
-        new_answer=said(new)[at],
-        why=why,
-        shift=np.full(len(at), np.nan),
-        plausibility=np.zeros(len(at)),
-        change=np.where(differ[at], np.minimum(depth, reach), reach),
+            location = f", {distance:.3g} from the nearest border found" if np.isfinite(distance) else ""
+            reasons.append(f"a real input that is answered differently{location}")
+    return Suspects.from_columns(
+        rows.codes[input_rows],
+        old_answer=to_answer_objects(old)[input_rows],
+        new_answer=to_answer_objects(new)[input_rows],
+        why=reasons,
+        shift=np.full(len(input_rows), np.nan),
+        plausibility=np.zeros(len(input_rows)),
+        change=np.where(differ[input_rows], np.minimum(depth, reach), reach),
     )
 
 
-def changed(border: Border, old: Outputs, new: Outputs) -> tuple[Mask, Mask, Mask]:
+def classify_changes(border: Border, old: Outputs, new: Outputs) -> tuple[Mask, Mask, Mask]:
     """Tell where answers lie on different sides of a border, where there is none any more, and where there was none."""
-    return apart(border, said(old), said(new)), old.ok & ~new.ok, ~old.ok & new.ok
+    return (
+        find_different_sides(border, to_answer_objects(old), to_answer_objects(new)),
+        old.ok & ~new.ok,
+        ~old.ok & new.ok,
+    )
 
 
-def apart(border: Border, old: Answers, new: Answers) -> Mask:
+def find_different_sides(border: Border, old: Answers, new: Answers) -> Mask:
     """Tell where two answers lie on different sides of a border."""
-    read = []
+    states = []
     for values in (old, new):
         missing = np.array([value is None for value in values], dtype=bool)
-        read.append(border.read(Outputs(values, np.where(missing, Status.MISSING, Status.OK).astype(np.int8))))
+        states.append(border.read(Outputs(values, np.where(missing, Status.MISSING, Status.OK).astype(np.int8))))
     differ = np.zeros(len(old), dtype=bool)
-    differ[border.parts(*read)[0]] = True
+    differ[border.find_borders(*states)[0]] = True
     return differ
 
 
-def near_border(
-    rows: Points, border: Border, mine: Outputs, theirs: Outputs, ends: Codes, tolerance: float, reach: float
+def find_inputs_near_border(
+    rows: Points,
+    border: Border,
+    own_outputs: Outputs,
+    other_outputs: Outputs,
+    ends: Codes,
+    tolerance: float,
+    reach: float,
 ) -> Flow[Mask]:
     """Tell which rows lie so near to the border that other answers to them mean nothing.
 
@@ -131,27 +151,27 @@ def near_border(
     """
     space = rows.space
     near = np.zeros(len(rows), dtype=bool)
-    differ = np.flatnonzero(changed(border, mine, theirs)[0])
-    depth = nearest(space, rows.codes[differ], ends)[0][:, 0]
+    differ = np.flatnonzero(classify_changes(border, own_outputs, other_outputs)[0])
+    depth = find_nearest(space, rows.codes[differ], ends)[0][:, 0]
     near[differ[depth <= tolerance]] = True
     order = np.argsort(depth, kind="stable")
-    left = differ[order[(depth[order] > tolerance) & (depth[order] <= reach)]][:MOST_MOVED]
-    moved, owner = _moved(space, rows.codes[left], tolerance)
-    if len(moved):
-        outputs = yield Question(Points(space, moved), note="near the border")
-        other = theirs.take(left[owner])
-        back = ~np.logical_or.reduce(changed(border, outputs, other))
-        near[left[owner[back]]] = True
+    candidates = differ[order[(depth[order] > tolerance) & (depth[order] <= reach)]][:MAX_MOVED_INPUTS]
+    moved_codes, owner = _move_numbers(space, rows.codes[candidates], tolerance)
+    if len(moved_codes):
+        outputs = yield Query(Points(space, moved_codes), note="near the border")
+        expected_outputs = other_outputs.take(candidates[owner])
+        restored = ~np.logical_or.reduce(classify_changes(border, outputs, expected_outputs))
+        near[candidates[owner[restored]]] = True
     return near
 
 
-def _moved(space: Space, codes: Codes, by: float) -> tuple[Codes, Rows]:
+def _move_numbers(space: Space, codes: Codes, distance: float) -> tuple[Codes, Rows]:
     """Return rows with one number after the other moved up and down, and which row each is made of."""
     trials, owners = [codes[:0]], [np.empty(0, dtype=np.intp)]
     for j, feature in enumerate(space.features):
         if feature.kind == "categorical":
             continue
-        for way in (-by, by):
+        for way in (-distance, distance):
             trial = codes.copy()
             step = np.trunc(way / feature.scale) if feature.kind == "integer" else way / feature.scale
             trial[:, j] += step
@@ -165,19 +185,23 @@ def _moved(space: Space, codes: Codes, by: float) -> tuple[Codes, Rows]:
     return np.concatenate(trials), np.concatenate(owners)
 
 
-def ranked(space: Space, parts: Sequence[Suspects]) -> pd.DataFrame:
+def rank_cases(space: Space, parts: Sequence[Suspects]) -> pd.DataFrame:
     """Return cases in the order in which to look at them."""
     import pandas as pd
 
-    about = pd.concat([part.about for part in parts if len(part.about)] or [parts[0].about], ignore_index=True)
+    details = pd.concat(
+        [part.details for part in parts if len(part.details)] or [parts[0].details], ignore_index=True
+    )
     codes = np.concatenate([part.codes for part in parts])
-    far = about["plausibility"].fillna(1.0)  # not measured: as good as unreal
-    about = about.loc[(about["change"] - far).sort_values(ascending=False, kind="stable").index]
-    turn = about.groupby([about[name].map(str) for name in ("old_answer", "new_answer")]).cumcount()
+    distances = details["plausibility"].fillna(1.0)  # not measured: as good as unreal
+    details = details.loc[(details["change"] - distances).sort_values(ascending=False, kind="stable").index]
+    turn = details.groupby([details[name].map(str) for name in ("old_answer", "new_answer")]).cumcount()
     order = turn.sort_values(kind="stable").index
-    return shown(space, Suspects(codes[order], about.loc[order].reset_index(drop=True)), *SHOWN)
+    return build_case_frame(
+        space, Suspects(codes[order], details.loc[order].reset_index(drop=True)), *CASE_COLUMNS
+    )
 
 
-def shown(space: Space, cases: Suspects, *columns: str) -> pd.DataFrame:
+def build_case_frame(space: Space, cases: Suspects, *columns: str) -> pd.DataFrame:
     """Return cases as a frame, with some of what is known about them."""
-    return beside(Points(space, cases.codes).frame, **{name: cases.about[name] for name in columns})
+    return add_columns(Points(space, cases.codes).frame, **{name: cases.details[name] for name in columns})

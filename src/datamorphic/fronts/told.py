@@ -7,98 +7,98 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._checks import plural, short
-from .reading import answers, changes, told_value
+from .._checks import format_short, pluralize
+from .reading import format_answers, format_changes, format_value
 
 if TYPE_CHECKING:
     from .front import Front
 
 
-def lines(front: Front) -> list[str]:
+def format_front(front: Front) -> list[str]:
     """Return what was found, what it cost and what is odd, a line each."""
     low, high = front.capability_interval()
-    told = [
-        f"{front.subject}: {plural(len(front), 'border pair')} from {plural(front.walks, 'walk')} "
+    sentences = [
+        f"{front.subject}: {pluralize(len(front), 'border pair')} from {pluralize(front.walks, 'walk')} "
         f"({front.strategy.replace('_', ' ')})",
         f"capability {front.capability:.1%} of walks (95 % interval {low:.1%} to {high:.1%})",
     ]
     if len(front):
-        least, most = front.cost_interval()
-        told.append(
-            f"cost {front.cost:.2f} runs a border point ({least:.2f} to {_number(most)}); {plural(front.runs, 'run')}, "
-            f"{plural(front.calls, 'call')} of the system{_time(front)}"
+        low_cost, high_cost = front.cost_interval()
+        sentences.append(
+            f"cost {front.cost:.2f} runs a border point ({low_cost:.2f} to {_format_number(high_cost)}); {pluralize(front.runs, 'run')}, "
+            f"{pluralize(front.calls, 'call')} of the system{_format_time(front)}"
         )
         counts = front.border_counts
-        told.append("borders: " + ", ".join(f"{kind} ({count:,})" for kind, count in counts.head(6).items()))
-        told.append(_features(front))
+        sentences.append("borders: " + ", ".join(f"{kind} ({count:,})" for kind, count in counts.head(6).items()))
+        sentences.append(_format_features(front))
     else:
-        told.append(
-            f"no border was found with {plural(front.runs, 'run')}, {plural(front.calls, 'call')} of the system"
-            f"{_time(front)}"
+        sentences.append(
+            f"no border was found with {pluralize(front.runs, 'run')}, {pluralize(front.calls, 'call')} of the system"
+            f"{_format_time(front)}"
         )
-    return told + remarks(front)
+    return sentences + collect_remarks(front)
 
 
-def _features(front: Front) -> str:
+def _format_features(front: Front) -> str:
     """Say which features decide, where the system was asked, else in which the two cases of a pair differ."""
     top = front.deciding().head(3)
     if top["decides"].isna().all():
         shares = ", ".join(f"{row.feature} ({row.share:.0%})" for row in top.itertuples())
         return f"features that differ most at the border: {shares} of the distance"
-    decides = ", ".join(f"{row.feature} ({row.decides:.0%})" for row in top.itertuples() if row.decides > 0)
+    decides = ", ".join(f"{row.feature} ({row.decision:.0%})" for row in top.itertuples() if row.decision > 0)
     return f"deciding features, and at what share of the pairs each decides alone: {decides or 'none'}"
 
 
-def remarks(front: Front) -> list[str]:
+def collect_remarks(front: Front) -> list[str]:
     """Return what a reader should know before believing the figures."""
-    told = list(front.notes)
+    sentences = list(front.notes)
     if front.exhausted:
-        ended = "The search was interrupted" if front.tally.interrupted else "The budget ended the search"
-        told.append(f"{ended}; what was found until then is kept.")
-    workers, batches = front.tally.workers, front.tally.most_batches
+        reason = "The search was interrupted" if front.tally.interrupted else "The budget ended the search"
+        sentences.append(f"{reason}; what was found until then is kept.")
+    workers, batches = front.tally.workers, front.tally.max_batches
     if workers > batches > 0:
-        told.append(
-            f"{workers} workers had at most {plural(batches, 'batch', 'batches')} to share at a time: a smaller batch=, or "
+        sentences.append(
+            f"{workers} workers had at most {pluralize(batches, 'batch', 'batches')} to share at a time: a smaller batch=, or "
             "more walks, would give all of them something to do."
         )
-    if front.tally.tried is not None:
-        still, mended = front.tally.tried
-        told.append(
-            f"{plural(still + mended, 'case')} that failed in earlier runs went first: {still:,} still fail, "
-            f"{mended:,} do not."
+    if front.tally.retried_failures is not None:
+        still_failing, fixed_count = front.tally.retried_failures
+        sentences.append(
+            f"{pluralize(still_failing + fixed_count, 'case')} that failed in earlier runs went first: {still_failing:,} still fail, "
+            f"{fixed_count:,} do not."
         )
     if front.lost:
-        told.append(f"{plural(front.lost, 'walk')} ended where the system gave no answer.")
-    unstable = front.tally.health.unstable
+        sentences.append(f"{pluralize(front.lost, 'walk')} ended where the system gave no answer.")
+    unstable = front.tally.health.unstable_cases
     if unstable:
-        case = ", ".join(f"{name} {told_value(value)}" for name, value in list(unstable[0]["case"].items())[:6])
-        both = " and ".join(answers([unstable[0]["first"], unstable[0]["second"]]))
-        told.append(
-            f"Asked twice, the system gave two answers to {len(unstable):,} of the cases tried: to {case} it said {both}. "
+        case = ", ".join(f"{name} {format_value(value)}" for name, value in list(unstable[0]["case"].items())[:6])
+        both_answers = " and ".join(format_answers([unstable[0]["first"], unstable[0]["second"]]))
+        sentences.append(
+            f"Asked twice, the system gave two answers to {len(unstable):,} of the cases tried: to {case} it said {both_answers}. "
             "Pairs may be noise."
         )
     if len(front.measured) < len(front):
-        told.append(
+        sentences.append(
             f"How far a pair is from a real input was measured for {len(front.measured):,} of them, evenly chosen."
         )
     if front.slopes:
-        told.append(f"{plural(front.slopes, 'steep slope')} looked like a jump from afar and was none.")
-    return told
+        sentences.append(f"{pluralize(front.slopes, 'steep slope')} looked like a jump from afar and was none.")
+    return sentences
 
 
-def example(front: Front) -> str:
+def format_example(front: Front) -> str:
     """Return the most plausible pair in words."""
     if not len(front):
         return ""
     row = int(np.nanargmin(front.plausibility))
     a, b = front.a.take(slice(row, row + 1)), front.b.take(slice(row, row + 1))
-    becomes = f"{short(front.a_output[row])} becomes {short(front.b_output[row])}"
-    return f"{becomes} with {changes(a, b, 3)[0]}"
+    answer_change = f"{format_short(front.a_output[row])} becomes {format_short(front.b_output[row])}"
+    return f"{answer_change} with {format_changes(a, b, 3)[0]}"
 
 
-def _time(front: Front) -> str:
+def _format_time(front: Front) -> str:
     return "" if math.isnan(front.seconds) else f", {front.seconds:.2g} s"
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     return "infinity" if math.isinf(value) else f"{value:.2f}"

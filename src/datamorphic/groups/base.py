@@ -9,19 +9,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._checks import generator as random_generator
-from .._checks import reject, whole_number
+from .._checks import reject, validate_integer
+from .._checks import to_generator as random_generator
 from ..errors import ArgumentError
 from ..relations.base import Verdicts
 from ..relations.boxes import Box, Floats
 from ..relations.numeric import FunctionRelation
-from .kernels.layout import Layout, layout_of, layout_of_boxes
+from .kernels.layout import Layout, build_box_layout, build_layout
 
-ROOM = 64  # groups there is room for at the start
+INITIAL_CAPACITY_GROUPS = 64  # groups there is room for at the start
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class GroupBatch:
     """Some groups: what was drawn for their sources, and their follow-ups, a row a group.
 
     Examples
@@ -71,10 +71,10 @@ class Generator:
     """
 
     name: ClassVar[str] = ""
-    says: ClassVar[str] = ""
-    candidates: ClassVar[int] = 10  # by default
-    alone: ClassVar[bool] = False  # whether sources are chosen without a look at follow-ups
-    patience: ClassVar[int] = 100_000  # groups after which a trial is ended, unless the user says otherwise
+    summary: ClassVar[str] = ""
+    default_candidates: ClassVar[int] = 10  # by default
+    sources_only: ClassVar[bool] = False  # whether sources are chosen without a look at follow-ups
+    default_budget: ClassVar[int] = 100_000  # groups after which a trial is ended, unless the user says otherwise
 
     def __init__(
         self,
@@ -85,14 +85,14 @@ class Generator:
         scaled: bool = False,
     ) -> None:
         self.relation = relation if isinstance(relation, FunctionRelation) else Box.of(relation, self.name)
-        self.k = self.candidates if k is None else whole_number("k", self.name, k, 1)
+        self.k = self.default_candidates if k is None else validate_integer("k", self.name, k, 1)
         self.rng = random_generator("seed", self.name, seed)
-        if self.alone and isinstance(self.relation, FunctionRelation):
-            self.layout: Layout = layout_of_boxes(self.relation.domain, scaled=scaled)
+        if self.sources_only and isinstance(self.relation, FunctionRelation):
+            self.layout: Layout = build_box_layout(self.relation.domain, scaled=scaled)
         else:
-            self.layout = layout_of(self.relation, scaled=scaled)
+            self.layout = build_layout(self.relation, scaled=scaled)
         self.count = 0
-        self._room = ROOM
+        self._capacity = INITIAL_CAPACITY_GROUPS
         self._rows = np.zeros((self.k, int(self.layout.start[-1])))
         self._memory: Any = None
         self._answer: Callable[[list[Floats]], list[Any]] | None = None
@@ -103,14 +103,14 @@ class Generator:
     def _prepare(self) -> None:
         """Make the memory."""
 
-    def _grow(self, room: int) -> None:
+    def _grow(self, capacity: int) -> None:
         """Make room for more groups."""
 
-    def _advance(self, made: Floats) -> int:
+    def _advance(self, out: Floats) -> int:
         """Make groups with affine follow-ups; return how many, fewer where there was no room for more."""
         raise NotImplementedError
 
-    def _candidates(self) -> bool:
+    def _draw_candidates(self) -> bool:
         """Draw the sources of candidates into `_rows`; return False where there is no room."""
         raise NotImplementedError
 
@@ -124,49 +124,49 @@ class Generator:
 
     # -- what everybody calls ------------------------------------------------------------------------------------
 
-    def propose(self, count: int = 1) -> Groups:
+    def propose(self, count: int = 1) -> GroupBatch:
         """Return the next groups; they count as executed."""
-        whole_number("count", f"{self.name}.propose", count, 1)
-        made = np.zeros((count, int(self.layout.start[-1])))
-        done = 0
-        while done < count:
+        validate_integer("count", f"{self.name}.propose", count, 1)
+        rows = np.zeros((count, int(self.layout.start[-1])))
+        position = 0
+        while position < count:
             # little by little, or memory would be made for groups that are far away
-            part = min(count - done, max(self._room - self.count, 0))
-            if part == 0:
-                self._room *= 2
-                self._grow(self._room)
+            chunk = min(count - position, max(self._capacity - self.count, 0))
+            if chunk == 0:
+                self._capacity *= 2
+                self._grow(self._capacity)
                 continue
-            if self._closed:
-                step = self._advance(made[done : done + part])
+            if self._runs_in_kernels:
+                step = self._advance(rows[position : position + chunk])
                 self.count += step
             else:
-                step = self._by_hand(made[done : done + part])
-            done += step
-        sources, follow_ups = made[:, : self.layout.width], made[:, self.layout.width :]
-        if self.alone and isinstance(self.relation, FunctionRelation):
-            follow_ups = self._follow(sources)
-        return Groups(sources, follow_ups)
+                step = self._advance_one_by_one(rows[position : position + chunk])
+            position += step
+        sources, follow_ups = rows[:, : self.layout.width], rows[:, self.layout.width :]
+        if self.sources_only and isinstance(self.relation, FunctionRelation):
+            follow_ups = self._make_follow_ups(sources)
+        return GroupBatch(sources, follow_ups)
 
     @property
-    def _closed(self) -> bool:
+    def _runs_in_kernels(self) -> bool:
         """Whether groups can be chosen without calling a function of the user's."""
-        return self.alone or isinstance(self.relation, Box) or self.relation.affine
+        return self.sources_only or isinstance(self.relation, Box) or self.relation.affine
 
-    def _by_hand(self, made: Floats) -> int:
+    def _advance_one_by_one(self, out: Floats) -> int:
         """Make groups whose follow-ups are made by a function of the user's."""
         width = self.layout.width
-        for i in range(len(made)):
-            while not self._candidates():
-                self._grow(self._room)
-            self._rows[:, width:] = self._settled(self._follow(self._rows[:, :width]))
-            chosen = self._choose(self.rng.random())
-            self._add(self._rows[chosen])
+        for i in range(len(out)):
+            while not self._draw_candidates():
+                self._grow(self._capacity)
+            self._rows[:, width:] = self._replace_non_finite(self._make_follow_ups(self._rows[:, :width]))
+            best = self._choose(self.rng.random())
+            self._add(self._rows[best])
             self.count += 1
-            made[i] = self._rows[chosen]
-            made[i, width:] = self._made[chosen]
-        return len(made)
+            out[i] = self._rows[best]
+            out[i, width:] = self._follow_ups[best]
+        return len(out)
 
-    def _follow(self, sources: Floats) -> Floats:
+    def _make_follow_ups(self, sources: Floats) -> Floats:
         assert isinstance(self.relation, FunctionRelation)
         outputs = None
         if self.relation.uses_outputs:
@@ -176,51 +176,51 @@ class Generator:
                     "generator.answered_by(function)."
                 )
             outputs = self._answer(self.relation.source_inputs(sources))
-        self._made = self.relation.follow(sources, outputs)
-        if not self.alone and self._made.shape[1] != self.layout.start[-1] - self.layout.width:
-            declared = [box.dimension for box in self.relation.follow_domains()]
+        self._follow_ups = self.relation.follow(sources, outputs)
+        if not self.sources_only and self._follow_ups.shape[1] != self.layout.start[-1] - self.layout.width:
+            domain_widths = [box.dimension for box in self.relation.follow_domains()]
             raise ArgumentError(
-                f"Follow-ups of the relation {self.relation.name!r} have {self._made.shape[1]} columns in all, and their "
-                f"domains {declared}. Declare domains of as many columns: follow_domain."
+                f"Follow-ups of the relation {self.relation.name!r} have {self._follow_ups.shape[1]} columns in all, and their "
+                f"domains {domain_widths}. Declare domains of as many columns: follow_domain."
             )
-        return self._made
+        return self._follow_ups
 
-    def _settled(self, made: Floats) -> Floats:
+    def _replace_non_finite(self, follow_ups: Floats) -> Floats:
         """Return follow-ups as kernels can file them: what is no number lies at the lower limit."""
         low = self.layout.low[self.layout.width :]
-        return np.where(np.isfinite(made), made, low)
+        return np.where(np.isfinite(follow_ups), follow_ups, low)
 
-    def answered_by(self, answer: Callable[[list[Floats]], list[Any]]) -> None:
+    def answer_with(self, answer: Callable[[list[Floats]], list[Any]]) -> None:
         """Say who answers to sources, for relations whose follow-ups depend on that."""
         self._answer = answer
 
-    def tell(self, groups: Groups, verdicts: Verdicts, room: Floats | None = None) -> None:
+    def tell(self, groups: GroupBatch, verdicts: Verdicts, margins: Floats | None = None) -> None:
         """Be told what became of groups that were proposed: generators that learn from it say so; these do not."""
 
     def know(self, sources: Any) -> None:
         """Count groups that were executed before as executed, from their sources."""
-        drawn = np.asarray(sources, dtype=float)
-        if drawn.ndim != 2 or drawn.shape[1] != self.layout.width or not np.isfinite(drawn).all():
+        rows = np.asarray(sources, dtype=float)
+        if rows.ndim != 2 or rows.shape[1] != self.layout.width or not np.isfinite(rows).all():
             reject("sources", f"{self.name}.know", f"rows of {self.layout.width} finite numbers", sources)
-        alone = self.alone or isinstance(self.relation, Box)
-        made = drawn[:, :0] if alone else self._settled(self._follow(drawn))
-        for row in np.concatenate([drawn, made], axis=1):
-            while self.count >= self._room:
-                self._room *= 2
-                self._grow(self._room)
+        without_follow_ups = self.sources_only or isinstance(self.relation, Box)
+        follow_ups = rows[:, :0] if without_follow_ups else self._replace_non_finite(self._make_follow_ups(rows))
+        for row in np.concatenate([rows, follow_ups], axis=1):
+            while self.count >= self._capacity:
+                self._capacity *= 2
+                self._grow(self._capacity)
             self._add(row)
             self.count += 1
 
-    def again(self, seed: Any) -> Self:
+    def clone(self, seed: Any) -> Self:
         """Return the same generator at its start, with another seed."""
-        other = copy.copy(self)
-        other.rng = random_generator("seed", self.name, seed)
-        other.count, other._room = 0, ROOM
-        other._rows = np.zeros_like(self._rows)
-        other._prepare()
-        return other
+        copied = copy.copy(self)
+        copied.rng = random_generator("seed", self.name, seed)
+        copied.count, copied._capacity = 0, INITIAL_CAPACITY_GROUPS
+        copied._rows = np.zeros_like(self._rows)
+        copied._prepare()
+        return copied
 
-    def __iter__(self) -> Iterator[Groups]:
+    def __iter__(self) -> Iterator[GroupBatch]:
         while True:
             yield self.propose()
 

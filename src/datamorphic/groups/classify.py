@@ -21,15 +21,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import plural, reject
-from .regions import Flags, as_points, bitmap_of, checked_domain
+from .._checks import pluralize, reject
+from .regions import Flags, build_bitmap, to_points, validate_domain
 
-LONG = 3.0
-MOST = 0.8
-SEEN = 30
-SCATTERED = 4
-COARSEST = 10
-LOOKED_AT = 50  # components, the biggest first
+MIN_STRIP_ELONGATION = 3.0
+MIN_DOMINANT_SHARE = 0.8
+MIN_VIOLATIONS = 30
+MIN_POINT_COMPONENTS = 4
+MIN_CELLS_PER_SIDE = 10
+MAX_COMPONENTS_MEASURED = 50  # components, the biggest first
 
 
 @dataclass(frozen=True)
@@ -55,20 +55,20 @@ class Classification:
     kind: str
     components: int
     elongation: float
-    touches: tuple[tuple[int, str], ...]
+    touched_sides: tuple[tuple[int, str], ...]
     rate: float
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True)
-class _Part:
+class _RegionPart:
     cells: int
     elongation: float
-    touches: tuple[tuple[int, str], ...]
+    touched_sides: tuple[tuple[int, str], ...]
 
     @property
     def is_strip(self) -> bool:
-        return len(self.touches) > 1 and self.elongation >= LONG
+        return len(self.touched_sides) > 1 and self.elongation >= MIN_STRIP_ELONGATION
 
 
 def classify(
@@ -92,89 +92,93 @@ def classify(
     >>> found.kind, found.rate
     ('block', 0.1)
     """
-    at, to = checked_domain(low, high, "classify")
-    given = as_points(points, len(at), "classify")
+    lower, upper = validate_domain(low, high, "classify")
+    coordinates = to_points(points, len(lower), "classify")
     flags = np.asarray(violated)
-    if flags.dtype != np.bool_ or flags.shape != (len(given),) or not len(given):
-        reject("violated", "classify", f"{len(given)} flags (at least one), one for each point", violated)
-    seen, rate = int(flags.sum()), float(flags.mean())
+    if flags.dtype != np.bool_ or flags.shape != (len(coordinates),) or not len(coordinates):
+        reject("violated", "classify", f"{len(coordinates)} flags (at least one), one for each point", violated)
+    violations, rate = int(flags.sum()), float(flags.mean())
 
-    def without_parts(kind: str, why: str) -> Classification:
-        return Classification(kind, 0, np.nan, (), rate, why)
+    def make_empty_result(kind: str, reason: str) -> Classification:
+        return Classification(kind, 0, np.nan, (), rate, reason)
 
-    if not seen:
-        return without_parts("none", f"none of {plural(len(given), 'point')} violates")
-    if len(at) > 3:
-        return without_parts("not classified", f"{len(at)} dimensions are more than the 3 that the rule is for")
-    if seen < SEEN:
-        return without_parts("not classified", f"only {plural(seen, 'violation')}; the rule needs {SEEN}")
-    bitmap = bitmap_of(given, flags, at, to, "classify")
-    return _named(bitmap, rate)
+    if not violations:
+        return make_empty_result("none", f"none of {pluralize(len(coordinates), 'point')} violates")
+    if len(lower) > 3:
+        return make_empty_result(
+            "not classified", f"{len(lower)} dimensions are more than the 3 that the rule is for"
+        )
+    if violations < MIN_VIOLATIONS:
+        return make_empty_result(
+            "not classified", f"only {pluralize(violations, 'violation')}; the rule needs {MIN_VIOLATIONS}"
+        )
+    bitmap = build_bitmap(coordinates, flags, lower, upper, "classify")
+    return _classify_bitmap(bitmap, rate)
 
 
-def _named(bitmap: Flags, rate: float) -> Classification:
-    parts, count = _parts(bitmap)
+def _classify_bitmap(bitmap: Flags, rate: float) -> Classification:
+    parts, count = _find_parts(bitmap)
     if not count:
-        why = "the violations are too thin for the cells; give more points"
-        return Classification("not classified", 0, np.nan, (), rate, why)
+        reason = "the violations are too thin for the cells; give more points"
+        return Classification("not classified", 0, np.nan, (), rate, reason)
     total, biggest = int(bitmap.sum()), parts[0]
     share = biggest.cells / total
 
-    def named(kind: str, why: str, part: _Part = biggest) -> Classification:
-        return Classification(kind, count, part.elongation, part.touches, rate, why)
+    def make_result(kind: str, reason: str, part: _RegionPart = biggest) -> Classification:
+        return Classification(kind, count, part.elongation, part.touched_sides, rate, reason)
 
     coarse, coarse_parts = bitmap, parts
     while bitmap.ndim > 1:
         strips = [part for part in coarse_parts if part.is_strip]
-        if sum(part.cells for part in strips) >= MOST * coarse.sum():
-            how = f"{strips[0].elongation:.1f} times as long as wide, and touches {_told(strips[0].touches)}"
-            return named("strip", how, strips[0])
-        if coarse.shape[0] < 2 * COARSEST:
+        if sum(part.cells for part in strips) >= MIN_DOMINANT_SHARE * coarse.sum():
+            reason_for_strip = f"{strips[0].elongation:.1f} times as long as wide, and touches {_format_sides(strips[0].touched_sides)}"
+            return make_result("strip", reason_for_strip, strips[0])
+        if coarse.shape[0] < 2 * MIN_CELLS_PER_SIDE:
             break
-        coarse = _pooled(coarse)
-        coarse_parts = _parts(coarse)[0]
-    if share >= MOST:
-        return named("block", f"one part holds {share:.0%} of it and is no slender band between sides")
-    if count >= SCATTERED and share <= 0.5:
-        return named("point", f"{count} parts, the biggest with {share:.0%} of it")
-    return named(
-        "not classified", f"{plural(count, 'part')}, the biggest with {share:.0%}: between block and point"
+        coarse = _coarsen(coarse)
+        coarse_parts = _find_parts(coarse)[0]
+    if share >= MIN_DOMINANT_SHARE:
+        return make_result("block", f"one part holds {share:.0%} of it and is no slender band between sides")
+    if count >= MIN_POINT_COMPONENTS and share <= 0.5:
+        return make_result("point", f"{count} parts, the biggest with {share:.0%} of it")
+    return make_result(
+        "not classified", f"{pluralize(count, 'part')}, the biggest with {share:.0%}: between block and point"
     )
 
 
-def _parts(bitmap: Flags) -> tuple[list[_Part], int]:
+def _find_parts(bitmap: Flags) -> tuple[list[_RegionPart], int]:
     """Return the biggest components, the biggest first, and how many there are."""
     from scipy.ndimage import label
 
     labels, count = label(bitmap, np.ones((3,) * bitmap.ndim))
-    where = np.argwhere(bitmap)
+    cells = np.argwhere(bitmap)
     owner = labels[bitmap] - 1
     sizes = np.bincount(owner, minlength=count)
-    biggest = np.argsort(-sizes, kind="stable")[:LOOKED_AT]
-    return [_part(where[owner == each], bitmap.shape[0]) for each in biggest], count
+    biggest = np.argsort(-sizes, kind="stable")[:MAX_COMPONENTS_MEASURED]
+    return [_measure_part(cells[owner == number], bitmap.shape[0]) for number in biggest], count
 
 
-def _part(cells: npt.NDArray[np.intp], side: int) -> _Part:
+def _measure_part(cells: npt.NDArray[np.intp], side: int) -> _RegionPart:
     # a cell is not a dot: it has a variance of its own, 1/12 along each axis
     offsets = cells - cells.mean(axis=0)
     variances = np.linalg.eigvalsh(offsets.T @ offsets / len(cells)) + 1 / 12
-    touches = [
+    touched_sides = [
         (axis, end)
         for axis, column in enumerate(cells.T)
-        for end, hit in (("low", column.min() == 0), ("high", column.max() == side - 1))
-        if hit
+        for end, is_touched in (("low", column.min() == 0), ("high", column.max() == side - 1))
+        if is_touched
     ]
-    return _Part(len(cells), float(np.sqrt(variances[-1] / variances[0])), tuple(touches))
+    return _RegionPart(len(cells), float(np.sqrt(variances[-1] / variances[0])), tuple(touched_sides))
 
 
-def _pooled(bitmap: Flags) -> Flags:
+def _coarsen(bitmap: Flags) -> Flags:
     """Return cells twice as big, set where one of theirs is; of an odd number the last is as it was."""
     for axis in range(bitmap.ndim):
         bitmap = np.logical_or.reduceat(bitmap, np.arange(0, bitmap.shape[axis], 2), axis=axis)
     return bitmap
 
 
-def _told(touches: tuple[tuple[int, str], ...]) -> str:
-    ends = {axis: [end for each, end in touches if each == axis] for axis, _ in touches}
-    how = ["adjacent"] * (len(ends) > 1) + ["opposite"] * any(len(each) > 1 for each in ends.values())
-    return " and ".join(how) + " sides"
+def _format_sides(touched_sides: tuple[tuple[int, str], ...]) -> str:
+    ends = {axis: [end for side_axis, end in touched_sides if side_axis == axis] for axis, _ in touched_sides}
+    positions = ["adjacent"] * (len(ends) > 1) + ["opposite"] * any(len(sides) > 1 for sides in ends.values())
+    return " and ".join(positions) + " sides"

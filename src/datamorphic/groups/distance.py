@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._checks import one_of, positive, whole_number
+from .._checks import validate_choice, validate_integer, validate_positive
 from ..errors import ArgumentError
 from ..relations.boxes import Floats
 from .base import Generator
@@ -12,87 +12,87 @@ from .kernels.pooling import (
     AVG,
     MAX,
     MIN,
-    Criterion,
-    Pool,
+    InputPool,
+    PoolSettings,
     add_pool,
     advance_pool,
     choose_pool,
-    grown_pool,
+    grow_pool,
     make_pool,
     propose_pool,
 )
 from .kernels.spreading import (
-    Spread,
-    Way,
+    SpreadMemory,
+    SpreadSettings,
     add_spread,
     advance_spread,
     choose_spread,
-    grown_spread,
+    grow_spread,
     make_spread,
     propose_spread,
 )
 
 
-class _Spreading(Generator):
+class _DistanceGenerator(Generator):
     """The farthest of some candidates."""
 
-    _memory: Spread
-    _way: Way
+    _memory: SpreadMemory
+    _settings: SpreadSettings
 
-    def _how(self) -> Way:
+    def _make_settings(self) -> SpreadSettings:
         raise NotImplementedError
 
     def _prepare(self) -> None:
-        self._way = self._how()
-        self._memory = make_spread(self.layout, self._room)
+        self._settings = self._make_settings()
+        self._memory = make_spread(self.layout, self._capacity)
 
-    def _grow(self, room: int) -> None:
-        self._memory = grown_spread(self._memory, room)
+    def _grow(self, capacity: int) -> None:
+        self._memory = grow_spread(self._memory, capacity)
 
-    def _advance(self, made: Floats) -> int:
-        return int(advance_spread(self.rng, self.layout, self._way, self._memory, self._rows, made))
+    def _advance(self, out: Floats) -> int:
+        return int(advance_spread(self.rng, self.layout, self._settings, self._memory, self._rows, out))
 
-    def _candidates(self) -> bool:
-        propose_spread(self.rng, self.layout, self._way, self._memory, self._rows)
+    def _draw_candidates(self) -> bool:
+        propose_spread(self.rng, self.layout, self._settings, self._memory, self._rows)
         return True
 
     def _choose(self, tie: float) -> int:
-        return int(choose_spread(self.layout, self._way, self._memory, self._rows, tie))
+        return int(choose_spread(self.layout, self._settings, self._memory, self._rows, tie))
 
     def _add(self, row: Floats) -> None:
-        add_spread(self.layout, self._way, self._memory, row)
+        add_spread(self.layout, self._settings, self._memory, row)
 
 
-class FSCS(_Spreading):
+class FSCS(_DistanceGenerator):
     """Fixed-size candidate set: of some uniform inputs the one whose nearest executed input is farthest away."""
 
     name = "FSCS-ART"
-    says = "of k uniform sources the one farthest from the executed sources"
-    alone = True
+    summary = "of k uniform sources the one farthest from the executed sources"
+    sources_only = True
 
-    def _how(self) -> Way:
-        return Way(False, False, 0, 0.0)
+    def _make_settings(self) -> SpreadSettings:
+        return SpreadSettings(False, False, 0, 0.0)
 
 
-class EdgeCentre(_Spreading):
+class EdgeCentre(_DistanceGenerator):
     """The same with candidates from shells in which there is no executed input yet."""
 
     name = "FSCS-EC"
-    says = "of k sources from empty shells the one farthest from the executed sources"
-    alone = True
+    summary = "of k sources from empty shells the one farthest from the executed sources"
+    sources_only = True
 
-    def _how(self) -> Way:
-        return Way(True, False, 0, 0.0)
+    def _make_settings(self) -> SpreadSettings:
+        return SpreadSettings(True, False, 0, 0.0)
 
 
 class MetamorphicDistance(EdgeCentre):
     """Metamorphic-distance ART: FSCS-EC applied to the sources of groups; follow-ups are not looked at."""
 
     name = "MD-ART"
-    says = "FSCS-EC on the sources of groups; follow-ups do not count"
+    summary = "FSCS-EC on the sources of groups; follow-ups do not count"
 
 
-class RRT(_Spreading):
+class RRT(_DistanceGenerator):
     """Restricted random testing: inputs are drawn until one lies outside the zones around all executed ones.
 
     The zones make up `ratio` of the domain together, so they shrink as they become more. After `tries` draws the
@@ -100,20 +100,20 @@ class RRT(_Spreading):
     """
 
     name = "RRT"
-    says = "a uniform source outside the zones around executed ones"
-    candidates = 1
-    alone = True
+    summary = "a uniform source outside the zones around executed ones"
+    default_candidates = 1
+    sources_only = True
 
     def __init__(self, relation: Any, *, ratio: float = 1.5, tries: int = 100, **options: Any) -> None:
-        self.ratio = positive("ratio", self.name, ratio)
-        self.tries = whole_number("tries", self.name, tries, 1)
+        self.ratio = validate_positive("ratio", self.name, ratio)
+        self.tries = validate_integer("tries", self.name, tries, 1)
         super().__init__(relation, **options)
 
-    def _how(self) -> Way:
-        return Way(False, False, self.tries, self.ratio)
+    def _make_settings(self) -> SpreadSettings:
+        return SpreadSettings(False, False, self.tries, self.ratio)
 
 
-class SFIDMT(_Spreading):
+class SFIDMT(_DistanceGenerator):
     """SFIDMT-ART: sources spread over the source domain and follow-ups over theirs, kept apart.
 
     Candidates come from empty shells of the source domain. With `joint` the nearest executed group counts as a whole,
@@ -121,14 +121,14 @@ class SFIDMT(_Spreading):
     """
 
     name = "SFIDMT-ART"
-    says = "of k groups the one whose inputs are farthest from the executed ones of their own domains"
+    summary = "of k groups the one whose inputs are farthest from the executed ones of their own domains"
 
     def __init__(self, relation: Any, *, joint: bool = False, **options: Any) -> None:
         self.joint = bool(joint)
         super().__init__(relation, **options)
 
-    def _how(self) -> Way:
-        return Way(True, self.joint, 0, 0.0)
+    def _make_settings(self) -> SpreadSettings:
+        return SpreadSettings(True, self.joint, 0, 0.0)
 
 
 class MTART(Generator):
@@ -143,37 +143,37 @@ class MTART(Generator):
     """
 
     name = "MT-ART"
-    says = "of k groups the one farthest from a pool of all executed inputs"
+    summary = "of k groups the one farthest from a pool of all executed inputs"
     criterion = "Min"
-    _memory: Pool
+    _memory: InputPool
 
     def __init__(self, relation: Any, *, criterion: str | None = None, strategy: int = 1, **options: Any) -> None:
-        which = one_of("criterion", self.name, criterion or self.criterion, ("Min", "Avg", "Max"))
+        statistic = validate_choice("criterion", self.name, criterion or self.criterion, ("Min", "Avg", "Max"))
         if strategy not in (1, 2):
             raise ArgumentError(
                 f"The 'strategy' parameter of {self.name} must be 1 or 2. Got {strategy!r} instead."
             )
-        self._way = Criterion({"Min": MIN, "Avg": AVG, "Max": MAX}[which], strategy)
+        self._settings = PoolSettings({"Min": MIN, "Avg": AVG, "Max": MAX}[statistic], strategy)
         super().__init__(relation, **options)
 
     def _prepare(self) -> None:
-        self._memory = make_pool(self.layout, self._room)
+        self._memory = make_pool(self.layout, self._capacity)
 
-    def _grow(self, room: int) -> None:
-        self._memory = grown_pool(self._memory, room * self.layout.slots)
+    def _grow(self, capacity: int) -> None:
+        self._memory = grow_pool(self._memory, capacity * self.layout.slots)
 
-    def _advance(self, made: Floats) -> int:
-        return int(advance_pool(self.rng, self.layout, self._way, self._memory, self._rows, made))
+    def _advance(self, out: Floats) -> int:
+        return int(advance_pool(self.rng, self.layout, self._settings, self._memory, self._rows, out))
 
-    def _candidates(self) -> bool:
-        propose_pool(self.rng, self.layout, self._way, self._memory, self._rows)
+    def _draw_candidates(self) -> bool:
+        propose_pool(self.rng, self.layout, self._settings, self._memory, self._rows)
         return True
 
     def _choose(self, tie: float) -> int:
-        return int(choose_pool(self.layout, self._way, self._memory, self._rows, tie))
+        return int(choose_pool(self.layout, self._settings, self._memory, self._rows, tie))
 
     def _add(self, row: Floats) -> None:
-        add_pool(self.layout, self._way, self._memory, row)
+        add_pool(self.layout, self._settings, self._memory, row)
 
 
 class MTARTMin(MTART):
@@ -187,7 +187,7 @@ class MTARTAvg(MTART):
 
     name = "MT-ART-Avg"
     criterion = "Avg"
-    patience = 5_000  # it looks at all inputs of the pool for each candidate
+    default_budget = 5_000  # it looks at all inputs of the pool for each candidate
 
 
 class MTARTMax(MTART):
@@ -195,7 +195,7 @@ class MTARTMax(MTART):
 
     name = "MT-ART-Max"
     criterion = "Max"
-    patience = 5_000  # it looks at all inputs of the pool for each candidate
+    default_budget = 5_000  # it looks at all inputs of the pool for each candidate
 
 
 __all__ = [

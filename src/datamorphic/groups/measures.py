@@ -17,15 +17,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import generator, is_number, one_of, reject, whole_number
-from .._intervals import wilson
-from .regions import as_points, checked_domain
+from .._checks import is_number, reject, to_generator, validate_choice, validate_integer
+from .._intervals import compute_wilson_interval
+from .regions import to_points, validate_domain
 
 Numbers = npt.NDArray[np.float64]
-AT_ONCE = 4_000_000  # comparisons of a point with a box
+MAX_COMPARISONS_PER_CHUNK = 4_000_000  # comparisons of a point with a box
 
 
-class Estimate(NamedTuple):
+class IntervalEstimate(NamedTuple):
     """A figure measured over trials, with its 95 % interval."""
 
     value: float
@@ -33,7 +33,7 @@ class Estimate(NamedTuple):
     high: float
 
 
-class Spread(NamedTuple):
+class ValueRange(NamedTuple):
     """The least and the most of many figures, and how far apart they are."""
 
     least: float
@@ -63,16 +63,16 @@ class FMeasures:
     censored: npt.NDArray[np.bool_] = field(default_factory=lambda: np.asarray(False))
 
     def __post_init__(self) -> None:
-        given = np.asarray(self.counts)
-        if given.ndim != 1 or not len(given) or given.dtype.kind not in "iu":
+        counts = np.asarray(self.counts)
+        if counts.ndim != 1 or not len(counts) or counts.dtype.kind not in "iu":
             reject("counts", "FMeasures", "a list of at least one whole number", self.counts)
         flags = np.asarray(self.censored, dtype=bool)
-        if flags.ndim and flags.shape != given.shape:
-            reject("censored", "FMeasures", f"{len(given)} flags, one for each count", self.censored)
-        if (given < np.where(flags, 0, 1)).any():
-            reject("counts", "FMeasures", "counted from 1", int(given.min()))
-        object.__setattr__(self, "counts", given.astype(np.int64))
-        object.__setattr__(self, "censored", np.broadcast_to(flags, given.shape))
+        if flags.ndim and flags.shape != counts.shape:
+            reject("censored", "FMeasures", f"{len(counts)} flags, one for each count", self.censored)
+        if (counts < np.where(flags, 0, 1)).any():
+            reject("counts", "FMeasures", "counted from 1", int(counts.min()))
+        object.__setattr__(self, "counts", counts.astype(np.int64))
+        object.__setattr__(self, "censored", np.broadcast_to(flags, counts.shape))
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -103,7 +103,7 @@ class FMeasures:
         return float(self.censored.mean())
 
 
-def estimate(values: npt.ArrayLike) -> Estimate:
+def estimate(values: npt.ArrayLike) -> IntervalEstimate:
     """Return the mean of many trials with its 95 % interval: of a dispersion, a time, anything.
 
     Examples
@@ -113,14 +113,14 @@ def estimate(values: npt.ArrayLike) -> Estimate:
     """
     from scipy.special import stdtrit
 
-    given = np.asarray(values, dtype=np.float64).ravel()
-    if not len(given):
+    numbers = np.asarray(values, dtype=np.float64).ravel()
+    if not len(numbers):
         reject("values", "estimate", "at least one number", values)
-    mean = float(given.mean())
-    if len(given) == 1:
-        return Estimate(mean, math.nan, math.nan)
-    half = float(stdtrit(len(given) - 1, 0.975)) * float(given.std(ddof=1)) / math.sqrt(len(given))
-    return Estimate(mean, mean - half, mean + half)
+    mean = float(numbers.mean())
+    if len(numbers) == 1:
+        return IntervalEstimate(mean, math.nan, math.nan)
+    half = float(stdtrit(len(numbers) - 1, 0.975)) * float(numbers.std(ddof=1)) / math.sqrt(len(numbers))
+    return IntervalEstimate(mean, mean - half, mean + half)
 
 
 def f_measures(verdicts: npt.ArrayLike) -> FMeasures:
@@ -131,9 +131,9 @@ def f_measures(verdicts: npt.ArrayLike) -> FMeasures:
     >>> f_measures([[False, True, True], [False, False, False]]).counts
     array([2, 3])
     """
-    violated = _matrix(verdicts, "f_measures")
-    found: npt.NDArray[np.bool_] = np.asarray(violated.any(axis=1))
-    return FMeasures(np.where(found, violated.argmax(axis=1) + 1, violated.shape[1]), ~found)
+    violated = _to_verdict_matrix(verdicts, "f_measures")
+    has_violation: npt.NDArray[np.bool_] = np.asarray(violated.any(axis=1))
+    return FMeasures(np.where(has_violation, violated.argmax(axis=1) + 1, violated.shape[1]), ~has_violation)
 
 
 def f2_measures(verdicts: npt.ArrayLike) -> FMeasures:
@@ -146,18 +146,18 @@ def f2_measures(verdicts: npt.ArrayLike) -> FMeasures:
     >>> f2_measures([[True, False, True], [False, True, False], [False, False, False]]).counts
     array([2, 1])
     """
-    violated = _matrix(verdicts, "f2_measures")
+    violated = _to_verdict_matrix(verdicts, "f2_measures")
     violated = violated[violated.any(axis=1)]
     if not len(violated):
         reject("verdicts", "f2_measures", "a matrix with a violation in at least one trial", verdicts)
     first = violated.argmax(axis=1)
     later = violated & (np.arange(violated.shape[1]) > first[:, None])
-    found: npt.NDArray[np.bool_] = np.asarray(later.any(axis=1))
+    has_second: npt.NDArray[np.bool_] = np.asarray(later.any(axis=1))
     last = violated.shape[1] - 1
-    return FMeasures(np.where(found, later.argmax(axis=1), last) - first, ~found)
+    return FMeasures(np.where(has_second, later.argmax(axis=1), last) - first, ~has_second)
 
 
-def p_measure(measured: FMeasures | npt.ArrayLike, n: int) -> Estimate:
+def p_measure(measures: FMeasures | npt.ArrayLike, n: int) -> IntervalEstimate:
     """Return the share of trials with at least one violation among the first n groups, with Wilson's interval.
 
     Parameters
@@ -170,19 +170,19 @@ def p_measure(measured: FMeasures | npt.ArrayLike, n: int) -> Estimate:
     >>> p_measure(FMeasures([3, 1, 8, 12]), 5).value
     0.5
     """
-    n = whole_number("n", "p_measure", n, low=1)
-    if not isinstance(measured, FMeasures):
-        violated = _matrix(measured, "p_measure")
-        whole_number("n", "p_measure", n, low=1, high=violated.shape[1])
-        measured = f_measures(violated)
-    if (short := measured.censored & (measured.counts < n)).any():
-        most = int(measured.counts[short].min())
+    n = validate_integer("n", "p_measure", n, low=1)
+    if not isinstance(measures, FMeasures):
+        violated = _to_verdict_matrix(measures, "p_measure")
+        validate_integer("n", "p_measure", n, low=1, high=violated.shape[1])
+        measures = f_measures(violated)
+    if (too_short := measures.censored & (measures.counts < n)).any():
+        most = int(measures.counts[too_short].min())
         reject("n", "p_measure", f"at most {most}, the groups that a trial without a violation ran", n)
-    found = int((~measured.censored & (measured.counts <= n)).sum())
-    return Estimate(found / len(measured), *wilson(found, len(measured)))
+    successes = int((~measures.censored & (measures.counts <= n)).sum())
+    return IntervalEstimate(successes / len(measures), *compute_wilson_interval(successes, len(measures)))
 
 
-def e_measure(verdicts: npt.ArrayLike, n: int) -> Estimate:
+def e_measure(verdicts: npt.ArrayLike, n: int) -> IntervalEstimate:
     """Return the expected number of violations among the first n groups: the mean over trials.
 
     Examples
@@ -190,12 +190,12 @@ def e_measure(verdicts: npt.ArrayLike, n: int) -> Estimate:
     >>> e_measure([[True, False, True], [False, False, True]], 3).value
     1.5
     """
-    violated = _matrix(verdicts, "e_measure")
-    n = whole_number("n", "e_measure", n, low=1, high=violated.shape[1])
+    violated = _to_verdict_matrix(verdicts, "e_measure")
+    n = validate_integer("n", "e_measure", n, low=1, high=violated.shape[1])
     return estimate(violated[:, :n].sum(axis=1))
 
 
-def f_ratio(a: FMeasures, b: FMeasures | float) -> Estimate:
+def f_ratio(a: FMeasures, b: FMeasures | float) -> IntervalEstimate:
     """Return the mean of `a` divided by that of `b`, with an interval by the delta method; below 1, `a` is better.
 
     Parameters
@@ -208,10 +208,10 @@ def f_ratio(a: FMeasures, b: FMeasures | float) -> Estimate:
     >>> f_ratio(FMeasures([40, 60, 50]), 0.01).value
     0.5
     """
-    top, bottom = _moments(a, "f_ratio"), _moments(b, "f_ratio")
+    top, bottom = _compute_moments(a, "f_ratio"), _compute_moments(b, "f_ratio")
     ratio = top.mean / bottom.mean
     half = 1.959963984540054 * ratio * math.sqrt(top.error**2 / top.mean**2 + bottom.error**2 / bottom.mean**2)
-    return Estimate(ratio, ratio - half, ratio + half)
+    return IntervalEstimate(ratio, ratio - half, ratio + half)
 
 
 def cohens_d(a: FMeasures, b: FMeasures | float) -> float:
@@ -224,14 +224,14 @@ def cohens_d(a: FMeasures, b: FMeasures | float) -> float:
     >>> round(cohens_d(FMeasures([4, 6, 5]), FMeasures([6, 8, 7])), 3)
     2.0
     """
-    first, second = _moments(a, "cohens_d"), _moments(b, "cohens_d")
+    first, second = _compute_moments(a, "cohens_d"), _compute_moments(b, "cohens_d")
     if first.censored or second.censored:
         return math.nan
     difference = second.mean - first.mean
-    pooled = math.sqrt((first.sd**2 + second.sd**2) / 2)
-    if pooled == 0:
+    pooled_sd = math.sqrt((first.sd**2 + second.sd**2) / 2)
+    if pooled_sd == 0:
         return math.copysign(math.inf, difference) if difference else 0.0
-    return difference / pooled
+    return difference / pooled_sd
 
 
 def welch_p(a: FMeasures, b: FMeasures | float) -> float:
@@ -246,18 +246,20 @@ def welch_p(a: FMeasures, b: FMeasures | float) -> float:
     """
     from scipy.special import stdtr
 
-    first, second = _moments(a, "welch_p"), _moments(b, "welch_p")
+    first, second = _compute_moments(a, "welch_p"), _compute_moments(b, "welch_p")
     error = first.error**2 + second.error**2
     difference = abs(first.mean - second.mean)
     if math.isnan(error):
         return math.nan
     if error == 0:
         return 0.0 if difference else 1.0
-    freedom = error**2 / sum(each.error**4 / (each.trials - 1) for each in (first, second) if each.error)
+    freedom = error**2 / sum(
+        moments.error**4 / (moments.trials - 1) for moments in (first, second) if moments.error
+    )
     return float(2 * stdtr(freedom, -difference / math.sqrt(error)))
 
 
-def dispersion(points: npt.ArrayLike) -> Spread:
+def dispersion(points: npt.ArrayLike) -> ValueRange:
     """Return the least and the largest distance from a point to its nearest neighbour.
 
     Examples
@@ -267,11 +269,11 @@ def dispersion(points: npt.ArrayLike) -> Spread:
     """
     from scipy.spatial import cKDTree
 
-    given = as_points(points, None, "dispersion")
-    if len(given) < 2:
+    coordinates = to_points(points, None, "dispersion")
+    if len(coordinates) < 2:
         reject("points", "dispersion", "at least two points", points)
-    nearest = cKDTree(given).query(given, k=2)[0][:, 1]
-    return _spread(nearest)
+    nearest = cKDTree(coordinates).query(coordinates, k=2)[0][:, 1]
+    return _compute_range(nearest)
 
 
 def discrepancy(
@@ -281,8 +283,8 @@ def discrepancy(
     *,
     boxes: int = 1000,
     rng: np.random.Generator | int | None = None,
-    how: str = "boxes",
-) -> Spread:
+    method: str = "boxes",
+) -> ValueRange:
     """Return the least and the largest |share of the points - share of the volume| over parts of a domain.
 
     Parameters
@@ -303,18 +305,18 @@ def discrepancy(
     >>> discrepancy([0.1, 0.3, 0.6, 0.9], 0, 1, boxes=4, how="cells").most
     0.0
     """
-    at, to = checked_domain(low, high, "discrepancy")
-    given = as_points(points, len(at), "discrepancy")
-    boxes = whole_number("boxes", "discrepancy", boxes, low=1)
-    if not len(given):
+    lower, upper = validate_domain(low, high, "discrepancy")
+    coordinates = to_points(points, len(lower), "discrepancy")
+    boxes = validate_integer("boxes", "discrepancy", boxes, low=1)
+    if not len(coordinates):
         reject("points", "discrepancy", "at least one point", points)
-    unit = (given - at) / (to - at)
-    if one_of("how", "discrepancy", how, ("boxes", "cells")) == "cells":
-        return _spread(_over_cells(unit, max(1, round(boxes ** (1 / len(at))))))
-    return _spread(_over_boxes(unit, boxes, generator("rng", "discrepancy", rng)))
+    unit = (coordinates - lower) / (upper - lower)
+    if validate_choice("how", "discrepancy", method, ("boxes", "cells")) == "cells":
+        return _compute_range(_measure_cells(unit, max(1, round(boxes ** (1 / len(lower))))))
+    return _compute_range(_measure_boxes(unit, boxes, to_generator("rng", "discrepancy", rng)))
 
 
-def _over_cells(unit: Numbers, side: int) -> Numbers:
+def _measure_cells(unit: Numbers, side: int) -> Numbers:
     inside = unit[((unit >= 0) & (unit <= 1)).all(axis=1)]
     cells = np.minimum((inside * side).astype(np.intp), side - 1)
     size = side ** unit.shape[1]
@@ -322,12 +324,12 @@ def _over_cells(unit: Numbers, side: int) -> Numbers:
     return np.abs(np.bincount(numbers, minlength=size) / len(unit) - 1 / size)
 
 
-def _over_boxes(unit: Numbers, boxes: int, rng: np.random.Generator) -> Numbers:
+def _measure_boxes(unit: Numbers, boxes: int, rng: np.random.Generator) -> Numbers:
     size = rng.random((boxes, unit.shape[1]))
     start = rng.random(size.shape) * (1 - size)
     end = start + size
     count = np.empty(boxes)
-    step = max(1, AT_ONCE // len(unit))
+    step = max(1, MAX_COMPARISONS_PER_CHUNK // len(unit))
     for first in range(0, boxes, step):
         part = slice(first, first + step)
         inside = np.ones((len(size[part]), len(unit)), dtype=bool)
@@ -338,9 +340,9 @@ def _over_boxes(unit: Numbers, boxes: int, rng: np.random.Generator) -> Numbers:
     return np.abs(count / len(unit) - size.prod(axis=1))
 
 
-def _spread(values: Numbers) -> Spread:
+def _compute_range(values: Numbers) -> ValueRange:
     least, most = float(values.min()), float(values.max())
-    return Spread(least, most, most - least)
+    return ValueRange(least, most, most - least)
 
 
 class _Moments(NamedTuple):
@@ -353,17 +355,17 @@ class _Moments(NamedTuple):
     censored: bool
 
 
-def _moments(of: object, owner: str) -> _Moments:
-    if isinstance(of, FMeasures):
-        return _Moments(of.mean, of.sd, of.standard_error, len(of), bool(of.censored.any()))
-    if is_number(of) and 0 < float(of) <= 1:  # type: ignore[arg-type]
-        rate = float(of)  # type: ignore[arg-type]
+def _compute_moments(sample: object, owner: str) -> _Moments:
+    if isinstance(sample, FMeasures):
+        return _Moments(sample.mean, sample.sd, sample.standard_error, len(sample), bool(sample.censored.any()))
+    if is_number(sample) and 0 < float(sample) <= 1:  # type: ignore[arg-type]
+        rate = float(sample)  # type: ignore[arg-type]
         return _Moments(1 / rate, math.sqrt(1 - rate) / rate, 0.0, 0, False)
-    reject("b", owner, "FMeasures or a violation rate above 0 and at most 1", of)
+    reject("b", owner, "FMeasures or a violation rate above 0 and at most 1", sample)
 
 
-def _matrix(verdicts: npt.ArrayLike, owner: str) -> npt.NDArray[np.bool_]:
-    given = np.asarray(verdicts)
-    if given.ndim != 2 or not given.size or given.dtype != np.bool_:
+def _to_verdict_matrix(verdicts: npt.ArrayLike, owner: str) -> npt.NDArray[np.bool_]:
+    matrix = np.asarray(verdicts)
+    if matrix.ndim != 2 or not matrix.size or matrix.dtype != np.bool_:
         reject("verdicts", owner, "a matrix of bool, a row for each trial and a column for each group", verdicts)
-    return given
+    return matrix

@@ -7,72 +7,76 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._checks import one_of
+from .._checks import validate_choice
 from ..errors import ArgumentError
 from ..relations.boxes import Affine, Box
 from ..relations.numeric import FunctionRelation
-from .kernels.layout import layout_of_boxes
-from .kernels.selecting import Packed
+from .kernels.layout import build_box_layout
+from .kernels.selecting import RelationTable
 
 
-def shared_box(
+def find_shared_box(
     relations: Sequence[FunctionRelation], domains: str = "refuse"
 ) -> tuple[Box, tuple[FunctionRelation, ...]]:
     """Return the source domain of all relations, and the relations on it.
 
     Where they differ, ``"refuse"`` raises `ArgumentError` and says which, ``"meet"`` takes what all share.
     """
-    one_of("domains", "a selector", domains, ("refuse", "meet"))
+    validate_choice("domains", "a selector", domains, ("refuse", "meet"))
     boxes = [(relation, box) for relation in relations for box in relation.domain]
     first, common = boxes[0]
     if all(common.same(box) for _, box in boxes):
         return common, tuple(relations)
-    other, box = next((r, b) for r, b in boxes if not common.same(b))
+    differing, box = next((r, b) for r, b in boxes if not common.same(b))
     if domains == "refuse" or any(box.dimension != common.dimension for _, box in boxes):
         raise ArgumentError(
             f"A selector puts the same sources to all relations, and {first.name!r} takes them from {common}, "
-            f"{other.name!r} from {box}. Give all the same domain (relation.over(domain)), "
+            f"{differing.name!r} from {box}. Give all the same domain (relation.over(domain)), "
             "or take what they share: domains='meet'."
         )
-    met: Box | None = common
+    intersection: Box | None = common
     for _, box in boxes[1:]:
-        met = None if met is None else met.meet(box)
-    if met is None:
+        intersection = None if intersection is None else intersection.meet(box)
+    if intersection is None:
         raise ArgumentError(
-            f"The source domains of {', '.join(repr(each.name) for each in relations)} have nothing in common, so no source "
+            f"The source domains of {', '.join(repr(relation.name) for relation in relations)} have nothing in common, so no source "
             "can be put to all of them. Hunt with each of them alone."
         )
-    return met, tuple(replace(relation, domain=(met,) * relation.sources) for relation in relations)
+    return intersection, tuple(
+        replace(relation, domain=(intersection,) * relation.sources) for relation in relations
+    )
 
 
-def packed(relations: Sequence[FunctionRelation], box: Box, scaled: bool, jaccard: bool = False) -> Packed:
+def pack_relations(
+    relations: Sequence[FunctionRelation], box: Box, scaled: bool, jaccard: bool = False
+) -> RelationTable:
     """Return all relations side by side, the one with the most sources first among the columns that are drawn."""
     widest = max(relation.width for relation in relations)
     boxes: list[Box] = []
-    rows, offsets, first = [], [], [0]
+    rows, offsets, first_slots = [], [], [0]
     for relation in relations:
         boxes += [*relation.domain, *relation.follow_domains()]
-        first.append(len(boxes))
+        first_slots.append(len(boxes))
         rows.append(np.eye(relation.width, widest))
         offsets.append(np.zeros(relation.width))
         for change, domain in zip(relation.follow_up, relation.follow_domains(), strict=True):
-            known = isinstance(change, Affine)
-            made = np.zeros((domain.dimension, widest))
-            if known:
-                made[:, : relation.width] = change.matrix
-            rows.append(made)
-            offsets.append(change.offset if known else np.zeros(domain.dimension))
-    layout = layout_of_boxes(boxes, scaled=scaled, jaccard=jaccard)
+            is_affine = isinstance(change, Affine)
+            factors = np.zeros((domain.dimension, widest))
+            if is_affine:
+                factors[:, : relation.width] = change.matrix
+            rows.append(factors)
+            offsets.append(change.offset if is_affine else np.zeros(domain.dimension))
+    layout = build_box_layout(boxes, scaled=scaled, jaccard=jaccard)
     matrix = np.concatenate(rows)
-    column, used = np.nonzero(matrix)
-    begin = np.searchsorted(column, np.arange(len(matrix) + 1)).astype(np.int64)
-    sources = layout_of_boxes([box] * max(relation.sources for relation in relations), scaled=scaled)
-    return Packed(
+    column, factor_columns = np.nonzero(matrix)
+    factor_starts = np.searchsorted(column, np.arange(len(matrix) + 1)).astype(np.int64)
+    shared_layout = build_box_layout([box] * max(relation.sources for relation in relations), scaled=scaled)
+    return RelationTable(
         layout,
-        sources,
-        np.array(first, dtype=np.int64),
+        shared_layout,
+        np.array(first_slots, dtype=np.int64),
         np.concatenate(offsets),
-        begin,
-        matrix[column, used],
-        used.astype(np.int64),
+        factor_starts,
+        matrix[column, factor_columns],
+        factor_columns.astype(np.int64),
     )

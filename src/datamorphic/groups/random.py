@@ -8,35 +8,35 @@ import numpy as np
 
 from ..relations.boxes import Floats
 from .base import Generator
-from .kernels.layout import rounded
+from .kernels.layout import round_columns
 
 
-class _Forgetful(Generator):
+class _MemorylessGenerator(Generator):
     """What is proposed does not depend on what was executed."""
 
-    candidates = 1
-    alone = True
+    default_candidates = 1
+    sources_only = True
 
     def _add(self, row: Floats) -> None:
         pass
 
-    def _placed(self, shares: Floats) -> Floats:
+    def _place_inputs(self, shares: Floats) -> Floats:
         """Return inputs from their places in the domain, 0 to 1 a column."""
-        return rounded(self.layout, self.layout.low + (self.layout.high - self.layout.low) * shares)
+        return round_columns(self.layout, self.layout.low + (self.layout.high - self.layout.low) * shares)
 
 
-class MTRT(_Forgetful):
+class MTRT(_MemorylessGenerator):
     """Random testing: uniform sources."""
 
     name = "MT-RT"
-    says = "a uniform source"
+    summary = "a uniform source"
 
-    def _advance(self, made: Floats) -> int:
-        made[:] = self._placed(self.rng.random(made.shape))
-        return len(made)
+    def _advance(self, out: Floats) -> int:
+        out[:] = self._place_inputs(self.rng.random(out.shape))
+        return len(out)
 
 
-class _Sequence(_Forgetful):
+class _SequenceGenerator(_MemorylessGenerator):
     """A sequence that fills the domain evenly, scrambled by the seed."""
 
     kind: ClassVar[str] = ""
@@ -44,31 +44,31 @@ class _Sequence(_Forgetful):
     def _prepare(self) -> None:
         from scipy.stats import qmc
 
-        made: Any = getattr(qmc, self.kind)
-        self._sequence = made(self.layout.width, scramble=True, rng=self.rng)
-        self._ahead = np.zeros((0, self.layout.width))
+        sequence_class: Any = getattr(qmc, self.kind)
+        self._sequence = sequence_class(self.layout.width, scramble=True, rng=self.rng)
+        self._pending = np.zeros((0, self.layout.width))
 
-    def _advance(self, made: Floats) -> int:
-        while len(self._ahead) < len(made):
+    def _advance(self, out: Floats) -> int:
+        while len(self._pending) < len(out):
             # powers of two: what was made of a Sobol sequence then always is as even as it can be
-            more = self._sequence.random(max(len(self._ahead), 64))
-            self._ahead = np.concatenate([self._ahead, more])
-        made[:] = self._placed(self._ahead[: len(made)])
-        self._ahead = self._ahead[len(made) :]
-        return len(made)
+            more = self._sequence.random(max(len(self._pending), 64))
+            self._pending = np.concatenate([self._pending, more])
+        out[:] = self._place_inputs(self._pending[: len(out)])
+        self._pending = self._pending[len(out) :]
+        return len(out)
 
 
-class Sobol(_Sequence):
+class Sobol(_SequenceGenerator):
     """Quasi-random testing by a scrambled Sobol sequence."""
 
     name = "Sobol"
-    says = "the next source of a scrambled Sobol sequence"
+    summary = "the next source of a scrambled Sobol sequence"
     kind = "Sobol"
 
 
-class Halton(_Sequence):
+class Halton(_SequenceGenerator):
     """Quasi-random testing by a scrambled Halton sequence."""
 
     name = "Halton"
-    says = "the next source of a scrambled Halton sequence"
+    summary = "the next source of a scrambled Halton sequence"
     kind = "Halton"

@@ -24,15 +24,15 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import did_you_mean, generator
+from .._checks import suggest_name, to_generator
 from ..errors import ArgumentError
-from .regions import Boxes, Numbers, Region, checked_domain, checked_rate, draw_region
+from .regions import BoxRegion, Numbers, Region, draw_region, validate_domain, validate_rate
 
 SCENARIOS = ("A1", "A2", "A3", "A4", "A5", "B1", "B2", "B3", "C1", "C2", "C3", "C4", "C5")
-SIMILAR = 0.05  # of a side
-CENTRAL = 0.1
-NEAR = 0.05
-CASES = {
+MAX_SIMILAR_END_GAP = 0.05  # of a side
+CENTRAL_SHARE = 0.1
+MAX_EDGE_GAP_SHARE = 0.05
+CASE_REQUIREMENTS = {
     "A": "a source domain inside the follow-up domain, and smaller",
     "B": "two domains that are the same, or nearly",
     "C": "a follow-up domain inside the source domain, and smaller",
@@ -40,7 +40,7 @@ CASES = {
 Domain = tuple[npt.ArrayLike, npt.ArrayLike]
 
 
-def domain_case(source: Domain, follow_up: Domain) -> str | None:
+def find_domain_case(source: Domain, follow_up: Domain) -> str | None:
     """Return how two domains lie, "A", "B" or "C", or None for neither.
 
     Examples
@@ -48,7 +48,7 @@ def domain_case(source: Domain, follow_up: Domain) -> str | None:
     >>> domain_case((0, 100), (0, 300)), domain_case((0, 100), (0, 99)), domain_case((0, 100), (50, 150))
     ('A', 'B', None)
     """
-    return _case(*_domains(source, follow_up))
+    return _find_case(*_validate_domains(source, follow_up))
 
 
 def draw_scenario(
@@ -80,57 +80,59 @@ def draw_scenario(
     (np.True_, 3.0)
     """
     if name not in SCENARIOS:
-        raise ArgumentError(f"There is no scenario {name!r}. {did_you_mean(name, SCENARIOS)}")
-    rate = checked_rate(rate, "draw_scenario")
-    s, f = _domains(source, follow_up)
-    case = _case(s, f)
+        raise ArgumentError(f"There is no scenario {name!r}. {suggest_name(name, SCENARIOS)}")
+    rate = validate_rate(rate, "draw_scenario")
+    s, f = _validate_domains(source, follow_up)
+    case = _find_case(s, f)
     if case != name[0]:
         fits = f"case {case}: try {case}{name[1]}" if f"{case}{name[1]}" in SCENARIOS else f"case {case}"
         raise ArgumentError(
-            f"Scenario {name} needs {CASES[name[0]]}. Got source {_told(s)} and follow-up {_told(f)}, which is "
+            f"Scenario {name} needs {CASE_REQUIREMENTS[name[0]]}. Got source {_format_domain(s)} and follow-up {_format_domain(f)}, which is "
             + (f"{fits}." if case else "no scenario at all: neither is inside the other.")
         )
-    draws = generator("rng", "draw_scenario", rng)
+    draws = to_generator("rng", "draw_scenario", rng)
     if name[1] == "3":
         return draw_region("point", rate, *s, draws, boxes=boxes)
     size = rate ** (1 / len(s[0])) * (s[1] - s[0])
     room = s[1] - s[0] - size
     match name[1], case:
         case "1", _:
-            start = _about(s, size, s, draws)
+            start = _draw_near_centre(s, size, s, draws)
         case "2", _:
             start = s[0] + draws.random(len(size)) * room
             axis, end = int(draws.integers(len(size))), bool(draws.integers(2))
-            start[axis] = _at_edge(s[0][axis], room[axis], end, draws)
+            start[axis] = _draw_at_edge(s[0][axis], room[axis], end, draws)
         case "4", "A":
-            start = _about(f, size, s, draws)
-            if _off_centre(start + size / 2, f) > 0.25:
-                _impossible(
+            start = _draw_near_centre(f, size, s, draws)
+            if _measure_off_centre(start + size / 2, f) > 0.25:
+                _raise_impossible(
                     name, s, f, "no block of this size in the source domain is near the centre of the other"
                 )
         case "5", "A":
             start = s[0] + draws.random(len(size)) * room
-            axis, end = _nearest_side(s, f, draws)
-            start[axis] = _at_edge(s[0][axis], room[axis], end, draws)
-            if _off_centre(start + size / 2, f) <= 0.25:
-                _impossible(name, s, f, "the source domain goes nowhere near an edge of the other")
+            axis, end = _find_nearest_side(s, f, draws)
+            start[axis] = _draw_at_edge(s[0][axis], room[axis], end, draws)
+            if _measure_off_centre(start + size / 2, f) <= 0.25:
+                _raise_impossible(name, s, f, "the source domain goes nowhere near an edge of the other")
         case "4", _:
-            start = _outside(s, f, size, draws)
-            if _overlap(start, size, f) >= 0.5:
-                _impossible(name, s, f, "there is too little room outside the follow-up domain for the block")
+            start = _draw_outside(s, f, size, draws)
+            if _measure_overlap(start, size, f) >= 0.5:
+                _raise_impossible(
+                    name, s, f, "there is too little room outside the follow-up domain for the block"
+                )
         case _:
             spare = f[1] - f[0] - size
             start = np.clip(f[0] + draws.random(len(size)) * spare, s[0], s[0] + room)
-            if _overlap(start, size, f) < 0.5:
-                _impossible(name, s, f, "the block is too big to be mostly inside the follow-up domain")
-    return Boxes("block", start[None], np.minimum(start + size, s[1])[None])
+            if _measure_overlap(start, size, f) < 0.5:
+                _raise_impossible(name, s, f, "the block is too big to be mostly inside the follow-up domain")
+    return BoxRegion("block", start[None], np.minimum(start + size, s[1])[None])
 
 
-Ends = tuple[Numbers, Numbers]
+DomainEnds = tuple[Numbers, Numbers]
 
 
-def _domains(source: Domain, follow_up: Domain) -> tuple[Ends, Ends]:
-    s, f = checked_domain(*source, "the source"), checked_domain(*follow_up, "the follow-up")
+def _validate_domains(source: Domain, follow_up: Domain) -> tuple[DomainEnds, DomainEnds]:
+    s, f = validate_domain(*source, "the source"), validate_domain(*follow_up, "the follow-up")
     if len(s[0]) != len(f[0]):
         raise ArgumentError(
             f"The source domain has {len(s[0])} dimensions and the follow-up domain {len(f[0])}. "
@@ -139,8 +141,8 @@ def _domains(source: Domain, follow_up: Domain) -> tuple[Ends, Ends]:
     return s, f
 
 
-def _case(s: Ends, f: Ends) -> str | None:
-    slack = SIMILAR * np.maximum(s[1] - s[0], f[1] - f[0])
+def _find_case(s: DomainEnds, f: DomainEnds) -> str | None:
+    slack = MAX_SIMILAR_END_GAP * np.maximum(s[1] - s[0], f[1] - f[0])
     if all((np.abs(ours - theirs) <= slack).all() for ours, theirs in zip(s, f, strict=True)):
         return "B"
     # ends that ought to be the same may differ by rounding
@@ -151,38 +153,38 @@ def _case(s: Ends, f: Ends) -> str | None:
     return None
 
 
-def _about(domain: Ends, size: Numbers, source: Ends, rng: np.random.Generator) -> Numbers:
+def _draw_near_centre(domain: DomainEnds, size: Numbers, source: DomainEnds, rng: np.random.Generator) -> Numbers:
     """Return a start with the centre of the block near that of a domain, as far as the source domain allows."""
     width = domain[1] - domain[0]
-    start = domain[0] + width * (0.5 + CENTRAL * (rng.random(len(size)) - 0.5)) - size / 2
+    start = domain[0] + width * (0.5 + CENTRAL_SHARE * (rng.random(len(size)) - 0.5)) - size / 2
     return np.clip(start, source[0], source[1] - size)
 
 
-def _at_edge(low: float, room: float, end: bool, rng: np.random.Generator) -> float:
-    gap = NEAR * rng.random() * room
+def _draw_at_edge(low: float, room: float, end: bool, rng: np.random.Generator) -> float:
+    gap = MAX_EDGE_GAP_SHARE * rng.random() * room
     return low + (room - gap if end else gap)
 
 
-def _nearest_side(s: Ends, f: Ends, rng: np.random.Generator) -> tuple[int, bool]:
+def _find_nearest_side(s: DomainEnds, f: DomainEnds, rng: np.random.Generator) -> tuple[int, bool]:
     """Return the axis and the end where the source domain is nearest to a side of the other; ties at random."""
     width = f[1] - f[0]
     gaps = np.concatenate([(s[0] - f[0]) / width, (f[1] - s[1]) / width])
-    chosen = int(rng.choice(np.flatnonzero(gaps <= gaps.min() + 1e-9)))
-    return chosen % len(width), chosen >= len(width)
+    place = int(rng.choice(np.flatnonzero(gaps <= gaps.min() + 1e-9)))
+    return place % len(width), place >= len(width)
 
 
-def _off_centre(centre: Numbers, domain: Ends) -> float:
+def _measure_off_centre(centre: Numbers, domain: DomainEnds) -> float:
     """Return how far a point is from the centre of a domain: 0.5 at its sides."""
     return float((np.abs(centre - (domain[0] + domain[1]) / 2) / (domain[1] - domain[0])).max())
 
 
-def _overlap(start: Numbers, size: Numbers, domain: Ends) -> npt.NDArray[np.float64]:
+def _measure_overlap(start: Numbers, size: Numbers, domain: DomainEnds) -> npt.NDArray[np.float64]:
     """Return which share of a block lies in a domain."""
     common = np.minimum(start + size, domain[1]) - np.maximum(start, domain[0])
     return np.asarray((np.maximum(common, 0) / size).prod(axis=-1))
 
 
-def _outside(s: Ends, f: Ends, size: Numbers, rng: np.random.Generator) -> Numbers:
+def _draw_outside(s: DomainEnds, f: DomainEnds, size: Numbers, rng: np.random.Generator) -> Numbers:
     """Return the first of many random starts outside the other domain; then of those pushed to a side the best."""
     room = s[1] - s[0] - size
     d = len(size)
@@ -190,15 +192,15 @@ def _outside(s: Ends, f: Ends, size: Numbers, rng: np.random.Generator) -> Numbe
     axes = np.arange(d)
     starts[256 : 256 + d][axes, axes] = s[0]
     starts[256 + d :][axes, axes] = s[0] + room
-    return starts[int(_overlap(starts, size, f).argmin())]
+    return starts[int(_measure_overlap(starts, size, f).argmin())]
 
 
-def _impossible(name: str, s: Ends, f: Ends, why: str) -> None:
+def _raise_impossible(name: str, s: DomainEnds, f: DomainEnds, reason: str) -> None:
     raise ArgumentError(
-        f"Scenario {name} cannot be drawn with source {_told(s)} and follow-up {_told(f)}: {why}. "
+        f"Scenario {name} cannot be drawn with source {_format_domain(s)} and follow-up {_format_domain(f)}: {reason}. "
         "Give other domains or another rate."
     )
 
 
-def _told(domain: Ends) -> str:
-    return " to ".join(str([float(f"{each:.6g}") for each in end]) for end in domain)
+def _format_domain(domain: DomainEnds) -> str:
+    return " to ".join(str([float(f"{number:.6g}") for number in end]) for end in domain)

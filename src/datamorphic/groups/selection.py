@@ -10,36 +10,36 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import generator as random_generator
-from .._checks import one_of, reject, whole_number
+from .._checks import reject, validate_choice, validate_integer
+from .._checks import to_generator as random_generator
 from ..errors import ArgumentError
 from ..relations.base import Verdicts
 from ..relations.boxes import Box, Floats
 from ..relations.numeric import FunctionRelation
-from .base import ROOM, Generator
-from .generators import make as make_generator
-from .kernels.cells import BISECTION, WRAPPED, grown_cells, make_cells
-from .kernels.layout import Layout, layout_of_boxes, rounded
-from .kernels.nearest import grown_near, make_near
+from .base import INITIAL_CAPACITY_GROUPS, Generator
+from .generators import make_generator as make_generator
+from .kernels.cells import BISECTION, WRAPPED, grow_cells, make_cells
+from .kernels.layout import Layout, build_box_layout, round_columns
+from .kernels.nearest import grow_point_index, make_point_index
 from .kernels.selecting import (
     BY_CELLS,
     BY_DISTANCE,
     BY_NEIGHBOURS,
     BY_VOLUME,
-    Executed,
-    Rule,
-    add,
-    advance,
-    best_row,
-    choose,
+    SelectionMemory,
+    SelectionRule,
+    add_group,
+    advance_pairs,
+    choose_pair,
     draw_candidates,
-    expand,
-    is_ready,
-    score,
+    ensure_open_cells,
+    expand_candidates,
+    find_best_row,
+    score_candidates,
 )  # fmt: skip
-from .kernels.splitting import grown_boxes, make_boxes
-from .packing import packed, shared_box
-from .partition import DEEPEST, MOST_CELLS, check_neighbours
+from .kernels.splitting import grow_boxes, make_boxes
+from .packing import find_shared_box, pack_relations
+from .partition import MAX_CELLS, MAX_COLUMNS, validate_neighbour_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +77,9 @@ class Selector:
     """
 
     name: ClassVar[str] = ""
-    says: ClassVar[str] = ""
-    by: ClassVar[int] = BY_CELLS
-    how: ClassVar[int] = BISECTION
+    summary: ClassVar[str] = ""
+    criterion: ClassVar[int] = BY_CELLS
+    scheme: ClassVar[int] = BISECTION
     scaled: ClassVar[bool] = False
 
     def __init__(
@@ -93,21 +93,23 @@ class Selector:
         domains: str = "refuse",
         metric: str = "euclidean",
     ) -> None:
-        given = list(relations)
-        if not given or not all(isinstance(relation, FunctionRelation) for relation in given):
+        relation_list = list(relations)
+        if not relation_list or not all(isinstance(relation, FunctionRelation) for relation in relation_list):
             reject("relations", self.name, "one or more FunctionRelation", relations)
-        box, self.relations = shared_box(given, domains)
-        self.k = whole_number("k", self.name, k, 1)
+        box, self.relations = find_shared_box(relation_list, domains)
+        self.k = validate_integer("k", self.name, k, 1)
         self.published = bool(published)
-        one_of("metric", self.name, metric, ("euclidean", "jaccard"))
-        self.packed = packed(self.relations, box, self.scaled and not published, metric == "jaccard")
+        validate_choice("metric", self.name, metric, ("euclidean", "jaccard"))
+        self.table = pack_relations(self.relations, box, self.scaled and not published, metric == "jaccard")
         self.width = max(relation.width for relation in self.relations)
-        self._from = self._source_of(candidates, box)
-        self._closed = all(relation.affine for relation in self.relations) and self._from is None
+        self._candidate_source = self._make_candidate_source(candidates, box)
+        self._runs_in_kernels = (
+            all(relation.affine for relation in self.relations) and self._candidate_source is None
+        )
         self.rng = random_generator("seed", self.name, seed)
         self._start()
 
-    def _source_of(self, candidates: Any, box: Box) -> Generator | Floats | None:
+    def _make_candidate_source(self, candidates: Any, box: Box) -> Generator | Floats | None:
         if candidates is None:
             return None
         if isinstance(candidates, str):
@@ -134,48 +136,52 @@ class Selector:
         return rows
 
     def _start(self) -> None:
-        layout, relations = self.packed.layout, len(self.relations)
-        self.count, self._room, self._cells = 0, ROOM, 4 * ROOM
-        self._rule = Rule(self.by, self.how, not self.published)
-        self._shared = np.zeros((self.k, self.width))
+        layout, relations = self.table.layout, len(self.relations)
+        self.count, self._capacity, self._cell_capacity = 0, INITIAL_CAPACITY_GROUPS, 4 * INITIAL_CAPACITY_GROUPS
+        self._rule = SelectionRule(self.criterion, self.scheme, not self.published)
+        self._candidates = np.zeros((self.k, self.width))
         self._rows = np.zeros((self.k, int(layout.start[-1])))
         self._scores = np.zeros((relations, self.k, 3))
-        if isinstance(self._from, Generator):
-            self._from = self._from.again(self.rng)
-        self._first: list[int] | None = None
-        self._memory = self._made(layout)
+        if isinstance(self._candidate_source, Generator):
+            self._candidate_source = self._candidate_source.clone(self.rng)
+        self._opening_order: list[int] | None = None
+        self._memory = self._make_memory(layout)
 
-    def _made(self, layout: Layout) -> Executed:
-        check_neighbours(self.name, layout, self.by == BY_NEIGHBOURS or self.how != BISECTION)
-        if self.by == BY_VOLUME and np.diff(layout.start).max() > DEEPEST:
+    def _make_memory(self, layout: Layout) -> SelectionMemory:
+        validate_neighbour_columns(self.name, layout, self.criterion == BY_NEIGHBOURS or self.scheme != BISECTION)
+        if self.criterion == BY_VOLUME and np.diff(layout.start).max() > MAX_COLUMNS:
             raise ArgumentError(
-                f"{self.name} splits a box of d columns into 2^d and takes up to {DEEPEST} columns. Take MRGS-ART."
+                f"{self.name} splits a box of d columns into 2^d and takes up to {MAX_COLUMNS} columns. Take MRGS-ART."
             )
-        cells = self.by in (BY_CELLS, BY_NEIGHBOURS)
+        uses_cells = self.criterion in (BY_CELLS, BY_NEIGHBOURS)
         columns = int(np.diff(layout.start).max())
-        small = layout_of_boxes([Box.of((0, 1))])
-        return Executed(
-            make_cells(layout, self._room, self._cells) if cells else make_cells(small, 1, 1),
-            make_boxes(layout, self._room) if self.by == BY_VOLUME else make_boxes(small, 1),
-            make_near(layout.slots, columns, self._room) if self.by == BY_DISTANCE else make_near(1, 1, 1),
+        placeholder = build_box_layout([Box.of((0, 1))])
+        return SelectionMemory(
+            make_cells(layout, self._capacity, self._cell_capacity)
+            if uses_cells
+            else make_cells(placeholder, 1, 1),
+            make_boxes(layout, self._capacity) if self.criterion == BY_VOLUME else make_boxes(placeholder, 1),
+            make_point_index(layout.slots, columns, self._capacity)
+            if self.criterion == BY_DISTANCE
+            else make_point_index(1, 1, 1),
             np.zeros(len(self.relations), dtype=np.int64),
         )
 
     def _grow(self) -> None:
-        cells, boxes, near, done = self._memory
-        if self.by == BY_VOLUME:
-            boxes = grown_boxes(boxes, self._room)
-        elif self.by == BY_DISTANCE:
-            near = grown_near(near, self._room)
+        cells, boxes, point_index, group_counts = self._memory
+        if self.criterion == BY_VOLUME:
+            boxes = grow_boxes(boxes, self._capacity)
+        elif self.criterion == BY_DISTANCE:
+            point_index = grow_point_index(point_index, self._capacity)
         else:
-            cells = grown_cells(cells, self._room, self._cells)
-        self._memory = Executed(cells, boxes, near, done)
+            cells = grow_cells(cells, self._capacity, self._cell_capacity)
+        self._memory = SelectionMemory(cells, boxes, point_index, group_counts)
 
-    def _more_cells(self) -> None:
-        self._cells *= 2
-        if self._cells > MOST_CELLS:
+    def _add_cells(self) -> None:
+        self._cell_capacity *= 2
+        if self._cell_capacity > MAX_CELLS:
             raise ArgumentError(
-                f"{self.name} would cut a domain into more than {MOST_CELLS:,} cells. Take MRGS-ART."
+                f"{self.name} would cut a domain into more than {MAX_CELLS:,} cells. Take MRGS-ART."
             )
         self._grow()
 
@@ -183,186 +189,188 @@ class Selector:
 
     def propose(self, count: int = 1) -> Picks:
         """Return the next pairs; they count as executed."""
-        whole_number("count", f"{self.name}.propose", count, 1)
-        which, made = np.zeros(count, dtype=np.int64), np.zeros((count, self.width))
-        done = 0
-        while done < count:
-            if self.count >= self._room:
-                self._room *= 2
+        validate_integer("count", f"{self.name}.propose", count, 1)
+        relation_numbers, sources = np.zeros(count, dtype=np.int64), np.zeros((count, self.width))
+        position = 0
+        while position < count:
+            if self.count >= self._capacity:
+                self._capacity *= 2
                 self._grow()
             if self.count < len(self.relations):
-                which[done], made[done] = self._opening()
+                relation_numbers[position], sources[position] = self._propose_opening()
                 step = 1
             else:
-                part = slice(done, done + min(count - done, self._room - self.count))
-                step = self._advance(which[part], made[part])
+                chunk = slice(position, position + min(count - position, self._capacity - self.count))
+                step = self._advance(relation_numbers[chunk], sources[chunk])
             self.count += step
-            done += step
-        return Picks(which, made)
+            position += step
+        return Picks(relation_numbers, sources)
 
-    def _opening(self) -> tuple[int, Floats]:
+    def _propose_opening(self) -> tuple[int, Floats]:
         """Return a random group of a relation that has none yet; relations come in random order."""
-        if self._first is None:
+        if self._opening_order is None:
             order = list(range(len(self.relations)))
             for i in range(len(order) - 1, 0, -1):
                 j = int(self.rng.random() * (i + 1))
                 order[i], order[j] = order[j], order[i]
-            self._first = order
-        relation = self._first[self.count]
-        while not is_ready(self.packed, self._rule, self._memory):
-            self._more_cells()
-        self._draw(self._shared[:1])
-        self._expanded(self._shared[:1])
-        self._count_in(relation, self._rows[0])
-        return relation, self._shared[0]
+            self._opening_order = order
+        relation = self._opening_order[self.count]
+        while not ensure_open_cells(self.table, self._rule, self._memory):
+            self._add_cells()
+        self._draw_candidates(self._candidates[:1])
+        self._expand(self._candidates[:1])
+        self._add_group(relation, self._rows[0])
+        return relation, self._candidates[0]
 
-    def _advance(self, which: npt.NDArray[np.int64], made: Floats) -> int:
-        if not self._closed:
-            return self._one_by_one(which, made)
-        done = int(
-            advance(
+    def _advance(self, relation_numbers: npt.NDArray[np.int64], out: Floats) -> int:
+        if not self._runs_in_kernels:
+            return self._advance_one_by_one(relation_numbers, out)
+        step = int(
+            advance_pairs(
                 self.rng,
-                self.packed,
+                self.table,
                 self._rule,
                 self._memory,
-                self._shared,
+                self._candidates,
                 self._rows,
                 self._scores,
-                which,
-                made,
+                relation_numbers,
+                out,
             )
         )
-        if done < len(made):
-            self._more_cells()
-        return done
+        if step < len(out):
+            self._add_cells()
+        return step
 
-    def _one_by_one(self, which: npt.NDArray[np.int64], made: Floats) -> int:
-        for i in range(len(made)):
-            while not is_ready(self.packed, self._rule, self._memory):
-                self._more_cells()
-            self._draw(self._shared)
-            self._expanded(self._shared)
-            score(self.packed, self._rule, self._memory, self._rows, self._scores)
-            which[i], chosen = choose(self.rng, self._rule, self._memory, self._scores)
-            self._count_in(int(which[i]), self._rows[chosen])
-            made[i] = self._shared[chosen]
-        return len(made)
+    def _advance_one_by_one(self, relation_numbers: npt.NDArray[np.int64], out: Floats) -> int:
+        for i in range(len(out)):
+            while not ensure_open_cells(self.table, self._rule, self._memory):
+                self._add_cells()
+            self._draw_candidates(self._candidates)
+            self._expand(self._candidates)
+            score_candidates(self.table, self._rule, self._memory, self._rows, self._scores)
+            relation_numbers[i], best = choose_pair(self.rng, self._rule, self._memory, self._scores)
+            self._add_group(int(relation_numbers[i]), self._rows[best])
+            out[i] = self._candidates[best]
+        return len(out)
 
-    def _draw(self, shared: Floats) -> None:
-        if self._from is None:
-            draw_candidates(self.rng, self.packed, shared)
-        elif isinstance(self._from, Generator):
-            shared[:] = self._from.propose(len(shared)).sources
+    def _draw_candidates(self, candidates: Floats) -> None:
+        if self._candidate_source is None:
+            draw_candidates(self.rng, self.table, candidates)
+        elif isinstance(self._candidate_source, Generator):
+            candidates[:] = self._candidate_source.propose(len(candidates)).sources
         else:
-            shared[:] = self._from[(self.rng.random(len(shared)) * len(self._from)).astype(int)]
+            candidates[:] = self._candidate_source[
+                (self.rng.random(len(candidates)) * len(self._candidate_source)).astype(int)
+            ]
 
-    def _expanded(self, shared: Floats) -> None:
-        expand(self.packed, shared, self._rows[: len(shared)])
+    def _expand(self, candidates: Floats) -> None:
+        expand_candidates(self.table, candidates, self._rows[: len(candidates)])
         for number, relation in enumerate(self.relations):
             if not relation.affine:
-                columns = self.packed.layout.start[self.packed.first[number : number + 2]]
+                columns = self.table.layout.start[self.table.first_slot[number : number + 2]]
                 start, end = int(columns[0]) + relation.width, int(columns[1])
-                made = relation.follow(shared[:, : relation.width])
-                low = self.packed.layout.low[start:end]
-                self._rows[: len(shared), start:end] = np.where(np.isfinite(made), made, low)
+                follow_ups = relation.follow(candidates[:, : relation.width])
+                low = self.table.layout.low[start:end]
+                self._rows[: len(candidates), start:end] = np.where(np.isfinite(follow_ups), follow_ups, low)
 
-    def _count_in(self, relation: int, row: Floats) -> None:
-        add(self.packed, self._rule, self._memory, relation, row)
+    def _add_group(self, relation: int, row: Floats) -> None:
+        add_group(self.table, self._rule, self._memory, relation, row)
 
-    def relation_for(self, source: Any) -> int:
+    def choose_relation(self, source: Any) -> int:
         """Return the relation to put to a given group's sources; nothing is counted as executed."""
-        return self._best(np.asarray(source, dtype=float).reshape(1, -1), None)[0]
+        return self._choose_best(np.asarray(source, dtype=float).reshape(1, -1), None)[0]
 
-    def group_for(self, relation: int, sources: Any) -> int:
+    def choose_group(self, relation: int, sources: Any) -> int:
         """Return which of some sources to put to a given relation; nothing is counted as executed."""
-        whole_number("relation", f"{self.name}.group_for", relation, 0, len(self.relations) - 1)
-        return self._best(np.asarray(sources, dtype=float), relation)[1]
+        validate_integer("relation", f"{self.name}.group_for", relation, 0, len(self.relations) - 1)
+        return self._choose_best(np.asarray(sources, dtype=float), relation)[1]
 
-    def _best(self, shared: Floats, relation: int | None) -> tuple[int, int]:
-        if shared.ndim != 2 or shared.shape[1] != self.width or not len(shared):
-            reject("sources", self.name, f"rows of {self.width} numbers", shared.tolist())
-        kept = self._rows
-        self._rows = np.zeros((len(shared), kept.shape[1]))
-        while not is_ready(self.packed, self._rule, self._memory):
-            self._more_cells()
-        self._expanded(shared)
-        scores = np.zeros((len(self.relations), len(shared), 3))
-        score(self.packed, self._rule, self._memory, self._rows, scores)
-        self._rows = kept
+    def _choose_best(self, candidates: Floats, relation: int | None) -> tuple[int, int]:
+        if candidates.ndim != 2 or candidates.shape[1] != self.width or not len(candidates):
+            reject("sources", self.name, f"rows of {self.width} numbers", candidates.tolist())
+        saved_rows = self._rows
+        self._rows = np.zeros((len(candidates), saved_rows.shape[1]))
+        while not ensure_open_cells(self.table, self._rule, self._memory):
+            self._add_cells()
+        self._expand(candidates)
+        scores = np.zeros((len(self.relations), len(candidates), 3))
+        score_candidates(self.table, self._rule, self._memory, self._rows, scores)
+        self._rows = saved_rows
         if relation is None:
-            return int(choose(self.rng, self._rule, self._memory, scores)[0]), 0
-        return relation, int(best_row(scores[relation], self.rng.random()))
+            return int(choose_pair(self.rng, self._rule, self._memory, scores)[0]), 0
+        return relation, int(find_best_row(scores[relation], self.rng.random()))
 
-    def tell(self, picks: Picks, verdicts: Verdicts, room: Floats | None = None) -> None:
+    def tell(self, picks: Picks, verdicts: Verdicts, margins: Floats | None = None) -> None:
         """Be told what became of pairs; selectors that learn from it say so."""
 
-    def again(self, seed: Any) -> Self:
+    def clone(self, seed: Any) -> Self:
         """Return the same selector at its start, with another seed."""
-        other = copy.copy(self)
-        other.rng = random_generator("seed", self.name, seed)
-        other._start()
-        return other
+        copied = copy.copy(self)
+        copied.rng = random_generator("seed", self.name, seed)
+        copied._start()
+        return copied
 
     def __repr__(self) -> str:
         return f"{self.name}({len(self.relations)} relations, k={self.k}, {self.count:,} groups)"
 
 
-class RandomSelection(Selector):
+class RandomSelector(Selector):
     """A random relation on random sources."""
 
     name = "random"
-    says = "a random relation on random sources"
+    summary = "a random relation on random sources"
 
     def propose(self, count: int = 1) -> Picks:
         """Return the next pairs."""
-        whole_number("count", f"{self.name}.propose", count, 1)
-        which, made = np.zeros(count, dtype=np.int64), np.zeros((count, self.width))
-        if self._from is None:  # all at once, as if one after the other
-            drawn = self.rng.random((count, 1 + self.width))
-            which[:] = drawn[:, 0] * len(self.relations)
-            made[:] = self._placed(drawn[:, 1:])
+        validate_integer("count", f"{self.name}.propose", count, 1)
+        relation_numbers, sources = np.zeros(count, dtype=np.int64), np.zeros((count, self.width))
+        if self._candidate_source is None:  # all at once, as if one after the other
+            random_values = self.rng.random((count, 1 + self.width))
+            relation_numbers[:] = random_values[:, 0] * len(self.relations)
+            sources[:] = self._place_sources(random_values[:, 1:])
         else:
             for i in range(count):
-                which[i] = int(self.rng.random() * len(self.relations))
-                self._draw(made[i : i + 1])
+                relation_numbers[i] = int(self.rng.random() * len(self.relations))
+                self._draw_candidates(sources[i : i + 1])
         self.count += count
-        return Picks(which, made)
+        return Picks(relation_numbers, sources)
 
-    def _placed(self, shares: Floats) -> Floats:
+    def _place_sources(self, shares: Floats) -> Floats:
         """Return sources from their places in the domain, 0 to 1 a column."""
-        low, high = self.packed.shared.low, self.packed.shared.high
-        return rounded(self.packed.shared, low + (high - low) * shares)
+        low, high = self.table.shared_layout.low, self.table.shared_layout.high
+        return round_columns(self.table.shared_layout, low + (high - low) * shares)
 
 
 class MRGSART(Selector):
     """MRGS-ART: the pair with the greatest share of inputs in empty cells of their domains, which are bisected."""
 
     name = "MRGS-ART"
-    says = "the pair with most of its inputs in empty cells"
+    summary = "the pair with most of its inputs in empty cells"
 
 
 class MRGSARTPlus(Selector):
     """MRGS-ART+: among equals fewer occupied neighbours count, then a greater distance to the nearest of them."""
 
     name = "MRGS-ART+"
-    says = "as MRGS-ART, among equals the pair with the fewest and farthest occupied neighbours"
-    by = BY_NEIGHBOURS
+    summary = "as MRGS-ART, among equals the pair with the fewest and farthest occupied neighbours"
+    criterion = BY_NEIGHBOURS
 
 
 class MRGSIPART(Selector):
     """MRGS-IPART: a grid for each domain with ever more parts; cells with an occupied neighbour are closed, too."""
 
     name = "MRGS-IPART"
-    says = "the pair with most of its inputs in cells whose neighbours are empty, too"
-    how = WRAPPED
+    summary = "the pair with most of its inputs in cells whose neighbours are empty, too"
+    scheme = WRAPPED
 
 
 class MRGSRPART(Selector):
     """MRGS-RPART: the pair that hits the largest boxes, which are then split there."""
 
     name = "MRGS-RPART"
-    says = "the pair whose inputs lie in the largest boxes"
-    by = BY_VOLUME
+    summary = "the pair whose inputs lie in the largest boxes"
+    criterion = BY_VOLUME
 
 
 class MRGSDistance(Selector):
@@ -372,8 +380,8 @@ class MRGSDistance(Selector):
     """
 
     name = "MRGS-distance"
-    says = "the pair farthest from what was executed of its relation"
-    by = BY_DISTANCE
+    summary = "the pair farthest from what was executed of its relation"
+    criterion = BY_DISTANCE
     scaled = True
 
 
@@ -384,6 +392,6 @@ __all__ = [
     "MRGSARTPlus",
     "MRGSDistance",
     "Picks",
-    "RandomSelection",
+    "RandomSelector",
     "Selector",
 ]

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._checks import did_you_mean
+from .._checks import suggest_name
 from ..errors import ArgumentError
-from .generators import check_options
-from .learning import Feedback, NearMiss
-from .selection import MRGSART, MRGSIPART, MRGSRPART, MRGSARTPlus, MRGSDistance, RandomSelection, Selector
+from .generators import validate_options
+from .learning import FeedbackSelector, NearMissSelector
+from .selection import MRGSART, MRGSIPART, MRGSRPART, MRGSARTPlus, MRGSDistance, RandomSelector, Selector
 
 SELECTORS: dict[str, type[Selector]] = {
-    each.name: each
-    for each in (RandomSelection, MRGSART, MRGSARTPlus, MRGSIPART, MRGSRPART, MRGSDistance, Feedback, NearMiss)
+    selector_class.name: selector_class
+    for selector_class in (
+        RandomSelector,
+        MRGSART,
+        MRGSARTPlus,
+        MRGSIPART,
+        MRGSRPART,
+        MRGSDistance,
+        FeedbackSelector,
+        NearMissSelector,
+    )
 }
 
 
 def make_selector(name: Any, relations: Any, **options: Any) -> Selector:
     """Return a selector by its name."""
-    kind = find_selector(name)
-    check_options(kind, options)
-    return kind(relations, **options)
+    selector_class = find_selector(name)
+    validate_options(selector_class, options)
+    return selector_class(relations, **options)
 
 
 def find_selector(name: Any) -> type[Selector]:
@@ -33,7 +42,7 @@ def find_selector(name: Any) -> type[Selector]:
     """
     if isinstance(name, type) and issubclass(name, Selector):
         return name
-    for known, kind in SELECTORS.items():
+    for known, selector_class in SELECTORS.items():
         if known.lower() == str(name).lower():
-            return kind
-    raise ArgumentError(f"There is no selector {name!r}. {did_you_mean(name, SELECTORS)}")
+            return selector_class
+    raise ArgumentError(f"There is no selector {name!r}. {suggest_name(name, SELECTORS)}")

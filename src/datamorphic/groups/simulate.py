@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import is_number, one_of, plural, reject, short, whole_number
+from .._checks import format_short, is_number, pluralize, reject, validate_choice, validate_integer
 from ..errors import ArgumentError
 from ..relations.base import Mask
 from ..relations.boxes import Affine, Box, Floats
 from ..relations.numeric import FunctionRelation
 from .base import Generator
-from .generators import check_options, find
-from .measures import Estimate, FMeasures, cohens_d, f_ratio, welch_p
+from .generators import find_generator, validate_options
+from .measures import FMeasures, IntervalEstimate, cohens_d, f_ratio, welch_p
 from .regions import KINDS, Region, draw_region
 from .scenarios import SCENARIOS, draw_scenario
 from .selection import Picks, Selector
 from .selectors import make_selector
-from .trials import trial_seed, until_hit
+from .trials import count_until_hit, make_trial_rng
 
 
-def default_relation(dimension: int, scenario: str | None = None) -> FunctionRelation:
+def make_default_relation(dimension: int, scenario: str | None = None) -> FunctionRelation:
     """Return a relation for a simulation that names none.
 
     Sources lie in the unit cube. Their follow-ups lie there too, mirrored at the centre; for scenarios A they are three
@@ -39,14 +39,14 @@ def default_relation(dimension: int, scenario: str | None = None) -> FunctionRel
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class SimulationSetting:
     """What is simulated: who proposes, where violations lie, how long a trial may last."""
 
-    proposing: Generator | Selector
+    proposer: Generator | Selector
     region: Any
     rate: float
     scenario: str | None
-    violating: int
+    violated_relation: int
     budget: int
     boxes: int
     seed: int
@@ -54,9 +54,9 @@ class Setting:
     @property
     def relation(self) -> FunctionRelation | Box:
         """The relation that is violated, or the domain of single inputs."""
-        if isinstance(self.proposing, Selector):
-            return self.proposing.relations[self.violating]
-        return self.proposing.relation
+        if isinstance(self.proposer, Selector):
+            return self.proposer.relations[self.violated_relation]
+        return self.proposer.relation
 
     @property
     def domain(self) -> tuple[Floats, Floats]:
@@ -68,7 +68,7 @@ class Setting:
     @property
     def chance(self) -> float:
         """The share of random groups that violate: of a random selection only those of the relation that is violated."""
-        relations = len(self.proposing.relations) if isinstance(self.proposing, Selector) else 1
+        relations = len(self.proposer.relations) if isinstance(self.proposer, Selector) else 1
         return self.rate / relations
 
     def draw(self, rng: np.random.Generator) -> Region:
@@ -80,24 +80,24 @@ class Setting:
             return draw_region(self.region, self.rate, low, high, rng, boxes=self.boxes)
         relation = self.relation
         assert isinstance(relation, FunctionRelation)
-        follow = relation.follow_domains()[0]
+        follow_domain = relation.follow_domains()[0]
         return draw_scenario(
-            self.scenario, self.rate, (low, high), (follow.low, follow.high), rng, boxes=self.boxes
+            self.scenario, self.rate, (low, high), (follow_domain.low, follow_domain.high), rng, boxes=self.boxes
         )
 
-    def trial(self, number: int) -> tuple[int, bool]:
+    def run_trial(self, number: int) -> tuple[int, bool]:
         """Make a trial: return its F-measure, and whether the budget ended it."""
-        rng = trial_seed(self.seed, number)
+        rng = make_trial_rng(self.seed, number)
         region = self.draw(rng)
-        proposing = self.proposing.again(rng)
-        if isinstance(proposing, Selector):
+        proposer = self.proposer.clone(rng)
+        if isinstance(proposer, Selector):
             width = len(self.domain[0])  # others may have more sources
 
-            def hit(picks: Picks) -> Mask:
-                return (picks.relation == self.violating) & region.contains(picks.sources[:, :width])
+            def find_hits(picks: Picks) -> Mask:
+                return (picks.relation == self.violated_relation) & region.contains(picks.sources[:, :width])
 
-            return until_hit(proposing, hit, self.budget)
-        return until_hit(proposing, lambda groups: region.contains(groups.sources), self.budget)
+            return count_until_hit(proposer, find_hits, self.budget)
+        return count_until_hit(proposer, lambda groups: region.contains(groups.sources), self.budget)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ class Simulation:
     """
 
     name: str
-    setting: Setting
+    setting: SimulationSetting
     found: FMeasures
     seconds: float
 
@@ -137,7 +137,7 @@ class Simulation:
         return self.found.mean
 
     @property
-    def ratio(self) -> Estimate:
+    def ratio(self) -> IntervalEstimate:
         """The F-ratio to random testing, with its interval."""
         return f_ratio(self.found, self.chance)
 
@@ -167,14 +167,16 @@ class Simulation:
     def describe(self) -> str:
         """Return the figures in words."""
         setting, ratio = self.setting, self.ratio
-        where = setting.scenario or (setting.region if isinstance(setting.region, str) else setting.region.kind)
+        region_name = setting.scenario or (
+            setting.region if isinstance(setting.region, str) else setting.region.kind
+        )
         low, _ = setting.domain
-        many = ""
-        if isinstance(setting.proposing, Selector):
-            many = f", one of {plural(len(setting.proposing.relations), 'relation')} violated"
+        relation_text = ""
+        if isinstance(setting.proposer, Selector):
+            relation_text = f", one of {pluralize(len(setting.proposer.relations), 'relation')} violated"
         lines = [
-            f"{self.name} on {where} regions of {short(setting.rate)} of {plural(len(low), 'dimension')}{many}: "
-            f"F-measure {'above ' if self.censored else ''}{self.f_measure:.1f} in {plural(len(self.found), 'trial')}, "
+            f"{self.name} on {region_name} regions of {format_short(setting.rate)} of {pluralize(len(low), 'dimension')}{relation_text}: "
+            f"F-measure {'above ' if self.censored else ''}{self.f_measure:.1f} in {pluralize(len(self.found), 'trial')}, "
             f"{self.seconds:.1f} s.",
         ]
         if not self.censored:
@@ -184,7 +186,7 @@ class Simulation:
             )
         if self.censored:
             lines.append(
-                f"{self.censored:.1%} of the trials found nothing in {plural(setting.budget, 'group')}: the F-ratio is "
+                f"{self.censored:.1%} of the trials found nothing in {pluralize(setting.budget, 'group')}: the F-ratio is "
                 f"above {ratio.value:.1%}."
             )
         return "\n".join(lines)
@@ -212,14 +214,14 @@ class Simulation:
         }
 
 
-def _volume(proposing: Generator | Selector, violating: int) -> float:
+def _measure_volume(proposer: Generator | Selector, violated_relation: int) -> float:
     """Return the volume of the source domain."""
-    relation = proposing.relations[violating] if isinstance(proposing, Selector) else proposing.relation
+    relation = proposer.relations[violated_relation] if isinstance(proposer, Selector) else proposer.relation
     boxes = relation.domain if isinstance(relation, FunctionRelation) else (relation,)
     return float(np.prod([np.prod(box.high - box.low) for box in boxes]))
 
 
-def setting_of(
+def build_setting(
     generator: Any,
     region: Any,
     rate: float,
@@ -232,35 +234,41 @@ def setting_of(
     boxes: int,
     seed: int,
     options: dict[str, Any],
-) -> Setting:
+) -> SimulationSetting:
     """Return what is simulated, from what a user says."""
-    whole_number("dimension", "simulate", dimension, 1)
+    validate_integer("dimension", "simulate", dimension, 1)
     if not is_number(rate) or not 0 < float(rate) < 1:
         reject("rate", "simulate", "a number between 0 and 1", rate)
     if not isinstance(region, Region):
-        one_of("region", "simulate", region, KINDS)
+        validate_choice("region", "simulate", region, KINDS)
     if scenario is not None:
-        scenario = one_of("scenario", "simulate", str(scenario).upper(), SCENARIOS)
-    several = isinstance(relation, list | tuple)
-    proposing: Generator | Selector
-    if selector is not None or several:
-        relations = list(relation) if several else [relation or default_relation(dimension, scenario)]
-        proposing = make_selector(selector or "MRGS-ART", relations, **options)
-        whole_number("violating", "simulate", violating, 0, len(relations) - 1)
-        patience = 1_000_000
+        scenario = validate_choice("scenario", "simulate", str(scenario).upper(), SCENARIOS)
+    has_several_relations = isinstance(relation, list | tuple)
+    proposer: Generator | Selector
+    if selector is not None or has_several_relations:
+        relations = (
+            list(relation) if has_several_relations else [relation or make_default_relation(dimension, scenario)]
+        )
+        proposer = make_selector(selector or "MRGS-ART", relations, **options)
+        validate_integer("violating", "simulate", violating, 0, len(relations) - 1)
+        default_budget = 1_000_000
     else:
-        kind, implied = find(generator)
+        generator_class, implied_options = find_generator(generator)
         if relation is not None and not isinstance(relation, FunctionRelation):
             reject("relation", "simulate", "a FunctionRelation, or several with a selector", relation)
         if relation is None:
-            single = kind.alone and scenario is None
-            relation = Box.of([(0.0, 1.0)] * dimension) if single else default_relation(dimension, scenario)
-        check_options(kind, options)
-        proposing = kind(relation, **{**implied, **options})
-        patience = kind.patience
+            without_follow_ups = generator_class.sources_only and scenario is None
+            relation = (
+                Box.of([(0.0, 1.0)] * dimension)
+                if without_follow_ups
+                else make_default_relation(dimension, scenario)
+            )
+        validate_options(generator_class, options)
+        proposer = generator_class(relation, **{**implied_options, **options})
+        default_budget = generator_class.default_budget
     if isinstance(region, Region) and scenario is not None:
         raise ArgumentError("A scenario draws regions of its own: give a scenario or a region, not both.")
     if isinstance(region, Region):  # it has a rate of its own
-        rate = region.volume / _volume(proposing, violating)
-    limit = patience if budget is None else whole_number("budget", "simulate", budget, 1)
-    return Setting(proposing, region, float(rate), scenario, violating, limit, boxes, seed)
+        rate = region.volume / _measure_volume(proposer, violating)
+    limit = default_budget if budget is None else validate_integer("budget", "simulate", budget, 1)
+    return SimulationSetting(proposer, region, float(rate), scenario, violating, limit, boxes, seed)

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._checks import plural
-from ..groups.measures import Estimate, FMeasures, estimate
-from ..reports.summary import Drawing, Mark, Words
+from .._checks import pluralize
+from ..groups.measures import FMeasures, IntervalEstimate, estimate
+from ..reports.summary import Drawing, Shape, TextLabel
 from ..reports.texts import cut
-from .panels import STRIP, WIDE, Panel, Shown
+from .panels import STRIP_HEIGHT_PX, STRIP_WIDTH_PX, Panel, PanelItem
 
-BARS = 25
-NAME, ROW, FIGURE = 170.0, 26.0, 190.0  # widths of names and figures, height of a row
+MAX_BARS = 25
+NAME_WIDTH_PX, ROW_HEIGHT_PX, FIGURE_WIDTH_PX = 170.0, 26.0, 190.0  # widths of names and figures, height of a row
 
 
-def f_measure_chart(measured: FMeasures) -> Drawing:
+def draw_f_measure_chart(measures: FMeasures) -> Drawing:
     """Return how many trials needed how many groups, as bars; trials that found nothing are not among them.
 
     Examples
@@ -24,32 +24,39 @@ def f_measure_chart(measured: FMeasures) -> Drawing:
     >>> f_measure_chart(FMeasures([1, 2, 2, 50])).alt
     'The groups until the first violation of 4 trials: from 1 to 50, the mean is 13.75.'
     """
-    found = measured.counts[~measured.censored]
-    most = int(found.max())
-    edges = np.linspace(0.5, most + 0.5, min(BARS, most) + 1)
-    counts = np.histogram(found, edges)[0]
-    high = 3 * STRIP
-    panel = Panel(54, 24, WIDE - 74, high, (float(edges[0]), float(edges[-1])), (0.0, float(counts.max())))
-    mean = estimate(found) if len(found) > 1 else Estimate(float(found[0]), np.nan, np.nan)
-    at = float(panel.across(mean.value))
-    shown: list[Shown] = panel.bars(edges, counts.astype(float), "bar", "trials", "{:.0f}")
-    shown.append(
-        Mark(f"M{at:.1f} {panel.bottom:.1f}V{panel.top - 6:.1f}", "absent", f"the mean: {mean.value:.1f}")
+    f_measures = measures.counts[~measures.censored]
+    greatest = int(f_measures.max())
+    edges = np.linspace(0.5, greatest + 0.5, min(MAX_BARS, greatest) + 1)
+    counts = np.histogram(f_measures, edges)[0]
+    height = 3 * STRIP_HEIGHT_PX
+    panel = Panel(
+        54, 24, STRIP_WIDTH_PX - 74, height, (float(edges[0]), float(edges[-1])), (0.0, float(counts.max()))
     )
-    left = at > WIDE / 2
-    shown.append(
-        Words(at + (-6 if left else 6), panel.top, f"mean {mean.value:,.1f}", "end small" if left else "small")
+    mean = estimate(f_measures) if len(f_measures) > 1 else IntervalEstimate(float(f_measures[0]), np.nan, np.nan)
+    mean_x = float(panel.to_x(mean.value))
+    items: list[PanelItem] = panel.draw_bars(edges, counts.astype(float), "bar", "trials", "{:.0f}")
+    items.append(
+        Shape(f"M{mean_x:.1f} {panel.bottom:.1f}V{panel.top - 6:.1f}", "absent", f"the mean: {mean.value:.1f}")
+    )
+    is_label_left = mean_x > STRIP_WIDTH_PX / 2
+    items.append(
+        TextLabel(
+            mean_x + (-6 if is_label_left else 6),
+            panel.top,
+            f"mean {mean.value:,.1f}",
+            "end small" if is_label_left else "small",
+        )
     )
     marks = ((0.0, "0"), (float(counts.max()), f"{counts.max():,}"))
-    shown += panel.frame("groups until the first violation", y_marks=marks)
+    items += panel.draw_frame("groups until the first violation", y_marks=marks)
     alt = (
-        f"The groups until the first violation of {plural(len(found), 'trial')}: from {found.min():,} to {most:,}, "
+        f"The groups until the first violation of {pluralize(len(f_measures), 'trial')}: from {f_measures.min():,} to {greatest:,}, "
         f"the mean is {mean.value:g}."
     )
-    return Drawing(WIDE, panel.bottom + 48, shown, alt, "How many trials needed how many groups")
+    return Drawing(STRIP_WIDTH_PX, panel.bottom + 48, items, alt, "How many trials needed how many groups")
 
 
-def ratio_chart(ratios: Sequence[tuple[str, Estimate]]) -> Drawing:
+def draw_ratio_chart(ratios: Sequence[tuple[str, IntervalEstimate]]) -> Drawing:
     """Return F-ratios with their intervals, a row each, beside the line of random testing.
 
     Examples
@@ -57,34 +64,43 @@ def ratio_chart(ratios: Sequence[tuple[str, Estimate]]) -> Drawing:
     >>> ratio_chart([("IPART", Estimate(0.61, 0.6, 0.62))]).alt
     'F-ratios to random testing, which is 100 %. IPART: 61.0 % (60.0 to 62.0 %).'
     """
-    most = 1.05 * max(1.0, *(max(each.value, *_known(each)) for _, each in ratios))
+    greatest = 1.05 * max(1.0, *(max(ratio.value, *_get_ends(ratio)) for _, ratio in ratios))
     top = 24.0
-    panel = Panel(NAME, top, WIDE - NAME - FIGURE, ROW * len(ratios), (0.0, 100 * most), (0.0, 1.0))
-    at = float(panel.across(100.0))
-    shown: list[Shown] = [
-        Mark(f"M{at:.1f} {panel.bottom:.1f}V{top:.1f}", "absent", "random testing"),
-        Words(at, top - 8, "random testing", "mid small"),
+    panel = Panel(
+        NAME_WIDTH_PX,
+        top,
+        STRIP_WIDTH_PX - NAME_WIDTH_PX - FIGURE_WIDTH_PX,
+        ROW_HEIGHT_PX * len(ratios),
+        (0.0, 100 * greatest),
+        (0.0, 1.0),
+    )
+    random_x = float(panel.to_x(100.0))
+    items: list[PanelItem] = [
+        Shape(f"M{random_x:.1f} {panel.bottom:.1f}V{top:.1f}", "absent", "random testing"),
+        TextLabel(random_x, top - 8, "random testing", "mid small"),
     ]
     for place, (name, ratio) in enumerate(ratios):
-        y = top + ROW * (place + 0.5)
-        low, high = (float(panel.across(100 * each)) for each in _known(ratio))
-        x = float(panel.across(100 * ratio.value))
-        told = f"{100 * ratio.value:.1f} % ({100 * ratio.low:.1f} to {100 * ratio.high:.1f} %)"
-        shown.append(
-            Mark(f"M{low:.1f} {y:.1f}H{high:.1f}M{low:.1f} {y - 5:.1f}v10M{high:.1f} {y - 5:.1f}v10", "axis")
+        y = top + ROW_HEIGHT_PX * (place + 0.5)
+        low, high = (float(panel.to_x(100 * end)) for end in _get_ends(ratio))
+        x = float(panel.to_x(100 * ratio.value))
+        figures = f"{100 * ratio.value:.1f} % ({100 * ratio.low:.1f} to {100 * ratio.high:.1f} %)"
+        items.append(
+            Shape(f"M{low:.1f} {y:.1f}H{high:.1f}M{low:.1f} {y - 5:.1f}v10M{high:.1f} {y - 5:.1f}v10", "axis")
         )
-        shown.append(Mark(f"M{x - 4:.1f} {y - 4:.1f}h8v8h-8z", "bar", f"{name}: {told}"))
-        shown.append(Words(NAME - 12, y + 4, cut(name, 28), "end"))
-        shown.append(Words(WIDE - FIGURE + 10, y + 4, told, "small"))
-    shown += panel.frame("F-ratio in %", y_marks=())
-    told = "; ".join(
-        f"{name}: {100 * each.value:.1f} % ({100 * each.low:.1f} to {100 * each.high:.1f} %)"
-        for name, each in ratios
+        items.append(Shape(f"M{x - 4:.1f} {y - 4:.1f}h8v8h-8z", "bar", f"{name}: {figures}"))
+        items.append(TextLabel(NAME_WIDTH_PX - 12, y + 4, cut(name, 28), "end"))
+        items.append(TextLabel(STRIP_WIDTH_PX - FIGURE_WIDTH_PX + 10, y + 4, figures, "small"))
+    items += panel.draw_frame("F-ratio in %", y_marks=())
+    figures = "; ".join(
+        f"{name}: {100 * ratio.value:.1f} % ({100 * ratio.low:.1f} to {100 * ratio.high:.1f} %)"
+        for name, ratio in ratios
     )
-    alt = f"F-ratios to random testing, which is 100 %. {told}."
-    return Drawing(WIDE, panel.bottom + 48, shown, alt, "F-ratios with their 95 % intervals: less is sooner")
+    alt = f"F-ratios to random testing, which is 100 %. {figures}."
+    return Drawing(
+        STRIP_WIDTH_PX, panel.bottom + 48, items, alt, "F-ratios with their 95 % intervals: less is sooner"
+    )
 
 
-def _known(ratio: Estimate) -> tuple[float, float]:
+def _get_ends(ratio: IntervalEstimate) -> tuple[float, float]:
     """Return the ends of an interval; the value itself where there is none."""
     return tuple(ratio.value if np.isnan(end) else end for end in (ratio.low, ratio.high))  # type: ignore[return-value]

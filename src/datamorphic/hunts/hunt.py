@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import plural, whole_number
+from .._checks import pluralize, validate_integer
 from ..errors import ArgumentError
-from ..groups.measures import Estimate, FMeasures, e_measure, p_measure
+from ..groups.measures import FMeasures, IntervalEstimate, e_measure, p_measure
 from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask
 from ..relations.boxes import Floats
 from ..relations.numeric import FunctionRelation
-from .hunting import Trial, Violation
+from .hunting import HuntTrial, ViolatingGroup
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
-class Executed:
+class ExecutedSources:
     """The sources of one relation in the first trial, with the numbers of their groups, and whether these violate."""
 
     sources: Floats
     number: npt.NDArray[np.int64]
     violated: Mask
-    groups: int  # of all relations that are told
+    group_count: int  # of all relations that are told
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +55,8 @@ class Hunt:
     name: str
     generator: str
     relations: tuple[FunctionRelation, ...]
-    trials: list[Trial]
-    kept: list[Violation]
+    trials: list[HuntTrial]
+    kept: list[ViolatingGroup]
     columns: tuple[str, ...]
     budget: int
     seed: int
@@ -86,23 +86,23 @@ class Hunt:
     @property
     def f_times(self) -> npt.NDArray[np.float64]:
         """The seconds until the first violation of each trial; NaN where there is none."""
-        return np.array([trial.first_after for trial in self.trials])
+        return np.array([trial.first_violation_seconds for trial in self.trials])
 
     @property
     def generation_seconds(self) -> float:
         """The seconds spent on choosing groups."""
-        return sum(trial.generating for trial in self.trials)
+        return sum(trial.generation_seconds for trial in self.trials)
 
-    def p_measure(self, groups: int) -> Estimate:
+    def p_measure(self, groups: int) -> IntervalEstimate:
         """Return the share of trials with a violation among the first `groups`."""
         return p_measure(self.measured, groups)
 
-    def e_measure(self, groups: int) -> Estimate:
+    def e_measure(self, groups: int) -> IntervalEstimate:
         """Return the mean number of violations among the first `groups`; needs trials that went on that long."""
         shortest = min(trial.groups for trial in self.trials)
-        if whole_number("groups", "e_measure", groups, 1) > shortest:
+        if validate_integer("groups", "e_measure", groups, 1) > shortest:
             raise ArgumentError(
-                f"A trial was ended after {plural(shortest, 'group')}, so nobody knows what {groups:,} would have shown. "
+                f"A trial was ended after {pluralize(shortest, 'group')}, so nobody knows what {groups:,} would have shown. "
                 "Collect: hunt(..., stop_after=None)."
             )
         table = np.zeros((len(self.trials), groups), dtype=bool)
@@ -153,14 +153,14 @@ class Hunt:
         import pandas as pd
 
         rows = []
-        for each in self.kept:
+        for violation in self.kept:
             row: dict[str, Any] = {
-                "trial": each.trial, "group": each.number, "relation": self.relations[each.relation].name,
+                "trial": violation.trial, "group": violation.number, "relation": self.relations[violation.relation].name,
             }  # fmt: skip
-            for i, inputs in enumerate(each.inputs, 1):
+            for i, inputs in enumerate(violation.inputs, 1):
                 names = self.columns if len(inputs) == len(self.columns) else [f"{j}" for j in range(len(inputs))]
                 row |= {f"x{i}.{name}": value for name, value in zip(names, inputs.tolist(), strict=True)}
-            for i, output in enumerate(each.outputs, 1):
+            for i, output in enumerate(violation.outputs, 1):
                 values = np.atleast_1d(output)
                 if len(values) == 1:
                     row[f"y{i}"] = values[0]
@@ -169,32 +169,34 @@ class Hunt:
             rows.append(row)
         return pd.DataFrame(rows) if rows else pd.DataFrame(columns=["trial", "group", "relation"])
 
-    def executed(self, relation: int) -> Executed:
+    def executed(self, relation: int) -> ExecutedSources:
         """Return the sources of a relation among the first groups of the first trial."""
-        shown, first = self.trials[0].shown, self.trials[0].groups
-        which = np.concatenate([picks.relation for picks, _ in shown])[:first]
-        sources = np.concatenate([picks.sources for picks, _ in shown])[:first]
-        broken = np.concatenate([verdicts for _, verdicts in shown])[:first] == VIOLATED
-        rows = np.flatnonzero(which == relation)
-        return Executed(sources[rows, : self.relations[relation].width], rows + 1, broken[rows], len(which))
+        batches, group_count = self.trials[0].first_batches, self.trials[0].groups
+        relation_numbers = np.concatenate([picks.relation for picks, _ in batches])[:group_count]
+        sources = np.concatenate([picks.sources for picks, _ in batches])[:group_count]
+        violated = np.concatenate([verdicts for _, verdicts in batches])[:group_count] == VIOLATED
+        rows = np.flatnonzero(relation_numbers == relation)
+        return ExecutedSources(
+            sources[rows, : self.relations[relation].width], rows + 1, violated[rows], len(relation_numbers)
+        )
 
     def __repr__(self) -> str:
-        return f"Hunt({self.name}: {plural(self.violated, 'violation')} in {plural(self.groups, 'group')})"
+        return f"Hunt({self.name}: {pluralize(self.violated, 'violation')} in {pluralize(self.groups, 'group')})"
 
     def describe(self) -> str:
         """Return what was found, in words."""
-        from .told import text
+        from .told import format_hunt
 
-        return text(self)
+        return format_hunt(self)
 
     def document(self) -> dict[str, Any]:
         """Return everything for JSON."""
-        from .told import document
+        from .told import build_document
 
-        return document(self)
+        return build_document(self)
 
     def to_html(self, path: Any, system: Any = None) -> None:
         """Write a page with figures and pictures; with the function that was hunted, also where it violates relations."""
-        from .page import write
+        from .page import write_page
 
-        write(self, path, system)
+        write_page(self, path, system)

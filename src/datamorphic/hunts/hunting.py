@@ -16,23 +16,27 @@ from ..relations.base import VIOLATED, Mask, Verdicts
 from ..relations.boxes import Floats
 from ..relations.numeric import FunctionRelation
 
-FIRST, SHARE, MOST = 16, 4, 65_536  # groups at once: to begin with; a share of what was done; at most
-KEPT = 10_000  # violating groups that are kept; all are counted
-SHOWN = 4_000  # groups of the first trial whose sources are kept, for the picture
+FIRST_BATCH_GROUPS, BATCH_GROWTH_DIVISOR, MAX_BATCH_GROUPS = (
+    16,
+    4,
+    65_536,
+)  # groups at once: to begin with; a share of what was done; at most
+MAX_VIOLATIONS_KEPT = 10_000  # violating groups that are kept; all are counted
+MAX_GROUPS_PLOTTED = 4_000  # groups of the first trial whose sources are kept, for the picture
 
 
-class Ask(NamedTuple):
+class HuntQuery(NamedTuple):
     """Inputs to be answered, and how much of the budget is done."""
 
     inputs: Floats
-    done: float
+    progress: float
 
 
 #: asks for inputs, is sent answers and which of them there are
-Asking = Steps[Ask, tuple[Any, Mask], Any]
+HuntSteps = Steps[HuntQuery, tuple[Any, Mask], Any]
 
 
-class Violation(NamedTuple):
+class ViolatingGroup(NamedTuple):
     """A group that violates its relation: its number in its trial, its inputs and what was answered to them."""
 
     trial: int
@@ -43,161 +47,173 @@ class Violation(NamedTuple):
 
 
 @dataclass
-class Trial:
+class HuntTrial:
     """What became of one trial."""
 
     groups: int = 0
     violated: list[int] = field(default_factory=list)  # the numbers of violating groups, from 1
     counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((1, 4), dtype=np.int64))
-    generating: float = 0.0  # seconds
+    generation_seconds: float = 0.0  # seconds
     seconds: float = 0.0
-    first_after: float = float("nan")  # seconds until the first violation
+    first_violation_seconds: float = float("nan")  # seconds until the first violation
     calls: int = 0
     exhausted: bool = False
-    shown: list[tuple[Picks, Verdicts]] = field(
+    first_batches: list[tuple[Picks, Verdicts]] = field(
         default_factory=list, repr=False
     )  # the first groups of the first trial
 
 
-class Turns:
+class RoundRobin:
     """Several relations in turn, each with a generator of its own."""
 
     def __init__(self, generators: list[Generator]) -> None:
         self.generators = generators
-        self.relations = tuple(each.relation for each in generators if isinstance(each.relation, FunctionRelation))
+        self.relations = tuple(
+            generator.relation for generator in generators if isinstance(generator.relation, FunctionRelation)
+        )
         self.name = generators[0].name
         self.count = 0
 
     def propose(self, count: int = 1) -> Picks:
         """Return the next groups, relation after relation."""
-        which = (self.count + np.arange(count)) % len(self.generators)
-        width = max(each.layout.width for each in self.generators)
-        made = np.zeros((count, width))
-        for number, each in enumerate(self.generators):
-            rows = np.flatnonzero(which == number)
+        relation_numbers = (self.count + np.arange(count)) % len(self.generators)
+        width = max(generator.layout.width for generator in self.generators)
+        sources = np.zeros((count, width))
+        for number, generator in enumerate(self.generators):
+            rows = np.flatnonzero(relation_numbers == number)
             if len(rows):
-                made[rows, : each.layout.width] = each.propose(len(rows)).sources
+                sources[rows, : generator.layout.width] = generator.propose(len(rows)).sources
         self.count += count
-        return Picks(which.astype(np.int64), made)
+        return Picks(relation_numbers.astype(np.int64), sources)
 
-    def tell(self, picks: Picks, verdicts: Verdicts, room: Floats | None = None) -> None:
+    def tell(self, picks: Picks, verdicts: Verdicts, margins: Floats | None = None) -> None:
         """Be told what became of groups."""
 
-    def again(self, seed: Any) -> Turns:
+    def clone(self, seed: Any) -> RoundRobin:
         """Return the same at its start, with another seed."""
         rng = np.random.default_rng(seed)
         # a stream each, or what one draws would depend on how many groups another makes at once
         streams = [rng] if len(self.generators) == 1 else rng.spawn(len(self.generators))
-        return Turns([each.again(stream) for each, stream in zip(self.generators, streams, strict=True)])
+        return RoundRobin(
+            [generator.clone(stream) for generator, stream in zip(self.generators, streams, strict=True)]
+        )
 
 
-Proposing = Selector | Turns
+Proposer = Selector | RoundRobin
 
 
-def hunting(
-    proposing: Proposing,
+def run_trial(
+    proposer: Proposer,
     relations: tuple[FunctionRelation, ...],
     trial: int,
     budget: int,
     stop_after: int | None,
     batch: int | None,
-    kept: list[Violation],
-    record: Trial,
-) -> Asking:
+    violations: list[ViolatingGroup],
+    record: HuntTrial,
+) -> HuntSteps:
     """Hunt until enough groups are violated or the budget is spent; what becomes of it is written to `record`."""
     record.counts = np.zeros((len(relations), 4), dtype=np.int64)
-    began = time.perf_counter()
+    start_time = time.perf_counter()
     while record.groups < budget and (stop_after is None or len(record.violated) < stop_after):
-        count = min(max(FIRST, record.groups // SHARE), MOST, budget - record.groups)
+        count = min(
+            max(FIRST_BATCH_GROUPS, record.groups // BATCH_GROWTH_DIVISOR),
+            MAX_BATCH_GROUPS,
+            budget - record.groups,
+        )
         if batch is not None:
             count = min(count, batch)
-        at = time.perf_counter()
-        picks = proposing.propose(count)
-        record.generating += time.perf_counter() - at
+        proposal_start = time.perf_counter()
+        picks = proposer.propose(count)
+        record.generation_seconds += time.perf_counter() - proposal_start
         verdicts = np.zeros(count, dtype=np.int8)
-        room = np.full(count, np.nan)
-        found: list[tuple[int, Violation]] = []
+        margins = np.full(count, np.nan)
+        batch_violations: list[tuple[int, ViolatingGroup]] = []
         for number in np.unique(picks.relation):
             rows = np.flatnonzero(picks.relation == number)
             relation = relations[number]
-            drawn = picks.sources[rows][:, : relation.width]
-            judged = yield from _judged(relation, drawn, record, budget)
-            verdicts[rows], room[rows] = judged.verdicts, judged.room
-            found += _found(judged, rows, trial, record.groups, int(number))
-        proposing.tell(picks, verdicts, room)
-        if trial == 0 and record.groups < SHOWN:
-            record.shown.append((picks, verdicts))
-        _write(record, picks, verdicts, began, stop_after)
+            draws = picks.sources[rows][:, : relation.width]
+            judgement = yield from _judge_groups(relation, draws, record, budget)
+            verdicts[rows], margins[rows] = judgement.verdicts, judgement.margins
+            batch_violations += _collect_violations(judgement, rows, trial, record.groups, int(number))
+        proposer.tell(picks, verdicts, margins)
+        if trial == 0 and record.groups < MAX_GROUPS_PLOTTED:
+            record.first_batches.append((picks, verdicts))
+        _record_batch(record, picks, verdicts, start_time, stop_after)
         last = record.violated[-1] if record.violated else 0
-        for _, violation in sorted(found, key=lambda each: each[0]):
-            if violation.number <= last and len(kept) < KEPT:
-                kept.append(violation)
+        for _, violation in sorted(batch_violations, key=lambda item: item[0]):
+            if violation.number <= last and len(violations) < MAX_VIOLATIONS_KEPT:
+                violations.append(violation)
     record.exhausted = stop_after is None or len(record.violated) < stop_after
-    record.seconds = time.perf_counter() - began
+    record.seconds = time.perf_counter() - start_time
 
 
-class _Judged(NamedTuple):
+class _Judgement(NamedTuple):
     verdicts: Verdicts
-    room: Floats
+    margins: Floats
     inputs: list[Floats]
     outputs: list[Any]
 
 
-def _judged(
-    relation: FunctionRelation, drawn: Floats, record: Trial, budget: int
-) -> Steps[Ask, tuple[Any, Mask], _Judged]:
+def _judge_groups(
+    relation: FunctionRelation, draws: Floats, record: HuntTrial, budget: int
+) -> Steps[HuntQuery, tuple[Any, Mask], _Judgement]:
     """Have the groups of a relation executed, and judge them."""
-    done = record.groups / budget
-    sources = relation.source_inputs(drawn)
-    answers = yield from _answered(sources, done)
-    outputs, there = answers
-    follow = relation.follow_inputs(relation.follow(drawn, outputs))
-    more, further = yield from _answered(follow, done)
-    inputs, outputs = [*sources, *follow], [*outputs, *more]
-    verdicts, room = relation.judge(inputs, outputs, there & further)
-    return _Judged(verdicts, room, inputs, outputs)
+    progress = record.groups / budget
+    sources = relation.source_inputs(draws)
+    answers = yield from _query_inputs(sources, progress)
+    outputs, sources_answered = answers
+    follow_ups = relation.follow_inputs(relation.follow(draws, outputs))
+    follow_up_outputs, follow_ups_answered = yield from _query_inputs(follow_ups, progress)
+    inputs, outputs = [*sources, *follow_ups], [*outputs, *follow_up_outputs]
+    verdicts, margins = relation.judge(inputs, outputs, sources_answered & follow_ups_answered)
+    return _Judgement(verdicts, margins, inputs, outputs)
 
 
-def _answered(inputs: list[Floats], done: float) -> Steps[Ask, tuple[Any, Mask], tuple[list[Any], Mask]]:
+def _query_inputs(
+    inputs: list[Floats], progress: float
+) -> Steps[HuntQuery, tuple[Any, Mask], tuple[list[Any], Mask]]:
     """Ask for all inputs at once where they have as many columns; return the answers part by part."""
     rows = len(inputs[0])
-    if len({each.shape[1] for each in inputs}) == 1 and len(inputs) > 1:
-        values, there = yield Ask(np.concatenate(inputs), done)
+    if len({part.shape[1] for part in inputs}) == 1 and len(inputs) > 1:
+        values, answered = yield HuntQuery(np.concatenate(inputs), progress)
         parts = [values[i * rows : (i + 1) * rows] for i in range(len(inputs))]
-        return parts, np.asarray(there.reshape(len(inputs), rows).all(axis=0))
-    parts, all_there = [], np.ones(rows, dtype=bool)
-    for each in inputs:
-        values, there = yield Ask(each, done)
+        return parts, np.asarray(answered.reshape(len(inputs), rows).all(axis=0))
+    parts, all_answered = [], np.ones(rows, dtype=bool)
+    for part in inputs:
+        values, answered = yield HuntQuery(part, progress)
         parts.append(values)
-        all_there &= there
-    return parts, all_there
+        all_answered &= answered
+    return parts, all_answered
 
 
-def _found(
-    judged: _Judged, rows: npt.NDArray[np.intp], trial: int, before: int, relation: int
-) -> list[tuple[int, Violation]]:
-    found = []
-    for i in np.flatnonzero(judged.verdicts == VIOLATED)[:KEPT]:
-        group = Violation(
+def _collect_violations(
+    judgement: _Judgement, rows: npt.NDArray[np.intp], trial: int, groups_before: int, relation: int
+) -> list[tuple[int, ViolatingGroup]]:
+    violations = []
+    for i in np.flatnonzero(judgement.verdicts == VIOLATED)[:MAX_VIOLATIONS_KEPT]:
+        group = ViolatingGroup(
             trial,
-            before + int(rows[i]) + 1,
+            groups_before + int(rows[i]) + 1,
             relation,
-            tuple(each[i].copy() for each in judged.inputs),
-            tuple(each[i] for each in judged.outputs),
+            tuple(part[i].copy() for part in judgement.inputs),
+            tuple(part[i] for part in judgement.outputs),
         )
-        found.append((group.number, group))
-    return found
+        violations.append((group.number, group))
+    return violations
 
 
-def _write(record: Trial, picks: Picks, verdicts: Verdicts, began: float, stop_after: int | None) -> None:
+def _record_batch(
+    record: HuntTrial, picks: Picks, verdicts: Verdicts, start_time: float, stop_after: int | None
+) -> None:
     """Write what became of a batch; groups after the one that ends the hunt were executed, and do not count."""
-    broken = np.flatnonzero(verdicts == VIOLATED)
-    used = len(verdicts)
-    if stop_after is not None and len(record.violated) + len(broken) >= stop_after:
-        broken = broken[: stop_after - len(record.violated)]
-        used = int(broken[-1]) + 1
-    if len(broken) and not record.violated:
-        record.first_after = time.perf_counter() - began
-    record.violated += (record.groups + broken + 1).tolist()
-    np.add.at(record.counts, (picks.relation[:used], verdicts[:used].astype(int)), 1)
-    record.groups += used
+    violating = np.flatnonzero(verdicts == VIOLATED)
+    counted = len(verdicts)
+    if stop_after is not None and len(record.violated) + len(violating) >= stop_after:
+        violating = violating[: stop_after - len(record.violated)]
+        counted = int(violating[-1]) + 1
+    if len(violating) and not record.violated:
+        record.first_violation_seconds = time.perf_counter() - start_time
+    record.violated += (record.groups + violating + 1).tolist()
+    np.add.at(record.counts, (picks.relation[:counted], verdicts[:counted].astype(int)), 1)
+    record.groups += counted

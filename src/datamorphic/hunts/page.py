@@ -9,33 +9,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import plural, short
+from .._checks import format_short, pluralize
 from ..groups.measures import estimate
-from ..reports.html import write as write_report
-from ..reports.summary import Axis, Report, Scatter, Section, State, Table
-from ..reports.texts import one_line
-from .charts import f_measure_chart, ratio_chart
-from .pictures import SEEN, TRIED, names_of, region_picture, tried
-from .told import headline
+from ..reports.html import write_page as write_report
+from ..reports.summary import Axis, Page, Scatter, Section, SectionState, Table
+from ..reports.texts import to_one_line
+from .charts import draw_f_measure_chart, draw_ratio_chart
+from .pictures import DEFAULT_SOURCES, MAX_PLANE_DIMENSIONS, draw_region_picture, name_columns, sample_violations
+from .told import format_headline
 
 if TYPE_CHECKING:
     from ..groups.simulate import Simulation
     from ..relations.numeric import FunctionRelation
-    from .hunt import Executed, Hunt
-from .hunting import SHOWN
+    from .hunt import ExecutedSources, Hunt
+from .hunting import MAX_GROUPS_PLOTTED
 
-MOST_GROUPS = 100
-MOST_REGIONS = 5  # relations
-PATIENCE = 20.0  # seconds that a region may take, at the pace of the hunt
-NARROW = 1_000  # sources at least, or a region is not drawn
+MAX_GROUPS_LISTED = 100
+MAX_REGIONS_DRAWN = 5  # relations
+REGIONS_BUDGET_SECONDS = 20.0  # seconds that a region may take, at the pace of the hunt
+MIN_SOURCES_PER_REGION = 1_000  # sources at least, or a region is not drawn
 
 
-def write(hunt: Hunt, path: str | os.PathLike[str], system: Callable[..., Any] | None = None) -> None:
+def write_page(hunt: Hunt, path: str | os.PathLike[str], system: Callable[..., Any] | None = None) -> None:
     """Write the page to a file; see `page_of`."""
-    write_report(page_of(hunt, system), os.fspath(path))
+    write_report(build_page(hunt, system), os.fspath(path))
 
 
-def page_of(hunt: Hunt, system: Callable[..., Any] | None = None) -> Report:
+def build_page(hunt: Hunt, system: Callable[..., Any] | None = None) -> Page:
     """Return a hunt as a page.
 
     Parameters
@@ -53,31 +53,37 @@ def page_of(hunt: Hunt, system: Callable[..., Any] | None = None) -> Report:
     >>> [section.anchor for section in page_of(found).sections]
     ['relations', 'sources', 'violations']
     """
-    regions = [] if system is None else _regions(hunt, system)
-    sections = [_relations(hunt), *_soon(hunt), *_sources(hunt), *regions, *_violations(hunt)]
-    state: State = "bad" if hunt.found else "good" if _judged(hunt) else "warn"
-    return Report(
-        f"Hunting violations in {one_line(hunt.name)}",
+    regions = [] if system is None else _build_regions_sections(hunt, system)
+    sections = [
+        _build_relations_section(hunt),
+        *_build_f_measure_sections(hunt),
+        *_build_sources_sections(hunt),
+        *regions,
+        *_build_violations_sections(hunt),
+    ]
+    state: SectionState = "bad" if hunt.found else "good" if _count_judged(hunt) else "warn"
+    return Page(
+        f"Hunting violations in {to_one_line(hunt.name)}",
         "A relation says how the answers to some inputs, its sources, and to others made of them, their follow-ups, belong "
         "together. Where they do not, something is wrong, and nobody had to know the right answer to see it.",
         sections,
-        headline(hunt),
+        format_headline(hunt),
         state,
-        _facts(hunt),
+        _build_facts(hunt),
         contents=len(sections) > 3,
     )
 
 
-def _judged(hunt: Hunt) -> int:
+def _count_judged(hunt: Hunt) -> int:
     return int(hunt.table[["holds", "violated"]].to_numpy().sum())
 
 
-def _facts(hunt: Hunt) -> list[tuple[str, str]]:
+def _build_facts(hunt: Hunt) -> list[tuple[str, str]]:
     facts = [
-        ("System", one_line(hunt.name)),
+        ("System", to_one_line(hunt.name)),
         ("Chosen by", f"{hunt.generator}, seed {hunt.seed}"),
-        ("Groups", f"{hunt.groups:,} in {plural(len(hunt.trials), 'trial')}, at most {hunt.budget:,} each"),
-        ("Cost", f"{plural(hunt.calls, 'call')} in {hunt.seconds:.2f} s, {hunt.generation_seconds:.2f} s to choose groups"),
+        ("Groups", f"{hunt.groups:,} in {pluralize(len(hunt.trials), 'trial')}, at most {hunt.budget:,} each"),
+        ("Cost", f"{pluralize(hunt.calls, 'call')} in {hunt.seconds:.2f} s, {hunt.generation_seconds:.2f} s to choose groups"),
     ]  # fmt: skip
     if hunt.notes:
         facts.append(("Notes", "\n".join(f"• {note}" for note in hunt.notes)))
@@ -87,56 +93,59 @@ def _facts(hunt: Hunt) -> list[tuple[str, str]]:
 # -- what was found ----------------------------------------------------------------------------------------------------
 
 
-def _relations(hunt: Hunt) -> Section:
+def _build_relations_section(hunt: Hunt) -> Section:
     table = hunt.table
     rows = [
-        [one_line(relation.name), one_line(relation.says) or None,
+        [to_one_line(relation.name), to_one_line(relation.says) or None,
          *(f"{value:,}" for value in (row.groups, row.holds, row.violated, row.inapplicable, row.undefined))]
         for relation, row in zip(hunt.relations, table.itertuples(), strict=True)
     ]  # fmt: skip
-    broken = int((table["violated"] > 0).sum())
+    violated_count = int((table["violated"] > 0).sum())
     return Section(
-        f"{broken:,} of {plural(len(rows), 'relation')} violated",
+        f"{violated_count:,} of {pluralize(len(rows), 'relation')} violated",
         "A group is undefined where an answer is missing or is no number, and not applicable where the relation says "
         "nothing about it.",
-        "bad" if broken else "good" if _judged(hunt) else "warn",
+        "bad" if violated_count else "good" if _count_judged(hunt) else "warn",
         Table(["relation", "says", "groups", "holds", "violated", "not applicable", "undefined"], rows),
         anchor="relations",
     )
 
 
-def _soon(hunt: Hunt) -> list[Section]:
+def _build_f_measure_sections(hunt: Hunt) -> list[Section]:
     """How many groups the trials needed."""
-    measured = hunt.measured
-    if len(hunt.trials) < 2 or measured.censored.all():
+    measures = hunt.measured
+    if len(hunt.trials) < 2 or measures.censored.all():
         return []
-    mean = estimate(measured.counts)
-    told = [f"• The F-measure is {mean.value:.1f} (95 % interval {mean.low:.1f} to {mean.high:.1f})."]
-    if measured.censored.any():
-        told[0] = told[0].replace("is ", "is at least ", 1)
-        told.append(f"• {measured.censored_share:.1%} of the trials found nothing within their budget.")
+    mean = estimate(measures.counts)
+    lines = [f"• The F-measure is {mean.value:.1f} (95 % interval {mean.low:.1f} to {mean.high:.1f})."]
+    if measures.censored.any():
+        lines[0] = lines[0].replace("is ", "is at least ", 1)
+        lines.append(f"• {measures.censored_share:.1%} of the trials found nothing within their budget.")
     if len(hunt.f2_measures):
-        told.append(f"• The second violation came {hunt.f2_measures.mean():.1f} groups after the first (F2).")
+        lines.append(f"• The second violation came {hunt.f2_measures.mean():.1f} groups after the first (F2).")
     times = hunt.f_times[~np.isnan(hunt.f_times)]
-    told.append(f"• The first violation took {1000 * times.mean():.3g} ms on average.")
-    drawing = f_measure_chart(measured)
-    return [Section("How soon the first violation was found", "\n".join(told), anchor="soon", drawing=drawing)]
+    lines.append(f"• The first violation took {1000 * times.mean():.3g} ms on average.")
+    drawing = draw_f_measure_chart(measures)
+    return [Section("How soon the first violation was found", "\n".join(lines), anchor="soon", drawing=drawing)]
 
 
-def _violations(hunt: Hunt) -> list[Section]:
+def _build_violations_sections(hunt: Hunt) -> list[Section]:
     if not hunt.found:
         return []
     frame = hunt.violations
     if len(hunt.trials) == 1:
         frame = frame.drop(columns="trial")
-    rows = [[short(value) for value in row] for row in frame.head(MOST_GROUPS).itertuples(index=False, name=None)]
+    rows = [
+        [format_short(value) for value in row]
+        for row in frame.head(MAX_GROUPS_LISTED).itertuples(index=False, name=None)
+    ]
     more = f" The first {len(rows):,} of {hunt.violated:,} are listed." if len(rows) < hunt.violated else ""
     return [
         Section(
-            plural(hunt.violated, "violating group"),
+            pluralize(hunt.violated, "violating group"),
             f"x1 is the first input of a group, y1 what was answered to it, and so on.{more}",
             "bad",
-            Table([one_line(str(name)) for name in frame.columns], rows),
+            Table([to_one_line(str(name)) for name in frame.columns], rows),
             anchor="violations",
         )
     ]
@@ -145,37 +154,37 @@ def _violations(hunt: Hunt) -> list[Section]:
 # -- where ---------------------------------------------------------------------------------------------------------------
 
 
-def _sources(hunt: Hunt) -> list[Section]:
+def _build_sources_sections(hunt: Hunt) -> list[Section]:
     """The sources of the relation that was violated most, in the first trial."""
     number = int(hunt.table["violated"].argmax())
     relation = hunt.relations[number]
-    made = hunt.executed(number)
-    if not 1 <= made.sources.shape[1] <= SEEN or len(made.sources) < 2:
+    executed = hunt.executed(number)
+    if not 1 <= executed.sources.shape[1] <= MAX_PLANE_DIMENSIONS or len(executed.sources) < 2:
         return []
-    of = f"the first {made.groups:,} of " if hunt.trials[0].groups > SHOWN else ""
-    trial = " of the first trial" if len(hunt.trials) > 1 else ""
-    text = f"The sources of {one_line(relation.name)} in {of}{plural(hunt.trials[0].groups, 'group')}{trial}."
-    pictures = _scatters(made, _names(hunt, relation))
+    part_text = f"the first {executed.group_count:,} of " if hunt.trials[0].groups > MAX_GROUPS_PLOTTED else ""
+    trial_text = " of the first trial" if len(hunt.trials) > 1 else ""
+    text = f"The sources of {to_one_line(relation.name)} in {part_text}{pluralize(hunt.trials[0].groups, 'group')}{trial_text}."
+    pictures = _build_scatters(executed, _name_columns(hunt, relation))
     heading = "The sources that were executed"
     if len(pictures) == 1:
         return [Section(heading, text, picture=pictures[0], anchor="sources")]
-    parts = [Section(each.title, "", picture=each) for each in pictures]
+    parts = [Section(picture.title, "", picture=picture) for picture in pictures]
     return [Section(heading, text, parts=parts, anchor="sources")]
 
 
-def _names(hunt: Hunt, relation: FunctionRelation) -> list[str]:
+def _name_columns(hunt: Hunt, relation: FunctionRelation) -> list[str]:
     """Return what the numbers of a source are called: as the columns of a model are, if it has one source."""
-    columns = [one_line(str(name)) for name in hunt.columns]
-    plain = relation.given is None and relation.sources == 1 and len(columns) == relation.width
-    return columns if plain else list(names_of(relation))
+    columns = [to_one_line(str(name)) for name in hunt.columns]
+    has_model_columns = relation.given is None and relation.sources == 1 and len(columns) == relation.width
+    return columns if has_model_columns else list(name_columns(relation))
 
 
-def _scatters(made: Executed, names: Sequence[str]) -> list[Scatter]:
-    groups = np.where(made.violated, "violates", "does not violate").tolist()
-    columns = made.sources.T.tolist()
+def _build_scatters(executed: ExecutedSources, names: Sequence[str]) -> list[Scatter]:
+    groups = np.where(executed.violated, "violates", "does not violate").tolist()
+    columns = executed.sources.T.tolist()
     notes = [
-        f"group {number:.0f}: " + ", ".join(f"{name} {short(value)}" for name, value in zip(names, row, strict=True))
-        for number, row in zip(made.number.tolist(), made.sources.tolist(), strict=True)
+        f"group {number:.0f}: " + ", ".join(f"{name} {format_short(value)}" for name, value in zip(names, row, strict=True))
+        for number, row in zip(executed.number.tolist(), executed.sources.tolist(), strict=True)
     ]  # fmt: skip
     pairs = list(combinations(range(len(columns)), 2)) or [(0, -1)]
     return [
@@ -185,7 +194,7 @@ def _scatters(made: Executed, names: Sequence[str]) -> list[Scatter]:
             Axis(names[a]),
             Axis(names[b] if b >= 0 else "number of the group"),
             columns[a],
-            columns[b] if b >= 0 else made.number.tolist(),
+            columns[b] if b >= 0 else executed.number.tolist(),
             groups,
             notes,
             rest="does not violate",
@@ -194,22 +203,29 @@ def _scatters(made: Executed, names: Sequence[str]) -> list[Scatter]:
     ]
 
 
-def _regions(hunt: Hunt, system: Callable[..., Any]) -> list[Section]:
+def _build_regions_sections(hunt: Hunt, system: Callable[..., Any]) -> list[Section]:
     """Where random sources violate each relation that is violated."""
     counts = hunt.table["violated"].to_numpy()
-    chosen = [int(i) for i in np.argsort(-counts, kind="stable")[:MOST_REGIONS] if counts[i] > 0]
-    if not chosen:
+    numbers = [int(i) for i in np.argsort(-counts, kind="stable")[:MAX_REGIONS_DRAWN] if counts[i] > 0]
+    if not numbers:
         return []
-    asked = max(hunt.seconds - hunt.generation_seconds, 0.0) / max(hunt.calls, 1)
+    seconds_per_call = max(hunt.seconds - hunt.generation_seconds, 0.0) / max(hunt.calls, 1)
     parts = []
-    for number in chosen:
+    for number in numbers:
         relation = hunt.relations[number]
-        group = relation.sources + relation.follow_ups
-        n = TRIED if _quick(system) else min(TRIED // 10, int(PATIENCE / max(asked * group * len(chosen), 1e-9)))
-        if n < NARROW:
+        group_size = relation.sources + relation.follow_ups
+        n = (
+            DEFAULT_SOURCES
+            if _is_vectorized(system)
+            else min(
+                DEFAULT_SOURCES // 10,
+                int(REGIONS_BUDGET_SECONDS / max(seconds_per_call * group_size * len(numbers), 1e-9)),
+            )
+        )
+        if n < MIN_SOURCES_PER_REGION:
             continue
-        drawing = region_picture(tried(system, relation, n, hunt.seed))
-        parts.append(Section(one_line(relation.name), "", drawing=drawing))
+        drawing = draw_region_picture(sample_violations(system, relation, n, hunt.seed))
+        parts.append(Section(to_one_line(relation.name), "", drawing=drawing))
     if not parts:
         return []
     text = (
@@ -219,17 +235,17 @@ def _regions(hunt: Hunt, system: Callable[..., Any]) -> list[Section]:
     return [Section("Where relations are violated", text, parts=parts, anchor="regions")]
 
 
-def _quick(system: Any) -> bool:
+def _is_vectorized(system: Any) -> bool:
     """Tell whether a function is one of our programs or a mutant of one: these take whole arrays."""
-    from ..data.programs import Mutant, Program
+    from ..data.programs import NumericMutant, NumericProgram
 
-    return isinstance(system, Program | Mutant)
+    return isinstance(system, NumericProgram | NumericMutant)
 
 
 # -- simulations -----------------------------------------------------------------------------------------------------------
 
 
-def simulations_page(made: Sequence[Simulation]) -> Report:
+def build_simulations_page(simulations: Sequence[Simulation]) -> Page:
     """Return simulations beside each other as a page.
 
     Examples
@@ -238,27 +254,28 @@ def simulations_page(made: Sequence[Simulation]) -> Report:
     >>> simulations_page([dm.simulate("BART", rate=0.05, trials=50)]).title
     'How soon violations are found: block regions of 0.05 of 2 dimensions'
     """
-    first = made[0]
-    ended = [each for each in made if each.censored]
+    first = simulations[0]
+    censored = [simulation for simulation in simulations if simulation.censored]
     notes = [
-        f"• {each.name}: {each.censored:.1%} of the trials found nothing in {plural(each.setting.budget, 'group')}, so its "
+        f"• {simulation.name}: {simulation.censored:.1%} of the trials found nothing in {pluralize(simulation.setting.budget, 'group')}, so its "
         "F-measure is a lower bound."
-        for each in ended
+        for simulation in censored
     ]
-    where = _where(first)
+    setting_text = _format_setting(first)
     table = Table(
-        ["generator", "F-measure", "F-ratio", "from", "to", "Cohen's d", "ended", "seconds"], simulation_rows(made)
+        ["generator", "F-measure", "F-ratio", "from", "to", "Cohen's d", "ended", "seconds"],
+        build_simulation_rows(simulations),
     )
-    verdict, state = _best(made)
-    return Report(
-        f"How soon violations are found: {where}",
+    verdict, state = _format_best(simulations)
+    return Page(
+        f"How soon violations are found: {setting_text}",
         "Nothing is executed here: a region, drawn anew for each trial, stands for a program that is wrong there. The "
         "F-measure is how many groups are made until one lies in it; the F-ratio compares it with random testing, whose "
         "mean is known exactly.",
         [
             Section(
                 "F-ratios", "\n".join(notes), table=table, anchor="ratios",
-                drawing=ratio_chart([(each.name, each.ratio) for each in made]),
+                drawing=draw_ratio_chart([(simulation.name, simulation.ratio) for simulation in simulations]),
             )
         ],
         verdict,
@@ -267,32 +284,32 @@ def simulations_page(made: Sequence[Simulation]) -> Report:
     )  # fmt: skip
 
 
-def _best(made: Sequence[Simulation]) -> tuple[str, State]:
+def _format_best(simulations: Sequence[Simulation]) -> tuple[str, SectionState]:
     """Return who needs the fewest groups, of those whose trials all found something."""
-    whole = [each for each in made if not each.censored]
-    if not whole:
+    uncensored = [simulation for simulation in simulations if not simulation.censored]
+    if not uncensored:
         return "Trials were ended before they found anything: give them a greater budget", "warn"
-    best = min(whole, key=lambda each: each.f_ratio)
+    best = min(uncensored, key=lambda simulation: simulation.f_ratio)
     ratio = best.ratio
-    least = f", the least of {len(made)}" if len(made) > 1 else ""
-    told = f"{best.name} needs {100 * ratio.value:.1f} % of the groups that random testing needs{least}"
-    return told, "good" if ratio.high < 1 else "plain"
+    comparison = f", the least of {len(simulations)}" if len(simulations) > 1 else ""
+    text = f"{best.name} needs {100 * ratio.value:.1f} % of the groups that random testing needs{comparison}"
+    return text, "good" if ratio.high < 1 else "plain"
 
 
-def _where(simulation: Simulation) -> str:
+def _format_setting(simulation: Simulation) -> str:
     setting = simulation.setting
     region = setting.scenario or (setting.region if isinstance(setting.region, str) else setting.region.kind)
-    return f"{region} regions of {short(setting.rate)} of {plural(len(setting.domain[0]), 'dimension')}"
+    return f"{region} regions of {format_short(setting.rate)} of {pluralize(len(setting.domain[0]), 'dimension')}"
 
 
-def simulation_rows(made: Sequence[Simulation]) -> list[list[Any]]:
+def build_simulation_rows(simulations: Sequence[Simulation]) -> list[list[Any]]:
     """Return a row for each simulation: name, F-measure, F-ratio with interval, Cohen's d, what was ended, seconds."""
     rows = []
-    for each in made:
-        least = "> " if each.censored else ""  # a lower bound, and nobody knows the interval
-        ratio = each.ratio
-        ends = [None, None] if least else [f"{100 * end:.1f} %" for end in (ratio.low, ratio.high)]
-        d = None if np.isnan(each.cohens_d) else f"{each.cohens_d:.3f}"
-        figures = [f"{least}{each.f_measure:.1f}", f"{least}{100 * ratio.value:.1f} %", *ends, d]
-        rows.append([each.name, *figures, f"{100 * each.censored:.1f} %", f"{each.seconds:.1f}"])
+    for simulation in simulations:
+        bound = "> " if simulation.censored else ""  # a lower bound, and nobody knows the interval
+        ratio = simulation.ratio
+        ends = [None, None] if bound else [f"{100 * end:.1f} %" for end in (ratio.low, ratio.high)]
+        d = None if np.isnan(simulation.cohens_d) else f"{simulation.cohens_d:.3f}"
+        figures = [f"{bound}{simulation.f_measure:.1f}", f"{bound}{100 * ratio.value:.1f} %", *ends, d]
+        rows.append([simulation.name, *figures, f"{100 * simulation.censored:.1f} %", f"{simulation.seconds:.1f}"])
     return rows

@@ -11,148 +11,173 @@ from functools import partial
 
 import numpy as np
 
-from .._checks import short
+from .._checks import format_short
 from ..errors import TestSystemError
 from ..space import geometry
 from ..space.features import Categorical
 from ..space.points import Points
-from .examination import Examined, Finding, Mask, Triples
+from .examination import LawContext, LawViolation, Mask, Triples
 
-MOST_MIDPOINTS = 200  # by then any gap has been halved out of existence
+MAX_MIDPOINTS = 200  # by then any gap has been halved out of existence
 
 
-def incomplete(ex: Examined, t: Triples) -> Finding | None:
+def find_incompleteness(context: LawContext, triples: Triples) -> LawViolation | None:
     """Find what keeps the system from being complete."""
-    stuck = {}
-    for j, feature in enumerate(ex.space.features):
-        if _may_have_to_stop(ex, feature.name):
+    obstacles = {}
+    for j, feature in enumerate(context.space.features):
+        if _is_constrained(context, feature.name):
             continue
-        moves = [name for name in ex.system.moves if ex.feature_of(name, t) == j]
-        words = _no_way_between_values(ex, t, j, moves) or _no_way_towards(ex, t, j, moves)
-        if words:
-            stuck[feature.name] = words
-    if not stuck:
-        return _stalled_midpoint(ex, t)
-    (name, words), *others = stuck.items()
-    culprits = [each for each in ex.system.moves if ex.space.names[ex.feature_of(each, t)] == name]
-    told = f" (and likewise for {', '.join(other for other, _ in others[:6])})" if others else ""
-    return Finding(np.ones(len(t), dtype=bool), ", ".join(culprits), lambda i: words + told)
+        moves = [name for name in context.system.moves if context.find_feature(name, triples) == j]
+        obstacle = _find_unreachable_value(context, triples, j, moves) or _find_unreachable_number(
+            context, triples, j, moves
+        )
+        if obstacle:
+            obstacles[feature.name] = obstacle
+    if not obstacles:
+        return _find_stalled_midpoint(context, triples)
+    (name, obstacle), *others = obstacles.items()
+    culprits = [
+        move for move in context.system.moves if context.space.names[context.find_feature(move, triples)] == name
+    ]
+    others_text = (
+        f" (and likewise for {', '.join(feature_name for feature_name, _ in others[:6])})" if others else ""
+    )
+    return LawViolation(np.ones(len(triples), dtype=bool), ", ".join(culprits), lambda i: obstacle + others_text)
 
 
-def _may_have_to_stop(ex: Examined, name: str) -> bool:
+def _is_constrained(context: LawContext, name: str) -> bool:
     """Whether a constraint may rightly keep moves of a feature from going on."""
-    if not ex.space.keeps_constraints:
+    if not context.space.keeps_constraints:
         return False
-    return any(name in constraint.names or not constraint.names for constraint in ex.space.constraints)
+    return any(name in constraint.names or not constraint.names for constraint in context.space.constraints)
 
 
-def _no_way_between_values(ex: Examined, t: Triples, j: int, moves: list[str]) -> str | None:
+def _find_unreachable_value(context: LawContext, triples: Triples, j: int, moves: list[str]) -> str | None:
     """Find a category, or being missing or present, that no sequence of moves leads to."""
-    feature = ex.space.features[j]
-    number = not isinstance(feature, Categorical)  # of a number all that counts here is whether it is there
-    values = [ex.pool[0, j] if number else float(code) for code in range(1 if number else int(feature.high) + 1)]
+    feature = context.space.features[j]
+    is_numeric = not isinstance(feature, Categorical)  # of a number all that counts here is whether it is there
+    values = [
+        context.pool[0, j] if is_numeric else float(code)
+        for code in range(1 if is_numeric else int(feature.high) + 1)
+    ]
     nodes = np.array(values + [np.nan] * feature.nullable)
-    if number and np.isnan(nodes[0]):
+    if is_numeric and np.isnan(nodes[0]):
         nodes[0] = feature.default
     if len(nodes) < 2:
         return None
-    starts = np.array(t.x.codes[np.arange(len(nodes)) % len(t)], order="F")
+    starts = np.array(triples.x.codes[np.arange(len(nodes)) % len(triples)], order="F")
     starts[:, j] = nodes
-    points = Points(ex.space, starts)
-    leads = np.eye(len(nodes), dtype=bool)
+    points = Points(context.space, starts)
+    reachable = np.eye(len(nodes), dtype=bool)
     for name in moves:
-        made = ex.apply(name, points)
-        if isinstance(made, Exception):
+        moved_points = context.apply(name, points)
+        if isinstance(moved_points, Exception):
             continue
-        for i, after in enumerate(made.codes[:, j]):
-            leads[i] |= np.isnan(nodes) if np.isnan(after) else (~np.isnan(nodes) if number else nodes == after)
+        for i, new_code in enumerate(moved_points.codes[:, j]):
+            reachable[i] |= (
+                np.isnan(nodes) if np.isnan(new_code) else (~np.isnan(nodes) if is_numeric else nodes == new_code)
+            )
     for _ in range(len(nodes).bit_length()):  # the ways of length 2, 4, 8, ...
-        leads = leads @ leads
-    if leads.all():
+        reachable = reachable @ reachable
+    if reachable.all():
         return None
-    i, k = (int(node) for node in np.argwhere(~leads)[0])
-    here, there = (
-        "a value" if number and not np.isnan(nodes[node]) else ex.value(points, node, j) for node in (i, k)
+    i, k = (int(node) for node in np.argwhere(~reachable)[0])
+    start_text, end_text = (
+        "a value" if is_numeric and not np.isnan(nodes[node]) else context.format_value(points, node, j)
+        for node in (i, k)
     )
     if not moves:
-        return f"no move changes {feature.name!r}: {there} is never reached from {here}"
-    return f"no sequence of {_listed(moves)} leads from {feature.name} = {here} to {there}, which is never reached"
+        return f"no move changes {feature.name!r}: {end_text} is never reached from {start_text}"
+    return f"no sequence of {_format_moves(moves)} leads from {feature.name} = {start_text} to {end_text}, which is never reached"
 
 
-def _no_way_towards(ex: Examined, t: Triples, j: int, moves: list[str]) -> str | None:
+def _find_unreachable_number(context: LawContext, triples: Triples, j: int, moves: list[str]) -> str | None:
     """Find a number from which no move goes in the direction of another."""
-    feature = ex.space.features[j]
+    feature = context.space.features[j]
     if isinstance(feature, Categorical):
         return None
-    here, there = t.x.codes[:, j], t.y.codes[:, j]
-    least = feature.step * (1 + 1e-9) if ex.declared and feature.step_given else 0.0
-    rows = np.flatnonzero(np.abs(there - here) > least)
-    towards = np.zeros(len(rows), dtype=bool)
+    start_codes, target_codes = triples.x.codes[:, j], triples.y.codes[:, j]
+    min_gap = feature.step * (1 + 1e-9) if context.declared and feature.step_given else 0.0
+    rows = np.flatnonzero(np.abs(target_codes - start_codes) > min_gap)
+    approaches = np.zeros(len(rows), dtype=bool)
     for name in moves:
-        made = ex.apply(name, t.x)
-        if not isinstance(made, Exception):
-            towards |= np.sign(made.codes[rows, j] - here[rows]) == np.sign(there[rows] - here[rows])
-    if towards.all():
+        moved_points = context.apply(name, triples.x)
+        if not isinstance(moved_points, Exception):
+            approaches |= np.sign(moved_points.codes[rows, j] - start_codes[rows]) == np.sign(
+                target_codes[rows] - start_codes[rows]
+            )
+    if approaches.all():
         return None
-    i = int(rows[np.argmax(~towards)])
-    start, target = ex.value(t.x, i, j), ex.value(t.y, i, j)
+    i = int(rows[np.argmax(~approaches)])
+    start, target = context.format_value(triples.x, i, j), context.format_value(triples.y, i, j)
     if not moves:
         return f"no move changes {feature.name!r}: {target} is never reached from {start}"
-    return f"{_listed(moves)} lead no nearer from {feature.name} = {start} to {target}, which is never reached"
+    return (
+        f"{_format_moves(moves)} lead no nearer from {feature.name} = {start} to {target}, which is never reached"
+    )
 
 
-def _listed(moves: list[str]) -> str:
+def _format_moves(moves: list[str]) -> str:
     return " and ".join(moves[:4]) + (" and so on" if len(moves) > 4 else "")
 
 
-def _stalled_midpoint(ex: Examined, t: Triples) -> Finding | None:
+def _find_stalled_midpoint(context: LawContext, triples: Triples) -> LawViolation | None:
     """Find two points between which repeated midpoints, in either order, do not get from one to the other."""
-    if ex.system.midpoint is None:
+    if context.system.midpoint is None:
         return None
-    target, start = t.y.take(slice(0, 100)), t.x.take(slice(0, 100))
-    end = _midpoints(ex, target, start, target_first=True)
+    target, start = triples.y.take(slice(0, 100)), triples.x.take(slice(0, 100))
+    end = _repeat_midpoint(context, target, start, target_first=True)
     if end is None:
         return None  # told by the law of closure
-    arrived = _arrived(ex, t, end, target)
-    if not arrived.all() and (other := _midpoints(ex, target, start, target_first=False)) is not None:
-        arrived |= _arrived(ex, t, other, target)
-    bad = np.zeros(len(t), dtype=bool)
-    bad[: len(start)] = ~arrived
-    return Finding(bad, ex.midpoint_name, partial(_told_stall, ex, end, target))
+    arrived = _find_arrivals(context, triples, end, target)
+    if (
+        not arrived.all()
+        and (reverse_end := _repeat_midpoint(context, target, start, target_first=False)) is not None
+    ):
+        arrived |= _find_arrivals(context, triples, reverse_end, target)
+    broken_rows = np.zeros(len(triples), dtype=bool)
+    broken_rows[: len(start)] = ~arrived
+    return LawViolation(broken_rows, context.midpoint_name, partial(_format_stall, context, end, target))
 
 
-def _told_stall(ex: Examined, end: Points, target: Points, i: int) -> str:
-    away = short(ex.distance(end.take(slice(i, i + 1)), target.take(slice(i, i + 1)))[0])
-    return f"midpoints with y, over and over, end {away} away from y: {ex.changes(target, end, i)}"
+def _format_stall(context: LawContext, end: Points, target: Points, i: int) -> str:
+    gap_text = format_short(context.distance(end.take(slice(i, i + 1)), target.take(slice(i, i + 1)))[0])
+    return f"midpoints with y, over and over, end {gap_text} away from y: {context.format_changes(target, end, i)}"
 
 
-def _midpoints(ex: Examined, target: Points, here: Points, target_first: bool) -> Points | None:
-    morphism = ex.system.datamorphisms[ex.midpoint_name]
-    for _ in range(MOST_MIDPOINTS):
+def _repeat_midpoint(context: LawContext, target: Points, start: Points, target_first: bool) -> Points | None:
+    morphism = context.system.datamorphisms[context.midpoint_name]
+    for _ in range(MAX_MIDPOINTS):
         try:
-            nearer = morphism.morph(*((target, here) if target_first else (here, target)), lenient=True)
+            midpoints = morphism.morph(*((target, start) if target_first else (start, target)), lenient=True)
         except TestSystemError:
             return None
-        stands = nearer.same(here).all()
-        here = nearer
-        if stands or np.allclose(here.codes, target.codes, rtol=1e-9, atol=1e-9, equal_nan=True):
+        stalled = midpoints.same(start).all()
+        start = midpoints
+        if stalled or np.allclose(start.codes, target.codes, rtol=1e-9, atol=1e-9, equal_nan=True):
             break
-    return here
+    return start
 
 
-def _arrived(ex: Examined, t: Triples, end: Points, target: Points) -> Mask:
+def _find_arrivals(context: LawContext, triples: Triples, end: Points, target: Points) -> Mask:
     """Tell which rows have arrived, leaving aside the features that moves alone bring home."""
-    rest = end.codes.copy()
-    for j, feature in enumerate(ex.space.features):
-        if isinstance(feature, Categorical) or (feature.kind == "integer" and _has_unit_move(ex, t, j)):
-            rest[:, j] = target.codes[:, j]
-    gap = geometry.distance(ex.space, rest, target.codes)
-    discrete = geometry.discrete_distance(ex.space, rest, target.codes)
+    remaining = end.codes.copy()
+    for j, feature in enumerate(context.space.features):
+        if isinstance(feature, Categorical) or (feature.kind == "integer" and _has_unit_move(context, triples, j)):
+            remaining[:, j] = target.codes[:, j]
+    gap = geometry.distance(context.space, remaining, target.codes)
+    discrete = geometry.discrete_distance(context.space, remaining, target.codes)
     largest = np.nan_to_num(np.abs(target.codes)).max(axis=1)
     return (discrete == 0) & (gap <= 1e-6 * (1 + largest))
 
 
-def _has_unit_move(ex: Examined, t: Triples, j: int) -> bool:
-    about_it = (ex.apply(name, t.x) for name in ex.system.moves if ex.feature_of(name, t) == j)
-    lengths = (made.codes[:, j] - t.x.codes[:, j] for made in about_it if not isinstance(made, Exception))
+def _has_unit_move(context: LawContext, triples: Triples, j: int) -> bool:
+    results = (
+        context.apply(name, triples.x) for name in context.system.moves if context.find_feature(name, triples) == j
+    )
+    lengths = (
+        moved_points.codes[:, j] - triples.x.codes[:, j]
+        for moved_points in results
+        if not isinstance(moved_points, Exception)
+    )
     return any((np.abs(length) == 1).any() for length in lengths)

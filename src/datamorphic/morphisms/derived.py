@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import did_you_mean, positive
+from .._checks import suggest_name, validate_positive
 from ..cases import TestSet
 from ..errors import DataError, TestSystemError
 from ..space import geometry
-from ..space.neighbours import nearest
+from ..space.neighbours import find_nearest
 from ..space.points import Points
 from ..space.space import Space
-from ..strategies.terrain import Step, Terrain, native
-from .marks import Mark
-from .morphism import Morphism, plain
+from ..strategies.terrain import Step, Terrain, build_native_terrain
+from .marks import MorphismMark
+from .morphism import Morphism, normalize_name
 from .system import TestSystem
 
 if TYPE_CHECKING:
@@ -30,64 +30,73 @@ def derive(space: Space, sut: Executor | None = None, name: str | None = None) -
     """Return the test system every space has: ``up_<feature>``, ``down_<feature>`` and ``midpoint``."""
     morphisms = []
     for kind, feature in space.move_names:
-        mark = Mark("datamorphism", feature=feature, step=space.reach(feature) if kind in ("up", "down") else 1.0)
-        morphisms.append(_native(f"{kind}_{feature}", mark, lambda p, k=kind, f=feature: p.space.move(p, k, f), 1))
-    morphisms.append(_native("midpoint", Mark("datamorphism"), lambda a, b: a.space.midpoint(a, b), 2))
+        mark = MorphismMark(
+            "datamorphism", feature=feature, step=space.reach(feature) if kind in ("up", "down") else 1.0
+        )
+        morphisms.append(
+            _make_native_morphism(f"{kind}_{feature}", mark, lambda p, k=kind, f=feature: p.space.move(p, k, f), 1)
+        )
+    morphisms.append(
+        _make_native_morphism("midpoint", MorphismMark("datamorphism"), lambda a, b: a.space.midpoint(a, b), 2)
+    )
     return TestSystem(name or (sut.name if sut else "space"), morphisms, space=space, sut=sut)
 
 
-def terrain(system: TestSystem, moves: Iterable[str] | None = None) -> Terrain:
+def build_terrain(system: TestSystem, moves: Iterable[str] | None = None) -> Terrain:
     """Return the moves (all, or those that are named), the midpoint and the distance of a test system."""
     space = system.known_space()
-    own = native(space)
+    native_terrain = build_native_terrain(space)
     steps: dict[str, Step] = {
-        name: own.moves[name] if move.derived else _step(system, move) for name, move in system.moves.items()
-    } or dict(own.moves)
+        name: native_terrain.moves[name] if move.derived else _to_step(system, move)
+        for name, move in system.moves.items()
+    } or dict(native_terrain.moves)
     if moves is not None:
-        steps = _chosen(steps, moves, system.name)
+        steps = _select_moves(steps, moves, system.name)
     mid, distance = system.midpoint, system.distance
     return Terrain(
         space,
         steps,
-        own.midpoint if mid is None or mid.derived else lambda a, b: mid.morph(a, b),
-        own.distance
+        native_terrain.midpoint if mid is None or mid.derived else lambda a, b: mid.morph(a, b),
+        native_terrain.distance
         if distance is None
         else lambda a, b: np.asarray(distance(a.frame, b.frame), dtype=np.float64),
         straight=mid is None or mid.derived,
     )
 
 
-def _chosen(steps: Mapping[str, Step], wanted: Iterable[str], owner: str) -> dict[str, Step]:
+def _select_moves(steps: Mapping[str, Step], names: Iterable[str], owner: str) -> dict[str, Step]:
     """Return some moves, found whatever the style of their names; a feature's name stands for all its moves."""
-    chosen: dict[str, Step] = {}
-    for name in [wanted] if isinstance(wanted, str) else wanted:
-        alike = [known for known in steps if plain(known) == plain(str(name))]
-        alike = alike or [known for known in steps if plain(known.partition("_")[2]) == plain(str(name))]
-        if not alike:
-            raise TestSystemError(f"{owner} has no move {name!r}. {did_you_mean(name, steps)}")
-        chosen |= {known: steps[known] for known in alike}
-    if not chosen:
+    selection: dict[str, Step] = {}
+    for name in [names] if isinstance(names, str) else names:
+        matches = [known for known in steps if normalize_name(known) == normalize_name(str(name))]
+        matches = matches or [
+            known for known in steps if normalize_name(known.partition("_")[2]) == normalize_name(str(name))
+        ]
+        if not matches:
+            raise TestSystemError(f"{owner} has no move {name!r}. {suggest_name(name, steps)}")
+        selection |= {known: steps[known] for known in matches}
+    if not selection:
         raise TestSystemError(f"A walk needs at least one move. {owner} has {', '.join(map(repr, steps))}.")
-    return chosen
+    return selection
 
 
-def _step(system: TestSystem, move: Morphism) -> Step:
+def _to_step(system: TestSystem, move: Morphism) -> Step:
     """Return a declared move as a step; a case that its filter rejects stays where it is."""
     if move.mark.filter is None:
         return lambda points, rng: move.morph(points, rng=rng)
-    accepts = system.find("case_filter", move.mark.filter)
+    case_filter = system.find("case_filter", move.mark.filter)
 
     def step(points: Points, rng: np.random.Generator) -> Points:
-        fit = np.flatnonzero(accepts.per_case(TestSet.of_seeds(points, move.name)))
+        rows = np.flatnonzero(case_filter.evaluate_cases(TestSet.of_seeds(points, move.name)))
         codes = np.array(points.codes, order="F")
-        if fit.size:
-            codes[fit] = move.morph(points.take(fit), rng=rng).codes
+        if rows.size:
+            codes[rows] = move.morph(points.take(rows), rng=rng).codes
         return Points(points.space, codes)
 
     return step
 
 
-def as_test_system(source: Any) -> TestSystem:
+def to_test_system(source: Any) -> TestSystem:
     """Return the test system of whatever was given: one, its source, a space, or a frame."""
     import pandas as pd
 
@@ -98,7 +107,7 @@ def as_test_system(source: Any) -> TestSystem:
     return TestSystem.collect(source)
 
 
-def _native(name: str, mark: Mark, function: object, arity: int) -> Morphism:
+def _make_native_morphism(name: str, mark: MorphismMark, function: object, arity: int) -> Morphism:
     return Morphism(name, mark, function, arity, f"derived {name}", derived=True)  # type: ignore[arg-type]
 
 
@@ -108,7 +117,7 @@ def _native(name: str, mark: Mark, function: object, arity: int) -> Morphism:
 def nearest_distance(tests: TestSet, *, scaled: bool = True) -> Numbers:
     """Return for each case its distance to the nearest other one; inf for a case that is alone."""
     # each case is its own nearest; the second nearest is the nearest other
-    return nearest(tests.space, tests.inputs.codes, tests.inputs.codes, 2, scaled=scaled)[0][:, 1]
+    return find_nearest(tests.space, tests.inputs.codes, tests.inputs.codes, 2, scaled=scaled)[0][:, 1]
 
 
 def mean_nearest_distance(tests: TestSet, *, scaled: bool = True) -> float:
@@ -138,12 +147,12 @@ def label_balance(tests: TestSet) -> float:
 
 def too_close(tests: TestSet, limit: float, *, scaled: bool = True) -> npt.NDArray[np.bool_]:
     """Tell which cases lie nearer than `limit` to another one."""
-    return nearest_distance(tests, scaled=scaled) < positive("limit", "too_close", limit)
+    return nearest_distance(tests, scaled=scaled) < validate_positive("limit", "too_close", limit)
 
 
 def thin_out(tests: TestSet, limit: float, *, scaled: bool = True) -> TestSet:
     """Return a largest-first-come subset in which no two cases are nearer than `limit`."""
-    positive("limit", "thin_out", limit)
+    validate_positive("limit", "thin_out", limit)
     codes, space = tests.inputs.codes, tests.space
     alive = np.ones(len(tests), dtype=bool)
     for row in range(len(tests)):

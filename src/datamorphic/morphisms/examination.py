@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import short
+from .._checks import format_short
 from ..errors import DatamorphicError, TestSystemError
 from ..outputs import Outputs
 from ..space import geometry
-from ..space.columns import UNKNOWN
+from ..space.columns import UNKNOWN_CATEGORY_CODE
 from ..space.features import Categorical
 from ..space.points import Points
-from ..sut.guard import Guarded
+from ..sut.guard import GuardedSystem
 from .morphism import Morphism
-from .search import POOL, pool_of
+from .search import POOL_ROWS, build_pool
 from .system import TestSystem
 
 if TYPE_CHECKING:
@@ -49,68 +49,68 @@ class Triples:
 
 
 @dataclass(frozen=True)
-class Finding:
+class LawViolation:
     """Which rows break a law, which function is to blame, and how to tell it."""
 
-    bad: Mask
+    broken_rows: Mask
     culprit: str
     explain: Callable[[int], str]
     others: tuple[str, ...] = ()  # functions that break it too
 
 
-def words_of(name: str) -> list[str]:
+def split_words(name: str) -> list[str]:
     """Return the words of a name, whatever its style: ``up_TotalSO2`` is up, total, so2."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return "".join(c if c.isalnum() else " " for c in spaced).casefold().split()
+    spaced_name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return "".join(c if c.isalnum() else " " for c in spaced_name).casefold().split()
 
 
-def _within(part: list[str], whole: list[str]) -> bool:
-    return bool(part) and any(whole[i : i + len(part)] == part for i in range(len(whole)))
+def _has_sequence(part: list[str], words: list[str]) -> bool:
+    return bool(part) and any(words[i : i + len(part)] == part for i in range(len(words)))
 
 
-def plain_label(value: Any) -> Any:
+def to_plain_label(value: Any) -> Any:
     """Return a label without NumPy's wrapping, for words."""
     return value.item() if isinstance(value, np.generic) else value
 
 
-class Examined:
+class LawContext:
     """A test system with its space, and every morphism applied at most once to the same points."""
 
     def __init__(self, system: TestSystem) -> None:
         self.system = system
         self.space = system.known_space()
         self.declared = system.space is not None
-        self._sut: Guarded | None = Guarded(system.sut, recheck=0) if system.sut is not None else None
+        self._sut: GuardedSystem | None = GuardedSystem(system.sut, recheck=0) if system.sut is not None else None
         self.sut_name = system.sut.name if system.sut is not None else ""
-        self._applied: dict[tuple[Any, ...], tuple[tuple[Points, ...], Points | Exception]] = {}
+        self._results: dict[tuple[Any, ...], tuple[tuple[Points, ...], Points | Exception]] = {}
         self._features: dict[str, int] = {}
         #: rows that points are put together from: what the seed maker made where no space is declared
-        self.pool = pool_of(self.space) if self.declared else system.inferred_seeds().codes[:POOL]
+        self.pool = build_pool(self.space) if self.declared else system.inferred_seeds().codes[:POOL_ROWS]
 
     # -- what there is to examine ----------------------------------------------------------------------
 
-    def lacks_morphisms(self) -> str | None:
+    def explain_missing_morphisms(self) -> str | None:
         """Say why nothing can be said of moves and midpoints."""
         return None if self.system.moves or self.system.midpoint else "there are no moves and no midpoint"
 
-    def lacks_midpoint(self) -> str | None:
+    def explain_missing_midpoint(self) -> str | None:
         """Say why nothing can be said of the midpoint."""
         return None if self.system.midpoint else "no binary datamorphism is called mid or midpoint"
 
-    def lacks_moves(self) -> str | None:
+    def explain_missing_moves(self) -> str | None:
         """Say why nothing can be said of moves."""
         return None if self.system.moves else "there are no unary datamorphisms"
 
-    def lacks_steps(self) -> str | None:
+    def explain_missing_steps(self) -> str | None:
         """Say why nothing can be said of steps."""
         if not self.system.moves:
-            return self.lacks_moves()
-        given = self.declared and any(feature.step_given for feature in self.space.features)
-        if given or any(m.mark.step is not None for m in self.system.moves.values()):
+            return self.explain_missing_moves()
+        has_declared_step = self.declared and any(feature.step_given for feature in self.space.features)
+        if has_declared_step or any(m.mark.step is not None for m in self.system.moves.values()):
             return None
         return "no step is declared, by a space or by @datamorphism(step=...)"
 
-    def lacks_executor(self) -> str | None:
+    def explain_missing_executor(self) -> str | None:
         """Say why nothing can be said of the system under test."""
         return None if self._sut is not None else "there is no executor"
 
@@ -125,36 +125,36 @@ class Examined:
     def apply(self, name: str, *inputs: Points) -> Points | Exception:
         """Return what a datamorphism makes of points, or the error it made."""
         key = (name, *(id(points) for points in inputs))
-        if key not in self._applied:
+        if key not in self._results:
             try:
                 result: Points | Exception = self.system.datamorphisms[name].morph(*inputs, lenient=True)
             except TestSystemError as error:
                 result = error
-            if len(self._applied) > 1000:
-                self._applied.clear()  # single triples while shrinking
+            if len(self._results) > 1000:
+                self._results.clear()  # single triples while shrinking
             # The inputs are kept with the result: an id is only good as long as its object lives.
-            self._applied[key] = inputs, result
-        return self._applied[key][1]
+            self._results[key] = inputs, result
+        return self._results[key][1]
 
-    def moves(self, t: Triples) -> Iterator[tuple[str, Points | Exception]]:
+    def apply_moves(self, triples: Triples) -> Iterator[tuple[str, Points | Exception]]:
         """Yield every move with what it makes of x."""
         for name in self.system.moves:
-            yield name, self.apply(name, t.x)
+            yield name, self.apply(name, triples.x)
 
-    def everything(self, t: Triples) -> Iterator[tuple[str, Points | Exception]]:
+    def apply_all(self, triples: Triples) -> Iterator[tuple[str, Points | Exception]]:
         """Yield every move, and the midpoint, with what they make of x and y."""
-        yield from self.moves(t)
+        yield from self.apply_moves(triples)
         if self.system.midpoint is not None:
-            yield self.midpoint_name, self.apply(self.midpoint_name, t.x, t.y)
+            yield self.midpoint_name, self.apply(self.midpoint_name, triples.x, triples.y)
 
     def distance(self, a: Points, b: Points) -> Numbers:
         """Return distances by the system's own metric, or by the space's."""
-        own = self.system.distance
-        if own is None:
+        own_distance = self.system.distance
+        if own_distance is None:
             with np.errstate(invalid="ignore"):
                 return geometry.distance(self.space, a.codes, b.codes)
         try:
-            values = np.asarray(own(a.frame, b.frame), dtype=np.float64)
+            values = np.asarray(own_distance(a.frame, b.frame), dtype=np.float64)
         except DatamorphicError:
             raise
         except Exception as error:
@@ -172,54 +172,56 @@ class Examined:
         assert self._sut is not None
         return self._sut.execute(points)
 
-    def remark(self) -> str:
+    def format_failures(self) -> str:
         """Say on how many inputs the system failed, if it did."""
-        failed = sum(self._sut.health.failed.values()) if self._sut is not None else 0
-        return f"it failed on some inputs, {failed:,} times in all" if failed else ""
+        failure_count = sum(self._sut.health.status_counts.values()) if self._sut is not None else 0
+        return f"it failed on some inputs, {failure_count:,} times in all" if failure_count else ""
 
-    def one_by_one(self, points: Points) -> Outputs:
+    def execute_row_by_row(self, points: Points) -> Outputs:
         """Ask the system under test row by row."""
         return Outputs.concat([self.execute(point) for point in points])
 
     # -- what a move is about ----------------------------------------------------------------------------
 
-    def feature_of(self, name: str, t: Triples) -> int:
+    def find_feature(self, name: str, triples: Triples) -> int:
         """Return the feature a move is about: declared, or in its name, or the one it changes most often."""
         if name not in self._features:
             morphism = self.system.moves[name]
-            self._features[name] = self._guess_feature(morphism, t)
+            self._features[name] = self._guess_feature(morphism, triples)
         return self._features[name]
 
-    def _guess_feature(self, morphism: Morphism, t: Triples) -> int:
+    def _guess_feature(self, morphism: Morphism, triples: Triples) -> int:
         if morphism.mark.feature is not None:
             return self.space.position(morphism.mark.feature)
-        applied = self.apply(morphism.name, t.x)
+        moved_points = self.apply(morphism.name, triples.x)
         changes = (
-            np.zeros(len(self.space)) if isinstance(applied, Exception) else self.changed(t.x, applied).sum(axis=0)
+            np.zeros(len(self.space))
+            if isinstance(moved_points, Exception)
+            else self.find_changes(triples.x, moved_points).sum(axis=0)
         )
-        words = words_of(morphism.name)
-        named = [j for j, name in enumerate(self.space.names) if _within(words_of(name), words)]
-        moved = [j for j in named if changes[j]] or (named if not changes.any() else [])
-        if moved:
-            return max(moved, key=lambda j: len(self.space.names[j]))  # "total_so2" before "so2"
+        words = split_words(morphism.name)
+        candidates = [j for j, name in enumerate(self.space.names) if _has_sequence(split_words(name), words)]
+        matches = [j for j in candidates if changes[j]] or (candidates if not changes.any() else [])
+        if matches:
+            return max(matches, key=lambda j: len(self.space.names[j]))  # "total_so2" before "so2"
         return int(np.argmax(changes))
 
-    def step_of(self, name: str, t: Triples) -> float | None:
+    def find_step(self, name: str, triples: Triples) -> float | None:
         """Return how far a move may go, or None where nobody said."""
-        declared = self.system.moves[name].mark.step
-        if declared is not None:
-            return float(declared)
-        feature = self.space.features[self.feature_of(name, t)]
+        declared_step = self.system.moves[name].mark.step
+        if declared_step is not None:
+            return float(declared_step)
+        feature = self.space.features[self.find_feature(name, triples)]
         return self.space.reach(feature.name) if self.declared and feature.step_given else None
 
-    def changed(self, before: Points, after: Points) -> Mask:
+    def find_changes(self, before: Points, after: Points) -> Mask:
         """Tell feature by feature what differs."""
         a, b = before.codes, after.codes
         with np.errstate(invalid="ignore"):
-            near = np.isfinite(b) & (np.abs(a - b) <= 1e-12 * (np.abs(a) + np.abs(b)))
-        return ~(near | (a == b) | (np.isnan(a) & np.isnan(b)))
+            nearly_equal = np.isfinite(b) & (np.abs(a - b) <= 1e-12 * (np.abs(a) + np.abs(b)))
+        return ~(nearly_equal | (a == b) | (np.isnan(a) & np.isnan(b)))
 
-    def outside(self, points: Points) -> Mask:
+    def find_outside_values(self, points: Points) -> Mask:
         """Tell feature by feature what is no value of the space (bounds count only if they were declared)."""
         codes = points.codes
         outside = np.zeros(codes.shape, dtype=bool)
@@ -229,7 +231,7 @@ class Examined:
             if not feature.nullable:
                 outside[:, j] |= missing
             if isinstance(feature, Categorical):
-                outside[:, j] |= column == UNKNOWN
+                outside[:, j] |= column == UNKNOWN_CATEGORY_CODE
                 continue
             outside[:, j] |= np.isinf(column)
             if feature.kind == "integer":
@@ -239,7 +241,7 @@ class Examined:
                 outside[:, j] |= (column < feature.low - slack) | (column > feature.high + slack)
         return outside
 
-    def invalid(self, points: Points) -> Mask:
+    def find_invalid_rows(self, points: Points) -> Mask:
         """Tell which rows break a constraint the space says is kept."""
         return (
             ~self.space.satisfied(points.codes)
@@ -247,80 +249,84 @@ class Examined:
             else np.zeros(len(points), dtype=bool)
         )
 
-    def nothing_between(self, a: Points, b: Points) -> Mask:
+    def find_adjacent_rows(self, a: Points, b: Points) -> Mask:
         """Tell where no point lies between two: equal real numbers, and discrete parts at most 1 apart."""
         discrete = geometry.discrete_distance(self.space, a.codes, b.codes)
-        real = [j for j, feature in enumerate(self.space.features) if feature.kind == "continuous"]
-        x, y = a.codes[:, real], b.codes[:, real]
-        apart = np.nan_to_num(np.abs(x - y))
+        continuous = [j for j, feature in enumerate(self.space.features) if feature.kind == "continuous"]
+        x, y = a.codes[:, continuous], b.codes[:, continuous]
+        gap = np.nan_to_num(np.abs(x - y))
         # A difference that is lost when added to 1 is none for the distance either.
-        return (discrete <= 1) & (apart <= 1e-12 * (1 + np.nan_to_num(np.abs(x)))).all(axis=1)
+        return (discrete <= 1) & (gap <= 1e-12 * (1 + np.nan_to_num(np.abs(x)))).all(axis=1)
 
     # -- words -------------------------------------------------------------------------------------------
 
-    def value(self, points: Points, i: int, j: int) -> str:
+    def format_value(self, points: Points, i: int, j: int) -> str:
         """Return one value of one point as the user writes it."""
         code, feature = points.codes[i, j], self.space.features[j]
         if np.isnan(code):
             return "missing"
         if isinstance(feature, Categorical):
             return str(feature.values[int(code)]) if 0 <= code <= feature.high else "something that is no category"
-        return "something that is no number" if np.isinf(code) else short(code)
+        return "something that is no number" if np.isinf(code) else format_short(code)
 
-    def told_error(self, error: Exception, points: Points, i: int) -> str:
+    def format_error(self, error: Exception, points: Points, i: int) -> str:
         """Return what a function raised, with the input it was given if that is a single one."""
-        return str(error) + (f" It was given {self.told(points, i)}." if len(points) == 1 else "")
+        return str(error) + (f" It was given {self.format_point(points, i)}." if len(points) == 1 else "")
 
-    def told(self, points: Points, i: int, which: list[int] | None = None) -> str:
+    def format_point(self, points: Points, i: int, features: list[int] | None = None) -> str:
         """Return a point in words, the features in `which` or all of them."""
-        chosen = which if which is not None else list(range(len(self.space)))
-        shown = ", ".join(f"{self.space.names[j]} = {self.value(points, i, j)}" for j in chosen[:8])
-        return shown + (", ..." if len(chosen) > 8 else "")
+        positions = features if features is not None else list(range(len(self.space)))
+        text = ", ".join(f"{self.space.names[j]} = {self.format_value(points, i, j)}" for j in positions[:8])
+        return text + (", ..." if len(positions) > 8 else "")
 
-    def told_pair(self, x: Points, y: Points, i: int) -> str:
+    def format_pair(self, x: Points, y: Points, i: int) -> str:
         """Return two points in words, with only the features in which they differ."""
-        apart = np.flatnonzero(self.changed(x.take(slice(i, i + 1)), y.take(slice(i, i + 1)))[0]).tolist()
-        if not apart:
-            return f"where x and y are the same point: {self.told(x, i)}"
-        rest = "" if len(apart) == len(self.space) else " and all else is equal"
-        return f"where x has {self.told(x, i, apart)} and y has {self.told(y, i, apart)}{rest}"
+        positions = np.flatnonzero(self.find_changes(x.take(slice(i, i + 1)), y.take(slice(i, i + 1)))[0]).tolist()
+        if not positions:
+            return f"where x and y are the same point: {self.format_point(x, i)}"
+        rest = "" if len(positions) == len(self.space) else " and all else is equal"
+        return f"where x has {self.format_point(x, i, positions)} and y has {self.format_point(y, i, positions)}{rest}"
 
-    def changes(self, before: Points, after: Points, i: int, which: Mask | None = None) -> str:
+    def format_changes(self, before: Points, after: Points, i: int, features: Mask | None = None) -> str:
         """Return what changed from one point to another, in words."""
         mask = (
-            which
-            if which is not None
-            else self.changed(before.take(slice(i, i + 1)), after.take(slice(i, i + 1)))[0]
+            features
+            if features is not None
+            else self.find_changes(before.take(slice(i, i + 1)), after.take(slice(i, i + 1)))[0]
         )
-        chosen = np.flatnonzero(mask).tolist()
-        told = [
-            f"{self.space.names[j]!r} from {self.value(before, i, j)} to {self.value(after, i, j)}"
-            for j in chosen[:4]
+        positions = np.flatnonzero(mask).tolist()
+        parts = [
+            f"{self.space.names[j]!r} from {self.format_value(before, i, j)} to {self.format_value(after, i, j)}"
+            for j in positions[:4]
         ]
-        more = f" and {len(chosen) - 4} more" if len(chosen) > 4 else ""
-        return (", ".join(told) or "nothing") + more
+        more_text = f" and {len(positions) - 4} more" if len(positions) > 4 else ""
+        return (", ".join(parts) or "nothing") + more_text
 
-    def told_invalid(self, name: str, made: Points, i: int) -> str:
+    def format_invalid(self, name: str, result: Points, i: int) -> str:
         """Return which constraint a morphism broke, in words."""
-        broken = next(c for c in self.space.constraints if not c.satisfied(self.space, made.codes[i : i + 1])[0])
-        return f"{name} breaks the constraint {broken}: {self.told(made, i)}"
+        constraint = next(
+            c for c in self.space.constraints if not c.satisfied(self.space, result.codes[i : i + 1])[0]
+        )
+        return f"{name} breaks the constraint {constraint}: {self.format_point(result, i)}"
 
-    def told_outside(self, name: str, made: Points, outside: Mask, i: int) -> str:
+    def format_outside(self, name: str, result: Points, outside: Mask, i: int) -> str:
         """Return which value a morphism made that is none, in words."""
         j = int(np.argmax(outside[i]))
         feature = self.space.features[j]
-        return f"{name} set {feature.name!r} to {self.value(made, i, j)}; allowed is: {feature.describe()}"
+        return (
+            f"{name} set {feature.name!r} to {self.format_value(result, i, j)}; allowed is: {feature.describe()}"
+        )
 
-    def not_between(self, x: Points, y: Points, middle: Points, i: int) -> str:
+    def format_not_between(self, x: Points, y: Points, middle: Points, i: int) -> str:
         """Say which features of a midpoint do not lie between those of the ends."""
         low, high = np.fmin(x.codes[i], y.codes[i]), np.fmax(x.codes[i], y.codes[i])
         slack = 1e-9 * (1 + np.abs(high))
-        wrong = np.flatnonzero((middle.codes[i] < low - slack) | (middle.codes[i] > high + slack))
-        if not wrong.size:
+        positions = np.flatnonzero((middle.codes[i] < low - slack) | (middle.codes[i] > high + slack))
+        if not positions.size:
             return ""
-        told = [
-            f"it moved {self.space.names[j]!r} to {self.value(middle, i, j)}, which is not between "
-            f"{self.value(x, i, j)} and {self.value(y, i, j)}"
-            for j in wrong[:2].tolist()
+        parts = [
+            f"it moved {self.space.names[j]!r} to {self.format_value(middle, i, j)}, which is not between "
+            f"{self.format_value(x, i, j)} and {self.format_value(y, i, j)}"
+            for j in positions[:2].tolist()
         ]
-        return "; ".join(told) + "; "
+        return "; ".join(parts) + "; "

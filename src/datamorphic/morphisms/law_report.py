@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .._checks import plural
+from .._checks import pluralize
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,18 +82,16 @@ class LawReport:
     @property
     def tried_first(self) -> dict[str, int]:
         """How many counter-examples of earlier checks were tried, and how many are still breaking, how many mended."""
-        tried = [breaks for result in self.results for breaks in result.first]
-        return {"tried": len(tried), "breaking": sum(tried), "mended": len(tried) - sum(tried)}
+        outcomes = [breaks for result in self.results for breaks in result.first]
+        return {"tried": len(outcomes), "breaking": sum(outcomes), "mended": len(outcomes) - sum(outcomes)}
 
-    def told_first(self) -> str:
+    def format_tried_first(self) -> str:
         """Return what was tried first in words; nothing if nothing was."""
-        first = self.tried_first
-        if not first["tried"]:
+        counts = self.tried_first
+        if not counts["tried"]:
             return ""
-        tried = plural(first["tried"], "counter-example")
-        return (
-            f"tried first: {tried} of earlier checks, {first['breaking']} still breaking, {first['mended']} mended"
-        )
+        tried_text = pluralize(counts["tried"], "counter-example")
+        return f"tried first: {tried_text} of earlier checks, {counts['breaking']} still breaking, {counts['mended']} mended"
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.results), *filter(None, [self.told_first()])])
+        return "\n".join([*map(str, self.results), *filter(None, [self.format_tried_first()])])

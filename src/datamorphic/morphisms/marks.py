@@ -11,16 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
-from .._checks import did_you_mean
+from .._checks import suggest_name
 from ..errors import TestSystemError
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
-ATTRIBUTE = "__datamorphic__"
+MARK_ATTRIBUTE = "__datamorphic__"
 
 
 @dataclass(frozen=True)
-class Mark:
+class MorphismMark:
     """What a decorator wrote down."""
 
     kind: str
@@ -36,23 +36,23 @@ class Mark:
     message: str = ""
 
 
-def mark_of(function: object) -> Mark | None:
+def get_mark(function: object) -> MorphismMark | None:
     """Return the mark a function carries, if any."""
     # a staticmethod or classmethod hides the function it was made of
-    mark = getattr(getattr(function, "__func__", function), ATTRIBUTE, None)
-    return mark if isinstance(mark, Mark) else None
+    mark = getattr(getattr(function, "__func__", function), MARK_ATTRIBUTE, None)
+    return mark if isinstance(mark, MorphismMark) else None
 
 
-def _own_function(target: Callable[..., Any]) -> Any:
-    def call(*arguments: Any, **named: Any) -> Any:
-        return target(*arguments, **named)
+def _wrap_callable(target: Callable[..., Any]) -> Any:
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        return target(*arguments, **keywords)
 
     call.__name__ = getattr(target, "__name__", type(target).__name__)
     call.__signature__ = inspect.signature(target)  # type: ignore[attr-defined]
     return staticmethod(call)  # it is bound already, or never will be
 
 
-class Marker:
+class MarkDecorator:
     """A decorator that writes down its kind and options: ``@mark`` or ``@mark(option=...)``."""
 
     def __init__(self, kind: str, options: tuple[str, ...], doc: str) -> None:
@@ -61,36 +61,36 @@ class Marker:
         self.__doc__ = doc
 
     @overload
-    def __call__(self, function: Function, /) -> Function: ...
+    def __call__(self, function: AnyFunction, /) -> AnyFunction: ...
     @overload
-    def __call__(self, function: None = None, /, **options: Any) -> Callable[[Function], Function]: ...
+    def __call__(self, function: None = None, /, **options: Any) -> Callable[[AnyFunction], AnyFunction]: ...
     def __call__(self, function: Any = None, /, **options: Any) -> Any:
         """Leave the mark on a function, or return what will."""
         for option in options:
             if option not in self.options:
                 raise TestSystemError(
-                    f"@{self.kind} has no option {option!r}. {did_you_mean(option, self.options)}"
+                    f"@{self.kind} has no option {option!r}. {suggest_name(option, self.options)}"
                 )
-        mark = Mark(self.kind, **options)
+        mark = MorphismMark(self.kind, **options)
 
-        def leave(target: Any) -> Any:
+        def mark_function(target: Any) -> Any:
             if isinstance(target, staticmethod | classmethod):
-                setattr(target.__func__, ATTRIBUTE, mark)
+                setattr(target.__func__, MARK_ATTRIBUTE, mark)
                 return target
             if not callable(target):
                 raise TestSystemError(f"@{self.kind} marks functions. Got {target!r}; options are given by name.")
             if not inspect.isfunction(target):
-                target = _own_function(target)  # a method or builtin of others: not ours to mark
-            setattr(getattr(target, "__func__", target), ATTRIBUTE, mark)
+                target = _wrap_callable(target)  # a method or builtin of others: not ours to mark
+            setattr(getattr(target, "__func__", target), MARK_ATTRIBUTE, mark)
             return target
 
-        return leave if function is None else leave(function)
+        return mark_function if function is None else mark_function(function)
 
     def __repr__(self) -> str:
         return f"@{self.kind}"
 
 
-seed_maker = Marker(
+seed_maker = MarkDecorator(
     "seed_maker",
     ("name",),
     """Mark a function that makes test cases from nothing: ``() -> frame``.
@@ -99,7 +99,7 @@ seed_maker = Marker(
     """,
 )
 
-datamorphism = Marker(
+datamorphism = MarkDecorator(
     "datamorphism",
     ("name", "scalar", "points", "feature", "step", "move", "filter"),
     """Mark a function that makes new inputs from given ones: ``(frame, ...) -> frame``, row by row.
@@ -121,7 +121,7 @@ datamorphism = Marker(
     """,
 )
 
-metamorphism = Marker(
+metamorphism = MarkDecorator(
     "metamorphism",
     ("name", "scalar", "of", "applies_to", "message"),
     """Mark a promise: ``(cases, origins, ...) -> True or False`` for each case.
@@ -139,22 +139,24 @@ metamorphism = Marker(
     """,
 )
 
-case_metric = Marker(
+case_metric = MarkDecorator(
     "case_metric", ("name", "scalar"), "Mark a measure of test cases: ``(tests) -> number`` for each case."
 )
 
-case_filter = Marker(
+case_filter = MarkDecorator(
     "case_filter",
     ("name", "scalar"),
     "Mark a choice of test cases: ``(tests) -> True or False`` for each case, True to keep it.",
 )
 
-set_metric = Marker("set_metric", ("name",), "Mark a measure of a test set: ``(tests) -> number``.")
+set_metric = MarkDecorator("set_metric", ("name",), "Mark a measure of a test set: ``(tests) -> number``.")
 
-set_filter = Marker("set_filter", ("name",), "Mark a function from test set to test set.")
+set_filter = MarkDecorator("set_filter", ("name",), "Mark a function from test set to test set.")
 
-executor = Marker(
+executor = MarkDecorator(
     "executor", ("name", "scalar"), "Mark the function that asks the system under test: ``(frame) -> labels``."
 )
 
-analyser = Marker("analyser", ("name",), "Mark a function that reports on a test set: ``(tests) -> anything``.")
+analyser = MarkDecorator(
+    "analyser", ("name",), "Mark a function that reports on a test set: ``(tests) -> anything``."
+)

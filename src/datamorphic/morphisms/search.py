@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
     from ..space.space import Space
 
-POOL = 256
-MOST_CHANGES = 4
+POOL_ROWS = 256
+MAX_CHANGES_PER_POINT = 4
 
 
-def simplest(feature: Feature) -> float:
+def find_simplest_code(feature: Feature) -> float:
     """Return the code that is easiest to read: 0, or the bound nearest to it."""
     return float(min(max(0.0, feature.low), feature.high))
 
 
-def pool_of(space: Space, rows: int = POOL, seed: int = 0) -> Codes:
+def build_pool(space: Space, rows: int = POOL_ROWS, seed: int = 0) -> Codes:
     """Return rows to build points from: the simplest one, the ends of every range, and random ones."""
     rng = np.random.default_rng(seed)
     if space.keeps_constraints:
         return space.sample(rows, seed=rng, points=True).codes
     pool = np.empty((rows, len(space)))
     for j, feature in enumerate(space.features):
-        low, high = _reach(feature)
+        low, high = _find_draw_range(feature)
         if feature.kind == "continuous":
             digits = max(0, 2 - math.floor(math.log10(feature.step)))
             column = np.clip(np.round(rng.uniform(low, high, rows), min(digits, 300)), low, high)
@@ -48,44 +48,44 @@ def pool_of(space: Space, rows: int = POOL, seed: int = 0) -> Codes:
         column[ends > 0.95] = high
         if feature.nullable:
             column[rng.random(rows) < 0.1] = np.nan
-        column[0] = simplest(feature)
+        column[0] = find_simplest_code(feature)
         pool[:, j] = column
     return pool
 
 
-def _reach(feature: Feature) -> tuple[float, float]:
+def _find_draw_range(feature: Feature) -> tuple[float, float]:
     """The range to draw from: the bounds, or a thousand steps where there is none."""
-    far = 1000 * feature.step
+    open_width = 1000 * feature.step
     low, high = feature.low, feature.high
     if math.isinf(low):
-        low = high - far if math.isfinite(high) else -far
+        low = high - open_width if math.isfinite(high) else -open_width
     if math.isinf(high):
-        high = low + far if math.isfinite(feature.low) else far
+        high = low + open_width if math.isfinite(feature.low) else open_width
     return low, high
 
 
-def points(space: Space, count: int = 3, pool: Codes | None = None) -> SearchStrategy[Codes]:
+def build_points_strategy(space: Space, count: int = 3, pool: Codes | None = None) -> SearchStrategy[Codes]:
     """Return a strategy for `count` points, as a matrix."""
     from hypothesis import strategies as st
 
-    rows = pool_of(space) if pool is None else pool
+    rows = build_pool(space) if pool is None else pool
     if space.keeps_constraints:  # mixing rows would break them
-        chosen = st.lists(st.integers(0, len(rows) - 1), min_size=count, max_size=count)
-        return chosen.map(lambda numbers: rows[numbers])
+        row_numbers = st.lists(st.integers(0, len(rows) - 1), min_size=count, max_size=count)
+        return row_numbers.map(lambda numbers: rows[numbers])
     row = st.integers(0, len(rows) - 1)
     change = st.tuples(st.integers(0, len(space) - 1), row)
-    changes = st.lists(change, max_size=MOST_CHANGES)
+    changes = st.lists(change, max_size=MAX_CHANGES_PER_POINT)
 
     @st.composite
     def draw_points(draw: Any) -> Codes:
-        made: list[Codes] = []
+        points: list[Codes] = []
         for _ in range(count):
-            earlier = draw(st.integers(0, len(made)))  # which earlier point to start from, the last for none
-            base = made[earlier] if earlier < len(made) else rows[draw(row)]
+            base_number = draw(st.integers(0, len(points)))  # which earlier point to start from, the last for none
+            base = points[base_number] if base_number < len(points) else rows[draw(row)]
             point = base.copy()
-            for feature, other in draw(changes):
-                point[feature] = rows[other, feature]
-            made.append(point)
-        return np.array(made)
+            for feature, other_row in draw(changes):
+                point[feature] = rows[other_row, feature]
+            points.append(point)
+        return np.array(points)
 
     return draw_points()

@@ -9,22 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import did_you_mean, is_number, plural, reject, whole_number
+from .._checks import is_number, pluralize, reject, suggest_name, validate_integer
 from ..errors import ArgumentError, DataError, ModelError
 from ..space.points import Points
 from ..space.space import Space
 from ..sut.base import Executor
-from ..sut.clusters import Clustering, assigns
+from ..sut.clusters import NearestRowClusterer, has_predictions
 from ..sut.estimator import Estimator
 from ..sut.wrap import wrap
 from .derived import derive
-from .system import TestSystem, declares_morphisms
+from .system import TestSystem, has_morphisms
 
-SEEDS = 200  # drawn where nobody says how many
+DEFAULT_SEED_CASES = 200  # drawn where nobody says how many
 
 
 @dataclass(frozen=True)
-class Subject:
+class SubjectUnderTest:
     """A system under test with what is needed to explore it.
 
     Attributes
@@ -47,11 +47,11 @@ class Subject:
     sut: Executor
     system: TestSystem
     seeds: Points
-    numbers: bool = False
+    has_numeric_answers: bool = False
     notes: Sequence[str] = field(default_factory=tuple)
 
 
-def subject_of(
+def build_subject(
     model: Any,
     data: Any = None,
     *,
@@ -59,8 +59,8 @@ def subject_of(
     space: Space | None = None,
     seeds: Any = None,
     rng: np.random.Generator,
-    **wrapping: Any,
-) -> Subject:
+    **wrap_options: Any,
+) -> SubjectUnderTest:
     """Return what is to be tested.
 
     `model` is a test system, its class or module, or whatever `wrap` takes, with its options in `wrapping`; `data`
@@ -68,82 +68,86 @@ def subject_of(
     """
     if space is not None and not isinstance(space, Space):
         reject("space", "explore", "a Space", space)
-    if not hasattr(model, "fit") and declares_morphisms(model):  # what learns is no test system
-        return _of_system(TestSystem.collect(model), data, space, seeds, rng)
+    if not hasattr(model, "fit") and has_morphisms(model):  # what learns is no test system
+        return _build_system_subject(TestSystem.collect(model), data, space, seeds, rng)
     if isinstance(data, Space):
         space, data = data, None
     if data is None and not (seeds is None or is_number(seeds)):
         data, seeds = seeds, None  # the inputs to start from are data enough
     notes: list[str] = []
-    if not assigns(model):
+    if not has_predictions(model):
         if data is None:
             raise ArgumentError(f"{type(model).__name__} knows its own rows only. Give the data it was fitted on.")
-        wrapping["name"] = wrapping.get("name") or type(model).__name__
-        model = Clustering(model, _inputs(None, data, target, space, notes))
+        wrap_options["name"] = wrap_options.get("name") or type(model).__name__
+        model = NearestRowClusterer(model, _select_inputs(None, data, target, space, notes))
         notes.append(model.note)
-    sut = copy.copy(wrap(model, **wrapping))  # the caller's own keeps the space it has
+    sut = copy.copy(wrap(model, **wrap_options))  # the caller's own keeps the space it has
     space = space or sut.space
     if data is None:
         if space is None:
             raise ArgumentError(
                 "Exploring a model needs inputs to start from: give data (a frame of real inputs), or a Space to draw from."
             )
-        points = space.sample(SEEDS if seeds is None else _count(seeds), seed=rng, points=True)
+        points = space.sample(
+            DEFAULT_SEED_CASES if seeds is None else _validate_seed_count(seeds), seed=rng, points=True
+        )
     elif isinstance(data, Points):
         space = space or data.space
-        points = _some(space.points(data), seeds, space, rng)
+        points = _select_seeds(space.points(data), seeds, space, rng)
     else:
-        frame = _inputs(sut, data, target, space, notes)
+        frame = _select_inputs(sut, data, target, space, notes)
         space = space or Space.from_frame(frame)
-        points = _some(space.points(frame), seeds, space, rng)
+        points = _select_seeds(space.points(frame), seeds, space, rng)
     if isinstance(sut, Estimator):
-        sut.check_columns(space.names)
+        sut.validate_columns(space.names)
     sut.space = space
     if not len(points):
         raise DataError("The data have no rows: there is nothing to start from.")
-    broken = int((~space.satisfied(points.codes)).sum())
-    if broken:
-        notes.append(f"{plural(broken, 'row')} of the data break the declared constraints.")
-    return Subject(sut.name, sut, derive(space, sut), points, _answers_numbers(sut), notes)
+    invalid_count = int((~space.satisfied(points.codes)).sum())
+    if invalid_count:
+        notes.append(f"{pluralize(invalid_count, 'row')} of the data break the declared constraints.")
+    return SubjectUnderTest(sut.name, sut, derive(space, sut), points, _has_numeric_answers(sut), notes)
 
 
-def _of_system(
+def _build_system_subject(
     system: TestSystem, data: Any, space: Space | None, seeds: Any, rng: np.random.Generator
-) -> Subject:
+) -> SubjectUnderTest:
     if system.sut is None:
         raise ModelError(
             f"{system.name} has no system under test. Mark the function that answers with @dm.executor."
         )
-    known = space or system.known_space()
+    known_space = space or system.known_space()
     if data is not None and not isinstance(data, Space):
-        points = _some(known.points(data), seeds, known, rng)
+        points = _select_seeds(known_space.points(data), seeds, known_space, rng)
     elif seeds is None or is_number(seeds):
-        count = SEEDS if seeds is None else _count(seeds)
+        count = DEFAULT_SEED_CASES if seeds is None else _validate_seed_count(seeds)
         if system.seed_makers:
             points = system.make_seeds(n=count, seed=rng).inputs
             if len(points) > count:
                 points = points.take(slice(0, count))
         else:
-            points = known.sample(count, seed=rng, points=True)
+            points = known_space.sample(count, seed=rng, points=True)
     else:
-        points = known.points(seeds)
-    return Subject(system.name, system.sut, system, points)
+        points = known_space.points(seeds)
+    return SubjectUnderTest(system.name, system.sut, system, points)
 
 
-def _inputs(sut: Executor | None, data: Any, target: str | None, space: Space | None, notes: list[str]) -> Any:
+def _select_inputs(
+    sut: Executor | None, data: Any, target: str | None, space: Space | None, notes: list[str]
+) -> Any:
     """Return the columns of the data that are inputs of the system, as a frame."""
     import pandas as pd
 
-    wanted: Any = getattr(sut, "columns", None)
-    if wanted is None and space is not None:
-        wanted = space.names
+    input_names: Any = getattr(sut, "columns", None)
+    if input_names is None and space is not None:
+        input_names = space.names
     if not isinstance(data, pd.DataFrame):
         if target is not None:
             raise ArgumentError(f"The target {target!r} names a column, and the data are no frame. Leave it out.")
         array = np.asarray(data)
         if array.ndim != 2:
             raise DataError(f"The data must be a frame or a matrix with one row a case. Got shape {array.shape}.")
-        names = list(wanted) if wanted is not None else [f"x{j}" for j in range(array.shape[1])]
+        names = list(input_names) if input_names is not None else [f"x{j}" for j in range(array.shape[1])]
         if len(names) != array.shape[1]:
             raise DataError(f"The data have {array.shape[1]} columns, and {len(names)} inputs are known.")
         frame = pd.DataFrame(array, columns=names)
@@ -151,33 +155,33 @@ def _inputs(sut: Executor | None, data: Any, target: str | None, space: Space | 
     if target is not None:
         if target not in data.columns:
             raise DataError(
-                f"The target column {target!r} is not in the data. {did_you_mean(target, data.columns)}"
+                f"The target column {target!r} is not in the data. {suggest_name(target, data.columns)}"
             )
         data = data.drop(columns=[target])
-    if wanted is None:
+    if input_names is None:
         return data
-    extra = [str(name) for name in data.columns if name not in list(wanted)]
-    if extra and all(name in data.columns for name in wanted):
+    extra = [str(name) for name in data.columns if name not in list(input_names)]
+    if extra and all(name in data.columns for name in input_names):
         notes.append(f"Columns that are no inputs of the model were left out: {', '.join(extra[:5])}.")
-        return data[list(wanted)]
+        return data[list(input_names)]
     return data
 
 
-def _some(points: Points, seeds: Any, space: Space, rng: np.random.Generator) -> Points:
+def _select_seeds(points: Points, seeds: Any, space: Space, rng: np.random.Generator) -> Points:
     """Return the seeds that were asked for: all, a number of them without repetition, or other inputs."""
     if seeds is None:
         return points
     if is_number(seeds):
-        count = _count(seeds)
+        count = _validate_seed_count(seeds)
         return points if count >= len(points) else points.take(rng.permutation(len(points))[:count])
     return space.points(seeds)
 
 
-def _count(seeds: Any) -> int:
-    return whole_number("seeds", "explore", seeds, low=1)
+def _validate_seed_count(seeds: Any) -> int:
+    return validate_integer("seeds", "explore", seeds, low=1)
 
 
-def _answers_numbers(sut: Executor) -> bool:
+def _has_numeric_answers(sut: Executor) -> bool:
     if not isinstance(sut, Estimator) or sut.labels is not None:
         return False
     from sklearn.base import BaseEstimator, is_regressor

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import did_you_mean, generator
-from ..cases import NO_ORIGIN, Kind, TestSet, Verdict
+from .._checks import suggest_name, to_generator
+from ..cases import NO_ORIGIN, CaseKind, TestSet, Verdict
 from ..errors import AmbiguousData, DatamorphicError, TestSystemError
 from ..space.features import Categorical
 from ..space.points import Points
 from ..space.space import Space
 from ..sut.base import Executor, Function
-from .marks import mark_of
-from .morphism import SHAPES, Morphism, plain
+from .marks import get_mark
+from .morphism import ARGUMENT_LIMITS, Morphism, normalize_name
 
-HOW_TO = "Mark functions with @seed_maker, @datamorphism, @metamorphism, @executor, ..."
+MARKING_HINT = "Mark functions with @seed_maker, @datamorphism, @metamorphism, @executor, ..."
 
 
 class TestSystem:
@@ -53,12 +53,12 @@ class TestSystem:
         sut: Executor | None = None,
     ) -> None:
         self.name, self.space, self.distance = name, space, distance
-        self._inferred: Points | None = None
-        self._by_kind: dict[str, dict[str, Morphism]] = {kind: {} for kind in SHAPES}
+        self._inferred_points: Points | None = None
+        self._by_kind: dict[str, dict[str, Morphism]] = {kind: {} for kind in ARGUMENT_LIMITS}
         for morphism in morphisms:
             self._add(morphism)
         self._verify()
-        self.sut = sut or self._executor()
+        self.sut = sut or self._build_executor()
 
     @classmethod
     def collect(cls, source: Any) -> TestSystem:
@@ -91,27 +91,27 @@ class TestSystem:
         else:
             instance = source
         name = getattr(instance, "name", None) or getattr(instance, "__name__", type(instance).__name__)
-        morphisms = list(_find(instance))
+        morphisms = list(_collect_morphisms(instance))
         if not morphisms:
-            raise TestSystemError(f"{name} has no marked functions: it is no test system. {HOW_TO}")
-        space = _attribute(instance, "space", str(name))
+            raise TestSystemError(f"{name} has no marked functions: it is no test system. {MARKING_HINT}")
+        space = _read_attribute(instance, "space", str(name))
         if space is not None and not isinstance(space, Space):
             raise TestSystemError(f"{name}.space must be a Space. It is a {type(space).__name__}.")
-        distance = _attribute(instance, "distance", str(name))
-        if mark_of(distance) is not None:
+        distance = _read_attribute(instance, "distance", str(name))
+        if get_mark(distance) is not None:
             distance = None  # a metric of test cases that happens to be called so
         if distance is not None and not callable(distance):
             raise TestSystemError(f"{name}.distance must be a function of two frames. It is {distance!r}.")
         return cls(str(name), morphisms, space=space, distance=distance)
 
     def _add(self, morphism: Morphism) -> None:
-        others = self._by_kind[morphism.mark.kind]
-        twin = others.get(morphism.name)
-        if twin is not None:
+        same_kind = self._by_kind[morphism.mark.kind]
+        duplicate = same_kind.get(morphism.name)
+        if duplicate is not None:
             raise TestSystemError(
-                f"{morphism.home} and {twin.home} are both {morphism.mark.kind}s named {morphism.name!r}. Rename one."
+                f"{morphism.location} and {duplicate.location} are both {morphism.mark.kind}s named {morphism.name!r}. Rename one."
             )
-        others[morphism.name] = morphism
+        same_kind[morphism.name] = morphism
 
     def _verify(self) -> None:
         """Check what the marks say against each other."""
@@ -119,28 +119,30 @@ class TestSystem:
             mark = morphism.mark
             if mark.feature is not None and self.space is not None and mark.feature not in self.space.names:
                 morphism.fail(
-                    f"names the feature {mark.feature!r}. {did_you_mean(mark.feature, self.space.names)}"
+                    f"names the feature {mark.feature!r}. {suggest_name(mark.feature, self.space.names)}"
                 )
             if mark.step is not None and not (isinstance(mark.step, int | float) and mark.step > 0):
                 morphism.fail(f"declares the step {mark.step!r}, which must be a number above 0.")
-            if mark.filter is not None and not self._match("case_filter", mark.filter):
+            if mark.filter is not None and not self._find_match("case_filter", mark.filter):
                 morphism.fail(
                     f"names the filter {mark.filter!r}, and no @case_filter has that name. "
-                    f"{did_you_mean(mark.filter, self.case_filters) if self.case_filters else ''}"
+                    f"{suggest_name(mark.filter, self.case_filters) if self.case_filters else ''}"
                 )
         for morphism in self.metamorphisms.values():
             mark = morphism.mark
             if mark.applies_to not in (None, "original", "mutant"):
                 morphism.fail(f"applies to {mark.applies_to!r}, which must be 'original' or 'mutant'.")
-            if mark.of is not None and not self._match("datamorphism", mark.of):
+            if mark.of is not None and not self._find_match("datamorphism", mark.of):
                 morphism.fail(
-                    f"is of {mark.of!r}, and no @datamorphism has that name. {did_you_mean(mark.of, self.datamorphisms)}"
+                    f"is of {mark.of!r}, and no @datamorphism has that name. {suggest_name(mark.of, self.datamorphisms)}"
                 )
         if len(self._by_kind["executor"]) > 1:
-            homes = " and ".join(m.home for m in self._by_kind["executor"].values())
-            raise TestSystemError(f"{homes} are both marked @executor. A test system has one system under test.")
+            locations = " and ".join(m.location for m in self._by_kind["executor"].values())
+            raise TestSystemError(
+                f"{locations} are both marked @executor. A test system has one system under test."
+            )
 
-    def _executor(self) -> Executor | None:
+    def _build_executor(self) -> Executor | None:
         for name, morphism in self._by_kind["executor"].items():
             return Function(morphism.function, self.space, scalar=morphism.mark.scalar, name=f"{self.name}.{name}")
         return None
@@ -197,27 +199,29 @@ class TestSystem:
         """The midpoint method: the binary datamorphism called mid or midpoint, or the only one there is."""
         binary = {name: m for name, m in self.datamorphisms.items() if m.arity == 2}
         for name, morphism in binary.items():
-            if plain(name) in ("mid", "midpoint"):
+            if normalize_name(name) in ("mid", "midpoint"):
                 return morphism
         return next(iter(binary.values())) if len(binary) == 1 else None
 
-    def _match(self, kind: str, name: str) -> Morphism | None:
-        known = self._by_kind[kind]
-        if name in known:
-            return known[name]
-        alike = [each for each in known if plain(each) == plain(name)]
-        if len(alike) > 1:
-            raise TestSystemError(f"{name!r} could be any of {', '.join(map(repr, alike))}. Write it as declared.")
-        return known[alike[0]] if alike else None
+    def _find_match(self, kind: str, name: str) -> Morphism | None:
+        morphisms = self._by_kind[kind]
+        if name in morphisms:
+            return morphisms[name]
+        matches = [candidate for candidate in morphisms if normalize_name(candidate) == normalize_name(name)]
+        if len(matches) > 1:
+            raise TestSystemError(
+                f"{name!r} could be any of {', '.join(map(repr, matches))}. Write it as declared."
+            )
+        return morphisms[matches[0]] if matches else None
 
     def find(self, kind: str, name: str) -> Morphism:
         """Return a morphism by kind and name, whatever the style of the name."""
-        found = self._match(kind, name)
-        if found is None:
-            known = self._by_kind[kind]
-            hint = did_you_mean(name, known) if known else f"It has no {kind} at all."
+        morphism = self._find_match(kind, name)
+        if morphism is None:
+            morphisms = self._by_kind[kind]
+            hint = suggest_name(name, morphisms) if morphisms else f"It has no {kind} at all."
             raise TestSystemError(f"{self.name} has no {kind} named {name!r}. {hint}")
-        return found
+        return morphism
 
     def known_space(self) -> Space:
         """Return the declared space, or one read from what the first seed maker makes."""
@@ -225,34 +229,34 @@ class TestSystem:
 
     def inferred_seeds(self) -> Points:
         """Return seeds of the first seed maker, in the space that is read from them."""
-        if self._inferred is None:
+        if self._inferred_points is None:
             if not self.seed_makers:
                 raise TestSystemError(
                     f"{self.name} declares no space and has no seed maker to read one from. "
                     "Add an attribute space = dm.Space([...])."
                 )
             maker = next(iter(self.seed_makers.values()))
-            self._inferred = self._infer(maker, maker.seeds(np.random.default_rng(0), None))
-        return self._inferred
+            self._inferred_points = self._infer_points(maker, maker.make_seeds(np.random.default_rng(0), None))
+        return self._inferred_points
 
-    def _infer(self, maker: Morphism, frame: Any) -> Points:
+    def _infer_points(self, maker: Morphism, frame: Any) -> Points:
         """Read a frame as a space without bounds for numbers: nobody declared any."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", AmbiguousData)
-                read = Space.from_frame(frame)
-            free = [
+                inferred_space = Space.from_frame(frame)
+            unbounded_features = [
                 feature
                 if isinstance(feature, Categorical)
                 else type(feature)(feature.name, step=feature.step, nullable=feature.nullable)  # type: ignore[call-arg]
-                for feature in read.features
+                for feature in inferred_space.features
             ]
-            return Space(free, moves="open", dtypes=read.dtypes).points(frame)
+            return Space(unbounded_features, moves="open", dtypes=inferred_space.dtypes).points(frame)
         except DatamorphicError as error:
             maker.fail(f"made seeds that cannot be read as a space: {error}", error)
 
     def __repr__(self) -> str:
-        counts = [f"{len(found)} {kind}" for kind, found in self._by_kind.items() if found]
+        counts = [f"{len(morphisms)} {kind}" for kind, morphisms in self._by_kind.items() if morphisms]
         return f"TestSystem({self.name}: {', '.join(counts)})"
 
     # -- invoking one morphism ------------------------------------------------------------------------
@@ -264,10 +268,10 @@ class TestSystem:
                 raise TestSystemError(f"{self.name} has no seed maker. Mark a function with @seed_maker.")
             maker = next(iter(self.seed_makers))
         morphism = self.find("seed_maker", maker)
-        frame = morphism.seeds(generator("seed", "make_seeds", seed), n, self.space)
+        frame = morphism.make_seeds(to_generator("seed", "make_seeds", seed), n, self.space)
         if self.space is None:
-            self._inferred = self._infer(morphism, frame)
-            return TestSet.of_seeds(self._inferred, morphism.name)
+            self._inferred_points = self._infer_points(morphism, frame)
+            return TestSet.of_seeds(self._inferred_points, morphism.name)
         try:
             return TestSet.of_seeds(self.space.points(frame), morphism.name)
         except DatamorphicError as error:
@@ -279,13 +283,13 @@ class TestSystem:
         A case filter that the datamorphism names decides which cases of the first set take part.
         """
         morphism = self.find("datamorphism", name)
-        youngest = max(sets, key=lambda each: each.next_id)  # new ids come after all of theirs
+        newest = max(sets, key=lambda tests: tests.next_id)  # new ids come after all of theirs
         if morphism.mark.filter is not None:
-            keep = self.find("case_filter", morphism.mark.filter).per_case(sets[0])
-            sets = tuple(each.filter(keep) for each in sets)
-        inputs: tuple[Points, ...] = tuple(each.inputs for each in sets)
-        made = morphism.morph(*inputs, rng=np.random.default_rng(seed))
-        return youngest.mutants(made, morphism.name, [each.ids for each in sets])
+            keep = self.find("case_filter", morphism.mark.filter).evaluate_cases(sets[0])
+            sets = tuple(tests.filter(keep) for tests in sets)
+        inputs: tuple[Points, ...] = tuple(tests.inputs for tests in sets)
+        new_inputs = morphism.morph(*inputs, rng=np.random.default_rng(seed))
+        return newest.mutants(new_inputs, morphism.name, [tests.ids for tests in sets])
 
     def check(self, tests: TestSet) -> dict[str, npt.NDArray[np.object_]]:
         """Return the verdict of every metamorphism on every case of an executed set.
@@ -293,20 +297,20 @@ class TestSystem:
         INAPPLICABLE where the case is of another kind, made by another datamorphism or lacks its origins;
         UNDEFINED where it or an origin has no output.
         """
-        return {name: self._verdicts(morphism, tests) for name, morphism in self.metamorphisms.items()}
+        return {name: self._compute_verdicts(morphism, tests) for name, morphism in self.metamorphisms.items()}
 
-    def _verdicts(self, morphism: Morphism, tests: TestSet) -> npt.NDArray[np.object_]:
+    def _compute_verdicts(self, morphism: Morphism, tests: TestSet) -> npt.NDArray[np.object_]:
         mark = morphism.mark
         applies = np.ones(len(tests), dtype=bool)
         if mark.applies_to is not None:
-            applies &= tests.kinds == Kind[mark.applies_to.upper()]
+            applies &= tests.kinds == CaseKind[mark.applies_to.upper()]
         if mark.of is not None:
-            wanted = self.find("datamorphism", mark.of).name
-            applies &= tests.made_by_names == wanted
-        wanted_origins = morphism.arity - 1
-        applies &= tests.origins.shape[1] >= wanted_origins
+            maker = self.find("datamorphism", mark.of).name
+            applies &= tests.made_by_names == maker
+        origin_count = morphism.arity - 1
+        applies &= tests.origins.shape[1] >= origin_count
         rows = [np.arange(len(tests))]
-        for column in range(min(wanted_origins, tests.origins.shape[1])):
+        for column in range(min(origin_count, tests.origins.shape[1])):
             ids = tests.origins[:, column]
             rows.append(tests.rows_of(ids))
             applies &= (ids != NO_ORIGIN) & (rows[-1] >= 0)
@@ -316,12 +320,12 @@ class TestSystem:
             defined &= ok[places]
         verdicts = np.where(applies, Verdict.UNDEFINED, Verdict.INAPPLICABLE).astype(object)
         if defined.any():
-            kept = morphism.per_case(*(tests.take(places[defined]) for places in rows))
-            verdicts[defined] = np.where(kept, Verdict.HOLDS, Verdict.VIOLATED)
+            holds = morphism.evaluate_cases(*(tests.take(places[defined]) for places in rows))
+            verdicts[defined] = np.where(holds, Verdict.HOLDS, Verdict.VIOLATED)
         return verdicts
 
 
-def declares_morphisms(source: Any) -> bool:
+def has_morphisms(source: Any) -> bool:
     """Tell whether something is a test system, or a class, an instance or a module with marked functions."""
     if isinstance(source, TestSystem):
         return True
@@ -329,11 +333,11 @@ def declares_morphisms(source: Any) -> bool:
         members = list(vars(source).values())
     else:
         kind = source if inspect.isclass(source) else type(source)
-        members = [member for each in kind.__mro__ for member in vars(each).values()]
-    return any(mark_of(member) is not None for member in members)
+        members = [member for base in kind.__mro__ for member in vars(base).values()]
+    return any(get_mark(member) is not None for member in members)
 
 
-def _attribute(instance: Any, name: str, owner: str) -> Any:
+def _read_attribute(instance: Any, name: str, owner: str) -> Any:
     """Return an attribute if there is one; what a property raises comes back as an error that names it."""
     if inspect.getattr_static(instance, name, None) is None:
         return None
@@ -343,7 +347,7 @@ def _attribute(instance: Any, name: str, owner: str) -> Any:
         raise TestSystemError(f"{owner}.{name} raised {type(error).__name__}: {error}.") from error
 
 
-def _find(instance: Any) -> list[Morphism]:
+def _collect_morphisms(instance: Any) -> list[Morphism]:
     """Find the marked functions of an instance or a module, without touching its properties."""
     if isinstance(instance, types.ModuleType):
         owner, names = instance.__name__, list(vars(instance))
@@ -354,11 +358,11 @@ def _find(instance: Any) -> list[Morphism]:
         names = list(
             dict.fromkeys([n for c in classes for n in vars(c)] + list(getattr(instance, "__dict__", {})))
         )
-    found = []
+    morphisms = []
     for name in names:
-        mark = mark_of(inspect.getattr_static(instance, name))
+        mark = get_mark(inspect.getattr_static(instance, name))
         if mark is None:
             continue
         function = getattr(instance, name)
-        found.append(Morphism.verified(mark.name or name, mark, function, f"{owner}.{name}"))
-    return found
+        morphisms.append(Morphism.from_function(mark.name or name, mark, function, f"{owner}.{name}"))
+    return morphisms

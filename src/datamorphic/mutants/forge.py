@@ -23,16 +23,16 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from .._checks import did_you_mean, generator, reject, short, whole_number
+from .._checks import format_short, reject, suggest_name, to_generator, validate_integer
 from ..errors import ArgumentError, DataError
-from .operators import OPERATORS, Change, changes
-from .tracing import lines_counted
+from .operators import OPERATORS, AstChange, find_changes
+from .tracing import count_lines
 
-_CONSTANTS = frozenset(dis.hasconst)
+_CONSTANT_OPCODES = frozenset(dis.hasconst)
 
 
 @dataclass(frozen=True)
-class Program:
+class ModuleSource:
     """The text of a module, its name, the package it belongs to (empty if to none) and the file it was read from."""
 
     text: str = field(repr=False)
@@ -42,7 +42,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Mutant:
+class SourceMutant:
     """A module with one place changed.
 
     `before` and `after` show the place, `function` is the qualified name of the function around it (empty for none).
@@ -77,14 +77,14 @@ class Mutant:
         return self.at_import or any(line in lines for line in range(first, last + 1))
 
     def __str__(self) -> str:
-        where = f"line {self.line}" + (f" in {self.function}" if self.function else "")
-        return f"{self.id} {self.operator} {where}: {short(self.before)} -> {short(self.after)}"
+        location = f"line {self.line}" + (f" in {self.function}" if self.function else "")
+        return f"{self.id} {self.operator} {location}: {format_short(self.before)} -> {format_short(self.after)}"
 
 
 # -- reading ---------------------------------------------------------------------------------------------------
 
 
-def read_program(given: Any) -> Program:
+def read_program(module_or_path: Any) -> ModuleSource:
     """Return the text of a module from a file ``*.py`` or from an imported module; nothing is run.
 
     Examples
@@ -93,20 +93,20 @@ def read_program(given: Any) -> Program:
     >>> read_program(knn).name
     'datamorphic.data.knn'
     """
-    if isinstance(given, ModuleType):
-        file = getattr(given, "__file__", None) or ""
-        spec = getattr(given, "__spec__", None)
-        package = (spec.parent if spec else getattr(given, "__package__", "")) or ""
-        name = spec.name if spec else given.__name__
+    if isinstance(module_or_path, ModuleType):
+        file = getattr(module_or_path, "__file__", None) or ""
+        spec = getattr(module_or_path, "__spec__", None)
+        package = (spec.parent if spec else getattr(module_or_path, "__package__", "")) or ""
+        name = spec.name if spec else module_or_path.__name__
         if not file.endswith(".py"):
             try:  # it may be in an archive, or in memory
-                return Program(_plain(inspect.getsource(given)), name, package, file)
+                return ModuleSource(_normalize_newlines(inspect.getsource(module_or_path)), name, package, file)
             except (OSError, TypeError):
                 raise DataError(f"The module {name} has no Python source: it is compiled or built in.") from None
         return replace(read_program(file), name=name, package=package)
-    if not isinstance(given, str | os.PathLike):
-        reject("program", "mutants", "a module or the path of a file *.py", given)
-    path = Path(given)
+    if not isinstance(module_or_path, str | os.PathLike):
+        reject("program", "mutants", "a module or the path of a file *.py", module_or_path)
+    path = Path(module_or_path)
     if path.suffix != ".py":
         raise DataError(f"{path} is no Python source. Expected a file whose name ends in .py.")
     try:
@@ -115,15 +115,15 @@ def read_program(given: Any) -> Program:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from None
     except (SyntaxError, UnicodeError) as error:
         raise DataError(f"{path} is no text: {error}.") from None
-    return Program(_plain(text), path.stem, "", str(path))
+    return ModuleSource(_normalize_newlines(text), path.stem, "", str(path))
 
 
-def _plain(text: str) -> str:
+def _normalize_newlines(text: str) -> str:
     """Return a text whose lines are those that Python counts."""
     return text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
 
 
-def _parsed(text: str, name: str) -> ast.Module:
+def _parse(text: str, name: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -131,8 +131,8 @@ def _parsed(text: str, name: str) -> ast.Module:
             compile(tree, name, "exec", dont_inherit=True)
             return tree
     except SyntaxError as error:
-        where = f", line {error.lineno}" if error.lineno else ""
-        raise DataError(f"{name} is no Python{where}: {error.msg}.") from None
+        location = f", line {error.lineno}" if error.lineno else ""
+        raise DataError(f"{name} is no Python{location}: {error.msg}.") from None
     except ValueError as error:  # null bytes, in some versions
         raise DataError(f"{name} is no Python: {error}.") from None
     except (RecursionError, MemoryError):
@@ -142,14 +142,14 @@ def _parsed(text: str, name: str) -> ast.Module:
 # -- making ----------------------------------------------------------------------------------------------------
 
 
-def mutants_of(
+def make_mutants(
     text: str,
     operators: str | Sequence[str] = "all",
     *,
     limit: int | None = None,
     seed: Any = 0,
     name: str = "the text",
-) -> list[Mutant]:
+) -> list[SourceMutant]:
     """Return the mutants of a module, in the order of its text.
 
     A mutant has the same id whichever operators and limit are asked for. Those with the bytecode of the original, or of
@@ -178,38 +178,38 @@ def mutants_of(
     v4 AOR line 2 in half: x / 2 -> x // 2
     v5 AOR line 2 in half: x / 2 -> x % 2
     """
-    wanted = list(OPERATORS) if operators == "all" else _known(operators)
+    operator_names = list(OPERATORS) if operators == "all" else _validate_operators(operators)
     if not isinstance(text, str):
         reject("text", "mutants_of", "the text of a module", text)
-    text = _plain(text)
+    text = _normalize_newlines(text)
     try:
-        made = list(_made(text, _parsed(text, name)))
+        mutants = list(_iter_mutants(text, _parse(text, name)))
     except RecursionError:
         raise DataError(f"{name} is nested too deeply to be changed.") from None
-    chosen = [each for each in made if each.operator in wanted]
+    candidates = [mutant for mutant in mutants if mutant.operator in operator_names]
     if limit is None:
-        return chosen
-    limit = whole_number("limit", "mutants_of", limit, 1)
-    alive = [each for each in chosen if not each.same_as]
-    places = generator("seed", "mutants_of", seed).permutation(len(alive))[:limit]
-    return [alive[place] for place in sorted(places)]
+        return candidates
+    limit = validate_integer("limit", "mutants_of", limit, 1)
+    distinct = [mutant for mutant in candidates if not mutant.same_as]
+    places = to_generator("seed", "mutants_of", seed).permutation(len(distinct))[:limit]
+    return [distinct[place] for place in sorted(places)]
 
 
-def _known(operators: Any) -> list[str]:
+def _validate_operators(operators: Any) -> list[str]:
     names = [operators] if isinstance(operators, str) else list(operators)
     for name in names:
         if name not in OPERATORS:
-            raise ArgumentError(f"There is no mutation operator {name!r}. {did_you_mean(name, OPERATORS)}")
+            raise ArgumentError(f"There is no mutation operator {name!r}. {suggest_name(name, OPERATORS)}")
     return names
 
 
-def _made(text: str, tree: ast.Module) -> Iterator[Mutant]:
+def _iter_mutants(text: str, tree: ast.Module) -> Iterator[SourceMutant]:
     original = text.encode()
     starts = [0, *itertools.accumulate(len(line) + 1 for line in original.split(b"\n"))]
-    known: dict[int, dict[Any, str]] = {}  # by line: bytecode, and what has it
-    for number, change in enumerate(changes(tree), 1):
-        span, patch = _patch(change, original, starts)
-        mutant = Mutant(
+    known_code: dict[int, dict[Any, str]] = {}  # by line: bytecode, and what has it
+    for number, change in enumerate(find_changes(tree), 1):
+        span, patch = _make_patch(change, original, starts)
+        mutant = SourceMutant(
             id=f"v{number}",
             operator=change.operator,
             line=change.before.lineno,
@@ -223,16 +223,16 @@ def _made(text: str, tree: ast.Module) -> Iterator[Mutant]:
             _span=span,
             _patch=patch,
         )
-        where, code = _bytecode(tree, mutant.line)
-        known.setdefault(where, {code: "original"})
-        with _changed(change):
-            where, code = _bytecode(tree, mutant.line)
-        same = known[where].setdefault(code, mutant.id)
-        yield mutant if same == mutant.id else replace(mutant, same_as=same)
+        first_line, code = _compile_bytecode(tree, mutant.line)
+        known_code.setdefault(first_line, {code: "original"})
+        with _apply_change(change):
+            first_line, code = _compile_bytecode(tree, mutant.line)
+        twin = known_code[first_line].setdefault(code, mutant.id)
+        yield mutant if twin == mutant.id else replace(mutant, same_as=twin)
 
 
 @contextmanager
-def _changed(change: Change) -> Iterator[None]:
+def _apply_change(change: AstChange) -> Iterator[None]:
     """Change the tree for as long as the block lasts."""
     parent, before, after = change.parent, change.before, change.after
     for name, value in ast.iter_fields(parent):
@@ -240,13 +240,13 @@ def _changed(change: Change) -> Iterator[None]:
             setattr(parent, name, after)
             yield
             setattr(parent, name, before)
-        elif isinstance(value, list) and any(each is before for each in value):
-            setattr(parent, name, [after if each is before else each for each in value])
+        elif isinstance(value, list) and any(node is before for node in value):
+            setattr(parent, name, [after if node is before else node for node in value])
             yield
             setattr(parent, name, value)
 
 
-def _patch(change: Change, original: bytes, starts: list[int]) -> tuple[tuple[int, int], bytes]:
+def _make_patch(change: AstChange, original: bytes, starts: list[int]) -> tuple[tuple[int, int], bytes]:
     """Return which bytes a change replaces, and by what: as many lines, so that all others keep their numbers."""
 
     def begin(node: ast.expr) -> int:
@@ -257,9 +257,9 @@ def _patch(change: Change, original: bytes, starts: list[int]) -> tuple[tuple[in
 
     before, after = change.before, change.after
     if isinstance(before, ast.AugAssign):  # only the operator, which is the first thing after the target
-        old = _symbol(before)
+        old = _format_operator(before)
         start = original.index(old, end(before.target))
-        return (start, start + len(old)), _symbol(after)
+        return (start, start + len(old)), _format_operator(after)
     assert isinstance(after, ast.expr)
     start, stop = begin(before), end(before)
     patch = ast.unparse(after).encode()
@@ -275,7 +275,7 @@ def _patch(change: Change, original: bytes, starts: list[int]) -> tuple[tuple[in
     return (start, stop), patch
 
 
-def _symbol(node: ast.AST) -> bytes:
+def _format_operator(node: ast.AST) -> bytes:
     """Return the sign of an assignment."""
     if not isinstance(node, ast.AugAssign):
         return b"="
@@ -283,25 +283,29 @@ def _symbol(node: ast.AST) -> bytes:
     return ast.unparse(plain).split()[1].encode()
 
 
-def _bytecode(tree: ast.Module, line: int) -> tuple[int, Any]:
+def _compile_bytecode(tree: ast.Module, line: int) -> tuple[int, Any]:
     """Return the bytecode of the function or statement a line is in, and where that begins."""
-    part = _part(tree.body, line)
+    statements = _find_statements(tree.body, line)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return part[0].lineno, _signature(compile(ast.Module(part, []), "", "exec", dont_inherit=True))
+        return statements[0].lineno, _make_signature(
+            compile(ast.Module(statements, []), "", "exec", dont_inherit=True)
+        )
 
 
-def _part(body: list[ast.stmt], line: int) -> list[ast.stmt]:
+def _find_statements(body: list[ast.stmt], line: int) -> list[ast.stmt]:
     """Return the statements of a line; of a class only as much: a change elsewhere leaves their bytecode alone."""
-    found = [each for each in body if each.lineno <= line <= (each.end_lineno or each.lineno)]
-    if len(found) > 1 or not isinstance(found[0], ast.ClassDef):
-        return found
-    part = copy.copy(found[0])
-    part.body = _part(part.body, line)
-    return [ast.copy_location(part, part.body[0])]
+    statements = [
+        statement for statement in body if statement.lineno <= line <= (statement.end_lineno or statement.lineno)
+    ]
+    if len(statements) > 1 or not isinstance(statements[0], ast.ClassDef):
+        return statements
+    class_part = copy.copy(statements[0])
+    class_part.body = _find_statements(class_part.body, line)
+    return [ast.copy_location(class_part, class_part.body[0])]
 
 
-def _signature(value: Any) -> Any:
+def _make_signature(value: Any) -> Any:
     """Return what tells code from other code, and constants from others (1 from 1.0 and True), whatever its lines.
 
     Constants count where they are used: the compiler leaves some behind that no instruction needs any more.
@@ -314,41 +318,45 @@ def _signature(value: Any) -> Any:
         for step, low in zip(value.co_code[::2], value.co_code[1::2], strict=True):
             argument = high | low
             high = argument << 8 if step == dis.EXTENDED_ARG else 0
-            steps.append((step, _signature(value.co_consts[argument]) if step in _CONSTANTS else low))
+            steps.append((step, _make_signature(value.co_consts[argument]) if step in _CONSTANT_OPCODES else low))
         return tuple(steps), value.co_exceptiontable, names, shape
     if isinstance(value, tuple):
-        return tuple(_signature(each) for each in value)
+        return tuple(_make_signature(item) for item in value)
     if isinstance(value, frozenset):
-        return frozenset(_signature(each) for each in value)
+        return frozenset(_make_signature(item) for item in value)
     return type(value), repr(value)
 
 
 # -- importing -------------------------------------------------------------------------------------------------
 
-_numbers = itertools.count(1)
+_module_numbers = itertools.count(1)
 
 
 @contextmanager
-def _prepared(source: str, name: str, package: str) -> Iterator[tuple[ModuleType, CodeType]]:
+def _prepare_module(source: str, name: str, package: str) -> Iterator[tuple[ModuleType, CodeType]]:
     """Give an empty module that is known to Python, and the code that fills it."""
-    own = f"{package}._mutant_{next(_numbers)}_{name.rpartition('.')[2]}".lstrip(".")
-    file, text = f"<{own}>", _plain(source)
+    module_name = f"{package}._mutant_{next(_module_numbers)}_{name.rpartition('.')[2]}".lstrip(".")
+    file, text = f"<{module_name}>", _normalize_newlines(source)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         code = compile(text, file, "exec", dont_inherit=True)
-    module = ModuleType(own)
-    module.__file__, module.__package__, module.__spec__ = file, package, ModuleSpec(own, None, origin=file)
+    module = ModuleType(module_name)
+    module.__file__, module.__package__, module.__spec__ = (
+        file,
+        package,
+        ModuleSpec(module_name, None, origin=file),
+    )
     linecache.cache[file] = (len(text), None, [line + "\n" for line in text.split("\n")], file)
-    sys.modules[own] = module
+    sys.modules[module_name] = module
     try:
         yield module, code
     finally:
-        sys.modules.pop(own, None)
+        sys.modules.pop(module_name, None)
         linecache.cache.pop(file, None)
 
 
 @contextmanager
-def module_of(source: str, name: str, package: str = "") -> Iterator[ModuleType]:
+def load_module(source: str, name: str, package: str = "") -> Iterator[ModuleType]:
     """Run a text as a module, which is known to Python for as long as the ``with`` block lasts.
 
     Meanwhile it is among ``sys.modules`` under a name of its own, so that its objects can be pickled, and its text is
@@ -360,12 +368,12 @@ def module_of(source: str, name: str, package: str = "") -> Iterator[ModuleType]
     ...     module.twice(4)
     8
     """
-    with _prepared(source, name, package) as (module, code):
+    with _prepare_module(source, name, package) as (module, code):
         exec(code, module.__dict__)
         yield module
 
 
-def lines_reached(
+def find_reached_lines(
     source: str, run: Callable[[ModuleType], Any], *, name: str = "program", package: str = ""
 ) -> set[int]:
     """Return the lines of a module that are run when it is imported and `run` is called with it.
@@ -376,7 +384,7 @@ def lines_reached(
     >>> sorted(lines_reached(text, lambda module: module.sign(5)))
     [1, 2, 4]
     """
-    with _prepared(source, name, package) as (module, code), lines_counted(module) as counts:
+    with _prepare_module(source, name, package) as (module, code), count_lines(module) as counts:
         exec(code, module.__dict__)
         run(module)
     return set(counts) - {0}  # a module begins before its first line

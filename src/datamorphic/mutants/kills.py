@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import plural
+from .._checks import pluralize
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 KILLED, SURVIVED = "killed", "survived"
 #: what else may become of a mutant: these count neither for nor against the relations
-SAME, UNREACHED = "equivalent: same bytecode", "equivalent: never reached"
+SAME_BYTECODE, UNREACHED = "equivalent: same bytecode", "equivalent: never reached"
 CRASHED, TIMED_OUT, OUT_OF_MEMORY, DIED = "crashed", "timed out", "out of memory", "died"
-STATES = (KILLED, SURVIVED, SAME, UNREACHED, CRASHED, TIMED_OUT, OUT_OF_MEMORY, DIED)
+STATES = (KILLED, SURVIVED, SAME_BYTECODE, UNREACHED, CRASHED, TIMED_OUT, OUT_OF_MEMORY, DIED)
 
 
 @dataclass(frozen=True, eq=False)
-class Kills:
+class KillMatrix:
     """A table of relations and mutants.
 
     Attributes
@@ -43,13 +43,13 @@ class Kills:
     states: tuple[str, ...]
 
     @classmethod
-    def of(
+    def from_rates(
         cls,
         relations: Iterable[str],
         mutants: Iterable[str],
         rates: npt.ArrayLike,
-        fates: Mapping[str, str] | None = None,
-    ) -> Kills:
+        other_states: Mapping[str, str] | None = None,
+    ) -> KillMatrix:
         """Return the table of violation rates, or of True where a mutant is killed.
 
         `fates` names mutants that are neither killed nor survived, each with one of `STATES`; their rates do not count.
@@ -60,20 +60,20 @@ class Kills:
         >>> kills.states, kills.score
         (('killed', 'survived', 'crashed'), 0.5)
         """
-        relations, mutants, fates = tuple(relations), tuple(mutants), dict(fates or {})
+        relations, mutants, other_states = tuple(relations), tuple(mutants), dict(other_states or {})
         table = np.array(rates, dtype=np.float64)
         if table.shape != (len(relations), len(mutants)):
             raise ArgumentError(
-                f"The table of {plural(len(relations), 'relation')} and {plural(len(mutants), 'mutant')} has the "
+                f"The table of {pluralize(len(relations), 'relation')} and {pluralize(len(mutants), 'mutant')} has the "
                 f"shape {table.shape}. It needs a row for each relation and a column for each mutant."
             )
-        for mutant, fate in fates.items():
-            if mutant not in mutants or fate not in STATES[2:]:
-                expected = f"a mutant of the table and one of {', '.join(map(repr, STATES[2:]))}"
-                raise ArgumentError(f"The fate of {mutant!r} is {fate!r}. Expected {expected}.")
-        table[:, [mutant in fates for mutant in mutants]] = np.nan
+        for mutant, state in other_states.items():
+            if mutant not in mutants or state not in STATES[2:]:
+                expectation = f"a mutant of the table and one of {', '.join(map(repr, STATES[2:]))}"
+                raise ArgumentError(f"The fate of {mutant!r} is {state!r}. Expected {expectation}.")
+        table[:, [mutant in other_states for mutant in mutants]] = np.nan
         states = tuple(
-            fates.get(mutant, KILLED if (table[:, place] > 0).any() else SURVIVED)
+            other_states.get(mutant, KILLED if (table[:, place] > 0).any() else SURVIVED)
             for place, mutant in enumerate(mutants)
         )
         return cls(relations, mutants, table, states)
@@ -90,14 +90,14 @@ class Kills:
     @property
     def score(self) -> float:
         """The share that is killed of those that are killed or survive; NaN if there are none."""
-        tried = self.count(KILLED) + self.count(SURVIVED)
-        return self.count(KILLED) / tried if tried else math.nan
+        scored_count = self.count(KILLED) + self.count(SURVIVED)
+        return self.count(KILLED) / scored_count if scored_count else math.nan
 
     @property
     def average_rate(self) -> float:
         """The mean violation rate over all relations and all mutants that are killed or survive."""
-        known = self.rates[np.isfinite(self.rates)]
-        return float(known.mean()) if known.size else math.nan
+        finite = self.rates[np.isfinite(self.rates)]
+        return float(finite.mean()) if finite.size else math.nan
 
     @property
     def kills(self) -> dict[str, int]:
@@ -107,10 +107,10 @@ class Kills:
     @property
     def unique_kills(self) -> dict[str, list[str]]:
         """The mutants that each relation alone kills."""
-        alone = self.killed & (self.killed.sum(axis=0) == 1)
+        unique = self.killed & (self.killed.sum(axis=0) == 1)
         return {
             relation: [self.mutants[place] for place in np.flatnonzero(row)]
-            for relation, row in zip(self.relations, alone, strict=True)
+            for relation, row in zip(self.relations, unique, strict=True)
         }
 
     def smallest_set(self) -> list[str]:
@@ -122,13 +122,13 @@ class Kills:
         ['a', 'b']
         """
         needed = np.unique(self.killed[:, self.killed.any(axis=0)], axis=1)
-        taken = np.zeros(len(self.relations))
-        size = _cover(needed, taken)
-        for place in range(len(taken)):  # take the earliest ones with which the set is no larger
-            taken[place] = 1
-            if taken.sum() > size or _cover(needed, taken) > size:
-                taken[place] = 0
-        return [relation for relation, wanted in zip(self.relations, taken, strict=True) if wanted]
+        selection = np.zeros(len(self.relations))
+        size = _compute_cover_size(needed, selection)
+        for place in range(len(selection)):  # take the earliest ones with which the set is no larger
+            selection[place] = 1
+            if selection.sum() > size or _compute_cover_size(needed, selection) > size:
+                selection[place] = 0
+        return [relation for relation, is_needed in zip(self.relations, selection, strict=True) if is_needed]
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -142,33 +142,38 @@ class Kills:
 
     def describe(self) -> str:
         """Return the table in words."""
-        tried = self.count(KILLED) + self.count(SURVIVED)
-        lines = [f"{self.count(KILLED)} of {plural(tried, 'mutant')} killed"]
-        if tried:
+        mutant_count = self.count(KILLED) + self.count(SURVIVED)
+        lines = [f"{self.count(KILLED)} of {pluralize(mutant_count, 'mutant')} killed"]
+        if mutant_count:
             lines[0] += f" ({self.score:.1%}), mean violation rate {self.average_rate:.1%}"
         others = [f"{self.count(state)} {state}" for state in STATES[2:] if self.count(state)]
         if others:
             lines.append(f"Left out: {', '.join(others)}")
         width = max(map(len, self.relations), default=0)
-        for relation, alone in self.unique_kills.items():
-            unique = f", {', '.join(alone)} by it alone" if alone else ""
+        for relation, mutants in self.unique_kills.items():
+            unique = f", {', '.join(mutants)} by it alone" if mutants else ""
             lines.append(f"  {relation:{width}}  kills {self.kills[relation]}{unique}")
         if self.count(KILLED):
             lines.append(f"Enough: {', '.join(self.smallest_set())}")
         if self.count(SURVIVED):
-            alive = [mutant for mutant, state in zip(self.mutants, self.states, strict=True) if state == SURVIVED]
-            lines.append(f"Survived: {', '.join(alive)}")
+            survivors = [
+                mutant for mutant, state in zip(self.mutants, self.states, strict=True) if state == SURVIVED
+            ]
+            lines.append(f"Survived: {', '.join(survivors)}")
         return "\n".join(lines)
 
 
-def _cover(needed: npt.NDArray[np.bool_], taken: Any) -> int:
+def _compute_cover_size(needed: npt.NDArray[np.bool_], selection: Any) -> int:
     """Return how many rows it takes, those that are taken among them, to have a True in every column."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     if not needed.shape[1]:
-        return int(taken.sum())
+        return int(selection.sum())
     ones = np.ones(len(needed))
-    found = milp(
-        ones, integrality=ones, bounds=Bounds(taken, ones), constraints=LinearConstraint(needed.T.astype(float), 1)
+    solution = milp(
+        ones,
+        integrality=ones,
+        bounds=Bounds(selection, ones),
+        constraints=LinearConstraint(needed.T.astype(float), 1),
     )
-    return round(found.fun)
+    return round(solution.fun)

@@ -41,23 +41,23 @@ _LOGICAL: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.BitOr: (ast.BitAnd, ast.BitXor),
     ast.BitXor: (ast.BitAnd, ast.BitOr),
 }
-_BINARY = {"AOR": _ARITHMETIC, "SOR": _SHIFTS, "LOR": _LOGICAL}
-_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
-_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+_BINARY_OPERATORS = {"AOR": _ARITHMETIC, "SOR": _SHIFTS, "LOR": _LOGICAL}
+_ORDER_OPERATORS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+_OPPOSITE_OPERATORS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Is: ast.IsNot,
     ast.IsNot: ast.Is,
     ast.In: ast.NotIn,
     ast.NotIn: ast.In,
 }
-_DROPPED: dict[type[ast.unaryop], str] = {ast.USub: "AOR", ast.Invert: "LOR", ast.Not: "COR"}
+_DROPPABLE_OPERATORS: dict[type[ast.unaryop], str] = {ast.USub: "AOR", ast.Invert: "LOR", ast.Not: "COR"}
 #: what may be a number
-_NUMBERS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Await)
+_NUMERIC_NODES = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Await)
 #: fields that are no part of the program: annotations, decorators, what a class derives from, patterns of a match
-_LEFT_ALONE = {"annotation", "returns", "decorator_list", "bases", "type_params", "pattern"}
+_IGNORED_FIELDS = {"annotation", "returns", "decorator_list", "bases", "type_params", "pattern"}
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class AstChange:
     """One place of a tree, and what stands there in the mutant.
 
     `parent` is the node above it, `function` the qualified name of the function it is in, `lines` the first and last
@@ -74,7 +74,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class _Context:
+class _NodeContext:
     parent: ast.AST
     function: str = ""
     lines: tuple[int, int] = (1, 1)
@@ -82,7 +82,7 @@ class _Context:
     deferred: bool = False
 
 
-def changes(tree: ast.Module) -> list[Change]:
+def find_changes(tree: ast.Module) -> list[AstChange]:
     """Return every change of a module there is, by line, column and operator.
 
     Left alone are annotations, decorators, docstrings, f-strings, ``__all__``, what only runs for a type checker or as
@@ -93,55 +93,58 @@ def changes(tree: ast.Module) -> list[Change]:
     >>> [f"{each.operator}: {ast.unparse(each.after)}" for each in changes(ast.parse("total += x"))]
     ['ASR: total -= x', 'ASR: total *= x', 'ASR: total /= x', 'ASR: total %= x', 'ASR: total = x']
     """
-    found = list(_walk(tree, _Context(tree)))
+    unsorted_changes = list(_walk(tree, _NodeContext(tree)))
     order = list(OPERATORS)
-    return sorted(found, key=lambda each: (each.before.lineno, each.before.col_offset, order.index(each.operator)))
+    return sorted(
+        unsorted_changes,
+        key=lambda change: (change.before.lineno, change.before.col_offset, order.index(change.operator)),
+    )
 
 
-def _walk(node: ast.AST, here: _Context) -> Iterator[Change]:
-    if _no_program(node, here):
+def _walk(node: ast.AST, context: _NodeContext) -> Iterator[AstChange]:
+    if _is_ignored(node, context):
         return
     if isinstance(node, ast.stmt | ast.ExceptHandler):
-        here = replace(here, lines=_head(node))
-    inside = replace(here, parent=node)
+        context = replace(context, lines=_find_head_lines(node))
+    inner = replace(context, parent=node)
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        inside = replace(inside, function=f"{here.function}.{node.name}".lstrip("."), local=())
-    body = inside
+        inner = replace(inner, function=f"{context.function}.{node.name}".lstrip("."), local=())
+    body_context = inner
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        body = replace(inside, local=_local_names(node), deferred=True)
-    for operator, before, after in _replacements(node, here):
+        body_context = replace(inner, local=_list_local_names(node), deferred=True)
+    for operator, before, after in _iter_replacements(node, context):
         if not hasattr(after, "lineno"):
             ast.fix_missing_locations(ast.copy_location(after, before))
-        parent = here.parent if before is node else node
-        yield Change(operator, before, after, parent, here.function, here.lines, here.deferred)
-    if _as_number(node) is not None:
+        parent = context.parent if before is node else node
+        yield AstChange(operator, before, after, parent, context.function, context.lines, context.deferred)
+    if _to_number(node) is not None:
         return  # the number in a negative one is no place of its own
     for field, value in ast.iter_fields(node):
-        if field in _LEFT_ALONE or (field == "keywords" and isinstance(node, ast.ClassDef)):
+        if field in _IGNORED_FIELDS or (field == "keywords" and isinstance(node, ast.ClassDef)):
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST):
-                yield from _walk(child, body if field == "body" else inside)
+                yield from _walk(child, body_context if field == "body" else inner)
 
 
-def _no_program(node: ast.AST, here: _Context) -> bool:
+def _is_ignored(node: ast.AST, context: _NodeContext) -> bool:
     """Tell whether a node says nothing about what is computed."""
     if isinstance(node, ast.FunctionDef):  # these say what is to be tested
-        marks = [ast.unparse(each) for each in node.decorator_list]
-        return (node.name == "learners" and isinstance(here.parent, ast.Module)) or (
-            node.name == "like" and "property" in marks
+        decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
+        return (node.name == "learners" and isinstance(context.parent, ast.Module)) or (
+            node.name == "like" and "property" in decorators
         )
     if isinstance(node, ast.If):
         test = node.test.left if isinstance(node.test, ast.Compare) else node.test
         return ast.unparse(test).rpartition(".")[2] == "TYPE_CHECKING" or ast.unparse(test) == "__name__"
     if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        return any(isinstance(each, ast.Name) and each.id == "__all__" for each in targets)
+        return any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets)
     # f-strings, template strings and type aliases; some of them only newer versions of Python have
     return type(node).__name__ in ("JoinedStr", "TemplateStr", "TypeAlias")
 
 
-def _head(node: ast.stmt | ast.ExceptHandler) -> tuple[int, int]:
+def _find_head_lines(node: ast.stmt | ast.ExceptHandler) -> tuple[int, int]:
     body = getattr(node, "body", None) or getattr(node, "cases", None)
     if not body:
         return node.lineno, node.end_lineno or node.lineno
@@ -149,20 +152,20 @@ def _head(node: ast.stmt | ast.ExceptHandler) -> tuple[int, int]:
     return node.lineno, max(node.lineno, first.lineno - 1)
 
 
-def _local_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+def _list_local_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
     """Return the names of arguments and variables of a function, sorted."""
     arguments = function.args
     plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    names = {each.arg for each in plain} - {"self", "cls"}
-    inner: list[ast.AST] = list(function.body)
-    while inner:
-        node = inner.pop()
+    names = {argument.arg for argument in plain} - {"self", "cls"}
+    pending: list[ast.AST] = list(function.body)
+    while pending:
+        node = pending.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.add(node.id)
-        own = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-        comprehension = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-        if not isinstance(node, (*own, *comprehension)):
-            inner += ast.iter_child_nodes(node)
+        scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+        comprehensions = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+        if not isinstance(node, (*scopes, *comprehensions)):
+            pending += ast.iter_child_nodes(node)
     return tuple(sorted(names))
 
 
@@ -171,48 +174,48 @@ def _local_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str,
 Replacement = tuple[str, ast.expr | ast.AugAssign, ast.expr | ast.AugAssign | ast.Assign]
 
 
-def _replacements(node: ast.AST, here: _Context) -> Iterator[Replacement]:
+def _iter_replacements(node: ast.AST, context: _NodeContext) -> Iterator[Replacement]:
     """Yield what a node may become, each with the name of the operator."""
-    number = _as_number(node)
+    number = _to_number(node)
     if isinstance(node, ast.expr) and number is not None:
-        for other in _others(number):
-            yield "CRP", node, _constant(other)
+        for new_number in _list_replacement_numbers(number):
+            yield "CRP", node, _make_constant(new_number)
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield "CRP", node, ast.Constant(not node.value)
     elif isinstance(node, ast.BinOp):
-        yield from _calculated(node)
-    elif isinstance(node, ast.UnaryOp) and type(node.op) in _DROPPED:
-        yield _DROPPED[type(node.op)], node, node.operand
+        yield from _replace_arithmetic(node)
+    elif isinstance(node, ast.UnaryOp) and type(node.op) in _DROPPABLE_OPERATORS:
+        yield _DROPPABLE_OPERATORS[type(node.op)], node, node.operand
     elif isinstance(node, ast.Compare):
-        yield from _compared(node)
+        yield from _replace_comparisons(node)
     elif isinstance(node, ast.BoolOp):
         yield "COR", node, ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
     elif isinstance(node, ast.AugAssign):
-        yield from _assigned(node)
+        yield from _replace_assignment(node)
     elif isinstance(node, ast.Return) and node.value is not None:
-        yield from _returned(node.value, here)
-    for condition in _conditions(node):
-        yield from _negated(condition)
+        yield from _replace_return_value(node.value, context)
+    for condition in _list_conditions(node):
+        yield from _negate(condition)
 
 
-def _conditions(node: ast.AST) -> list[ast.expr]:
+def _list_conditions(node: ast.AST) -> list[ast.expr]:
     """Return the conditions that stand directly in a node."""
     if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert):
         return [node.test]
     return node.values if isinstance(node, ast.BoolOp) else node.ifs if isinstance(node, ast.comprehension) else []
 
 
-def _as_number(node: ast.AST | None) -> int | float | None:
+def _to_number(node: ast.AST | None) -> int | float | None:
     """Return the number a node stands for, also a negative one; None if it is none."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _as_number(node.operand) if isinstance(node.operand, ast.Constant) else None
+        inner = _to_number(node.operand) if isinstance(node.operand, ast.Constant) else None
         return None if inner is None else -inner
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         return None if isinstance(node.value, bool) else node.value
     return None
 
 
-def _others(number: int | float) -> list[int | float]:
+def _list_replacement_numbers(number: int | float) -> list[int | float]:
     """Return one more, one less, 0, 1 and the negative of a number, each once, of its type.
 
     Examples
@@ -221,21 +224,21 @@ def _others(number: int | float) -> list[int | float]:
     ([4, 2, 0, 1, -3], [1, -1], [1.5, -0.5, 0.0, 1.0])
     """
     kind = type(number)
-    wanted = [number + 1, number - 1, kind(0), kind(1), -number]
-    return [each for each in dict.fromkeys(wanted) if each != number]
+    candidates = [number + 1, number - 1, kind(0), kind(1), -number]
+    return [candidate for candidate in dict.fromkeys(candidates) if candidate != number]
 
 
-def _constant(number: int | float) -> ast.expr:
+def _make_constant(number: int | float) -> ast.expr:
     """Return a number as Python parses it: a negative one is a minus and a number."""
     return ast.Constant(number) if number >= 0 else ast.UnaryOp(ast.USub(), ast.Constant(-number))
 
 
-def _calculated(node: ast.BinOp) -> Iterator[Replacement]:
+def _replace_arithmetic(node: ast.BinOp) -> Iterator[Replacement]:
     if _is_sequence(node.left) or _is_sequence(node.right):
         return  # these know + and * only, and every other operator makes them raise
-    for name, table in _BINARY.items():
-        for other in table.get(type(node.op), ()):
-            yield name, node, ast.BinOp(node.left, other(), node.right)
+    for name, table in _BINARY_OPERATORS.items():
+        for operator in table.get(type(node.op), ()):
+            yield name, node, ast.BinOp(node.left, operator(), node.right)
 
 
 def _is_sequence(node: ast.expr) -> bool:
@@ -243,40 +246,44 @@ def _is_sequence(node: ast.expr) -> bool:
     return text or isinstance(node, ast.List | ast.Tuple | ast.ListComp | ast.JoinedStr)
 
 
-def _compared(node: ast.Compare) -> Iterator[Replacement]:
+def _replace_comparisons(node: ast.Compare) -> Iterator[Replacement]:
     for place, comparison in enumerate(node.ops):
         kind = type(comparison)
-        others = [_OPPOSITE[kind]] if kind in _OPPOSITE else [each for each in _ORDERS if each is not kind]
-        for other in others:
-            operators = [*node.ops[:place], other(), *node.ops[place + 1 :]]
+        replacements = (
+            [_OPPOSITE_OPERATORS[kind]]
+            if kind in _OPPOSITE_OPERATORS
+            else [operator for operator in _ORDER_OPERATORS if operator is not kind]
+        )
+        for replacement in replacements:
+            operators = [*node.ops[:place], replacement(), *node.ops[place + 1 :]]
             yield "ROR", node, ast.Compare(node.left, operators, node.comparators)
 
 
-def _negated(condition: ast.expr) -> Iterator[Replacement]:
+def _negate(condition: ast.expr) -> Iterator[Replacement]:
     """Yield a condition negated, unless another operator does that."""
     done = isinstance(condition, ast.Constant) or (isinstance(condition, ast.Compare) and len(condition.ops) == 1)
     if not done and not (isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not)):
         yield "COR", condition, ast.UnaryOp(ast.Not(), condition)
 
 
-def _assigned(node: ast.AugAssign) -> Iterator[Replacement]:
-    for table in _BINARY.values():
+def _replace_assignment(node: ast.AugAssign) -> Iterator[Replacement]:
+    for table in _BINARY_OPERATORS.values():
         if type(node.op) in table:
-            for other in table[type(node.op)]:
-                yield "ASR", node, ast.AugAssign(node.target, other(), node.value)
+            for operator in table[type(node.op)]:
+                yield "ASR", node, ast.AugAssign(node.target, operator(), node.value)
     yield "ASR", node, ast.Assign([node.target], node.value)
 
 
-def _returned(value: ast.expr, here: _Context) -> Iterator[Replacement]:
+def _replace_return_value(value: ast.expr, context: _NodeContext) -> Iterator[Replacement]:
     if isinstance(value, ast.Constant) and (value.value is None or isinstance(value.value, bool)):
         return
     yield "RSR", value, ast.Constant(None)
     # other operators change constants and conditions; what surely is no number has no negative
-    if isinstance(value, _NUMBERS) and _as_number(value) is None and not _is_self(value):
+    if isinstance(value, _NUMERIC_NODES) and _to_number(value) is None and not _is_self(value):
         yield "RSR", value, ast.Constant(0)
         yield "RSR", value, ast.UnaryOp(ast.USub(), value)
-    if isinstance(value, ast.Name) and value.id in here.local:
-        for name in here.local:
+    if isinstance(value, ast.Name) and value.id in context.local:
+        for name in context.local:
             if name != value.id:
                 yield "RSR", value, ast.Name(name, ast.Load())
 

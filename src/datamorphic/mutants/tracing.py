@@ -12,7 +12,7 @@ from typing import Any
 
 
 @contextmanager
-def lines_counted(module: ModuleType) -> Iterator[Counter[int]]:
+def count_lines(module: ModuleType) -> Iterator[Counter[int]]:
     """Count how often each line of a module is run while the ``with`` block lasts.
 
     Examples
@@ -26,20 +26,20 @@ def lines_counted(module: ModuleType) -> Iterator[Counter[int]]:
     """
     counts: Counter[int] = Counter()
 
-    def entered(frame: FrameType, event: str, argument: Any) -> Any:
+    def trace_call(frame: FrameType, event: str, argument: Any) -> Any:
         if frame.f_code.co_filename != module.__file__:
             return None
         counts[frame.f_lineno] += 1
-        return noted
+        return trace_line
 
-    def noted(frame: FrameType, event: str, argument: Any) -> Any:
+    def trace_line(frame: FrameType, event: str, argument: Any) -> Any:
         if event == "line":
             counts[frame.f_lineno] += 1
-        return noted
+        return trace_line
 
     before, before_in_threads = sys.gettrace(), threading.gettrace()
-    threading.settrace(entered)
-    sys.settrace(entered)
+    threading.settrace(trace_call)
+    sys.settrace(trace_call)
     try:
         yield counts
     finally:

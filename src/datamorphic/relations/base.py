@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from ..errors import DataError, TestSystemError
 from ..outputs import Outputs
-from ..space.points import Batch, Points, Rows, Take
-from ..strategies.flow import Flow, Question
+from ..space.points import Batch, Points, Rows, RowSelection
+from ..strategies.flow import Flow, Query
 from ..sut.base import Executor
 
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 Mask = npt.NDArray[np.bool_]
 Verdicts = npt.NDArray[np.int8]
 HOLDS, VIOLATED, INAPPLICABLE, UNDEFINED = range(4)  # in the order of `cases.Verdict`
-ROUNDING = (
+ROUNDING_TOLERANCE = (
     1e-6  # real answers may differ by so much of their size or spread: many models compute in single precision
 )
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class JudgedGroups:
     """Source cases and their follow-ups, side by side, with a verdict each.
 
     Attributes
@@ -50,7 +50,7 @@ class Groups:
     before: Outputs
     after: Outputs
     verdicts: Verdicts
-    among: Batch | None = None
+    batch: Batch | None = None
 
     def __len__(self) -> int:
         return len(self.verdicts)
@@ -60,24 +60,24 @@ class Groups:
         return int((self.verdicts == verdict).sum())
 
     @property
-    def judged(self) -> int:
+    def judged_count(self) -> int:
         """How many groups the relation could be judged on."""
         return self.count(HOLDS) + self.count(VIOLATED)
 
-    def take(self, rows: Take) -> Groups:
+    def take(self, rows: RowSelection) -> JudgedGroups:
         """Return some of the groups."""
-        return Groups(
+        return JudgedGroups(
             self.rows[rows],
             self.source.take(rows),
             self.follow_up.take(rows),
             self.before.take(rows),
             self.after.take(rows),
             self.verdicts[rows],
-            self.among,
+            self.batch,
         )
 
     @property
-    def violations(self) -> Groups:
+    def violations(self) -> JudgedGroups:
         """The groups that violate the relation."""
         return self.take(np.flatnonzero(self.verdicts == VIOLATED))
 
@@ -143,23 +143,23 @@ class Relation:
         """Tell group by group whether the two answers are as promised; by default they must be the same."""
         if before.dtype.kind == after.dtype.kind == "f":
             size = np.maximum(np.maximum(np.abs(before), np.abs(after)), np.ptp(before))
-            return np.abs(before - after) <= ROUNDING * size
+            return np.abs(before - after) <= ROUNDING_TOLERANCE * size
         return Outputs.of(before).same(Outputs.of(after))
 
-    def check(self, inputs: Points, rng: np.random.Generator) -> Flow[Groups]:
+    def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Ask for source and follow-up cases, and judge them."""
         frame = inputs.frame
-        applies = true_or_false("applies", self.name, self.applies(frame), len(frame))
-        made = self.follow_up(frame.copy(), rng)
-        if len(made) != len(frame):
+        applies = validate_booleans("applies", self.name, self.applies(frame), len(frame))
+        follow_up_frame = self.follow_up(frame.copy(), rng)
+        if len(follow_up_frame) != len(frame):
             raise TestSystemError(
-                f"follow_up of the relation {self.name!r} gave {len(made):,} rows for {len(frame):,} source cases. "
+                f"follow_up of the relation {self.name!r} gave {len(follow_up_frame):,} rows for {len(frame):,} source cases. "
                 "It must return one row for each, in the same order."
             )
-        follow = self._points(inputs, made)
-        before = yield Question(inputs, note=self.name)
-        after = yield Question(follow, note=self.name)
-        return self.judge(np.arange(len(inputs)), inputs, follow, before, after, applies)
+        follow_up = self._points(inputs, follow_up_frame)
+        before = yield Query(inputs, note=self.name)
+        after = yield Query(follow_up, note=self.name)
+        return self.judge(np.arange(len(inputs)), inputs, follow_up, before, after, applies)
 
     def judge(
         self,
@@ -169,54 +169,56 @@ class Relation:
         before: Outputs,
         after: Outputs,
         applies: Mask | None = None,
-    ) -> Groups:
+    ) -> JudgedGroups:
         """Return the groups with their verdicts."""
         verdicts = np.full(len(rows), UNDEFINED, dtype=np.int8)
         both = before.ok & after.ok
         if both.any():
-            kept = self.expects(before.values[both], after.values[both])
-            verdicts[both] = np.where(true_or_false("expects", self.name, kept, int(both.sum())), HOLDS, VIOLATED)
+            as_expected = self.expects(before.values[both], after.values[both])
+            verdicts[both] = np.where(
+                validate_booleans("expects", self.name, as_expected, int(both.sum())), HOLDS, VIOLATED
+            )
         if applies is not None:
             verdicts[~applies] = INAPPLICABLE
-        return Groups(rows, source, follow_up, before, after, verdicts)
+        return JudgedGroups(rows, source, follow_up, before, after, verdicts)
 
-    def _points(self, inputs: Points, made: pd.DataFrame) -> Batch:
+    def _points(self, inputs: Points, frame: pd.DataFrame) -> Batch:
         """Return follow-up cases in the space of the source cases, or as they are where they leave it."""
         try:
-            return inputs.space.points(made)
+            return inputs.space.points(frame)
         except DataError:
-            return Rows(made.reset_index(drop=True))
+            return Rows(frame.reset_index(drop=True))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
 
     def __str__(self) -> str:
-        given = "the input is a case, the output what the system answers to it"
-        return template("systems that answer cases", (given, *self.needs), self.name, self.says)
+        assumption = "the input is a case, the output what the system answers to it"
+        return format_relation("systems that answer cases", (assumption, *self.needs), self.name, self.says)
 
 
-def true_or_false(what: str, name: str, given: Any, length: int, noun: str = "cases") -> Mask:
+def validate_booleans(function: str, name: str, values: Any, length: int, noun: str = "cases") -> Mask:
     """Return what a function of a relation told of each case, if that is True or False."""
-    column = np.asarray(given)
+    column = np.asarray(values)
     if column.shape != (length,) or column.dtype.kind not in "bO":
         raise TestSystemError(
-            f"{what} of the relation {name!r} must give True or False for each of {length:,} {noun}. "
+            f"{function} of the relation {name!r} must give True or False for each of {length:,} {noun}. "
             f"Got {column.dtype} of shape {column.shape}."
         )
     return column.astype(bool)
 
 
-def template(domain: str, given: Sequence[str], name: str, says: str) -> str:
+def format_relation(domain: str, assumptions: Sequence[str], name: str, says: str) -> str:
     """Return a relation in the words of the usual template; a promise "change: what follows" as if and then."""
     change, colon, follows = says.partition(": ")
     promise = [f"  if {change},", f"  then {follows}."] if colon else [f"  {says}."]
-    assumed = [f"- {each}" for each in given]
+    assumption_lines = [f"- {assumption}" for assumption in assumptions]
     return "\n".join(
-        [f"In the domain of {domain}", "assuming that", *assumed,
+        [f"In the domain of {domain}", "assuming that", *assumption_lines,
          "the following metamorphic relation should hold", f"- {name}:", *promise]
     )  # fmt: skip
 
 
-def by_name(relations: Sequence[Relation]) -> dict[str, Relation]:
+def index_by_name(relations: Sequence[Relation]) -> dict[str, Relation]:
     """Return relations by their names."""
     return {relation.name: relation for relation in relations}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import is_number, reject, short
+from .._checks import format_short, is_number, reject
 from ..errors import ArgumentError
 from ..space.features import Categorical, Integer
 from ..space.space import Space
@@ -49,7 +49,7 @@ class Box:
         if isinstance(given, Box):
             return given
         if isinstance(given, Space):
-            return Box._of_space(given, owner)
+            return Box._from_space(given, owner)
         pairs = np.asarray(given, dtype=object)
         if pairs.ndim == 1 and len(pairs) == 2 and all(map(is_number, pairs)):
             pairs = pairs[None, :]
@@ -59,7 +59,7 @@ class Box:
         return Box(corners[:, 0], corners[:, 1], np.zeros(len(pairs), dtype=np.int8))
 
     @staticmethod
-    def _of_space(space: Space, owner: str) -> Box:
+    def _from_space(space: Space, owner: str) -> Box:
         low: list[float] = []
         high: list[float] = []
         kind: list[int] = []
@@ -83,8 +83,8 @@ class Box:
         if (self.low > self.high).any():
             raise ArgumentError(f"The domain {self} is empty: a lower limit lies above the upper one.")
         with np.errstate(over="ignore"):
-            wide = np.isinf(self.high - self.low)
-        if wide.any():
+            too_wide = np.isinf(self.high - self.low)
+        if too_wide.any():
             raise ArgumentError(f"The domain {self} is too wide for floating-point numbers. Give narrower limits.")
 
     @property
@@ -122,8 +122,8 @@ class Box:
     def sample(self, count: int, rng: np.random.Generator) -> Floats:
         """Return uniform points."""
         low, high = self.edges
-        drawn = low + (high - low) * rng.random((count, self.dimension))
-        return np.where(self.kind == NUMBER, drawn, np.clip(np.floor(drawn + 0.5), self.low, self.high))
+        points = low + (high - low) * rng.random((count, self.dimension))
+        return np.where(self.kind == NUMBER, points, np.clip(np.floor(points + 0.5), self.low, self.high))
 
     def __repr__(self) -> str:
         return f"Box({self})"
@@ -131,7 +131,7 @@ class Box:
     def __str__(self) -> str:
         kinds = {NUMBER: "", WHOLE: " whole", CATEGORY: " of categories"}
         pairs = [
-            f"({short(a)}, {short(b)}){kinds[c]}"
+            f"({format_short(a)}, {format_short(b)}){kinds[c]}"
             for a, b, c in zip(self.low.tolist(), self.high.tolist(), self.kind.tolist(), strict=True)
         ]
         return " x ".join(pairs) if len(pairs) <= 6 else " x ".join(pairs[:5]) + f" x ... ({len(pairs)} columns)"
@@ -155,10 +155,10 @@ class Affine:
     def of(matrix: Any, offset: Any = 0.0) -> Affine:
         """Return the change from a matrix (a row for each column of the follow-up) and what is added."""
         rows = np.atleast_2d(np.asarray(matrix, dtype=float))
-        added = np.asarray(offset, dtype=float)
-        if rows.ndim != 2 or added.shape not in ((), (1,), (len(rows),)):
+        offsets = np.asarray(offset, dtype=float)
+        if rows.ndim != 2 or offsets.shape not in ((), (1,), (len(rows),)):
             reject("offset", "Affine", f"a number, or one for each of the {len(rows)} rows of the matrix", offset)
-        return Affine(rows, np.broadcast_to(added, len(rows)).copy())
+        return Affine(rows, np.broadcast_to(offsets, len(rows)).copy())
 
     @staticmethod
     def scaled(factor: float, dimension: int, shift: float = 0.0) -> Affine:
@@ -176,12 +176,12 @@ class Affine:
 
     def __call__(self, points: Floats) -> Floats:
         """Return the follow-up of each row, in the order of additions that compiled code has."""
-        made = np.empty((len(points), len(self.matrix)))
+        follow_ups = np.empty((len(points), len(self.matrix)))
         for i, row in enumerate(self.matrix):
-            made[:, i] = self.offset[i]
+            follow_ups[:, i] = self.offset[i]
             for j in np.flatnonzero(row):
-                made[:, i] += row[j] * points[:, j]
-        return made
+                follow_ups[:, i] += row[j] * points[:, j]
+        return follow_ups
 
     def image(self, box: Box) -> Box:
         """Return the smallest box around what becomes of a box."""
@@ -190,9 +190,9 @@ class Affine:
         high = self.offset + up @ box.high + down @ box.low
         kind = np.zeros(len(low), dtype=np.int8)
         for i, row in enumerate(self.matrix):
-            used = np.flatnonzero(row)
-            if len(used) == 1 and row[used[0]] == 1 and self.offset[i] == 0:
-                kind[i] = box.kind[used[0]]
+            columns = np.flatnonzero(row)
+            if len(columns) == 1 and row[columns[0]] == 1 and self.offset[i] == 0:
+                kind[i] = box.kind[columns[0]]
         return Box(low, high, kind)
 
     def preimage(self, box: Box) -> tuple[Floats, Floats] | None:
@@ -200,14 +200,14 @@ class Affine:
         width = self.matrix.shape[1]
         low, high = np.full(width, -np.inf), np.full(width, np.inf)
         for i, row in enumerate(self.matrix):
-            used = np.flatnonzero(row)
-            if len(used) > 1:
+            columns = np.flatnonzero(row)
+            if len(columns) > 1:
                 return None
-            if not len(used):
+            if not len(columns):
                 if not box.low[i] <= self.offset[i] <= box.high[i]:
                     high[:] = -np.inf
                 continue
-            j = used[0]
+            j = columns[0]
             ends = np.sort((np.array([box.low[i], box.high[i]]) - self.offset[i]) / row[j])
             low[j], high[j] = max(low[j], ends[0]), min(high[j], ends[1])
         return low, high

@@ -9,22 +9,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import OutOfBudget
-from ..strategies.flow import Flow, Question
-from ..sut.training import Array, Training, Trainings
+from ..strategies.flow import Flow, Query
+from ..sut.training import Array, Training, TrainingBatch
 from .base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
-from .drawing import Draw
-from .learned import Learned, Manner, Subject
+from .drawing import TrainingSampler
+from .learned import JudgingOptions, LearnerSubject, LearnerVerdicts
 from .learners import LearnerRelation
-from .learning import check
+from .learning import check_relation
 from .necessity import Stance
 
 # inputs that are asked together, at first and later: a small budget should reach every relation
-FIRST, WAVE = 10, 50
-CHANCE = 0.001  # how likely chance alone may make two distributions look different
-MOST_MESSAGES = 20  # different ones that are kept, each with how often
+FIRST_WAVE_CASES, MAX_WAVE_CASES = 10, 50
+SIGNIFICANCE_LEVEL = 0.001  # how likely chance alone may make two distributions look different
+MAX_MESSAGES = 20  # different ones that are kept, each with how often
 
 
-class Broken(NamedTuple):
+class ViolatingCase(NamedTuple):
     """A case that violates a relation: which input, which case of it, its labels."""
 
     input: int
@@ -35,7 +35,7 @@ class Broken(NamedTuple):
 
 
 @dataclass
-class Tested:
+class LearnerRelationOutcome:
     """What became of one relation on all inputs so far.
 
     Attributes
@@ -53,10 +53,10 @@ class Tested:
     """
 
     relation: LearnerRelation
-    view: Stance
-    manner: Manner
+    stance: Stance
+    judging: JudgingOptions
     counts: Array = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
-    violations: list[Broken] = field(default_factory=list)
+    violations: list[ViolatingCase] = field(default_factory=list)
     tied: int = 0
     messages: dict[str, int] = field(default_factory=dict)
     _labels: list[tuple[Array, Array]] = field(default_factory=list)
@@ -65,54 +65,54 @@ class Tested:
     @property
     def statistical(self) -> bool:
         """Whether distributions are compared, and not case by case."""
-        return self.manner.statistical
+        return self.judging.statistical
 
     @property
-    def changed(self) -> int:
+    def changed_count(self) -> int:
         """How many cases were not as expected."""
         return int(self.counts[VIOLATED])
 
     @property
-    def judged(self) -> int:
+    def judged_count(self) -> int:
         """How many cases could be judged."""
         return int(self.counts[HOLDS] + self.counts[VIOLATED])
 
     @property
-    def violated(self) -> int:
+    def violated_count(self) -> int:
         """How many violations count: all, or where distributions are compared none unless chance hardly explains them."""
-        return self.changed if not self.statistical or self.chance() < CHANCE else 0
+        return self.changed_count if not self.statistical or self.compute_chance() < SIGNIFICANCE_LEVEL else 0
 
-    def enter(self, found: Learned, numbers: Sequence[int]) -> None:
+    def enter(self, result: LearnerVerdicts, numbers: Sequence[int]) -> None:
         """Add the verdicts of a wave."""
-        self.counts += np.bincount(found.verdicts, minlength=4)
-        self.tied += int(found.tied.sum())
-        data = found.data
+        self.counts += np.bincount(result.verdicts, minlength=4)
+        self.tied += int(result.tied.sum())
+        data = result.data
         self.violations += [
-            Broken(
-                numbers[data.which[row]],
-                int(data.case[row]),
-                found.before[row],
-                found.expected[row],
-                found.after[row],
+            ViolatingCase(
+                numbers[data.training_index[row]],
+                int(data.case_index[row]),
+                result.before[row],
+                result.expected[row],
+                result.after[row],
             )
-            for row in found.violations
+            for row in result.violations
         ]
-        for row in np.flatnonzero(np.isin(found.verdicts, (INAPPLICABLE, UNDEFINED))):
-            text = found.messages.get(int(row), "")
-            if text in self.messages or len(self.messages) < MOST_MESSAGES:
+        for row in np.flatnonzero(np.isin(result.verdicts, (INAPPLICABLE, UNDEFINED))):
+            text = result.messages.get(int(row), "")
+            if text in self.messages or len(self.messages) < MAX_MESSAGES:
                 self.messages[text] = self.messages.get(text, 0) + 1
         if self.statistical:
-            rows = np.flatnonzero(found.verdicts <= VIOLATED)
-            self._labels.append((found.expected[rows], found.after[rows]))
-            if found.scores_before is not None and found.scores_after is not None:
-                self._scores.append((found.scores_before[rows], found.scores_after[rows]))
+            rows = np.flatnonzero(result.verdicts <= VIOLATED)
+            self._labels.append((result.expected[rows], result.after[rows]))
+            if result.scores_before is not None and result.scores_after is not None:
+                self._scores.append((result.scores_before[rows], result.scores_after[rows]))
 
-    def chance(self) -> float:
+    def compute_chance(self) -> float:
         """Return how likely chance alone makes the two distributions differ as much as they do."""
         from scipy import stats
 
-        if self.manner.strictness == "score_stat" and self._scores:
-            first, second = (_stacked(each) for each in zip(*self._scores, strict=True))
+        if self.judging.strictness == "score_stat" and self._scores:
+            first, second = (_stack_scores(tables) for tables in zip(*self._scores, strict=True))
             tests = [
                 stats.ks_2samp(a[~np.isnan(a)], b[~np.isnan(b)]).pvalue
                 for a, b in zip(first.T, second.T, strict=True)
@@ -121,21 +121,23 @@ class Tested:
             return min(1.0, min(tests, default=1.0) * len(tests))  # the best of several tests
         if not self._labels:
             return 1.0
-        before, after = (np.concatenate(each) for each in zip(*self._labels, strict=True))
+        before, after = (np.concatenate(columns) for columns in zip(*self._labels, strict=True))
         labels = sorted({*before.tolist(), *after.tolist()}, key=str)
-        counts = np.array([[np.sum(each == label) for label in labels] for each in (before, after)])
+        counts = np.array([[np.sum(column == label) for label in labels] for column in (before, after)])
         return float(stats.chi2_contingency(counts).pvalue) if len(labels) > 1 else 1.0
 
 
-def _stacked(tables: Sequence[Array]) -> Array:
+def _stack_scores(tables: Sequence[Array]) -> Array:
     """Stack tables of scores; waves may know different numbers of classes."""
     width = max(table.shape[1] for table in tables)
-    filled = [np.pad(table, ((0, 0), (0, width - table.shape[1])), constant_values=np.nan) for table in tables]
-    return np.concatenate(filled)
+    padded_tables = [
+        np.pad(table, ((0, 0), (0, width - table.shape[1])), constant_values=np.nan) for table in tables
+    ]
+    return np.concatenate(padded_tables)
 
 
 @dataclass(frozen=True)
-class Inputs:
+class TrainingSource:
     """Where training sets come from: the same number gives the same set, whatever was drawn before.
 
     Attributes
@@ -150,58 +152,74 @@ class Inputs:
         Where randomness starts.
     """
 
-    draw: Draw
+    draw: TrainingSampler
     count: int
     cases: int = 1
     seed: int = 0
 
-    def training(self, number: int) -> Training:
+    def draw_training(self, number: int) -> Training:
         """Return one training set."""
         return self.draw(np.random.default_rng([self.seed, number]), self.cases)
 
-    def waves(self) -> Iterator[tuple[list[int], Trainings]]:
+    def iter_waves(self) -> Iterator[tuple[list[int], TrainingBatch]]:
         """Yield the numbers of training sets, and these, a wave at a time."""
-        number, left, size = 0, self.count, min(FIRST, WAVE)
-        while left > 0:
+        number, remaining_cases, size = 0, self.count, min(FIRST_WAVE_CASES, MAX_WAVE_CASES)
+        while remaining_cases > 0:
             numbers: list[int] = []
             sets: list[Training] = []
-            while left > 0 and sum(len(each) for each in sets) < size:
-                training = self.training(number)
-                if len(training) > left:
-                    training = training.cases(slice(0, left))
+            while remaining_cases > 0 and sum(len(training_set) for training_set in sets) < size:
+                training = self.draw_training(number)
+                if len(training) > remaining_cases:
+                    training = training.cases(slice(0, remaining_cases))
                 numbers.append(number)
                 sets.append(training)
-                number, left = number + 1, left - len(training)
-            yield numbers, Trainings(sets)
-            size = min(2 * size, WAVE)
+                number, remaining_cases = number + 1, remaining_cases - len(training)
+            yield numbers, TrainingBatch(sets)
+            size = min(2 * size, MAX_WAVE_CASES)
 
 
-def examine(
-    tested: Sequence[Tested], subject: Subject, inputs: Inputs, told: Callable[[], None] = lambda: None
-) -> Flow[Sequence[Tested]]:
+def check_in_waves(
+    outcomes: Sequence[LearnerRelationOutcome],
+    subject: LearnerSubject,
+    inputs: TrainingSource,
+    on_wave: Callable[[], None] = lambda: None,
+) -> Flow[Sequence[LearnerRelationOutcome]]:
     """Put relations to a learner, wave by wave; what was judged until the budget is spent counts."""
-    scored = any(each.manner.scored for each in tested)
+    scored = any(outcome.judging.needs_scores for outcome in outcomes)
     done = 0
     try:
-        for numbers, data in inputs.waves():
-            known = yield Question(data, scored, done=done / inputs.count, note="source data")
-            for place, each in enumerate(tested):
-                share = (done + len(data) * (place + 1) / len(tested)) / inputs.count
-                found = yield from check(
-                    each.relation, subject, data, numbers, each.manner, known=known, view=each.view, done=share
+        for numbers, data in inputs.iter_waves():
+            source_outputs = yield Query(data, scored, progress=done / inputs.count, note="source data")
+            for place, outcome in enumerate(outcomes):
+                share = (done + len(data) * (place + 1) / len(outcomes)) / inputs.count
+                result = yield from check_relation(
+                    outcome.relation,
+                    subject,
+                    data,
+                    numbers,
+                    outcome.judging,
+                    source_outputs=source_outputs,
+                    stance=outcome.stance,
+                    done=share,
                 )
-                each.enter(found, numbers)
+                outcome.enter(result, numbers)
             done += len(data)
-            told()
+            on_wave()
     except OutOfBudget:
         pass
-    return tested
+    return outcomes
 
 
-def again(
-    each: Tested, subject: Subject, sets: Sequence[Training], numbers: Sequence[int], scores: bool = False
-) -> Flow[Learned]:
+def check_again(
+    outcome: LearnerRelationOutcome,
+    subject: LearnerSubject,
+    sets: Sequence[Training],
+    numbers: Sequence[int],
+    scores: bool = False,
+) -> Flow[LearnerVerdicts]:
     """Put one relation to the learner once more, on these training sets."""
-    manner = Manner(each.manner.strictness, each.manner.ties, each.manner.seed, scores)
-    found: Any = yield from check(each.relation, subject, Trainings(sets), numbers, manner, view=each.view)
-    return found
+    judging = JudgingOptions(outcome.judging.strictness, outcome.judging.ties, outcome.judging.seed, scores)
+    result: Any = yield from check_relation(
+        outcome.relation, subject, TrainingBatch(sets), numbers, judging, stance=outcome.stance
+    )
+    return result

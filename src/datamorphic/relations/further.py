@@ -7,10 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ..sut.learner import takes_weights
+from ..sut.learner import has_weight_parameter
 from ..sut.training import Array, Training
-from .learners import LearnerRelation, Rng, named_by_weight, objects, renamed, shuffled
-from .published import PUBLISHED, ConstantAttribute
+from .learners import (
+    LearnerRelation,
+    Rng,
+    has_named_class_weights,
+    rename_labels,
+    shuffle_positions,
+    to_object_array,
+)
+from .published import XIE_RELATIONS, ConstantAttribute
 
 
 class _Refit(LearnerRelation):
@@ -29,7 +36,7 @@ class _SampleOrder(LearnerRelation):
     regressors = True
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        return data.rows(shuffled(len(data.y), rng))
+        return data.rows(shuffle_positions(len(data.y), rng))
 
 
 class _RenamedLabels(LearnerRelation):
@@ -39,21 +46,21 @@ class _RenamedLabels(LearnerRelation):
     firm = False  # the computation is the same to the last digit
 
     def why_not(self, learner: Any, data: Training) -> str:
-        if named_by_weight(learner):
+        if has_named_class_weights(learner):
             return "the learner's class_weight calls the classes by name"
         mixed = len({isinstance(label, str) for label in data.classes}) > 1
         return "labels of several types have no order" if mixed else ""
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        many = len(data.declared)
-        return renamed(data, np.array([f"class {i:0{len(str(many))}d}" for i in range(many)]))
+        class_count = len(data.declared)
+        return rename_labels(data, np.array([f"class {i:0{len(str(class_count))}d}" for i in range(class_count)]))
 
     def expected(self, labels: Array, data: Training, made: Training) -> Array:
         new = dict(zip(data.declared, made.declared, strict=True))
-        return objects([new.get(label, label) for label in labels.tolist()])
+        return to_object_array([new.get(label, label) for label in labels.tolist()])
 
 
-class _Overruled(LearnerRelation):
+class _OverruledCase(LearnerRelation):
     name = "overruled"
     says = "the case itself among the training rows, as often as there are rows, with another label: that label"
     shares = "case"
@@ -61,25 +68,25 @@ class _Overruled(LearnerRelation):
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         others = [label for label in data.classes.tolist() if label != labels[0]]
-        many = len(data.y)
-        again = data.cases(np.zeros(many, dtype=np.intp)).t
-        return data.appended(again, objects([others[rng.integers(len(others))]] * many))
+        row_count = len(data.y)
+        copies = data.cases(np.zeros(row_count, dtype=np.intp)).t
+        return data.appended(copies, to_object_array([others[rng.integers(len(others))]] * row_count))
 
     def expected(self, labels: Array, data: Training, made: Training) -> Array:
-        return objects(made.y[-1:].tolist())
+        return to_object_array(made.y[-1:].tolist())
 
     def renamed(self, classes: Array, data: Training, made: Training) -> Array:
         return classes
 
 
-class _Weights(LearnerRelation):
+class _RowWeights(LearnerRelation):
     name = "weights"
     says = "some training rows twice instead of with a weight of 2: the same labels"
     needs = ("the learner takes weights of rows",)
     regressors = True
 
     def why_not(self, learner: Any, data: Training) -> str:
-        return "" if takes_weights(learner) else "the learner's fit takes no sample_weight"
+        return "" if has_weight_parameter(learner) else "the learner's fit takes no sample_weight"
 
     def source(self, data: Training, rng: Rng) -> Training:
         twice = rng.random(len(data.y)) < 0.5
@@ -92,7 +99,7 @@ class _Weights(LearnerRelation):
         return replace(data.rows(rows), weights=None)
 
 
-class _Sparse(LearnerRelation):
+class _SparseMatrix(LearnerRelation):
     name = "sparse"
     says = "the same numbers in a sparse matrix instead of a dense one: the same labels"
     needs = ("the learner takes sparse matrices", "all attributes are numbers")
@@ -128,6 +135,6 @@ class _ConstantFirst(ConstantAttribute):
 LEARNER_RELATIONS: dict[str, LearnerRelation] = {
     relation.name: relation
     for relation in (
-        *PUBLISHED, _Refit(), _SampleOrder(), _RenamedLabels(), _Overruled(), _Weights(), _Sparse(), _ConstantFirst()
+        *XIE_RELATIONS, _Refit(), _SampleOrder(), _RenamedLabels(), _OverruledCase(), _RowWeights(), _SparseMatrix(), _ConstantFirst()
     )
 }  # fmt: skip

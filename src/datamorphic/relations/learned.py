@@ -9,50 +9,52 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import one_of, plural
-from ..sut.learner import is_regressor, parameters
-from ..sut.training import Array, Floats, Places, Training, Trainings
+from .._checks import pluralize, validate_choice
+from ..sut.learner import find_parameter_values, is_regressor
+from ..sut.training import Array, Floats, Places, Training, TrainingBatch
 from .base import VIOLATED, Mask, Verdicts
 from .learners import LearnerRelation
 from .necessity import STRICTNESS
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class LearnerSubject:
     """A learner, and what a relation has to know of it; `like` is the one whose promises it must keep, if not its own."""
 
     learner: Any
     like: Any = None
 
     @property
-    def known(self) -> Any:
+    def reference_learner(self) -> Any:
         """The learner whose promises it must keep."""
         return self.learner if self.like is None else self.like
 
     @cached_property
     def neighbours(self) -> int:
         """How many neighbours it looks for, at most; 0 if it looks for none."""
-        known = getattr(self.known, "like", None) or self.known
-        return max((int(k) for k in parameters(known, "n_neighbors") if isinstance(k, Integral)), default=0)
+        reference = getattr(self.reference_learner, "like", None) or self.reference_learner
+        return max(
+            (int(k) for k in find_parameter_values(reference, "n_neighbors") if isinstance(k, Integral)), default=0
+        )
 
     @cached_property
-    def regresses(self) -> bool:
+    def is_regression(self) -> bool:
         """Whether it says that it is a regressor."""
         return is_regressor(self.learner)
 
-    def learns_numbers(self, data: Training) -> bool:
+    def has_numeric_target(self, data: Training) -> bool:
         """Tell whether what it learns are numbers and no labels."""
-        return self.regresses or (data.y.dtype.kind == "f" and bool((data.y % 1 > 0).any()))
+        return self.is_regression or (data.y.dtype.kind == "f" and bool((data.y % 1 > 0).any()))
 
-    def why_not(self, relation: LearnerRelation, data: Training) -> str:
+    def find_obstacle(self, relation: LearnerRelation, data: Training) -> str:
         """Return why a relation says nothing about the learner and data; an empty text where it does."""
-        return self.too_little(relation, data) or relation.why_not(self.learner, data)
+        return self.find_data_obstacle(relation, data) or relation.why_not(self.learner, data)
 
-    def too_little(self, relation: LearnerRelation, data: Training) -> str:
+    def find_data_obstacle(self, relation: LearnerRelation, data: Training) -> str:
         """Return why nobody can learn from data; an empty text where one can."""
-        if _no_label(data.y):
+        if _has_missing_label(data.y):
             return "some training rows have no label"
-        if self.learns_numbers(data):
+        if self.has_numeric_target(data):
             if not relation.regressors:
                 return "it is about labels, and the learner is given numbers"
         elif len(data.classes) < 2:
@@ -60,13 +62,13 @@ class Subject:
         elif isinstance(data.classes[0], tuple):
             return "the labels are tuples, and relations are about texts, numbers and flags"
         if self.neighbours > len(data.y):
-            rows = plural(len(data.y), "training row")
+            rows = pluralize(len(data.y), "training row")
             return f"the learner looks for {self.neighbours} neighbours, and there are {rows}"
-        return "" if _varies(data.x) else "no attribute of the training rows varies"
+        return "" if _has_variation(data.x) else "no attribute of the training rows varies"
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearnerVerdicts:
     """What became of a relation on training sets, test case by test case.
 
     `before` and `after` are the labels of the two fits, `expected` what the second should have given; scores have a
@@ -75,14 +77,14 @@ class Learned:
     """
 
     relation: str
-    data: Trainings
+    data: TrainingBatch
     verdicts: Verdicts
     before: Array
     after: Array
     expected: Array
     tied: Mask
-    follow_up: Places
-    made: list[Training] = field(default_factory=list)
+    follow_up_index: Places
+    follow_ups: list[Training] = field(default_factory=list)
     scores_before: Floats | None = None
     scores_after: Floats | None = None
     messages: dict[int, str] = field(default_factory=dict)
@@ -91,15 +93,15 @@ class Learned:
         """Return how many test cases have a verdict."""
         return int((self.verdicts == verdict).sum())
 
-    def only(self, number: int) -> Learned:
+    def select_training_set(self, number: int) -> LearnerVerdicts:
         """Return what became of it on one of the training sets."""
-        rows = np.flatnonzero(self.data.which == number)
-        used, follow_up = np.unique(self.follow_up[rows], return_inverse=True)
-        shift = int(used[0] < 0) if len(used) else 0  # cases without a follow-up have -1 for it
-        scores = [None if each is None else each[rows] for each in (self.scores_before, self.scores_after)]
-        return Learned(
-            self.relation, Trainings([self.data.each[number]]), self.verdicts[rows], self.before[rows], self.after[rows],
-            self.expected[rows], self.tied[rows], follow_up - shift, [self.made[k] for k in used if k >= 0],
+        rows = np.flatnonzero(self.data.training_index == number)
+        indices, follow_up = np.unique(self.follow_up_index[rows], return_inverse=True)
+        shift = int(indices[0] < 0) if len(indices) else 0  # cases without a follow-up have -1 for it
+        scores = [None if table is None else table[rows] for table in (self.scores_before, self.scores_after)]
+        return LearnerVerdicts(
+            self.relation, TrainingBatch([self.data.trainings[number]]), self.verdicts[rows], self.before[rows], self.after[rows],
+            self.expected[rows], self.tied[rows], follow_up - shift, [self.follow_ups[k] for k in indices if k >= 0],
             scores[0], scores[1], {new: self.messages[old] for new, old in enumerate(rows.tolist()) if old in self.messages},
         )  # fmt: skip
 
@@ -115,7 +117,7 @@ class Learned:
 
 
 @dataclass(frozen=True)
-class Manner:
+class JudgingOptions:
     """How a relation is judged: on labels or scores, with ties set aside or counted, from which seed.
 
     `with_scores` asks for scores whether or not they are judged: an example shows them.
@@ -127,8 +129,8 @@ class Manner:
     with_scores: bool = False
 
     def __post_init__(self) -> None:
-        one_of("strictness", "check", self.strictness, STRICTNESS)
-        one_of("ties", "check", self.ties, ("aside", "count"))
+        validate_choice("strictness", "check", self.strictness, STRICTNESS)
+        validate_choice("ties", "check", self.ties, ("aside", "count"))
 
     @property
     def statistical(self) -> bool:
@@ -136,12 +138,12 @@ class Manner:
         return self.strictness.endswith("_stat")
 
     @property
-    def scored(self) -> bool:
+    def needs_scores(self) -> bool:
         """Whether scores are looked at."""
         return self.with_scores or self.strictness.startswith("score")
 
 
-def _no_label(y: Array) -> bool:
+def _has_missing_label(y: Array) -> bool:
     if y.dtype.kind in "iubU":
         return False
     if y.dtype.kind == "f":
@@ -149,7 +151,7 @@ def _no_label(y: Array) -> bool:
     return any(label is None or label != label for label in y.tolist())
 
 
-def _varies(x: Any) -> bool:
+def _has_variation(x: Any) -> bool:
     if isinstance(x, np.ndarray):
         return bool((x != x[:1]).any())
     return not hasattr(x, "nunique") or bool((x.nunique(dropna=False) > 1).any())

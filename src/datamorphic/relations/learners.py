@@ -12,12 +12,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..sut.learner import parameters
+from ..sut.learner import find_parameter_values
 from ..sut.training import Array, Floats, Places, Training
-from .base import template
+from .base import format_relation
 
 Rng = np.random.Generator
-NUMBERS = "iuf"  # kinds of labels that get a new number where others get a star
+NUMERIC_DTYPE_KINDS = "iuf"  # kinds of labels that get a new number where others get a star
 
 
 class LearnerRelation:
@@ -108,66 +108,66 @@ class LearnerRelation:
             return [np.array([i]) for i in range(len(labels))]
         if self.shares == "all":
             return [np.arange(len(labels))]
-        shared: dict[Any, list[int]] = {}
+        places_by_label: dict[Any, list[int]] = {}
         for place, label in enumerate(labels.tolist()):
-            shared.setdefault(label, []).append(place)
-        return [np.array(places) for places in shared.values()]
+            places_by_label.setdefault(label, []).append(place)
+        return [np.array(places) for places in places_by_label.values()]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
 
     def __str__(self) -> str:
-        given = "the input is training data and test cases, the output a label of each case"
-        return template("learners", (given, *self.needs), self.name, self.says)
+        assumption = "the input is training data and test cases, the output a label of each case"
+        return format_relation("learners", (assumption, *self.needs), self.name, self.says)
 
 
-def widths(data: Training, low: float = 0.0, high: float = 1.0) -> Floats:
+def compute_widths(data: Training, low: float = 0.0, high: float = 1.0) -> Floats:
     """Return how far two quantiles of each numeric attribute are apart; 0 where it has no finite number."""
     numbers = data.numbers
     if (low, high) == (0.0, 1.0) and np.isfinite(numbers).all():
         return np.asarray(np.ptp(numbers, axis=0))
-    wide = np.zeros(numbers.shape[1])
+    spans = np.zeros(numbers.shape[1])
     for column, values in enumerate(numbers.T):
-        known = values[np.isfinite(values)]
-        if known.size:
-            wide[column] = np.subtract(*np.quantile(known, [high, low]))
-    return wide
+        finite = values[np.isfinite(values)]
+        if finite.size:
+            spans[column] = np.subtract(*np.quantile(finite, [high, low]))
+    return spans
 
 
-def usual_range(data: Training) -> tuple[float, float]:
+def compute_range(data: Training) -> tuple[float, float]:
     """Return between which numbers those of the data lie; 0 and 1 where there are none, or only one."""
-    known = data.numbers[np.isfinite(data.numbers)]
-    if known.size and known.min() < known.max():
-        return float(known.min()), float(known.max())
+    finite = data.numbers[np.isfinite(data.numbers)]
+    if finite.size and finite.min() < finite.max():
+        return float(finite.min()), float(finite.max())
     return 0.0, 1.0
 
 
-def shuffled(n: int, rng: Rng) -> Places:
+def shuffle_positions(n: int, rng: Rng) -> Places:
     """Return 0 to n - 1 in another order than that."""
     order = rng.permutation(n)
     return np.roll(order, 1) if (order == np.arange(n)).all() else order
 
 
-def objects(values: Any) -> Array:
+def to_object_array(values: Any) -> Array:
     """Return values as an array of objects, whatever NumPy would make of them."""
     array = np.empty(len(values), dtype=object)
     array[:] = list(values)
     return array
 
 
-def renamed(data: Training, names: Array) -> Training:
+def rename_labels(data: Training, names: Array) -> Training:
     """Return data whose declared labels, as they stand, have other names."""
-    made = replace(data, y=exchanged(data.y, data.declared, names))
-    return made if data.labels is None else replace(made, labels=tuple(names.tolist()))
+    new_data = replace(data, y=replace_labels(data.y, data.declared, names))
+    return new_data if data.labels is None else replace(new_data, labels=tuple(names.tolist()))
 
 
-def exchanged(y: Array, old: Any, new: Array) -> Array:
+def replace_labels(y: Array, old: Any, new: Array) -> Array:
     """Return labels with a new name for each old one."""
     names = dict(zip(list(old), new.tolist(), strict=True))
-    return _plain([names[label] for label in y.tolist()])
+    return _to_label_array([names[label] for label in y.tolist()])
 
 
-def no_star(data: Training) -> str:
+def find_label_obstacle(data: Training) -> str:
     """Return why no new label can be made of an old one; empty where it can."""
     kinds = {"number" if isinstance(label, Real) and not isinstance(label, bool) else type(label).__name__
              for label in data.classes.tolist()}  # fmt: skip
@@ -176,46 +176,48 @@ def no_star(data: Training) -> str:
     return f"new labels are made of texts and numbers, and these are {' and '.join(sorted(kinds))}"
 
 
-def starred(data: Training, rows: Places) -> Training:
+def star_labels(data: Training, rows: Places) -> Training:
     """Return data in which some rows have a new label of their class's own: "B*" for "B", a new number for a number."""
-    taken = {*data.declared, *data.classes.tolist()}
+    used_labels = {*data.declared, *data.classes.tolist()}
     old = data.y.tolist()
     new: dict[Any, Any] = {}
     for label in sorted({old[row] for row in rows}):
         if isinstance(label, str):
             star = label + "*"
-            while star in taken:
+            while star in used_labels:
                 star += "*"
         else:
-            star = type(label)(max(taken) + 1)
-        taken.add(star)
+            star = type(label)(max(used_labels) + 1)
+        used_labels.add(star)
         new[label] = star
-    chosen = set(rows.tolist())
-    return data.labelled(_plain([new[label] if row in chosen else label for row, label in enumerate(old)]))
+    chosen_rows = set(rows.tolist())
+    return data.labelled(
+        _to_label_array([new[label] if row in chosen_rows else label for row, label in enumerate(old)])
+    )
 
 
-def named_by_weight(learner: Any) -> bool:
+def has_named_class_weights(learner: Any) -> bool:
     """Tell whether a learner's weights call the classes by name."""
-    return any(isinstance(each, dict | list) for each in parameters(learner, "class_weight"))
+    return any(isinstance(weight, dict | list) for weight in find_parameter_values(learner, "class_weight"))
 
 
-def labels_of(data: Training) -> Array:
+def get_comparable_labels(data: Training) -> Array:
     """Return the labels of the rows so that each equals what was predicted."""
-    return data.y if data.y.dtype.kind in NUMBERS else data.y.astype(object)
+    return data.y if data.y.dtype.kind in NUMERIC_DTYPE_KINDS else data.y.astype(object)
 
 
-def _plain(labels: list[Any]) -> Array:
+def _to_label_array(labels: list[Any]) -> Array:
     kinds = {type(label) for label in labels}
-    return np.array(labels) if len(kinds) == 1 and kinds <= {str, int, float, bool} else objects(labels)
+    return np.array(labels) if len(kinds) == 1 and kinds <= {str, int, float, bool} else to_object_array(labels)
 
 
-def some(places: Places, rng: Rng) -> Places:
+def draw_subset(places: Places, rng: Rng) -> Places:
     """Return at least one of the places and, where there are several, not all of them."""
-    most = max(2, len(places))
-    return np.sort(rng.permutation(places)[: rng.integers(1, most)])
+    limit = max(2, len(places))
+    return np.sort(rng.permutation(places)[: rng.integers(1, limit)])
 
 
-def moved(n: int, rows: Places, new: Places) -> Places:
+def replace_positions(n: int, rows: Places, new: Places) -> Places:
     """Return 0 to n - 1 with others in some places."""
     places = np.arange(n)
     places[rows] = new

@@ -8,35 +8,39 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .._checks import plural
-from ..errors import TestSystemError, told
+from .._checks import pluralize
+from ..errors import TestSystemError, format_error_line
 from ..outputs import Outputs
-from ..strategies.flow import Flow, Question
+from ..strategies.flow import Flow, Query
 from ..sut.base import Executor
-from ..sut.learner import FAILURES, Learner, aligned
-from ..sut.training import Array, Places, Training, Trainings
+from ..sut.learner import LEARNER_ERRORS, Learner, align_scores
+from ..sut.training import Array, Places, Training, TrainingBatch
 from .base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask
-from .learned import Learned, Manner, Subject
-from .learners import LearnerRelation, objects, widths
-from .necessity import Stance, stance
+from .learned import JudgingOptions, LearnerSubject, LearnerVerdicts
+from .learners import LearnerRelation, compute_widths, to_object_array
+from .necessity import Stance, find_stance
 
 Result = TypeVar("Result")
-SUMS = 1e-6  # scores and real answers may differ by so much of their range: sums are taken in another order
-HAIR = 1e-3  # of a column's middle half; much less makes new ties in single precision, which trees use
-COPIES = 3  # with all numbers moved by a hair; most must show a violation again
+SCORE_TOLERANCE = (
+    1e-6  # scores and real answers may differ by so much of their range: sums are taken in another order
+)
+PERTURBATION_SHARE = (
+    1e-3  # of a column's middle half; much less makes new ties in single precision, which trees use
+)
+PERTURBED_COPIES = 3  # with all numbers moved by a hair; most must show a violation again
 
 
-def check(
+def check_relation(
     relation: LearnerRelation,
-    subject: Subject,
-    data: Trainings,
+    subject: LearnerSubject,
+    data: TrainingBatch,
     numbers: Sequence[int],
-    manner: Manner,
+    judging: JudgingOptions,
     *,
-    known: Outputs | None = None,
-    view: Stance | None = None,
+    source_outputs: Outputs | None = None,
+    stance: Stance | None = None,
     done: float | None = None,
-) -> Flow[Learned]:
+) -> Flow[LearnerVerdicts]:
     """Fit a learner on data and on their follow-ups, and judge its labels; where it raises: UNDEFINED.
 
     Parameters
@@ -58,194 +62,233 @@ def check(
     Violations that are gone in most copies of the data with all numbers moved by a hair hang on a tie: they are set
     aside as INAPPLICABLE, unless ``manner.ties`` is "count".
     """
-    found = yield from _judged(relation, subject, data, numbers, manner, known, done)
+    result = yield from _judge(relation, subject, data, numbers, judging, source_outputs, done)
     # cases that are compared as many are all needed: those that differ may not be left out
-    if relation.firm and manner.ties == "aside" and not manner.statistical and len(found.violations):
-        yield from _without_ties(relation, subject, found, numbers, manner)
-    if view is not None and view.necessary and stance(relation.name, subject.known).necessary:
-        for row in found.violations:
-            case = found.data.each[found.data.which[row]].cases(found.data.case[row : row + 1])
-            on_these = stance(relation.name, subject.known, case)
-            if not on_these.necessary:
-                found.verdicts[row] = INAPPLICABLE
-                found.messages[int(row)] = on_these.reason
-    return found
+    if relation.firm and judging.ties == "aside" and not judging.statistical and len(result.violations):
+        yield from _set_ties_aside(relation, subject, result, numbers, judging)
+    if stance is not None and stance.necessary and find_stance(relation.name, subject.reference_learner).necessary:
+        for row in result.violations:
+            case = result.data.trainings[result.data.training_index[row]].cases(
+                result.data.case_index[row : row + 1]
+            )
+            data_stance = find_stance(relation.name, subject.reference_learner, case)
+            if not data_stance.necessary:
+                result.verdicts[row] = INAPPLICABLE
+                result.messages[int(row)] = data_stance.reason
+    return result
 
 
-def _without_ties(
-    relation: LearnerRelation, subject: Subject, found: Learned, numbers: Sequence[int], manner: Manner
+def _set_ties_aside(
+    relation: LearnerRelation,
+    subject: LearnerSubject,
+    result: LearnerVerdicts,
+    numbers: Sequence[int],
+    judging: JudgingOptions,
 ) -> Flow[None]:
     """Set violations aside that are gone when all numbers are moved by a hair."""
-    doubted = found.violations
-    sets = np.unique(found.data.which[doubted])
-    asked = [numbers[k] for k in sets]
+    suspect_rows = result.violations
+    sets = np.unique(result.data.training_index[suspect_rows])
+    set_numbers = [numbers[k] for k in sets]
     copies = [
-        _moved(found.data.each[k], _random(manner, f"{relation.name} moved {copy}", number))
-        for copy in range(COPIES)
-        for k, number in zip(sets, asked, strict=True)
+        _perturb(result.data.trainings[k], _make_rng(judging, f"{relation.name} moved {copy}", number))
+        for copy in range(PERTURBED_COPIES)
+        for k, number in zip(sets, set_numbers, strict=True)
     ]
-    again = yield from _judged(relation, subject, Trainings(copies), asked * COPIES, manner, None, None)
+    recheck = yield from _judge(
+        relation, subject, TrainingBatch(copies), set_numbers * PERTURBED_COPIES, judging, None, None
+    )
     place = {
-        (int(k), int(c)): row for row, (k, c) in enumerate(zip(again.data.which, again.data.case, strict=True))
+        (int(k), int(c)): row
+        for row, (k, c) in enumerate(zip(recheck.data.training_index, recheck.data.case_index, strict=True))
     }
     position = {int(k): i for i, k in enumerate(sets)}
-    for row in doubted:
-        k, case = position[int(found.data.which[row])], int(found.data.case[row])
-        held = sum(again.verdicts[place[copy * len(sets) + k, case]] == HOLDS for copy in range(COPIES))
-        if 2 * held > COPIES:
-            found.tied[row], found.verdicts[row] = True, INAPPLICABLE
-            found.messages[int(row)] = "it hangs on a tie: numbers moved by a hair do not show it"
+    for row in suspect_rows:
+        k, case = position[int(result.data.training_index[row])], int(result.data.case_index[row])
+        hold_count = sum(
+            recheck.verdicts[place[copy * len(sets) + k, case]] == HOLDS for copy in range(PERTURBED_COPIES)
+        )
+        if 2 * hold_count > PERTURBED_COPIES:
+            result.tied[row], result.verdicts[row] = True, INAPPLICABLE
+            result.messages[int(row)] = "it hangs on a tie: numbers moved by a hair do not show it"
 
 
-def _judged(
+def _judge(
     relation: LearnerRelation,
-    subject: Subject,
-    drawn: Trainings,
+    subject: LearnerSubject,
+    drawn_data: TrainingBatch,
     numbers: Sequence[int],
-    manner: Manner,
-    known: Outputs | None,
+    judging: JudgingOptions,
+    source_outputs: Outputs | None,
     done: float | None,
-) -> Flow[Learned]:
-    own = type(relation).source is not LearnerRelation.source
+) -> Flow[LearnerVerdicts]:
+    has_own_source = type(relation).source is not LearnerRelation.source
     messages: dict[int, str] = {}
-    verdicts = np.full(len(drawn), UNDEFINED, dtype=np.int8)
-    silent = [
-        subject.too_little(relation, each) or _called(relation, "why_not", subject.learner, each)
-        for each in drawn.each
+    verdicts = np.full(len(drawn_data), UNDEFINED, dtype=np.int8)
+    obstacles = [
+        subject.find_data_obstacle(relation, training)
+        or _call_relation(relation, "why_not", subject.learner, training)
+        for training in drawn_data.trainings
     ]
-    for row in np.flatnonzero(np.array([bool(why) for why in silent])[drawn.which]):
-        verdicts[row], messages[int(row)] = INAPPLICABLE, silent[drawn.which[row]]
-    data = drawn
-    if own:
+    for row in np.flatnonzero(np.array([bool(obstacle) for obstacle in obstacles])[drawn_data.training_index]):
+        verdicts[row], messages[int(row)] = INAPPLICABLE, obstacles[drawn_data.training_index[row]]
+    data = drawn_data
+    if has_own_source:
         sources = [
-            each if why else _called(relation, "source", each, _random(manner, relation.name + " source", number))
-            for each, why, number in zip(drawn.each, silent, numbers, strict=True)
+            training
+            if obstacle
+            else _call_relation(
+                relation, "source", training, _make_rng(judging, relation.name + " source", number)
+            )
+            for training, obstacle, number in zip(drawn_data.trainings, obstacles, numbers, strict=True)
         ]
-        data = Trainings(sources)
-    if own or known is None:
-        spoken = np.flatnonzero(verdicts != INAPPLICABLE)
+        data = TrainingBatch(sources)
+    if has_own_source or source_outputs is None:
+        applicable_rows = np.flatnonzero(verdicts != INAPPLICABLE)
         answers = (
-            (yield Question(data.take(spoken), manner.scored, note=relation.name))
-            if len(spoken)
+            (yield Query(data.take(applicable_rows), judging.needs_scores, note=relation.name))
+            if len(applicable_rows)
             else Outputs.empty()
         )
-        known = _spread(answers, spoken, len(data), data.width)
-    before = known.values
+        source_outputs = _expand_outputs(answers, applicable_rows, len(data), data.width)
+    before = source_outputs.values
     messages |= {
         row: f"fitted on the source data: {text}"
-        for row, text in known.messages.items()
+        for row, text in source_outputs.messages.items()
         if verdicts[row] != INAPPLICABLE
     }
-    scores = known.scores if manner.scored else None
-    found = Learned(
-        relation.name, data, verdicts, before, objects([None] * len(data)), objects([None] * len(data)),
+    scores = source_outputs.scores if judging.needs_scores else None
+    result = LearnerVerdicts(
+        relation.name, data, verdicts, before, to_object_array([None] * len(data)), to_object_array([None] * len(data)),
         np.zeros(len(data), dtype=bool), np.full(len(data), -1, dtype=np.intp),
         scores_before=scores, scores_after=None if scores is None else np.full(scores.shape, np.nan), messages=messages,
     )  # fmt: skip
-    groups = _follow_ups(
-        relation, subject, found, np.flatnonzero(known.ok & (verdicts != INAPPLICABLE)), numbers, manner
+    groups = _make_follow_ups(
+        relation, subject, result, np.flatnonzero(source_outputs.ok & (verdicts != INAPPLICABLE)), numbers, judging
     )
-    if found.made and groups:
-        asked = Trainings(found.made)
-        used = np.flatnonzero(np.isin(asked.which, [g for g, _ in groups]))
-        after = yield Question(asked.take(used), manner.scored, done=done, note=relation.name)
-        _compare(relation, subject, found, groups, _spread(after, used, len(asked), asked.width), manner)
-    return found
+    if result.follow_ups and groups:
+        follow_up_data = TrainingBatch(result.follow_ups)
+        used_rows = np.flatnonzero(np.isin(follow_up_data.training_index, [g for g, _ in groups]))
+        after = yield Query(
+            follow_up_data.take(used_rows), judging.needs_scores, progress=done, note=relation.name
+        )
+        _compare(
+            relation,
+            subject,
+            result,
+            groups,
+            _expand_outputs(after, used_rows, len(follow_up_data), follow_up_data.width),
+            judging,
+        )
+    return result
 
 
-def _follow_ups(
+def _make_follow_ups(
     relation: LearnerRelation,
-    subject: Subject,
-    found: Learned,
-    answered: Places,
+    subject: LearnerSubject,
+    result: LearnerVerdicts,
+    answered_rows: Places,
     numbers: Sequence[int],
-    manner: Manner,
+    judging: JudgingOptions,
 ) -> list[tuple[int, Places]]:
     """Make the follow-ups of all cases that have a label; return them by number, each with its cases."""
-    data, groups = found.data, []
-    starts = np.flatnonzero(np.diff(data.which[answered], prepend=-1)) if len(answered) else answered
-    for rows in np.split(answered, starts[1:]) if len(answered) else []:
-        k = int(data.which[rows[0]])
-        rng = _random(manner, relation.name, numbers[k])
-        for places in relation.groups(found.before[rows]):
-            own = rows[places]
-            part = data.each[k] if len(own) == len(data.each[k]) else data.each[k].cases(data.case[own])
-            labels = found.before[own]
-            made = _called(relation, "follow_up", part, labels, rng)
-            if not isinstance(made, Training):
+    data, groups = result.data, []
+    starts = (
+        np.flatnonzero(np.diff(data.training_index[answered_rows], prepend=-1))
+        if len(answered_rows)
+        else answered_rows
+    )
+    for rows in np.split(answered_rows, starts[1:]) if len(answered_rows) else []:
+        k = int(data.training_index[rows[0]])
+        rng = _make_rng(judging, relation.name, numbers[k])
+        for places in relation.groups(result.before[rows]):
+            case_rows = rows[places]
+            part = (
+                data.trainings[k]
+                if len(case_rows) == len(data.trainings[k])
+                else data.trainings[k].cases(data.case_index[case_rows])
+            )
+            labels = result.before[case_rows]
+            follow_up = _call_relation(relation, "follow_up", part, labels, rng)
+            if not isinstance(follow_up, Training):
                 raise TestSystemError(
                     f"follow_up() of the relation {relation.name!r} must return training data, as data.rows() and the like "
-                    f"give them. Got {type(made).__name__}."
+                    f"give them. Got {type(follow_up).__name__}."
                 )
-            expected = np.asarray(_called(relation, "expected", labels, part, made))
-            if (len(made), expected.shape) != (len(own), own.shape):
+            expected = np.asarray(_call_relation(relation, "expected", labels, part, follow_up))
+            if (len(follow_up), expected.shape) != (len(case_rows), case_rows.shape):
                 raise TestSystemError(
-                    f"The relation {relation.name!r} gave {plural(len(made), 'test case')} and labels of shape "
-                    f"{expected.shape} for {plural(len(own), 'test case')}. It must give one for each, in the same order."
+                    f"The relation {relation.name!r} gave {pluralize(len(follow_up), 'test case')} and labels of shape "
+                    f"{expected.shape} for {pluralize(len(case_rows), 'test case')}. It must give one for each, in the same order."
                 )
-            found.follow_up[own], found.expected[own] = len(found.made), expected
-            found.made.append(made)
-            if why := subject.too_little(relation, made):
-                found.verdicts[own] = INAPPLICABLE
-                found.messages.update(dict.fromkeys(own.tolist(), f"of the follow-up data, {why}"))
+            result.follow_up_index[case_rows], result.expected[case_rows] = len(result.follow_ups), expected
+            result.follow_ups.append(follow_up)
+            if obstacle := subject.find_data_obstacle(relation, follow_up):
+                result.verdicts[case_rows] = INAPPLICABLE
+                result.messages.update(dict.fromkeys(case_rows.tolist(), f"of the follow-up data, {obstacle}"))
             else:
-                groups.append((len(found.made) - 1, own))
+                groups.append((len(result.follow_ups) - 1, case_rows))
     return groups
 
 
 def _compare(
     relation: LearnerRelation,
-    subject: Subject,
-    found: Learned,
+    subject: LearnerSubject,
+    result: LearnerVerdicts,
     groups: list[tuple[int, Places]],
     after: Outputs,
-    manner: Manner,
+    judging: JudgingOptions,
 ) -> None:
     """Enter the answers to the follow-ups, and the verdicts."""
-    sizes = np.array([len(made) for made in found.made])
+    sizes = np.array([len(training) for training in result.follow_ups])
     starts = np.cumsum(sizes) - sizes
-    rows = np.concatenate([own for _, own in groups])
-    places = np.concatenate([starts[g] + np.arange(len(own)) for g, own in groups])
-    found.after[rows] = after.values[places]
+    rows = np.concatenate([case_rows for _, case_rows in groups])
+    places = np.concatenate([starts[g] + np.arange(len(case_rows)) for g, case_rows in groups])
+    result.after[rows] = after.values[places]
     ok = after.ok[places]
-    kept = _same(found.after[rows], found.expected[rows])
-    if any(subject.learns_numbers(each) for each in found.data.each):
-        kept = _near(
-            found.after[rows], found.expected[rows], [found.data.each[k].y for k in found.data.which[rows]]
+    as_expected = _is_same(result.after[rows], result.expected[rows])
+    if any(subject.has_numeric_target(training) for training in result.data.trainings):
+        as_expected = _is_near(
+            result.after[rows],
+            result.expected[rows],
+            [result.data.trainings[k].y for k in result.data.training_index[rows]],
         )
-    found.verdicts[rows] = np.where(ok, np.where(kept, HOLDS, VIOLATED), UNDEFINED)
+    result.verdicts[rows] = np.where(ok, np.where(as_expected, HOLDS, VIOLATED), UNDEFINED)
     for row, place in zip(rows, places, strict=True):
         if place in after.messages:
-            found.messages[int(row)] = f"fitted on the follow-up data: {after.messages[place]}"
-    if found.scores_before is None or found.scores_after is None or after.scores is None:
+            result.messages[int(row)] = f"fitted on the follow-up data: {after.messages[place]}"
+    if result.scores_before is None or result.scores_after is None or after.scores is None:
         return
-    for g, own in groups:
-        data, made = found.data.each[found.data.which[own[0]]], found.made[g]
+    for g, case_rows in groups:
+        data, follow_up = result.data.trainings[result.data.training_index[case_rows[0]]], result.follow_ups[g]
         classes = data.declared
-        names = _called(relation, "renamed", objects(classes), data, made).tolist()
-        new = aligned(after.scores[starts[g] + np.arange(len(own))], made.declared, names)
-        found.scores_after[own, : len(classes)] = new
-        if manner.strictness == "score_exact" and relation.scores:
-            old = relation.expected_scores(found.scores_before[own, : len(classes)], classes, found.before[own])
+        names = _call_relation(relation, "renamed", to_object_array(classes), data, follow_up).tolist()
+        new = align_scores(after.scores[starts[g] + np.arange(len(case_rows))], follow_up.declared, names)
+        result.scores_after[case_rows, : len(classes)] = new
+        if judging.strictness == "score_exact" and relation.scores:
+            old = relation.expected_scores(
+                result.scores_before[case_rows, : len(classes)], classes, result.before[case_rows]
+            )
             if np.isnan(old).all() or np.isnan(new).all():
                 if relation.about_scores:  # labels are answers without scores, but here scores are all
-                    found.verdicts[own] = UNDEFINED
-                    found.messages.update(dict.fromkeys(own.tolist(), "the learner gave no scores to compare"))
+                    result.verdicts[case_rows] = UNDEFINED
+                    result.messages.update(
+                        dict.fromkeys(case_rows.tolist(), "the learner gave no scores to compare")
+                    )
                 continue
-            close = np.isclose(old, new, rtol=SUMS, atol=SUMS, equal_nan=True).all(axis=1)
-            found.verdicts[own[(found.verdicts[own] == HOLDS) & ~close]] = VIOLATED
+            close = np.isclose(old, new, rtol=SCORE_TOLERANCE, atol=SCORE_TOLERANCE, equal_nan=True).all(axis=1)
+            result.verdicts[case_rows[(result.verdicts[case_rows] == HOLDS) & ~close]] = VIOLATED
 
 
 # -- without a run ---------------------------------------------------------------------------------------------
 
 
-def answered(flow: Flow[Result], system: Executor) -> Result:
+def answer_flow(flow: Flow[Result], system: Executor) -> Result:
     """Answer a flow with nothing around the system, and return its result."""
     try:
         question = next(flow)
         while True:
-            asked = question if isinstance(question, Question) else Question(question)
-            question = flow.send(system.execute(asked.batch, scores=asked.scores))
+            query = question if isinstance(question, Query) else Query(question)
+            question = flow.send(system.execute(query.batch, scores=query.scores))
     except StopIteration as stop:
         result: Result = stop.value
         return result
@@ -259,7 +302,7 @@ def check_learner(
     *,
     strictness: str = "class_exact",
     ties: str = "aside",
-) -> Learned:
+) -> LearnerVerdicts:
     """Put a relation to a learner on one training set, here and now.
 
     Examples
@@ -271,59 +314,72 @@ def check_learner(
     >>> check_learner(KNeighborsClassifier(1), LEARNER_RELATIONS["MR-1.2"], data, rng).after
     array(['low', 'low', 'high'], dtype=object)
     """
-    seed, number = (int(each) for each in rng.integers(2**31, size=2))
+    seed, number = (int(value) for value in rng.integers(2**31, size=2))
     system = Learner(learner, seed=seed)
-    flow = check(relation, Subject(learner), Trainings([data]), [number], Manner(strictness, ties, seed))
-    return answered(flow, system)
+    flow = check_relation(
+        relation, LearnerSubject(learner), TrainingBatch([data]), [number], JudgingOptions(strictness, ties, seed)
+    )
+    return answer_flow(flow, system)
 
 
 # -- small things ----------------------------------------------------------------------------------------------
 
 
-def _random(manner: Manner, use: str, number: int) -> np.random.Generator:
+def _make_rng(judging: JudgingOptions, use: str, number: int) -> np.random.Generator:
     """Return the random numbers of one training set for one use: the same whatever else is asked, and in which order."""
-    return np.random.default_rng([manner.seed, zlib.crc32(use.encode()), number])
+    return np.random.default_rng([judging.seed, zlib.crc32(use.encode()), number])
 
 
-def _called(relation: LearnerRelation, method: str, *given: Any) -> Any:
+def _call_relation(relation: LearnerRelation, method: str, *arguments: Any) -> Any:
     try:
-        return getattr(relation, method)(*given)
-    except FAILURES as error:
+        return getattr(relation, method)(*arguments)
+    except LEARNER_ERRORS as error:
         if isinstance(error, NotImplementedError | TestSystemError):
             raise
-        raise TestSystemError(f"{method}() of the relation {relation.name!r} failed: {told(error)}") from error
+        raise TestSystemError(
+            f"{method}() of the relation {relation.name!r} failed: {format_error_line(error)}"
+        ) from error
 
 
-def _spread(outputs: Outputs, rows: Places, many: int, width: int) -> Outputs:
+def _expand_outputs(outputs: Outputs, rows: Places, row_count: int, width: int) -> Outputs:
     """Return outputs of some rows as outputs of all; the others have no answer."""
-    if len(rows) == many:
+    if len(rows) == row_count:
         return outputs
-    values, status = objects([None] * many), np.full(many, 1, dtype=np.int8)
+    values, status = to_object_array([None] * row_count), np.full(row_count, 1, dtype=np.int8)
     values[rows], status[rows] = outputs.values, outputs.status
     scores = None
     if outputs.scores is not None:
-        scores = np.full((many, width), np.nan)
+        scores = np.full((row_count, width), np.nan)
         scores[rows] = outputs.scores
     return Outputs(values, status, scores, {int(rows[row]): text for row, text in outputs.messages.items()})
 
 
-def _moved(data: Training, rng: np.random.Generator) -> Training:
+def _perturb(data: Training, rng: np.random.Generator) -> Training:
     """Return data without ties: every number is moved by a hair."""
-    half, whole = widths(data, 0.25, 0.75), widths(data)
-    hair = HAIR * np.where(half > 0, half, whole) * rng.uniform(-1, 1, data.numbers.shape)
-    return data.with_numbers(data.numbers + hair)
+    half_widths, full_widths = compute_widths(data, 0.25, 0.75), compute_widths(data)
+    shifts = (
+        PERTURBATION_SHARE
+        * np.where(half_widths > 0, half_widths, full_widths)
+        * rng.uniform(-1, 1, data.numbers.shape)
+    )
+    return data.with_numbers(data.numbers + shifts)
 
 
-def _same(after: Array, expected: Array) -> Mask:
+def _is_same(after: Array, expected: Array) -> Mask:
     return np.asarray(after == expected, dtype=bool)
 
 
-def _near(after: Array, expected: Array, learnt: list[Array]) -> Mask:
+def _is_near(after: Array, expected: Array, training_labels: list[Array]) -> Mask:
     """Tell which numbers are as expected, but for rounding."""
     import pandas as pd
 
-    answer, wanted = (
-        pd.to_numeric(pd.Series(each), errors="coerce").to_numpy(np.float64) for each in (after, expected)
+    numbers, expected_numbers = (
+        pd.to_numeric(pd.Series(column), errors="coerce").to_numpy(np.float64) for column in (after, expected)
     )
-    slack = np.array([SUMS * (np.ptp(y) + SUMS * np.abs(y).max()) for y in (np.asarray(y, float) for y in learnt)])
-    return np.asarray(np.abs(answer - wanted) <= slack)
+    slack = np.array(
+        [
+            SCORE_TOLERANCE * (np.ptp(y) + SCORE_TOLERANCE * np.abs(y).max())
+            for y in (np.asarray(y, float) for y in training_labels)
+        ]
+    )
+    return np.asarray(np.abs(numbers - expected_numbers) <= slack)

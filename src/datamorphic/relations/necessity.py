@@ -12,37 +12,56 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
-from .._checks import one_of
+from .._checks import validate_choice
 from ..sut.training import Training
-from .promised import PROMISES
+from .promised import STANCE_BUILDERS
 from .stances import (
-    CONSTANTS,
-    COPIES,
-    FLIPPED,
-    INFORMED,
-    OVERRULED,
-    REMOVALS,
-    SAME,
+    CONSTANT_ATTRIBUTE_RELATIONS,
+    COPY_RELATIONS,
+    INFORMATIVE_ATTRIBUTE_RELATIONS,
+    OVERRULED_STANCE,
+    REMOVAL_RELATIONS,
+    SCALING_UNDONE,
+    SHARED_STANCES,
+    SIGNS_FLIPPED,
     STRICTNESS,
-    UNDONE,
-    Rows,
     Stance,
+    StanceTable,
     Strictness,
-    may,
+    may_fail,
 )
-from .unless import UNLESS
+from .unless import EXEMPTIONS
 
-__all__ = ["STRICTNESS", "Stance", "Strictness", "known", "overridden", "stance"]
+__all__ = ["STRICTNESS", "Stance", "Strictness", "find_stance", "is_known_learner", "override_stance"]
 
 _SCALERS = ("MinMaxScaler", "StandardScaler")
 # blind to labels, and nothing in them is left to chance
-_BLIND = (*_SCALERS, "MaxAbsScaler", "OneHotEncoder", "OrdinalEncoder", "RobustScaler", "SimpleImputer")
-_OF_LABELS = (*SAME, "MR-1.1", "MR-4.2")  # nothing but labels changes
-_OF_ROWS = ("MR-3.1", "MR-3.2", "MR-3.2 odds", *COPIES, *REMOVALS)  # there are more or fewer rows
-_OF_COLUMNS = ("MR-1.2", *CONSTANTS, *INFORMED, "MR-NBC", "sample order")  # no column gets another scale
+_LABEL_BLIND_STEPS = (
+    *_SCALERS,
+    "MaxAbsScaler",
+    "OneHotEncoder",
+    "OrdinalEncoder",
+    "RobustScaler",
+    "SimpleImputer",
+)
+_LABEL_RELATIONS = (*SHARED_STANCES, "MR-1.1", "MR-4.2")  # nothing but labels changes
+_ROW_RELATIONS = (
+    "MR-3.1",
+    "MR-3.2",
+    "MR-3.2 odds",
+    *COPY_RELATIONS,
+    *REMOVAL_RELATIONS,
+)  # there are more or fewer rows
+_COLUMN_RELATIONS = (
+    "MR-1.2",
+    *CONSTANT_ATTRIBUTE_RELATIONS,
+    *INFORMATIVE_ATTRIBUTE_RELATIONS,
+    "MR-NBC",
+    "sample order",
+)  # no column gets another scale
 
 
-def stance(relation: str, learner: Any, data: Training | None = None) -> Stance:
+def find_stance(relation: str, learner: Any, data: Training | None = None) -> Stance:
     """Return whether a learner must keep a relation, how strictly, and why.
 
     Knows the learners of scikit-learn, alone or as the last step of a `Pipeline`. An implementation of your own of one
@@ -58,36 +77,36 @@ def stance(relation: str, learner: Any, data: Training | None = None) -> Stance:
     >>> stance("MR-1.1", KNeighborsClassifier(3))
     Stance(necessary=False, strictness='expected_failure', reason='a tied vote goes to the label that sorts first')
     """
-    *steps, last = _steps(learner)
-    name = _name(last)
-    scaler = next((_name(step) for step in reversed(steps) if _name(step) in _SCALERS), "")
-    rows: Rows = PROMISES[name](last, scaler) if name in PROMISES else {}
+    *steps, last = _list_steps(learner)
+    name = _get_sklearn_name(last)
+    scaler = next((_get_sklearn_name(step) for step in reversed(steps) if _get_sklearn_name(step) in _SCALERS), "")
+    table: StanceTable = STANCE_BUILDERS[name](last, scaler) if name in STANCE_BUILDERS else {}
     unlike = getattr(learner, "unlike", None)
     if isinstance(unlike, Mapping) and relation in unlike:
-        return may(str(unlike[relation]))
-    left = relation
+        return may_fail(str(unlike[relation]))
+    inner_relation = relation
     for step in steps:
-        left = _left(step, left)
-        if not left and _name(step) in _SCALERS and relation in _OF_ROWS:
-            return may(f"{_name(step)} learns from the changed rows, too")
-        if not left:
-            return may(f"{relation} with a step {type(step).__name__} is not in the table")
+        inner_relation = _map_through_step(step, inner_relation)
+        if not inner_relation and _get_sklearn_name(step) in _SCALERS and relation in _ROW_RELATIONS:
+            return may_fail(f"{_get_sklearn_name(step)} learns from the changed rows, too")
+        if not inner_relation:
+            return may_fail(f"{relation} with a step {type(step).__name__} is not in the table")
         if data is not None:
-            data = _scaled(step, data) if _name(step) in _SCALERS else None
-    if left == "overruled" and rows:
-        rows = {left: OVERRULED, **rows}
-    if left not in rows:
-        return may(f"{relation} of {type(last).__name__} is not in the table")
-    row = rows[left]
-    if row.necessary and left == UNDONE:
+            data = _scale(step, data) if _get_sklearn_name(step) in _SCALERS else None
+    if inner_relation == "overruled" and table:
+        table = {inner_relation: OVERRULED_STANCE, **table}
+    if inner_relation not in table:
+        return may_fail(f"{relation} of {type(last).__name__} is not in the table")
+    row = table[inner_relation]
+    if row.necessary and inner_relation == SCALING_UNDONE:
         row = replace(row, reason=f"{scaler} undoes the map")
-    if row.necessary and data is not None and left not in SAME and name in UNLESS:
-        why = UNLESS[name](left, last, data)
-        return may(why) if why else row
+    if row.necessary and data is not None and inner_relation not in SHARED_STANCES and name in EXEMPTIONS:
+        exemption = EXEMPTIONS[name](inner_relation, last, data)
+        return may_fail(exemption) if exemption else row
     return row
 
 
-def known(learner: Any) -> bool:
+def is_known_learner(learner: Any) -> bool:
     """Tell whether the table has a learner at all.
 
     Examples
@@ -98,11 +117,11 @@ def known(learner: Any) -> bool:
     >>> known(GaussianNB()), known(make_pipeline(PCA(), GaussianNB())), known(object())
     (True, False, False)
     """
-    *steps, last = _steps(learner)
-    return _name(last) in PROMISES and all(_left(step, "refit") for step in steps)
+    *steps, last = _list_steps(learner)
+    return _get_sklearn_name(last) in STANCE_BUILDERS and all(_map_through_step(step, "refit") for step in steps)
 
 
-def overridden(view: Stance, strictness: str | None = None, expected_failure: str | None = None) -> Stance:
+def override_stance(stance: Stance, strictness: str | None = None, expected_failure: str | None = None) -> Stance:
     """Return a stance as a user has it: judged in another way, or known to be violated, for a reason.
 
     Examples
@@ -114,31 +133,33 @@ def overridden(view: Stance, strictness: str | None = None, expected_failure: st
     if expected_failure is not None:
         return Stance(False, "expected_failure", expected_failure)
     if strictness is None:
-        return view
-    one_of("strictness", "overridden", strictness, STRICTNESS)
-    necessary = view.necessary and strictness != "expected_failure"
-    return replace(view, necessary=necessary, strictness=cast(Strictness, strictness))
+        return stance
+    validate_choice("strictness", "overridden", strictness, STRICTNESS)
+    necessary = stance.necessary and strictness != "expected_failure"
+    return replace(stance, necessary=necessary, strictness=cast(Strictness, strictness))
 
 
-def _left(step: Any, relation: str) -> str:
+def _map_through_step(step: Any, relation: str) -> str:
     """Return which relation the learner sees when a transformer stands before it; empty where nobody knows."""
-    name = _name(step)
+    name = _get_sklearn_name(step)
     if name == "MinMaxScaler" or (name == "StandardScaler" and step.with_mean and step.with_std):
-        if relation in ("MR-0", UNDONE):
-            return UNDONE
-        if relation in ("MR-0 mirrored", "MR-0 subset", FLIPPED):
-            return FLIPPED
-        if relation in _OF_COLUMNS:
+        if relation in ("MR-0", SCALING_UNDONE):
+            return SCALING_UNDONE
+        if relation in ("MR-0 mirrored", "MR-0 subset", SIGNS_FLIPPED):
+            return SIGNS_FLIPPED
+        if relation in _COLUMN_RELATIONS:
             return relation
     parts = [step]
     if name == "ColumnTransformer":
-        chosen = (*(part[1] for part in step.transformers), step.remainder)
-        parts = [part for part in chosen if not isinstance(part, str)]
-    blind = all(_name(each) in _BLIND for part in parts for each in _steps(part))
-    return relation if blind and relation in _OF_LABELS else ""
+        transformers = (*(part[1] for part in step.transformers), step.remainder)
+        parts = [part for part in transformers if not isinstance(part, str)]
+    blind = all(
+        _get_sklearn_name(substep) in _LABEL_BLIND_STEPS for part in parts for substep in _list_steps(part)
+    )
+    return relation if blind and relation in _LABEL_RELATIONS else ""
 
 
-def _scaled(step: Any, data: Training) -> Training | None:
+def _scale(step: Any, data: Training) -> Training | None:
     """Return data as a scaler hands them on; none where it refuses them, and there is nothing to be learnt."""
     from sklearn.base import clone
 
@@ -148,18 +169,18 @@ def _scaled(step: Any, data: Training) -> Training | None:
     return None
 
 
-def _steps(learner: Any) -> list[Any]:
+def _list_steps(learner: Any) -> list[Any]:
     """Return the steps of a pipeline, also of one within another; the learner, or what it is like, where it is none."""
-    if _name(learner) == "Pipeline":
+    if _get_sklearn_name(learner) == "Pipeline":
         steps = [step for _, step in learner.steps if step is not None and not isinstance(step, str)]
-        return [each for step in steps for each in _steps(step)] or [learner]
+        return [substep for step in steps for substep in _list_steps(step)] or [learner]
     like = None
     with suppress(Exception):  # whatever else it may mean to others
         like = getattr(learner, "like", None)
-    return _steps(like) if not _name(learner) and _name(like) else [learner]
+    return _list_steps(like) if not _get_sklearn_name(learner) and _get_sklearn_name(like) else [learner]
 
 
-def _name(learner: Any) -> str:
+def _get_sklearn_name(learner: Any) -> str:
     """Return the name of a class of scikit-learn itself; a class derived from it may be anything."""
     kind = type(learner)
     return kind.__name__ if kind.__module__.partition(".")[0] == "sklearn" else ""

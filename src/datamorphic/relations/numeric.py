@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import is_number, reject, whole_number
+from .._checks import is_number, reject, validate_integer
 from ..errors import ArgumentError, TestSystemError
-from .base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask, Verdicts, template, true_or_false
+from .base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask, Verdicts, format_relation, validate_booleans
 from .boxes import NUMBER, Affine, Box, Floats
-from .comparing import AT_MOST, EQUAL, LESS, Compared, compared, known, same_labels
+from .comparing import AT_MOST, EQUAL, LESS, Comparison, compare_labels, compare_numbers, has_answer
 
-TOLERANCE = 1e-6
-SAMPLED = 4096  # points whose follow-ups tell a domain that nobody declared
-Columns = list[Any]
-Sides = Callable[[Columns, Columns], tuple[Any, Any]]
-Change = Affine | Callable[..., Any]
+DEFAULT_TOLERANCE = 1e-6
+DOMAIN_SAMPLE_SIZE = 4096  # points whose follow-ups tell a domain that nobody declared
+ColumnList = list[Any]
+SidesFunction = Callable[[ColumnList, ColumnList], tuple[Any, Any]]
+FollowUpChange = Affine | Callable[..., Any]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -78,23 +78,23 @@ class FunctionRelation:
     name: str
     domain: Any
     follow_up: Any
-    equal: Sides | None = None
-    at_most: Sides | None = None
-    less: Sides | None = None
-    expects: Callable[[Columns, Columns], Any] | None = None
+    equal: SidesFunction | None = None
+    at_most: SidesFunction | None = None
+    less: SidesFunction | None = None
+    expects: Callable[[ColumnList, ColumnList], Any] | None = None
     says: str = ""
     sources: int = 1
     given: Callable[..., Any] | None = None
-    applies: Callable[[Columns, Columns], Any] | None = None
+    applies: Callable[[ColumnList, ColumnList], Any] | None = None
     follow_domain: Any = None
     uses_outputs: bool = False
-    tolerance: float = TOLERANCE
+    tolerance: float = DEFAULT_TOLERANCE
     relative: bool = False
     necessary: bool = True
 
     def __post_init__(self) -> None:
         owner = f"the relation {self.name!r}"
-        whole_number("sources", owner, self.sources, 1)
+        validate_integer("sources", owner, self.sources, 1)
         if not is_number(self.tolerance) or not 0 <= float(self.tolerance) < np.inf:
             reject("tolerance", owner, "a finite number, 0 or more", self.tolerance)
         if sum(side is not None for side in (self.equal, self.at_most, self.less, self.expects)) > 1:
@@ -103,7 +103,7 @@ class FunctionRelation:
         if not changes or not all(callable(change) for change in changes):
             reject("follow_up", owner, "an Affine, a function of the sources, or several of these", self.follow_up)
         object.__setattr__(self, "follow_up", tuple(changes))
-        object.__setattr__(self, "domain", self._domains(owner))
+        object.__setattr__(self, "domain", self._to_boxes(owner))
         width = self.width
         for change in changes:
             if isinstance(change, Affine) and change.matrix.shape[1] != width:
@@ -111,14 +111,14 @@ class FunctionRelation:
                     f"A follow-up of {owner} is a matrix for {change.matrix.shape[1]} numbers, and its "
                     f"{self.sources} source(s) have {width} in all. Give it one column for each."
                 )
-        for what, function in (*(("follow_up", change) for change in changes), ("given", self.given)):
+        for role, function in (*(("follow_up", change) for change in changes), ("given", self.given)):
             if function is not None and not isinstance(function, Affine):
-                self._check_takes(what, function, owner)
+                self._validate_arity(role, function, owner)
         if self.follow_domain is not None:
-            object.__setattr__(self, "follow_domain", self._declared(owner))
+            object.__setattr__(self, "follow_domain", self._to_follow_boxes(owner))
 
-    def _domains(self, owner: str) -> tuple[Box, ...]:
-        several = isinstance(self.domain, list | tuple) and all(isinstance(each, Box) for each in self.domain)
+    def _to_boxes(self, owner: str) -> tuple[Box, ...]:
+        several = isinstance(self.domain, list | tuple) and all(isinstance(part, Box) for part in self.domain)
         boxes = tuple(self.domain) if several else (Box.of(self.domain, owner),) * self.sources
         if len(boxes) != self.sources:
             raise ArgumentError(
@@ -127,31 +127,34 @@ class FunctionRelation:
             )
         return boxes
 
-    def _check_takes(self, what: str, function: Callable[..., Any], owner: str) -> None:
+    def _validate_arity(self, role: str, function: Callable[..., Any], owner: str) -> None:
         """Raise `ArgumentError` if a function cannot be called with the sources."""
         try:
             signature = inspect.signature(function)
         except (TypeError, ValueError):
             return  # nobody knows: NumPy's own functions do not tell
-        more: dict[str, Any] = {"outputs": []} if self.uses_outputs and what == "follow_up" else {}
+        keywords: dict[str, Any] = {"outputs": []} if self.uses_outputs and role == "follow_up" else {}
         try:
-            signature.bind(*range(self.sources), **more)
+            signature.bind(*range(self.sources), **keywords)
         except TypeError as error:
-            told = " and the keyword 'outputs'" if more else ""
+            keyword_note = " and the keyword 'outputs'" if keywords else ""
             raise ArgumentError(
-                f"{what} of {owner} is called with its {self.sources} source(s){told}, and does not take that: {error}."
+                f"{role} of {owner} is called with its {self.sources} source(s){keyword_note}, and does not take that: {error}."
             ) from None
 
-    def _declared(self, owner: str) -> tuple[Box, ...]:
-        declared, changes = self.follow_domain, self.follow_up
-        several = isinstance(declared, list | tuple) and len(declared) > 0
-        if len(changes) == 1 and not (several and all(isinstance(each, Box) for each in declared)):
-            declared = [declared]
+    def _to_follow_boxes(self, owner: str) -> tuple[Box, ...]:
+        follow_domain, changes = self.follow_domain, self.follow_up
+        several = isinstance(follow_domain, list | tuple) and len(follow_domain) > 0
+        if len(changes) == 1 and not (several and all(isinstance(part, Box) for part in follow_domain)):
+            follow_domain = [follow_domain]
         elif not several:
             reject(
-                "follow_domain", owner, f"a sequence of {len(changes)} domains, one for each follow-up", declared
+                "follow_domain",
+                owner,
+                f"a sequence of {len(changes)} domains, one for each follow-up",
+                follow_domain,
             )
-        boxes = tuple(Box.of(each, owner) for each in declared)
+        boxes = tuple(Box.of(limits, owner) for limits in follow_domain)
         if len(boxes) != len(changes):
             raise ArgumentError(
                 f"{owner} has {len(changes)} follow-up(s) and {len(boxes)} domain(s) for them. Give one for each."
@@ -192,86 +195,88 @@ class FunctionRelation:
         parts = self.split(drawn)
         if self.given is None:
             return parts
-        made = self.given(*(_flat(part.copy()) for part in parts))
-        made = list(made) if isinstance(made, list | tuple) else [made]
-        if len(made) != self.sources:
+        inputs = self.given(*(_flatten(part.copy()) for part in parts))
+        inputs = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
+        if len(inputs) != self.sources:
             raise TestSystemError(
-                f"given of the relation {self.name!r} made {len(made)} source input(s), not {self.sources}."
+                f"given of the relation {self.name!r} made {len(inputs)} source input(s), not {self.sources}."
             )
-        return [self._rows("given", each, len(drawn)) for each in made]
+        return [self._to_rows("given", part, len(drawn)) for part in inputs]
 
-    def follow(self, drawn: Floats, outputs: Columns | None = None) -> Floats:
+    def follow(self, drawn: Floats, outputs: ColumnList | None = None) -> Floats:
         """Return the follow-up inputs of what was drawn, side by side; `outputs` where they depend on answers."""
-        parts = [_flat(part.copy()) for part in self.split(drawn)]  # a function may change what it is given
-        more = {"outputs": outputs} if self.uses_outputs else {}
-        made = [
+        parts = [_flatten(part.copy()) for part in self.split(drawn)]  # a function may change what it is given
+        keywords = {"outputs": outputs} if self.uses_outputs else {}
+        inputs = [
             change(drawn)
             if isinstance(change, Affine)
-            else self._rows("follow_up", change(*parts, **more), len(drawn))
+            else self._to_rows("follow_up", change(*parts, **keywords), len(drawn))
             for change in self.follow_up
         ]
         if self.follow_domain is not None:
-            for each, box in zip(made, self.follow_domain, strict=True):
-                if each.shape[1] != box.dimension:
+            for part, box in zip(inputs, self.follow_domain, strict=True):
+                if part.shape[1] != box.dimension:
                     raise TestSystemError(
-                        f"A follow-up of the relation {self.name!r} has {each.shape[1]} columns, and its declared domain "
+                        f"A follow-up of the relation {self.name!r} has {part.shape[1]} columns, and its declared domain "
                         f"{box.dimension}."
                     )
-        return np.concatenate(made, axis=1)
+        return np.concatenate(inputs, axis=1)
 
     def follow_inputs(self, made: Floats) -> list[Floats]:
         """Return follow-ups one by one."""
         ends = np.cumsum([box.dimension for box in self.follow_domains()])[:-1]
         return np.split(made, ends, axis=1)
 
-    def _rows(self, what: str, given: Any, count: int) -> Floats:
-        made = np.asarray(given, dtype=float)
-        if made.ndim == 1:
-            made = made[:, None] if len(made) == count else made
-        if made.ndim == 0:  # the same for all
-            made = np.full((count, 1), float(made))
-        if made.ndim != 2 or len(made) != count:
+    def _to_rows(self, role: str, values: Any, count: int) -> Floats:
+        rows = np.asarray(values, dtype=float)
+        if rows.ndim == 1:
+            rows = rows[:, None] if len(rows) == count else rows
+        if rows.ndim == 0:  # the same for all
+            rows = np.full((count, 1), float(rows))
+        if rows.ndim != 2 or len(rows) != count:
             raise TestSystemError(
-                f"{what} of the relation {self.name!r} must return a row for each of {count:,} groups. "
-                f"Got an array of shape {made.shape}."
+                f"{role} of the relation {self.name!r} must return a row for each of {count:,} groups. "
+                f"Got an array of shape {rows.shape}."
             )
-        return made
+        return rows
 
     # -- domains -----------------------------------------------------------------------------------------------
 
     def follow_domains(self) -> tuple[Box, ...]:
         """Return between which limits each follow-up lies: as declared, derived, or seen in samples."""
-        known = self.__dict__.get("_follow_domains")
-        if known is None:
-            known = self.follow_domain or self._derived()
-            object.__setattr__(self, "_follow_domains", known)
-        return known
+        domains = self.__dict__.get("_follow_domains")
+        if domains is None:
+            domains = self.follow_domain or self._derive_domains()
+            object.__setattr__(self, "_follow_domains", domains)
+        return domains
 
-    def _derived(self) -> tuple[Box, ...]:
-        whole = _joined(self.domain)
+    def _derive_domains(self) -> tuple[Box, ...]:
+        source_box = _join_boxes(self.domain)
         if self.affine:
-            return tuple(change.image(whole) for change in self.follow_up)
+            return tuple(change.image(source_box) for change in self.follow_up)
         if self.uses_outputs:
             raise ArgumentError(
                 f"Follow-ups of the relation {self.name!r} depend on answers, so their domain cannot be derived. "
                 "Declare it: follow_domain=(low, high)."
             )
-        drawn = whole.sample(SAMPLED, np.random.default_rng(0))
-        drawn[0], drawn[1] = whole.low, whole.high
-        parts = [_flat(part) for part in self.split(drawn)]
+        sample = source_box.sample(DOMAIN_SAMPLE_SIZE, np.random.default_rng(0))
+        sample[0], sample[1] = source_box.low, source_box.high
+        parts = [_flatten(part) for part in self.split(sample)]
         boxes = []
         for change in self.follow_up:
             if isinstance(change, Affine):
-                boxes.append(change.image(whole))
+                boxes.append(change.image(source_box))
                 continue
-            made = self._rows("follow_up", change(*parts), SAMPLED)
-            seen = made[np.isfinite(made).all(axis=1)]
-            if not len(seen):
+            follow_ups = self._to_rows("follow_up", change(*parts), DOMAIN_SAMPLE_SIZE)
+            finite = follow_ups[np.isfinite(follow_ups).all(axis=1)]
+            if not len(finite):
                 raise ArgumentError(
-                    f"follow_up of the relation {self.name!r} makes no finite numbers from any of {SAMPLED:,} sources in "
-                    f"{whole}. Is its domain right?"
+                    f"follow_up of the relation {self.name!r} makes no finite numbers from any of {DOMAIN_SAMPLE_SIZE:,} sources in "
+                    f"{source_box}. Is its domain right?"
                 )
-            boxes.append(Box(seen.min(0), seen.max(0), np.zeros(made.shape[1], dtype=np.int8), estimated=True))
+            boxes.append(
+                Box(finite.min(0), finite.max(0), np.zeros(follow_ups.shape[1], dtype=np.int8), estimated=True)
+            )
         return tuple(boxes)
 
     def over(self, domain: Any) -> FunctionRelation:
@@ -295,69 +300,74 @@ class FunctionRelation:
                     "Say which to draw from: over(domain)."
                 )
             low, high = np.maximum(low, ends[0]), np.minimum(high, ends[1])
-        whole = np.tile(box.kind, self.sources) != NUMBER
-        low, high = np.where(whole, np.ceil(low), low), np.where(whole, np.floor(high), high)
+        integral = np.tile(box.kind, self.sources) != NUMBER
+        low, high = np.where(integral, np.ceil(low), low), np.where(integral, np.floor(high), high)
         if (low > high).any():
             raise ArgumentError(f"No source of the relation {self.name!r} in {box} has its follow-ups there.")
-        cut = np.cumsum([box.dimension] * self.sources)[:-1]
-        boxes = [Box(a, b, box.kind) for a, b in zip(np.split(low, cut), np.split(high, cut), strict=True)]
+        splits = np.cumsum([box.dimension] * self.sources)[:-1]
+        boxes = [Box(a, b, box.kind) for a, b in zip(np.split(low, splits), np.split(high, splits), strict=True)]
         return replace(self, domain=tuple(boxes), follow_domain=None)
 
     # -- judging -----------------------------------------------------------------------------------------------
 
-    def judge(self, x: Columns, y: Columns, answered: Mask | None = None) -> tuple[Verdicts, Floats]:
+    def judge(self, x: ColumnList, y: ColumnList, answered: Mask | None = None) -> tuple[Verdicts, Floats]:
         """Return a verdict for each group, and how far it is from failing: 0 is there, NaN is not known.
 
         For two sides that must be the same, that is the part of the tolerance that is left; for an inequality, what
         lies between the sides. `answered` tells which groups have all their answers.
         """
         count = len(x[0])
-        x = [_flat(each) for each in x]
-        there = np.ones(count, dtype=bool) if answered is None else answered.copy()
-        left = np.full(count, np.nan)
+        x = [_flatten(column) for column in x]
+        complete = np.ones(count, dtype=bool) if answered is None else answered.copy()
+        margin = np.full(count, np.nan)
         with np.errstate(all="ignore"):
             if self.expects is not None:
-                for each in y:
-                    there &= known(each, count)
-                kept = true_or_false("expects", self.name, self.expects(x, y), count, "groups")
+                for outputs in y:
+                    complete &= has_answer(outputs, count)
+                holds = validate_booleans("expects", self.name, self.expects(x, y), count, "groups")
             else:
-                kept, left, defined = self._compared(x, y, count)
-                there &= defined
-            verdicts = np.where(kept, HOLDS, VIOLATED).astype(np.int8)
-            verdicts[~there] = UNDEFINED
+                holds, margin, defined = self._compare(x, y, count)
+                complete &= defined
+            verdicts = np.where(holds, HOLDS, VIOLATED).astype(np.int8)
+            verdicts[~complete] = UNDEFINED
             if self.applies is not None:
-                says = true_or_false("applies", self.name, self.applies(x, y[: self.sources]), count, "groups")
-                verdicts[~says] = INAPPLICABLE
+                applicable = validate_booleans(
+                    "applies", self.name, self.applies(x, y[: self.sources]), count, "groups"
+                )
+                verdicts[~applicable] = INAPPLICABLE
         if self.follow_domain is not None:
-            for box, each in zip(self.follow_domain, x[self.sources :], strict=True):
-                verdicts[~box.contains(each.reshape(count, -1))] = INAPPLICABLE
-        left[verdicts != HOLDS] = np.nan
-        return verdicts, left
+            for box, inputs in zip(self.follow_domain, x[self.sources :], strict=True):
+                verdicts[~box.contains(inputs.reshape(count, -1))] = INAPPLICABLE
+        margin[verdicts != HOLDS] = np.nan
+        return verdicts, margin
 
-    def _compared(self, x: Columns, y: Columns, count: int) -> Compared:
+    def _compare(self, x: ColumnList, y: ColumnList, count: int) -> Comparison:
         sides = self.equal or self.at_most or self.less
-        if sides is None and any(np.asarray(each).dtype.kind not in "biufc" for each in y):
-            return same_labels(y, count)
-        how = AT_MOST if self.at_most else LESS if self.less else EQUAL
-        pairs = [(y[0], other) for other in y[1:]] if sides is None else [sides(x, y)]
-        parts = [compared(pair, how, float(self.tolerance), self.relative, count, self.name) for pair in pairs]
-        kept, room, defined = (np.array(each) for each in zip(*parts, strict=True))
-        return Compared(np.asarray(kept.all(axis=0)), room.min(axis=0), np.asarray(defined.all(axis=0)))
+        if sides is None and any(np.asarray(outputs).dtype.kind not in "biufc" for outputs in y):
+            return compare_labels(y, count)
+        operator = AT_MOST if self.at_most else LESS if self.less else EQUAL
+        pairs = [(y[0], outputs) for outputs in y[1:]] if sides is None else [sides(x, y)]
+        parts = [
+            compare_numbers(pair, operator, float(self.tolerance), self.relative, count, self.name)
+            for pair in pairs
+        ]
+        holds, margin, defined = (np.array(column) for column in zip(*parts, strict=True))
+        return Comparison(np.asarray(holds.all(axis=0)), margin.min(axis=0), np.asarray(defined.all(axis=0)))
 
     def __repr__(self) -> str:
         return f"FunctionRelation({self.name!r}, {self.sources}-{self.follow_ups})"
 
     def __str__(self) -> str:
-        given = f"{self.sources} source input(s) between {self.domain[0]}, {self.follow_ups} follow-up(s)"
-        return template("functions", [given], self.name, self.says or "see its code")
+        assumption = f"{self.sources} source input(s) between {self.domain[0]}, {self.follow_ups} follow-up(s)"
+        return format_relation("functions", [assumption], self.name, self.says or "see its code")
 
 
-def _flat(part: Any) -> Any:
+def _flatten(part: Any) -> Any:
     """Return a single column as a flat array."""
     return part[:, 0] if part.ndim == 2 and part.shape[1] == 1 else part
 
 
-def _joined(boxes: Sequence[Box]) -> Box:
+def _join_boxes(boxes: Sequence[Box]) -> Box:
     return Box(
         np.concatenate([box.low for box in boxes]),
         np.concatenate([box.high for box in boxes]),

@@ -8,91 +8,93 @@ import numpy as np
 
 from ..outputs import Outputs
 from ..space.points import Batch, Points, Rows
-from ..strategies.flow import Flow, Question
+from ..strategies.flow import Flow, Query
 from ..sut.base import Executor, Function
 from ..sut.estimator import Estimator
-from .base import INAPPLICABLE, Groups, Relation, by_name
+from .base import INAPPLICABLE, JudgedGroups, Relation, index_by_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ORDERS = 5  # other orders in which a batch is asked
-ALONE = 40  # cases that are asked one by one: each is a call
+ROW_ORDER_COUNT = 5  # other orders in which a batch is asked
+MAX_SINGLE_CASES = 40  # cases that are asked one by one: each is a call
 
 
-class _Whole(Relation):
+class _BatchRelation(Relation):
     """A promise about how a batch is asked; its cases are asked anew, whatever is remembered of them."""
 
     whole = True  # a smaller example is a smaller batch
 
-    def ask(self, batch: Batch) -> Flow[Outputs]:
+    def query(self, batch: Batch) -> Flow[Outputs]:
         """Ask a batch that no cache answers."""
-        return (yield Question(batch, note=self.name, fresh=True))
+        return (yield Query(batch, note=self.name, fresh=True))
 
 
-class Repeats(_Whole):
+class Repeats(_BatchRelation):
     """A case that is asked twice gets the same answer."""
 
     name = "repeats"
     says = "the same case gets the same answer when it is asked again"
 
-    def check(self, inputs: Points, rng: np.random.Generator) -> Flow[Groups]:
+    def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Ask everything twice."""
-        before = yield from self.ask(inputs)
-        after = yield from self.ask(inputs)
+        before = yield from self.query(inputs)
+        after = yield from self.query(inputs)
         return self.judge(np.arange(len(inputs)), inputs, inputs, before, after)
 
 
-class RowOrder(_Whole):
+class RowOrder(_BatchRelation):
     """The order of the rows of a batch makes no difference to any of them."""
 
     name = "row order"
     says = "a case gets the same answer wherever it stands in a batch"
 
-    def check(self, inputs: Points, rng: np.random.Generator) -> Flow[Groups]:
+    def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Ask the rows in several orders, backwards among them."""
         n = len(inputs)
-        before = yield from self.ask(inputs)
-        orders = [np.arange(n)[::-1], *(rng.permutation(n) for _ in range(ORDERS - 1))]
+        before = yield from self.query(inputs)
+        orders = [np.arange(n)[::-1], *(rng.permutation(n) for _ in range(ROW_ORDER_COUNT - 1))]
         after = []
         for order in orders:
-            answers = yield from self.ask(inputs.take(order))
+            answers = yield from self.query(inputs.take(order))
             after.append(answers.take(np.argsort(order)))
         rows = np.tile(np.arange(n), len(orders))
         return self.judge(rows, inputs.take(rows), inputs.take(rows), before.take(rows), Outputs.concat(after))
 
 
-class Batches(_Whole):
+class Batches(_BatchRelation):
     """A case gets the same answer alone, in a small batch and in a large one."""
 
     name = "batches"
     says = "a case gets the same answer alone as among others"
 
-    def __init__(self, alone: int = ALONE) -> None:
-        self.alone = alone
+    def __init__(self, single_cases: int = MAX_SINGLE_CASES) -> None:
+        self.single_cases = single_cases
 
-    def check(self, inputs: Points, rng: np.random.Generator) -> Flow[Groups]:
+    def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Ask all rows at once, then in parts, then some of them one by one."""
         n = len(inputs)
-        before = yield from self.ask(inputs)
+        before = yield from self.query(inputs)
         parts = [np.arange(start, min(start + 7, n)) for start in range(0, n, 7)] if n > 7 else []
-        parts = parts[: self.alone] + [np.array([row]) for row in np.sort(rng.permutation(n)[: self.alone])]
+        parts = parts[: self.single_cases] + [
+            np.array([row]) for row in np.sort(rng.permutation(n)[: self.single_cases])
+        ]
         after = []
         for part in parts:
-            after.append((yield from self.ask(inputs.take(part))))
+            after.append((yield from self.query(inputs.take(part))))
         rows = np.concatenate(parts)
         return self.judge(rows, inputs.take(rows), inputs.take(rows), before.take(rows), Outputs.concat(after))
 
 
-class _Written(_Whole):
+class _FrameRelation(_BatchRelation):
     """A promise about how cases are written down: systems that read frames get the same cases in another frame."""
 
     whole = False
-    MOST = 50  # cases: a system that refuses is asked row by row
+    MAX_CASES = 50  # cases: a system that refuses is asked row by row
 
     def system(self, sut: Executor) -> Executor:
         """Return the system as it is: what wraps a model would put its columns in order again."""
-        return sut.bare if isinstance(sut, Estimator) else sut
+        return sut.bare_function if isinstance(sut, Estimator) else sut
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
         """Return why it does not apply to systems that read no frames."""
@@ -103,24 +105,24 @@ class _Written(_Whole):
             return "the model was fitted on arrays: it knows columns by their place" if arrays else ""
         return "the system is not asked with frames"
 
-    def rewritten(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    def rewrite(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         """Return the same cases in another frame."""
         raise NotImplementedError
 
-    def check(self, inputs: Points, rng: np.random.Generator) -> Flow[Groups]:
+    def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Ask for the cases as they are, and written in another way."""
-        inputs = inputs.take(slice(0, self.MOST))
+        inputs = inputs.take(slice(0, self.MAX_CASES))
         frame = inputs.frame
-        other = Rows(self.rewritten(frame, rng))
-        before = yield from self.ask(Rows(frame))
-        after = yield from self.ask(other)
-        groups = self.judge(np.arange(len(inputs)), inputs, other, before, after)
+        follow_up = Rows(self.rewrite(frame, rng))
+        before = yield from self.query(Rows(frame))
+        after = yield from self.query(follow_up)
+        groups = self.judge(np.arange(len(inputs)), inputs, follow_up, before, after)
         if before.ok.any() and not after.ok.any():
             groups.verdicts[:] = INAPPLICABLE  # it refuses, and loudly: nobody gets a wrong answer
         return groups
 
 
-class ColumnOrder(_Written):
+class ColumnOrder(_FrameRelation):
     """Columns are read by their names, not by their places."""
 
     name = "column order"
@@ -130,23 +132,23 @@ class ColumnOrder(_Written):
         """Return why it does not apply: one column has one order."""
         return "there is one column only" if len(inputs.space) == 1 else super().why_not(sut, inputs)
 
-    def rewritten(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    def rewrite(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         """Return the columns in the opposite order: no column but one in the middle stays in its place."""
         return frame[frame.columns[::-1]]
 
 
-class RowLabels(_Written):
+class RowLabels(_FrameRelation):
     """The labels of rows mean nothing: a frame that was filtered or sorted has others."""
 
     name = "row labels"
     says = "a case gets the same answer when the rows of the frame have other labels"
 
-    def rewritten(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    def rewrite(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         """Return the rows with labels as a filtered, shuffled frame has them."""
         return frame.set_axis(rng.permutation(10 * len(frame))[: len(frame)], axis=0)
 
 
-class NumberTypes(_Written):
+class NumberTypes(_FrameRelation):
     """Whole numbers are the same numbers when a file or a join has made floats of them."""
 
     name = "number types"
@@ -154,15 +156,17 @@ class NumberTypes(_Written):
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
         """Return why it does not apply: no column has whole numbers."""
-        return super().why_not(sut, inputs) or ("" if self._whole(inputs.frame) else "no column has whole numbers")
+        return super().why_not(sut, inputs) or (
+            "" if self._find_integer_columns(inputs.frame) else "no column has whole numbers"
+        )
 
-    def _whole(self, frame: pd.DataFrame) -> list[Any]:
+    def _find_integer_columns(self, frame: pd.DataFrame) -> list[Any]:
         return [name for name, dtype in frame.dtypes.items() if isinstance(dtype, np.dtype) and dtype.kind in "iu"]
 
-    def rewritten(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    def rewrite(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         """Return the frame with floats for ints."""
-        return frame.astype(dict.fromkeys(self._whole(frame), np.float64))
+        return frame.astype(dict.fromkeys(self._find_integer_columns(frame), np.float64))
 
 
 #: the relations that every fitted model is asked to keep, by name
-PREDICTING = by_name([Repeats(), RowOrder(), Batches(), ColumnOrder(), RowLabels(), NumberTypes()])
+PREDICTOR_RELATIONS = index_by_name([Repeats(), RowOrder(), Batches(), ColumnOrder(), RowLabels(), NumberTypes()])

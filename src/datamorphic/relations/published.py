@@ -7,21 +7,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._checks import plural
+from .._checks import pluralize
 from ..sut.training import Array, Floats, Training
 from .learners import (
     LearnerRelation,
     Rng,
-    exchanged,
-    labels_of,
-    moved,
-    no_star,
-    objects,
-    shuffled,
-    some,
-    starred,
-    usual_range,
-    widths,
+    compute_range,
+    compute_widths,
+    draw_subset,
+    find_label_obstacle,
+    get_comparable_labels,
+    replace_labels,
+    replace_positions,
+    shuffle_positions,
+    star_labels,
+    to_object_array,
 )
 
 
@@ -31,15 +31,15 @@ class _SameMap(LearnerRelation):
     needs = ("a numeric attribute varies",)
 
     def why_not(self, learner: Any, data: Training) -> str:
-        return "" if widths(data).any() else "no numeric attribute varies"
+        return "" if compute_widths(data).any() else "no numeric attribute varies"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         # a shift wider than the narrowest column would cost it digits, and labels differ with nobody to blame
-        wide = widths(data)
-        b = wide[wide > 0].min() * rng.uniform(0.25, 1) * rng.choice([-1, 1])
-        k = self.sign(rng) * rng.uniform(1.25, 2) ** rng.choice([-1, 1])
-        chosen = self.chosen(data.numbers.shape[1], rng)
-        return data.with_numbers(np.where(chosen, k * data.numbers + b, data.numbers))
+        spans = compute_widths(data)
+        b = spans[spans > 0].min() * rng.uniform(0.25, 1) * rng.choice([-1, 1])
+        k = self.draw_sign(rng) * rng.uniform(1.25, 2) ** rng.choice([-1, 1])
+        mask = self.choose_attributes(data.numbers.shape[1], rng)
+        return data.with_numbers(np.where(mask, k * data.numbers + b, data.numbers))
 
     def change(self, data: Training, made: Training) -> str:
         old, new = data.numbers, made.numbers
@@ -48,21 +48,23 @@ class _SameMap(LearnerRelation):
         if not mapped.any():
             return ""
         k, b = np.polyfit(old[:, mapped].ravel(), new[:, mapped].ravel(), 1)
-        which = "each number" if mapped.all() else f"each number of {plural(int(mapped.sum()), 'attribute')}"
-        return f"{which} x becomes {k:.6g} * x {'-' if b < 0 else '+'} {abs(b):.6g}"
+        attributes_text = (
+            "each number" if mapped.all() else f"each number of {pluralize(int(mapped.sum()), 'attribute')}"
+        )
+        return f"{attributes_text} x becomes {k:.6g} * x {'-' if b < 0 else '+'} {abs(b):.6g}"
 
-    def sign(self, rng: Rng) -> int:
+    def draw_sign(self, rng: Rng) -> int:
         return 1
 
-    def chosen(self, attributes: int, rng: Rng) -> Any:
+    def choose_attributes(self, attributes: int, rng: Rng) -> Any:
         return True
 
 
-class _Mirrored(_SameMap):
+class _MirroredMap(_SameMap):
     name = "MR-0 mirrored"
     says = "all numbers, of training rows and test cases, mapped by one k*x + b with k < 0: the same labels"
 
-    def sign(self, rng: Rng) -> int:
+    def draw_sign(self, rng: Rng) -> int:
         return -1
 
 
@@ -71,16 +73,16 @@ class _SubsetMap(_SameMap):
     says = "the numbers of some attributes, of training rows and test cases, mapped by one k*x + b, k not 0: the same labels"
 
     def why_not(self, learner: Any, data: Training) -> str:
-        few = "" if len(data.numeric) > 1 else "there are not two numeric attributes"
-        return super().why_not(learner, data) or few
+        too_few = "" if len(data.numeric) > 1 else "there are not two numeric attributes"
+        return super().why_not(learner, data) or too_few
 
-    def sign(self, rng: Rng) -> int:
+    def draw_sign(self, rng: Rng) -> int:
         return int(rng.choice([-1, 1]))
 
-    def chosen(self, attributes: int, rng: Rng) -> Any:
-        chosen = np.zeros(attributes, dtype=bool)
-        chosen[rng.permutation(attributes)[: rng.integers(1, attributes)]] = True
-        return chosen
+    def choose_attributes(self, attributes: int, rng: Rng) -> Any:
+        mask = np.zeros(attributes, dtype=bool)
+        mask[rng.permutation(attributes)[: rng.integers(1, attributes)]] = True
+        return mask
 
 
 class _PermutedLabels(LearnerRelation):
@@ -88,12 +90,12 @@ class _PermutedLabels(LearnerRelation):
     says = "the classes exchange their labels: predicted labels are exchanged alike"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        new = data.classes[shuffled(len(data.classes), rng)]
-        return data.labelled(exchanged(data.y, data.classes, new))
+        new = data.classes[shuffle_positions(len(data.classes), rng)]
+        return data.labelled(replace_labels(data.y, data.classes, new))
 
     def expected(self, labels: Array, data: Training, made: Training) -> Array:
         new = dict(zip(data.y.tolist(), made.y.tolist(), strict=True))
-        return objects([new.get(label, label) for label in labels.tolist()])
+        return to_object_array([new.get(label, label) for label in labels.tolist()])
 
 
 class _PermutedAttributes(LearnerRelation):
@@ -106,7 +108,7 @@ class _PermutedAttributes(LearnerRelation):
         return "" if data.x.shape[1] > 1 else "there is one attribute only"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        return data.attributes(shuffled(data.x.shape[1], rng))
+        return data.attributes(shuffle_positions(data.x.shape[1], rng))
 
 
 class ConstantAttribute(LearnerRelation):
@@ -119,9 +121,9 @@ class ConstantAttribute(LearnerRelation):
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         """Add a column with one number of the data's."""
-        known = data.numbers.ravel()  # a number of the data's, lest it be of another magnitude
-        known = known[np.isfinite(known)]
-        value = float(rng.choice(known)) if len(known) else 1.0
+        numbers = data.numbers.ravel()  # a number of the data's, lest it be of another magnitude
+        numbers = numbers[np.isfinite(numbers)]
+        value = float(rng.choice(numbers)) if len(numbers) else 1.0
         return data.with_attribute(value, name="constant", first=self.first)
 
 
@@ -133,14 +135,14 @@ class _InformativeAttribute(LearnerRelation):
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         others = [label for label in data.classes.tolist() if label != labels[0]]
-        low, high = usual_range(data)
+        low, high = compute_range(data)
         # at least half a step apart: values that nearly agree would tell nothing
         steps = rng.permutation(len(others) + 1) + rng.uniform(0, 0.5, len(others) + 1)
         values = low + (high - low) * steps / (len(others) + 0.5)
-        value = dict(zip([labels[0], *others], self.values(values), strict=True))
+        value = dict(zip([labels[0], *others], self.assign_values(values), strict=True))
         return data.with_attribute([value[label] for label in data.y.tolist()], value[labels[0]])
 
-    def values(self, different: Floats) -> Floats:
+    def assign_values(self, different: Floats) -> Floats:
         return different
 
 
@@ -148,11 +150,11 @@ class _InformativeShared(_InformativeAttribute):
     name = "MR-2.2 shared"
     says = "one attribute more, one value for the predicted class and the case, another for all others: the same label"
 
-    def values(self, different: Floats) -> Floats:
+    def assign_values(self, different: Floats) -> Floats:
         return np.where(np.arange(len(different)) == 0, different[0], different[-1])
 
 
-class _Repredicted(LearnerRelation):
+class _RepredictedCase(LearnerRelation):
     name = "MR-3.1"
     says = "the case itself among the training rows, with the label it got: the same label"
     shares = "case"
@@ -169,8 +171,8 @@ class _DuplicatedClass(LearnerRelation):
     scores = False
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        again = np.flatnonzero(labels_of(data) == labels[0])
-        return data.rows(np.concatenate([np.arange(len(data.y)), again]))
+        duplicates = np.flatnonzero(get_comparable_labels(data) == labels[0])
+        return data.rows(np.concatenate([np.arange(len(data.y)), duplicates]))
 
 
 class _DoubledOdds(_DuplicatedClass):
@@ -183,8 +185,8 @@ class _DoubledOdds(_DuplicatedClass):
         return "" if hasattr(learner, "predict_proba") else "the learner gives no probabilities"
 
     def expected_scores(self, scores: Floats, classes: list[Any], labels: Array) -> Floats:
-        doubled = np.where(objects(classes) == labels[0], 2 * scores, scores)
-        return np.asarray(doubled / np.nansum(doubled, axis=1, keepdims=True))
+        doubled_scores = np.where(to_object_array(classes) == labels[0], 2 * scores, scores)
+        return np.asarray(doubled_scores / np.nansum(doubled_scores, axis=1, keepdims=True))
 
 
 class _OtherClasses(LearnerRelation):
@@ -193,8 +195,8 @@ class _OtherClasses(LearnerRelation):
     shares = "label"
     scores = False
 
-    def others(self, data: Training, label: Any) -> list[Any]:
-        return [each for each in data.classes.tolist() if each != label]
+    def list_other_classes(self, data: Training, label: Any) -> list[Any]:
+        return [class_label for class_label in data.classes.tolist() if class_label != label]
 
 
 class _StarredCopies(_OtherClasses):
@@ -202,36 +204,36 @@ class _StarredCopies(_OtherClasses):
     says = "the rows of each other class once more, under a new label of their own: the same label"
 
     def why_not(self, learner: Any, data: Training) -> str:
-        return no_star(data)
+        return find_label_obstacle(data)
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        chosen = self.chosen(self.others(data, labels[0]), rng)
-        copies = np.flatnonzero(np.isin(labels_of(data), objects(chosen)))
-        both = data.rows(np.concatenate([np.arange(len(data.y)), copies]))
-        return starred(both, np.arange(len(data.y), len(both.y)))
+        classes = self.choose_classes(self.list_other_classes(data, labels[0]), rng)
+        copies = np.flatnonzero(np.isin(get_comparable_labels(data), to_object_array(classes)))
+        doubled_data = data.rows(np.concatenate([np.arange(len(data.y)), copies]))
+        return star_labels(doubled_data, np.arange(len(data.y), len(doubled_data.y)))
 
-    def chosen(self, others: list[Any], rng: Rng) -> list[Any]:
+    def choose_classes(self, others: list[Any], rng: Rng) -> list[Any]:
         return others
 
 
-class _StarredSome(_StarredCopies):
+class _StarredSubset(_StarredCopies):
     name = "MR-4.1 subset"
     says = "the rows of some other classes once more, under a new label of their own: the same label"
 
-    def chosen(self, others: list[Any], rng: Rng) -> list[Any]:
-        few = rng.permutation(len(others))[: rng.integers(1, len(others) + 1)]
-        return [others[place] for place in few]
+    def choose_classes(self, others: list[Any], rng: Rng) -> list[Any]:
+        places = rng.permutation(len(others))[: rng.integers(1, len(others) + 1)]
+        return [others[place] for place in places]
 
 
-class _Relabelled(_OtherClasses):
+class _RelabelledRows(_OtherClasses):
     name = "MR-4.2"
     says = "some rows of other classes under a new label of their class's own: the same label"
 
     def why_not(self, learner: Any, data: Training) -> str:
-        return no_star(data)
+        return find_label_obstacle(data)
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        return starred(data, some(np.flatnonzero(labels_of(data) != labels[0]), rng))
+        return star_labels(data, draw_subset(np.flatnonzero(get_comparable_labels(data) != labels[0]), rng))
 
 
 class _RemovedClass(_OtherClasses):
@@ -243,8 +245,8 @@ class _RemovedClass(_OtherClasses):
         return "" if len(data.classes) > 2 else "with one class less there is one class only"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        others = self.others(data, labels[0])
-        return data.rows(labels_of(data) != others[rng.integers(len(others))])
+        others = self.list_other_classes(data, labels[0])
+        return data.rows(get_comparable_labels(data) != others[rng.integers(len(others))])
 
 
 class _RemovedRows(_OtherClasses):
@@ -252,8 +254,8 @@ class _RemovedRows(_OtherClasses):
     says = "some rows of other classes than the predicted one removed: the same label"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        removed = some(np.flatnonzero(labels_of(data) != labels[0]), rng)
-        return data.rows(np.setdiff1d(np.arange(len(data.y)), removed))
+        removed_rows = draw_subset(np.flatnonzero(get_comparable_labels(data) != labels[0]), rng)
+        return data.rows(np.setdiff1d(np.arange(len(data.y)), removed_rows))
 
 
 class _PermutedValues(LearnerRelation):
@@ -265,21 +267,21 @@ class _PermutedValues(LearnerRelation):
         return "" if len(data.classes) < len(data.y) else "no class has two rows"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        known = labels_of(data)
-        large = [label for label in data.classes.tolist() if (known == label).sum() > 1]
-        rows = np.flatnonzero(known == large[rng.integers(len(large))])
+        class_labels = get_comparable_labels(data)
+        large_classes = [label for label in data.classes.tolist() if (class_labels == label).sum() > 1]
+        rows = np.flatnonzero(class_labels == large_classes[rng.integers(len(large_classes))])
         column = rng.integers(data.x.shape[1])
         x = data.x.copy()
-        new = rows[shuffled(len(rows), rng)]
+        new = rows[shuffle_positions(len(rows), rng)]
         if data.framed:
-            x.isetitem(column, x.iloc[:, column].take(moved(len(x), rows, new)).set_axis(x.index))
+            x.isetitem(column, x.iloc[:, column].take(replace_positions(len(x), rows, new)).set_axis(x.index))
         else:
             x[rows, column] = x[new, column]
         return replace(data, x=x)
 
 
-PUBLISHED: tuple[LearnerRelation, ...] = (
-    _SameMap(), _Mirrored(), _SubsetMap(), _PermutedLabels(), _PermutedAttributes(), ConstantAttribute(),
-    _InformativeAttribute(), _InformativeShared(), _Repredicted(), _DuplicatedClass(), _DoubledOdds(), _StarredCopies(),
-    _StarredSome(), _Relabelled(), _RemovedClass(), _RemovedRows(), _PermutedValues(),
+XIE_RELATIONS: tuple[LearnerRelation, ...] = (
+    _SameMap(), _MirroredMap(), _SubsetMap(), _PermutedLabels(), _PermutedAttributes(), ConstantAttribute(),
+    _InformativeAttribute(), _InformativeShared(), _RepredictedCase(), _DuplicatedClass(), _DoubledOdds(), _StarredCopies(),
+    _StarredSubset(), _RelabelledRows(), _RemovedClass(), _RemovedRows(), _PermutedValues(),
 )  # fmt: skip

@@ -24,30 +24,33 @@ class Stance:
     reason: str
 
 
-def must(reason: str, strictness: Strictness = "class_exact") -> Stance:
+def must_hold(reason: str, strictness: Strictness = "class_exact") -> Stance:
     """Return a stance: every right implementation keeps it."""
     return Stance(True, strictness, reason)
 
 
-def may(reason: str, strictness: Strictness = "class_exact") -> Stance:
+def may_fail(reason: str, strictness: Strictness = "class_exact") -> Stance:
     """Return a stance: nobody promises it."""
     return Stance(False, strictness, reason)
 
 
-fails = partial(may, strictness="expected_failure")
-varies = partial(may, strictness="class_stat")
-each = dict.fromkeys
-Rows = Mapping[str, Stance]
+known_to_fail = partial(may_fail, strictness="expected_failure")
+may_vary = partial(may_fail, strictness="class_stat")
+for_all = dict.fromkeys
+StanceTable = Mapping[str, Stance]
 
 # what a scaler leaves of a map of numbers: nothing but last digits, or the sign of some attributes
-UNDONE, FLIPPED = "the same numbers", "some attributes mirrored"
-MAPS = ("MR-0", "MR-0 mirrored", "MR-0 subset")
-CONSTANTS, INFORMED = ("MR-2.1", "constant column"), ("MR-2.2", "MR-2.2 shared")
-COPIES, REMOVALS = ("MR-4.1", "MR-4.1 subset"), ("MR-5.1", "MR-5.2")
-SAME: Rows = {
-    "refit": must("nothing is left to chance", "score_exact"),
-    "label renaming": must("labels count by their order alone, so nothing else is computed", "score_exact"),
+SCALING_UNDONE, SIGNS_FLIPPED = "the same numbers", "some attributes mirrored"
+MAP_RELATIONS = ("MR-0", "MR-0 mirrored", "MR-0 subset")
+CONSTANT_ATTRIBUTE_RELATIONS, INFORMATIVE_ATTRIBUTE_RELATIONS = (
+    ("MR-2.1", "constant column"),
+    ("MR-2.2", "MR-2.2 shared"),
+)
+COPY_RELATIONS, REMOVAL_RELATIONS = ("MR-4.1", "MR-4.1 subset"), ("MR-5.1", "MR-5.2")
+SHARED_STANCES: StanceTable = {
+    "refit": must_hold("nothing is left to chance", "score_exact"),
+    "label renaming": must_hold("labels count by their order alone, so nothing else is computed", "score_exact"),
 }
-OVERRULED = may("how much rows like the case count is the learner's own business")
-NO_WEIGHTS = may("the learner takes no weights of rows")
-NO_SPARSE = may("the learner takes no sparse matrices")
+OVERRULED_STANCE = may_fail("how much rows like the case count is the learner's own business")
+NO_WEIGHTS_STANCE = may_fail("the learner takes no weights of rows")
+NO_SPARSE_STANCE = may_fail("the learner takes no sparse matrices")

@@ -12,16 +12,16 @@ from ..errors import OutOfBudget
 from ..outputs import Outputs
 from ..space.features import Codes
 from ..space.points import Points
-from ..strategies.flow import Flow, Question
+from ..strategies.flow import Flow, Query
 from .base import Mask
 
-MOST_VALUES = 16  # of a number that are tried on each case
-MOST_CATEGORIES = 50
-AT_ONCE = 5_000  # rows a question: between two of them a budget is looked at
+MAX_VALUES_PER_NUMBER = 16  # of a number that are tried on each case
+MAX_CATEGORIES = 50
+MAX_ROWS_PER_QUERY = 5_000  # rows a question: between two of them a budget is looked at
 
 
 @dataclass(frozen=True, eq=False)
-class Swept:
+class Sweep:
     """Cases, each with every value of one feature: a row a case, a column a value, the case's own among them.
 
     Attributes
@@ -40,7 +40,7 @@ class Swept:
 
     inputs: Points
     values: Codes
-    own: npt.NDArray[np.intp]
+    own_columns: npt.NDArray[np.intp]
     outputs: Outputs
     valid: Mask
     feature: int
@@ -55,7 +55,7 @@ class Swept:
         return column.reshape(*self.shape, *column.shape[1:])
 
     @property
-    def known(self) -> Mask:
+    def answered(self) -> Mask:
         """Which answers are there and count."""
         return self.grid(self.outputs.ok) & self.valid
 
@@ -71,55 +71,62 @@ class Swept:
 
 
 def sweep(
-    inputs: Points, feature: str, tried: Codes | None = None, *, scores: bool = False, note: str = ""
-) -> Flow[Swept]:
+    inputs: Points, feature: str, feature_values: Codes | None = None, *, scores: bool = False, note: str = ""
+) -> Flow[Sweep]:
     """Ask every case with every value of a feature; if the budget is spent before that, those it was asked for.
 
     `tried` are the values, by default those that `values_of` finds among the cases.
     """
     space, column = inputs.space, inputs.space.position(feature)
     inputs = inputs.take(~np.isnan(inputs.codes[:, column]))
-    tried = values_of(inputs, feature) if tried is None else tried
-    own = inputs.codes[:, column]
-    values = np.sort(np.column_stack([np.broadcast_to(tried, (len(own), len(tried))), own]), axis=1)
-    places = np.argmax(values == own[:, None], axis=1)
+    feature_values = find_sweep_values(inputs, feature) if feature_values is None else feature_values
+    own_values = inputs.codes[:, column]
+    values = np.sort(
+        np.column_stack([np.broadcast_to(feature_values, (len(own_values), len(feature_values))), own_values]),
+        axis=1,
+    )
+    own_columns = np.argmax(values == own_values[:, None], axis=1)
     width = values.shape[1]
-    some = max(1, AT_ONCE // width)
+    cases_per_query = max(1, MAX_ROWS_PER_QUERY // width)
     answers: list[Outputs] = []
     done = 0
-    for start in range(0, len(inputs), some):
-        part = slice(start, start + some)
+    for start in range(0, len(inputs), cases_per_query):
+        part = slice(start, start + cases_per_query)
         codes = np.repeat(inputs.codes[part], width, axis=0)
         codes[:, column] = values[part].ravel()
         done_share = min(start / max(len(inputs), 1), 1.0)
         try:
-            asked = yield Question(Points(space, codes), scores=scores, done=done_share, note=note)
+            outputs = yield Query(Points(space, codes), scores=scores, progress=done_share, note=note)
         except OutOfBudget:
             if not answers:
                 raise
             break
-        answers.append(asked)
+        answers.append(outputs)
         done += len(values[part])
-    inputs, values, places = inputs.take(slice(0, done)), values[:done], places[:done]
+    inputs, values, own_columns = inputs.take(slice(0, done)), values[:done], own_columns[:done]
     valid = np.ones(values.shape, dtype=bool)
     if space.keeps_constraints:
         codes = np.repeat(inputs.codes, width, axis=0)
         codes[:, column] = values.ravel()
         valid = space.satisfied(codes).reshape(values.shape)
-    return Swept(inputs, values, places, Outputs.concat(answers), valid, column)
+    return Sweep(inputs, values, own_columns, Outputs.concat(answers), valid, column)
 
 
-def values_of(inputs: Points, feature: str) -> Codes:
+def find_sweep_values(inputs: Points, feature: str) -> Codes:
     """Return the values of a feature that are worth trying: all of few, else some of those that occur, and the bounds."""
     column = inputs.space.position(feature)
-    about, own = inputs.space.features[column], inputs.codes[:, column]
-    own = own[~np.isnan(own)]
-    if about.kind == "continuous":
-        met = np.quantile(own, np.linspace(0, 1, MOST_VALUES - 2), method="nearest") if len(own) else np.empty(0)
-        return np.unique(np.concatenate([met, [end for end in (about.low, about.high) if np.isfinite(end)]]))
+    spec, own_values = inputs.space.features[column], inputs.codes[:, column]
+    own_values = own_values[~np.isnan(own_values)]
+    if spec.kind == "continuous":
+        quantiles = (
+            np.quantile(own_values, np.linspace(0, 1, MAX_VALUES_PER_NUMBER - 2), method="nearest")
+            if len(own_values)
+            else np.empty(0)
+        )
+        return np.unique(np.concatenate([quantiles, [end for end in (spec.low, spec.high) if np.isfinite(end)]]))
     low, high = (
         end if np.isfinite(end) else edge
-        for end, edge in ((about.low, own.min(initial=0)), (about.high, own.max(initial=0)))
+        for end, edge in ((spec.low, own_values.min(initial=0)), (spec.high, own_values.max(initial=0)))
     )
-    most = MOST_CATEGORIES if about.kind == "categorical" else MOST_VALUES
-    return np.unique(np.round(np.linspace(low, high, int(min(high - low + 1, most)))).astype(np.float64))
+    max_values = MAX_CATEGORIES if spec.kind == "categorical" else MAX_VALUES_PER_NUMBER
+    return np.unique(np.round(np.linspace(low, high, int(min(high - low + 1, max_values)))).astype(np.float64))

@@ -8,59 +8,59 @@ from typing import Any
 import numpy as np
 
 from ..sut.training import Training
-from .learners import widths
-from .smoothing import CHANGES, smoothing_tells
+from .learners import compute_widths
+from .smoothing import SMOOTHING_FACTORS, is_smoothing_decisive
 
-_FLAGS = "flags and categories are not mapped along with the numbers"
-_BLURRED = "numbers that lie far from zero and close together have lost the digits it takes"
-
-
-def _distances(relation: str, model: Any, data: Training) -> str:
-    if relation in ("MR-0", "MR-0 mirrored") and _flagged(data):
-        return _FLAGS
-    far = np.abs(data.numbers).max(initial=0) > 1e4 * widths(data).max(initial=0)
-    return _BLURRED if far else ""
+_FLAGS_REASON = "flags and categories are not mapped along with the numbers"
+_PRECISION_REASON = "numbers that lie far from zero and close together have lost the digits it takes"
 
 
-def _densities(relation: str, model: Any, data: Training) -> str:
-    if relation in ("MR-0", "MR-0 mirrored") and _flagged(data):
-        return _FLAGS
-    if _blurred(data, 1e6):
-        return _BLURRED
-    if relation in CHANGES and smoothing_tells(relation, model, data):
+def _exempt_distances(relation: str, model: Any, data: Training) -> str:
+    if relation in ("MR-0", "MR-0 mirrored") and _has_flags(data):
+        return _FLAGS_REASON
+    far = np.abs(data.numbers).max(initial=0) > 1e4 * compute_widths(data).max(initial=0)
+    return _PRECISION_REASON if far else ""
+
+
+def _exempt_densities(relation: str, model: Any, data: Training) -> str:
+    if relation in ("MR-0", "MR-0 mirrored") and _has_flags(data):
+        return _FLAGS_REASON
+    if _is_imprecise(data, 1e6):
+        return _PRECISION_REASON
+    if relation in SMOOTHING_FACTORS and is_smoothing_decisive(relation, model, data):
         return "smoothing (var_smoothing) changes with the spread of all rows, and here it tells"
     return ""
 
 
-def _splits(relation: str, model: Any, data: Training) -> str:
-    if relation in ("MR-0", "MR-1.1", "MR-3.1", "sparse") and _blurred(data, 1e3, 1e-3):
+def _exempt_splits(relation: str, model: Any, data: Training) -> str:
+    if relation in ("MR-0", "MR-1.1", "MR-3.1", "sparse") and _is_imprecise(data, 1e3, 1e-3):
         return "values are compared in single precision, and closer than 1e-7 they are never split"
     return ""
 
 
-def _bins(relation: str, model: Any, data: Training) -> str:
-    return _BLURRED if _blurred(data, 1e6) else ""
+def _exempt_bins(relation: str, model: Any, data: Training) -> str:
+    return _PRECISION_REASON if _is_imprecise(data, 1e6) else ""
 
 
-def _flagged(data: Training) -> bool:
+def _has_flags(data: Training) -> bool:
     return len(data.numeric) < data.x.shape[1]
 
 
-def _blurred(data: Training, most: float, least: float = 0.0) -> bool:
+def _is_imprecise(data: Training, max_ratio: float, min_width: float = 0.0) -> bool:
     """Tell whether an attribute varies by less than `least`, or by less than one part in `most` of its size."""
-    wide, sizes = widths(data), np.abs(data.numbers).max(axis=0, initial=0)
-    return bool(((wide > 0) & ((wide < least) | (wide * most < sizes))).any())
+    spans, sizes = compute_widths(data), np.abs(data.numbers).max(axis=0, initial=0)
+    return bool(((spans > 0) & ((spans < min_width) | (spans * max_ratio < sizes))).any())
 
 
 # by name of scikit-learn's class: why a relation that is necessary is not so on these data; empty where it is
-UNLESS: dict[str, Callable[[str, Any, Training], str]] = {
-    "DecisionTreeClassifier": _splits,
-    "ExtraTreesClassifier": _splits,
-    "GaussianNB": _densities,
-    "GradientBoostingClassifier": _splits,
-    "HistGradientBoostingClassifier": _bins,
-    "KNeighborsClassifier": _distances,
-    "KNeighborsRegressor": _distances,
-    "NearestCentroid": _distances,
-    "RandomForestClassifier": _splits,
+EXEMPTIONS: dict[str, Callable[[str, Any, Training], str]] = {
+    "DecisionTreeClassifier": _exempt_splits,
+    "ExtraTreesClassifier": _exempt_splits,
+    "GaussianNB": _exempt_densities,
+    "GradientBoostingClassifier": _exempt_splits,
+    "HistGradientBoostingClassifier": _exempt_bins,
+    "KNeighborsClassifier": _exempt_distances,
+    "KNeighborsRegressor": _exempt_distances,
+    "NearestCentroid": _exempt_distances,
+    "RandomForestClassifier": _exempt_splits,
 }

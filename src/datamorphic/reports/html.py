@@ -12,44 +12,44 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..errors import UsageError
-from .plots import picture_html
-from .summary import Drawing, Report, Table
-from .svg import drawing_svg
-from .texts import NOTHING, blocks
-from .trim import Limits, TooMuch, Trimmer
+from .plots import picture_to_html
+from .summary import Drawing, Page, Table
+from .svg import drawing_to_svg
+from .texts import NO_VALUE_TEXT, split_blocks
+from .trim import PageLimits, PageTooLarge, PageTrimmer
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-LARGEST = 7_500_000  # bytes of a page, plotly's library included
-MOST_LINKS = 40  # within one entry of the contents
+MAX_PAGE_BYTES = 7_500_000  # bytes of a page, plotly's library included
+MAX_LINKS_PER_ENTRY = 40  # within one entry of the contents
 _NUMBER = re.compile(r"[<>≈~]?\s*[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?\s*(?:%|s|ms)?")
 
 
-def render(report: Report) -> str:
+def render_page(page: Page) -> str:
     """Return the page.
 
     However much a report says, the page stays small enough to be sent by mail: what is too much is left out, and the
     page says where.
     """
-    library = _plotly() if _has(report.sections, "picture") else ""
+    library = _load_plotly() if _has_content(page.sections, "picture") else ""
     for times in count():
         try:
-            trimmed = Trimmer(Limits().halved(times), LARGEST - len(library)).report(report)
-        except TooMuch:
+            trimmed_page = PageTrimmer(PageLimits().halve(times), MAX_PAGE_BYTES - len(library)).trim_page(page)
+        except PageTooLarge:
             continue
-        page = _page(trimmed, library)
-        if len(page.encode("utf-8")) <= LARGEST:
-            return page
+        text = _fill_template(trimmed_page, library)
+        if len(text.encode("utf-8")) <= MAX_PAGE_BYTES:
+            return text
     raise AssertionError("a page of nothing fits")  # pragma: no cover
 
 
-def write(report: Report, path: str | Path) -> Path:
+def write_page(page: Page, path: str | Path) -> Path:
     """Write the page and return where it is."""
-    return written(render(report), path, "report")
+    return write_text(render_page(page), path, "report")
 
 
-def written(text: str, path: str | Path, what: str) -> Path:
+def write_text(text: str, path: str | Path, noun: str) -> Path:
     """Write a text and return where it is; `what` it is, for the message if it cannot be."""
     file = Path(path)
     try:
@@ -57,43 +57,43 @@ def written(text: str, path: str | Path, what: str) -> Path:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(
-            f"The {what} cannot be written to {str(file)!r}: {error.strerror}. Choose another place."
+            f"The {noun} cannot be written to {str(file)!r}: {error.strerror}. Choose another place."
         ) from None
     return file
 
 
-def _page(report: Report, library: str) -> str:
+def _fill_template(page: Page, library: str) -> str:
     from jinja2 import Environment
 
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {
-        "picture": picture_html, "drawing": _drawing_html, "blocks": blocks, "numeric": _numeric
+        "picture": picture_to_html, "drawing": _drawing_to_html, "blocks": split_blocks, "numeric": _find_numeric_columns
     }  # fmt: skip
-    tables, drawings = _has(report.sections, "table"), _has(report.sections, "drawing")
-    scripts = [library] * bool(library) + [_resource("report.js")] * bool(library or tables)
-    return environment.from_string(_resource("report.html.j2")).render(
-        report=report,
+    tables, drawings = _has_content(page.sections, "table"), _has_content(page.sections, "drawing")
+    scripts = [library] * bool(library) + [_read_resource("report.js")] * bool(library or tables)
+    return environment.from_string(_read_resource("report.html.j2")).render(
+        report=page,
         version=__version__,
-        style=_resource("report.css") + _resource("drawing.css") * drawings,
+        style=_read_resource("report.css") + _read_resource("drawing.css") * drawings,
         scripts=scripts,
-        policy=_policy(scripts),
-        most_links=MOST_LINKS,
+        policy=_build_policy(scripts),
+        most_links=MAX_LINKS_PER_ENTRY,
     )
 
 
-def alone(drawing: Drawing) -> str:
+def render_drawing(drawing: Drawing) -> str:
     """Return a drawing as an SVG file of its own, in the colours of a page, light and dark."""
-    colours, _, _ = _resource("report.css").partition("* {")
-    return drawing_svg(drawing, colours + _resource("drawing.css")) + "\n"
+    colours, _, _ = _read_resource("report.css").partition("* {")
+    return drawing_to_svg(drawing, colours + _read_resource("drawing.css")) + "\n"
 
 
-def _drawing_html(drawing: Drawing) -> Markup:
+def _drawing_to_html(drawing: Drawing) -> Markup:
     from markupsafe import Markup
 
-    return Markup(drawing_svg(drawing))
+    return Markup(drawing_to_svg(drawing))
 
 
-def _policy(scripts: list[str]) -> str:
+def _build_policy(scripts: list[str]) -> str:
     """Return what a browser may do with the page: run these scripts and no others, and ask nobody for anything."""
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     allowed = " ".join(f"'sha256-{value}'" for value in hashes) or "'none'"
@@ -102,26 +102,30 @@ def _policy(scripts: list[str]) -> str:
     )
 
 
-def _numeric(table: Table) -> list[bool]:
+def _find_numeric_columns(table: Table) -> list[bool]:
     """Tell which columns of a table hold numbers: they are set to the right, and sorted as numbers."""
     cells = list(zip(*table.rows, strict=True)) if table.rows else []
     return [
-        any(cell != NOTHING for cell in column)
-        and all(cell == NOTHING or (any(map(str.isdigit, cell)) and _NUMBER.fullmatch(cell)) for cell in column)
+        any(cell != NO_VALUE_TEXT for cell in column)
+        and all(
+            cell == NO_VALUE_TEXT or (any(map(str.isdigit, cell)) and _NUMBER.fullmatch(cell)) for cell in column
+        )
         for column in cells
     ] or [False] * len(table.columns)
 
 
-def _has(sections: Any, what: str) -> bool:
+def _has_content(sections: Any, content: str) -> bool:
     """Tell whether there is a picture, a drawing, or a table in any of the sections."""
-    return any(getattr(each, what) is not None or _has(each.parts, what) for each in sections)
+    return any(
+        getattr(section, content) is not None or _has_content(section.parts, content) for section in sections
+    )
 
 
-def _resource(name: str) -> str:
+def _read_resource(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _plotly() -> str:
+def _load_plotly() -> str:
     from plotly.offline import get_plotlyjs
 
     return str(get_plotlyjs())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 #: how something stands: well, badly, not quite well, worth a note, or neither
-State = Literal["good", "bad", "warn", "note", "plain"]
+SectionState = Literal["good", "bad", "warn", "note", "plain"]
 Facts = Sequence[tuple[str, str]]  # each a term and what is said of it
 
 
@@ -62,7 +62,7 @@ Picture = Line | Scatter
 
 
 @dataclass(frozen=True)
-class Mark:
+class Shape:
     """One line or area of a drawing.
 
     Attributes
@@ -81,7 +81,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Words:
+class TextLabel:
     """One line of text of a drawing, at a place; `kind` as that of a mark."""
 
     x: float
@@ -100,7 +100,7 @@ class Drawing:
 
     width: float
     height: float
-    shown: Sequence[Mark | Words]
+    shapes: Sequence[Shape | TextLabel]
     alt: str
     caption: str = ""
 
@@ -145,7 +145,7 @@ class Section:
 
     heading: str
     text: str
-    state: State = "plain"
+    state: SectionState = "plain"
     table: Table | None = None
     picture: Picture | None = None
     badge: str = ""
@@ -157,7 +157,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Report:
+class Page:
     """A page of findings.
 
     Attributes
@@ -180,6 +180,6 @@ class Report:
     lead: str
     sections: Sequence[Section] = field(default_factory=tuple)
     verdict: str = ""
-    state: State = "plain"
+    state: SectionState = "plain"
     facts: Facts = ()
     contents: bool = False

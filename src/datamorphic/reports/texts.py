@@ -6,14 +6,14 @@ import math
 import re
 from typing import Any
 
-from .._checks import is_number, short
+from .._checks import format_short, is_number
 
 #: what no page, no XML file and no terminal should get: control characters, halves of a character, marks that turn
 #: the direction of writing round (and with it what a reader believes to read), and what Unicode says is no character
-_HARMFUL = re.compile(
+_HARMFUL_PATTERN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
-NOTHING = "–"  # shown where there is no value
+NO_VALUE_TEXT = "–"  # shown where there is no value
 
 
 def clean(text: str) -> str:
@@ -24,20 +24,23 @@ def clean(text: str) -> str:
     >>> clean("a\\x00b\\x1b[31mc")
     'a�b�[31mc'
     """
-    return _HARMFUL.sub("�", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return _HARMFUL_PATTERN.sub("�", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def one_line(text: str) -> str:
+def to_one_line(text: str) -> str:
     """Return a clean text on one line."""
     return " ".join(clean(text).split())
 
 
-def printable(text: str) -> str:
+def to_printable(text: str) -> str:
     """Return a text without anything that could drive a terminal; lines stay."""
-    return "".join(c if c.isprintable() or c == "\n" else "?" for c in clean(text).replace("\t", " "))
+    return "".join(
+        character if character.isprintable() or character == "\n" else "?"
+        for character in clean(text).replace("\t", " ")
+    )
 
 
-def cut(text: str, most: int) -> str:
+def cut(text: str, limit: int) -> str:
     """Return a clean text of at most so many characters; where some are left out, an ellipsis says so.
 
     Examples
@@ -45,19 +48,19 @@ def cut(text: str, most: int) -> str:
     >>> cut("a very long name", 8)
     'a very …'
     """
-    return clean(text) if len(text) <= most else clean(text[: max(0, most - 1)]) + "…"
+    return clean(text) if len(text) <= limit else clean(text[: max(0, limit - 1)]) + "…"
 
 
-def cell(value: Any) -> Any:
+def format_cell(value: Any) -> Any:
     """Return a value as a table shows it: what is no value as a dash, a number with its last digits rounded."""
     if value is None or (is_number(value) and math.isnan(value)):
-        return NOTHING
+        return NO_VALUE_TEXT
     if isinstance(value, str):
         return value
-    return short(value) if is_number(value) else str(value)
+    return format_short(value) if is_number(value) else str(value)
 
 
-def blocks(text: str) -> list[tuple[str, list[str]]]:
+def split_blocks(text: str) -> list[tuple[str, list[str]]]:
     """Return a text as paragraphs and lists: lines that begin with a bullet are the items of one.
 
     Examples
@@ -65,13 +68,13 @@ def blocks(text: str) -> list[tuple[str, list[str]]]:
     >>> blocks("Two things:\\n• one\\n• two")
     [('p', ['Two things:']), ('ul', ['one', 'two'])]
     """
-    found: list[tuple[str, list[str]]] = []
+    blocks: list[tuple[str, list[str]]] = []
     for line in text.split("\n"):
         if not line.strip():
-            found.append(("", []))
+            blocks.append(("", []))
             continue
         kind = "ul" if line.startswith("• ") else "p"
-        if not found or found[-1][0] != kind:
-            found.append((kind, []))
-        found[-1][1].append(line.removeprefix("• "))
-    return [block for block in found if block[0]]
+        if not blocks or blocks[-1][0] != kind:
+            blocks.append((kind, []))
+        blocks[-1][1].append(line.removeprefix("• "))
+    return [block for block in blocks if block[0]]

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from .._checks import plural
-from .pictures import fewer_points, fewer_steps
-from .summary import Drawing, Facts, Line, Mark, Picture, Report, Section, Table
-from .texts import cell, cut
+from .._checks import pluralize
+from .pictures import thin_line, thin_scatter
+from .summary import Drawing, Facts, Line, Page, Picture, Section, Shape, Table
+from .texts import cut, format_cell
 
-MARKUP = 40  # characters that a piece of text costs beyond itself, about; less than it really does
+MARKUP_CHARACTERS = 40  # characters that a piece of text costs beyond itself, about; less than it really does
 
 
-class TooMuch(Exception):
+class PageTooLarge(Exception):
     """A report does not fit even when it is cut to these limits."""
 
 
 @dataclass(frozen=True)
-class Limits:
+class PageLimits:
     """How much of everything a page shows."""
 
     rows: int = 1_000
@@ -31,9 +31,9 @@ class Limits:
     parts: int = 500  # sections within one
     drawing: int = 2_000_000  # letters of one
 
-    def halved(self, times: int) -> Limits:
+    def halve(self, times: int) -> PageLimits:
         """Return tighter limits."""
-        return Limits(
+        return PageLimits(
             max(3, self.rows >> times),
             max(5, self.columns >> times // 2),
             max(20, self.letters >> times // 2),
@@ -45,111 +45,126 @@ class Limits:
         )
 
 
-class Trimmer:
+class PageTrimmer:
     """Cuts a report to limits, and gives up as soon as it is clear that what is left is too much all the same."""
 
-    def __init__(self, limits: Limits, most: int):
+    def __init__(self, limits: PageLimits, max_characters: int):
         self.limits = limits
-        self.left = most
+        self.characters_left = max_characters
         self.anchors: set[str] = set()
 
-    def report(self, report: Report) -> Report:
+    def trim_page(self, trim_page: Page) -> Page:
         """Return the report with every text clean and everything within the limits."""
         return replace(
-            report,
-            title=self._words(report.title, 200),
-            lead=self._text(report.lead),
-            sections=self._sections(report.sections, "part"),
-            verdict=self._words(report.verdict, 400),
-            facts=self._facts(report.facts),
+            trim_page,
+            title=self._cut_text(trim_page.title, 200),
+            lead=self._trim_text(trim_page.lead),
+            sections=self._trim_sections(trim_page.sections, "part"),
+            verdict=self._cut_text(trim_page.verdict, 400),
+            facts=self._trim_facts(trim_page.facts),
         )
 
-    def _words(self, text: object, most: int) -> str:
-        words = cut(str(text), most)
-        self.left -= len(words) + MARKUP
-        if self.left < 0:
-            raise TooMuch
-        return words
+    def _cut_text(self, text: object, limit: int) -> str:
+        short_text = cut(str(text), limit)
+        self.characters_left -= len(short_text) + MARKUP_CHARACTERS
+        if self.characters_left < 0:
+            raise PageTooLarge
+        return short_text
 
-    def _text(self, text: str) -> str:
-        over = len(text) - self.limits.text
-        shown = self._words(text, self.limits.text)
-        return f"{shown}\n({plural(over, 'more character')} left out.)" if over > 0 else shown
+    def _trim_text(self, text: str) -> str:
+        excess = len(text) - self.limits.text
+        short_text = self._cut_text(text, self.limits.text)
+        return f"{short_text}\n({pluralize(excess, 'more character')} left out.)" if excess > 0 else short_text
 
-    def _facts(self, facts: Facts) -> Facts:
-        some = [(self._words(term, 100), self._text(said)) for term, said in facts[: self.limits.rows]]
-        return [*some, ("more", f"{len(facts) - len(some):,} left out")] if len(some) < len(facts) else some
-
-    def _sections(self, sections: Sequence[Section], name: str) -> list[Section]:
-        some = [
-            self._section(section, f"{name}-{i + 1}") for i, section in enumerate(sections[: self.limits.parts])
+    def _trim_facts(self, facts: Facts) -> Facts:
+        kept_facts = [
+            (self._cut_text(term, 100), self._trim_text(value)) for term, value in facts[: self.limits.rows]
         ]
-        if len(some) < len(sections):
-            head = f"{plural(len(sections) - len(some), 'more section')} left out"
-            some.append(Section(head, "They would make this page too large.", anchor=f"{name}-more"))
-        return some
+        return (
+            [*kept_facts, ("more", f"{len(facts) - len(kept_facts):,} left out")]
+            if len(kept_facts) < len(facts)
+            else kept_facts
+        )
 
-    def _section(self, section: Section, name: str) -> Section:
-        anchor = "".join(c if c.isascii() and c.isalnum() else "-" for c in section.anchor[:60].lower())
+    def _trim_sections(self, sections: Sequence[Section], name: str) -> list[Section]:
+        kept_sections = [
+            self._trim_section(section, f"{name}-{i + 1}")
+            for i, section in enumerate(sections[: self.limits.parts])
+        ]
+        if len(kept_sections) < len(sections):
+            heading = f"{pluralize(len(sections) - len(kept_sections), 'more section')} left out"
+            kept_sections.append(Section(heading, "They would make this page too large.", anchor=f"{name}-more"))
+        return kept_sections
+
+    def _trim_section(self, section: Section, name: str) -> Section:
+        anchor = "".join(
+            character if character.isascii() and character.isalnum() else "-"
+            for character in section.anchor[:60].lower()
+        )
         anchor = anchor if anchor and anchor not in self.anchors else name
         self.anchors.add(anchor)
         return replace(
             section,
-            heading=self._words(section.heading, 300),
-            text=self._text(section.text),
-            table=self._table(section.table) if section.table is not None else None,
-            picture=self._picture(section.picture) if section.picture is not None else None,
-            drawing=self._drawing(section.drawing) if section.drawing is not None else None,
-            badge=self._words(section.badge, 40),
-            facts=self._facts(section.facts),
-            again=self._words(section.again, 4_000),
-            parts=self._sections(section.parts, anchor),
+            heading=self._cut_text(section.heading, 300),
+            text=self._trim_text(section.text),
+            table=self._trim_table(section.table) if section.table is not None else None,
+            picture=self._trim_picture(section.picture) if section.picture is not None else None,
+            drawing=self._trim_drawing(section.drawing) if section.drawing is not None else None,
+            badge=self._cut_text(section.badge, 40),
+            facts=self._trim_facts(section.facts),
+            again=self._cut_text(section.again, 4_000),
+            parts=self._trim_sections(section.parts, anchor),
             anchor=anchor,
         )
 
-    def _table(self, table: Table) -> Table:
-        most = self.limits.letters
-        columns = [self._words(name, most) for name in table.columns[: self.limits.columns]]
+    def _trim_table(self, table: Table) -> Table:
+        limit = self.limits.letters
+        columns = [self._cut_text(name, limit) for name in table.columns[: self.limits.columns]]
         longest = 0
         rows = []
         for row in islice(table.rows, self.limits.rows):
-            cells = [str(cell(value)) for value in islice(row, len(columns))]
+            cells = [str(format_cell(value)) for value in islice(row, len(columns))]
             longest = max(longest, *map(len, cells), 0)
             cells += [""] * (len(columns) - len(cells))
-            rows.append([self._words(text, most) for text in cells])
-        said = [table.note] if table.note else []
+            rows.append([self._cut_text(text, limit) for text in cells])
+        remarks = [table.note] if table.note else []
         if len(rows) < len(table.rows):
             sorts = "; sorting sorts these" if table.sortable and len(rows) > 1 else ""
-            said.append(f"The first {len(rows):,} of {len(table.rows):,} rows are shown{sorts}.")
+            remarks.append(f"The first {len(rows):,} of {len(table.rows):,} rows are shown{sorts}.")
         if len(columns) < len(table.columns):
-            said.append(f"The first {len(columns):,} of {len(table.columns):,} columns are shown.")
-        if longest > most:
-            said.append("Long texts are cut short.")
+            remarks.append(f"The first {len(columns):,} of {len(table.columns):,} columns are shown.")
+        if longest > limit:
+            remarks.append("Long texts are cut short.")
         return replace(
-            table, columns=columns, rows=rows, caption=self._text(table.caption), note=self._text(" ".join(said))
+            table,
+            columns=columns,
+            rows=rows,
+            caption=self._trim_text(table.caption),
+            note=self._trim_text(" ".join(remarks)),
         )
 
-    def _drawing(self, drawing: Drawing) -> Drawing | None:
+    def _trim_drawing(self, drawing: Drawing) -> Drawing | None:
         """Return a drawing as it is, unless it is too large: half of it would be wrong."""
         size = sum(
-            len(each.path) + len(each.note) if isinstance(each, Mark) else len(each.text) for each in drawing.shown
+            len(shape.path) + len(shape.note) if isinstance(shape, Shape) else len(shape.text)
+            for shape in drawing.shapes
         )
-        size += MARKUP * len(drawing.shown)
+        size += MARKUP_CHARACTERS * len(drawing.shapes)
         if size > self.limits.drawing:
             return None
-        self.left -= size
-        if self.left < 0:
-            raise TooMuch
-        return replace(drawing, caption=self._text(drawing.caption))
+        self.characters_left -= size
+        if self.characters_left < 0:
+            raise PageTooLarge
+        return replace(drawing, caption=self._trim_text(drawing.caption))
 
-    def _picture(self, picture: Picture) -> Picture:
+    def _trim_picture(self, picture: Picture) -> Picture:
         points, note = self.limits.points, self.limits.note
-        fewer: Picture
+        thinned_picture: Picture
         if isinstance(picture, Line):
-            fewer = fewer_steps(picture, points, note)
+            thinned_picture = thin_line(picture, points, note)
         else:
-            fewer = fewer_points(picture, points, note)
-        self.left -= sum(len(note) + MARKUP for note in fewer.notes)
-        if self.left < 0:
-            raise TooMuch
-        return fewer
+            thinned_picture = thin_scatter(picture, points, note)
+        self.characters_left -= sum(len(note) + MARKUP_CHARACTERS for note in thinned_picture.notes)
+        if self.characters_left < 0:
+            raise PageTooLarge
+        return thinned_picture

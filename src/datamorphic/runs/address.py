@@ -10,106 +10,110 @@ import sqlalchemy as sa
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
-from .._checks import redacted
+from .._checks import redact
 from ..errors import StoreError
-from .trouble import OTHER_STORE, in_our_words
+from .trouble import OTHER_STORE_HINT, to_store_error
 
 STORE_VARIABLE = "DATAMORPHIC_STORE"
 FILES_VARIABLE = "DATAMORPHIC_ARTIFACTS"
-SERVER = "postgresql://user:password@host/database"
+POSTGRESQL_URL_EXAMPLE = "postgresql://user:password@host/database"
 #: two letters at least: one is a drive of Windows
 _SCHEME = re.compile(r"\s*([a-z][a-z0-9+]+):", re.IGNORECASE)
 _LIBPQ = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=", re.IGNORECASE)
 
 
-def store_named() -> str | None:
+def read_store_variable() -> str | None:
     """Return what ``$DATAMORPHIC_STORE`` names, None where it is not set and `default_path()` counts."""
     return os.environ.get(STORE_VARIABLE) or None
 
 
-def default_path() -> Path:
+def get_default_path() -> Path:
     """Return where the runs of this user are kept."""
-    return data_folder() / "runs.sqlite"
+    return get_data_folder() / "runs.sqlite"
 
 
-def data_folder() -> Path:
+def get_data_folder() -> Path:
     """Return the folder of this user's data."""
     from platformdirs import user_data_path
 
     return user_data_path("datamorphic", appauthor=False)
 
 
-def located(given: str | os.PathLike[str] | None, reading: bool) -> tuple[URL, str | None]:
+def resolve_store_url(location: str | os.PathLike[str] | None, reading: bool) -> tuple[URL, str | None]:
     """Return where a store is, and where its files go according to the parameter ``artifacts`` of its URL."""
-    text = os.fspath(given) if given is not None else store_named()
-    if given is None and text == "none":
+    text = os.fspath(location) if location is not None else read_store_variable()
+    if location is None and text == "none":
         raise StoreError(f"There is no run store: ${STORE_VARIABLE} is 'none'. Name one with --store.")
     if text is None:
-        return _file(_default(reading), reading), None
+        return _resolve_file(_prepare_default_path(reading), reading), None
     if "://" not in text:
-        _refuse_mistyped(text)
-        return _file(Path(text), reading), None
-    url, files = _parsed(text)
-    return (_file(Path(url.database or ""), reading), None) if url.get_backend_name() == "sqlite" else (url, files)
+        _reject_mistyped_url(text)
+        return _resolve_file(Path(text), reading), None
+    url, files = _parse_url(text)
+    return (
+        (_resolve_file(Path(url.database or ""), reading), None)
+        if url.get_backend_name() == "sqlite"
+        else (url, files)
+    )
 
 
-def _default(reading: bool) -> Path:
-    path = default_path()
+def _prepare_default_path(reading: bool) -> Path:
+    path = get_default_path()
     if reading and not path.exists():
-        raise StoreError(redacted(f"There are no runs yet in {path}."))
+        raise StoreError(redact(f"There are no runs yet in {path}."))
     try:
         if not reading:
             path.parent.mkdir(parents=True, exist_ok=True)
         return path
     except OSError as error:
-        trouble = in_our_words(error, str(path))
-    raise trouble
+        store_error = to_store_error(error, str(path))
+    raise store_error
 
 
-def _file(path: Path, reading: bool) -> URL:
+def _resolve_file(path: Path, reading: bool) -> URL:
     path = path.expanduser().absolute()
     if path.is_dir():
-        trouble = f"The run store {path} is a folder, but must be a file. {OTHER_STORE.capitalize()}."
+        problem = f"The run store {path} is a folder, but must be a file. {OTHER_STORE_HINT.capitalize()}."
     elif reading and not path.exists():
-        trouble = f"There is no run store {path}. Check the path, or {OTHER_STORE}."
+        problem = f"There is no run store {path}. Check the path, or {OTHER_STORE_HINT}."
     elif not path.parent.is_dir():
-        trouble = f"The run store {path} has no folder to be in. Make {path.parent}, or {OTHER_STORE}."
+        problem = f"The run store {path} has no folder to be in. Make {path.parent}, or {OTHER_STORE_HINT}."
     else:
         return URL.create("sqlite", database=str(path))
-    raise StoreError(redacted(trouble))
+    raise StoreError(redact(problem))
 
 
-def _refuse_mistyped(text: str) -> None:
+def _reject_mistyped_url(text: str) -> None:
     """Raise where a path would be made of what was meant as a URL; show nothing of it, as it may hold a password."""
     scheme = _SCHEME.match(text)
     if "\0" in text:
-        told = "holds a NUL sign, which no path can"
+        problem = "holds a NUL sign, which no path can"
     elif scheme and not os.path.lexists(text):
-        told = f"begins like a URL ({scheme[1]}:...) and is none"
+        problem = f"begins like a URL ({scheme[1]}:...) and is none"
     elif _LIBPQ.match(text) and not os.path.lexists(text):
-        told = "consists of the words of a connection (name=value), which are not understood"
+        problem = "consists of the words of a connection (name=value), which are not understood"
     else:
         return
     raise StoreError(
-        f"The name of the run store {told}. Write {SERVER}, or sqlite:///path, or for a file of that name ./ "
+        f"The name of the run store {problem}. Write {POSTGRESQL_URL_EXAMPLE}, or sqlite:///path, or for a file of that name ./ "
         f"and the name."
     )
 
 
-def _parsed(text: str) -> tuple[URL, str | None]:
+def _parse_url(text: str) -> tuple[URL, str | None]:
     scheme = text.partition("://")[0]
     if scheme not in ("sqlite", "postgres", "postgresql", "postgresql+psycopg"):
         raise StoreError(
-            f"A run store cannot be kept in {redacted(scheme)!r}. Give a path or sqlite:///path, or {SERVER}."
+            f"A run store cannot be kept in {redact(scheme)!r}. Give a path or sqlite:///path, or {POSTGRESQL_URL_EXAMPLE}."
         )
     try:
         url = sa.make_url(text)
     except (SQLAlchemyError, ValueError):
         url = None
     # the part of a password behind an @ would pass for the host's name, and be shown
-    behind = re.sub(r"(?<=[?&])artifacts=[^&]*", "", text).partition("@")[2]
+    after_first_at = re.sub(r"(?<=[?&])artifacts=[^&]*", "", text).partition("@")[2]
     files = url and url.query.get("artifacts")
-    if url is None or "@" in behind or isinstance(files, tuple):
+    if url is None or "@" in after_first_at or isinstance(files, tuple):
         raise StoreError(
             f"The URL of the run store ({scheme}://...) cannot be read. Write it like {scheme}://user:password@"
             f"host:5432/database, and signs such as @ : / ? in user and password escaped (@ as %40)."
@@ -118,7 +122,7 @@ def _parsed(text: str) -> tuple[URL, str | None]:
         return url.difference_update_query(["artifacts"]).set(drivername="postgresql+psycopg"), files
     if url.host or url.query or url.database in (None, "", ":memory:"):
         raise StoreError(
-            f"The run store {redacted(text)} is no file. Write sqlite:///relative/path or sqlite:////absolute/path, "
+            f"The run store {redact(text)} is no file. Write sqlite:///relative/path or sqlite:////absolute/path, "
             f"without parameters."
         )
     return url, None

@@ -17,18 +17,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._checks import optional_import, plural, redacted, reject
+from .._checks import import_optional, pluralize, redact, reject
 from ..errors import DatamorphicError, StoreError
-from .address import FILES_VARIABLE, data_folder
-from .trouble import in_our_words
+from .address import FILES_VARIABLE, get_data_folder
+from .trouble import to_store_error
 
-UNFINISHED = "part-"  # how the names of files that are being written begin
-STALE = 24 * 3600.0  # seconds after which nobody is writing them any more
+DRAFT_PREFIX = "part-"  # how the names of files that are being written begin
+STALE_DRAFT_SECONDS = 24 * 3600.0  # seconds after which nobody is writing them any more
 #: names as we make them; whatever is called otherwise is not ours to read, write or remove
-FOLDER = re.compile("[0-9a-f]{16}")
-NAME = re.compile(r"\w[\w.-]{0,99}")
-PLACE = re.compile(f"{FOLDER.pattern}/[0-9a-f]{{8}}-{NAME.pattern}")
-REMAINS = re.compile(f"{FOLDER.pattern}/(?:{UNFINISHED})?[0-9a-f]{{8}}-{NAME.pattern}")
+FOLDER_PATTERN = re.compile("[0-9a-f]{16}")
+NAME_PATTERN = re.compile(r"\w[\w.-]{0,99}")
+PATH_PATTERN = re.compile(f"{FOLDER_PATTERN.pattern}/[0-9a-f]{{8}}-{NAME_PATTERN.pattern}")
+OWN_FILE_PATTERN = re.compile(f"{FOLDER_PATTERN.pattern}/(?:{DRAFT_PREFIX})?[0-9a-f]{{8}}-{NAME_PATTERN.pattern}")
 
 
 @dataclass(frozen=True)
@@ -43,29 +43,29 @@ class Artifact:
     root: str | None = None
 
 
-def is_place_of(artifact: Artifact, folder: str) -> bool:
+def is_in_run_folder(artifact: Artifact, folder: str) -> bool:
     """Tell whether a file lies in the folder of its run, under a name as we make them."""
-    place = PLACE.fullmatch(artifact.path) and NAME.fullmatch(artifact.name)
-    return bool(place) and artifact.path.startswith(f"{folder}/") and artifact.path[26:] == artifact.name
+    match = PATH_PATTERN.fullmatch(artifact.path) and NAME_PATTERN.fullmatch(artifact.name)
+    return bool(match) and artifact.path.startswith(f"{folder}/") and artifact.path[26:] == artifact.name
 
 
-def files_at(where: str | os.PathLike[str], host: str | None = None) -> Files:
+def open_files(location: str | os.PathLike[str], host: str | None = None) -> Files:
     """Return the folder of files at a path or URL; `host` is the only one that has it, None if it is shared."""
-    where = os.fspath(where)
-    return RemoteFiles(where) if "://" in where else LocalFiles(Path(where).expanduser().absolute(), host)
+    location = os.fspath(location)
+    return RemoteFiles(location) if "://" in location else LocalFiles(Path(location).expanduser().absolute(), host)
 
 
-def files_of_server(where: str | None) -> Files:
+def open_server_files(location: str | None) -> Files:
     """Return the folder of files of a store that many hosts share; by default one that only this host has."""
-    where = where or os.environ.get(FILES_VARIABLE)
-    if not where:
-        return files_at(data_folder() / "files", socket.gethostname())
-    if "memory://" in where:
+    location = location or os.environ.get(FILES_VARIABLE)
+    if not location:
+        return open_files(get_data_folder() / "files", socket.gethostname())
+    if "memory://" in location:
         raise StoreError(
             "Files of runs cannot be kept at memory://: they would be gone with this process, and other hosts would "
             "never see them. Name a folder or a URL that all hosts reach."
         )
-    return files_at(where)
+    return open_files(location)
 
 
 class Files(ABC):
@@ -83,7 +83,7 @@ class Files(ABC):
         """Return a context manager with the local path of a file, once it is verified."""
 
     @abstractmethod
-    def listing(self, folder: str) -> list[str]:
+    def list_files(self, folder: str) -> list[str]:
         """Return the paths of all files of a run."""
 
     @abstractmethod
@@ -97,47 +97,45 @@ class Files(ABC):
     def sweep(self) -> None:  # noqa: B027 - there may be nothing to sweep
         """Remove what killed processes left behind."""
 
-    def _place(self, folder: str, name: str) -> str:
-        if not NAME.fullmatch(name):
+    def _choose_path(self, folder: str, name: str) -> str:
+        if not NAME_PATTERN.fullmatch(name):
             reject("artifacts", "Store.finish", "a mapping of plain file names", name)
-        if not FOLDER.fullmatch(folder):
-            raise StoreError(
-                f"The folder of the run is damaged or not ours: {redacted(folder)!r}. Start a new run."
-            )
+        if not FOLDER_PATTERN.fullmatch(folder):
+            raise StoreError(f"The folder of the run is damaged or not ours: {redact(folder)!r}. Start a new run.")
         # A name of its own: the file of a run that is gone on with is replaced only when the store knows the new one
         return f"{folder}/{secrets.token_hex(4)}-{name}"
 
-    def _verify(self, path: Path, artifact: Artifact, run: int) -> None:
+    def _verify_content(self, path: Path, artifact: Artifact, run: int) -> None:
         size = path.stat().st_size
         if size != artifact.bytes:
-            wrong = f"has {plural(size, 'byte')} instead of {artifact.bytes:,}"
-        elif _sha256(path) != artifact.sha256:
-            wrong = "is not the file that was written: its checksum is another"
+            problem = f"has {pluralize(size, 'byte')} instead of {artifact.bytes:,}"
+        elif _compute_sha256(path) != artifact.sha256:
+            problem = "is not the file that was written: its checksum is another"
         else:
             return
-        raise self._refusal(artifact, run, wrong)
+        raise self._build_error(artifact, run, problem)
 
-    def _ours(self, artifact: Artifact, run: int) -> str:
+    def _validate_path(self, artifact: Artifact, run: int) -> str:
         """Return the path of a file, which whoever may write into the database could have made lead anywhere."""
-        if not is_place_of(artifact, artifact.path[:16]):
+        if not is_in_run_folder(artifact, artifact.path[:16]):
             raise StoreError(
-                redacted(
+                redact(
                     f"The row of the file {artifact.name!r} of run {run} is damaged or not ours: no run has "
                     f"written {artifact.path!r}. Run it again."
                 )
             )
         return artifact.path
 
-    def _refusal(self, artifact: Artifact, run: int, wrong: str) -> StoreError:
-        moved = ""
-        if artifact.root not in (None, redacted(self.name)):
-            moved = (
+    def _build_error(self, artifact: Artifact, run: int, problem: str) -> StoreError:
+        hint = ""
+        if artifact.root not in (None, redact(self.name)):
+            hint = (
                 f"It was written to {artifact.root}: if that is where it is, name that folder or URL as "
                 f"?artifacts=... in the URL of the store or in ${FILES_VARIABLE}. "
             )
         return StoreError(
-            redacted(
-                f"The file {artifact.name!r} of run {run} ({self.name}/{artifact.path}) {wrong}. {moved}"
+            redact(
+                f"The file {artifact.name!r} of run {run} ({self.name}/{artifact.path}) {problem}. {hint}"
                 f"Put back a copy of it, or run it again."
             )
         )
@@ -152,48 +150,50 @@ class LocalFiles(Files):
 
     def write(self, folder: str, name: str, writer: Callable[[Path], int], run: int) -> Artifact:
         """Write beside the final place, make sure it is on the disk, then move it there."""
-        place = self._place(folder, name)
-        path = self._root / place
+        relative_path = self._choose_path(folder, name)
+        path = self._root / relative_path
         if path.parent.is_symlink():
-            raise self._link(folder)
-        draft = path.with_name(UNFINISHED + path.name)
+            raise self._build_link_error(folder)
+        draft = path.with_name(DRAFT_PREFIX + path.name)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             rows = int(writer(draft))
             with draft.open("rb") as file:
                 os.fsync(file.fileno())
-            artifact = Artifact(name, place, _sha256(draft), draft.stat().st_size, rows, redacted(self.name))
+            artifact = Artifact(
+                name, relative_path, _compute_sha256(draft), draft.stat().st_size, rows, redact(self.name)
+            )
             os.replace(draft, path)
             _sync_folder(path.parent)
             return artifact
         except OSError as error:
-            trouble = in_our_words(error, f"folder {self._root}", run)
+            store_error = to_store_error(error, f"folder {self._root}", run)
         finally:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
-        raise trouble
+        raise store_error
 
     @contextmanager
     def open(self, artifact: Artifact, run: int) -> Iterator[Path]:
         """Give the path of the file itself."""
-        path = self._root / self._ours(artifact, run)
+        path = self._root / self._validate_path(artifact, run)
         if path.parent.is_symlink():
-            raise self._link(path.parent.name)
+            raise self._build_link_error(path.parent.name)
         if not path.is_file():
-            raise self._refusal(artifact, run, "is missing")
-        self._verify(path, artifact, run)
+            raise self._build_error(artifact, run, "is missing")
+        self._verify_content(path, artifact, run)
         yield path
 
-    def listing(self, folder: str) -> list[str]:
+    def list_files(self, folder: str) -> list[str]:
         """List its folder."""
-        if not FOLDER.fullmatch(folder) or (self._root / folder).is_symlink():
+        if not FOLDER_PATTERN.fullmatch(folder) or (self._root / folder).is_symlink():
             return []
         paths = (f"{folder}/{path.name}" for path in (self._root / folder).glob("*"))
-        return [path for path in paths if REMAINS.fullmatch(path)]
+        return [path for path in paths if OWN_FILE_PATTERN.fullmatch(path)]
 
     def discard(self, paths: Iterable[str]) -> None:
         """Remove files, and folders that become empty."""
-        for path in filter(REMAINS.fullmatch, paths):
+        for path in filter(OWN_FILE_PATTERN.fullmatch, paths):
             with suppress(OSError):
                 if not (self._root / path).parent.is_symlink():
                     (self._root / path).unlink()
@@ -206,22 +206,22 @@ class LocalFiles(Files):
             with tempfile.TemporaryFile(dir=self._root):
                 return
         except OSError as error:
-            trouble = in_our_words(error, f"folder {self._root}")
-        raise trouble
+            store_error = to_store_error(error, f"folder {self._root}")
+        raise store_error
 
     def sweep(self) -> None:
         """Remove drafts that nobody can still be writing."""
-        drafts = (f"{path.parent.name}/{path.name}" for path in self._root.glob(f"*/{UNFINISHED}*"))
+        drafts = (f"{path.parent.name}/{path.name}" for path in self._root.glob(f"*/{DRAFT_PREFIX}*"))
         self.discard(draft for draft in drafts if self._is_stale(draft))
 
     def _is_stale(self, draft: str) -> bool:
         with suppress(OSError):
-            return time.time() - (self._root / draft).lstat().st_mtime > STALE
+            return time.time() - (self._root / draft).lstat().st_mtime > STALE_DRAFT_SECONDS
         return False
 
-    def _link(self, folder: str) -> StoreError:
+    def _build_link_error(self, folder: str) -> StoreError:
         return StoreError(
-            redacted(
+            redact(
                 f"The folder {self._root / folder} of a run is a link to another one, and links are not followed. "
                 f"Put the folder itself in its place."
             )
@@ -232,66 +232,68 @@ class RemoteFiles(Files):
     """Files wherever fsspec reaches: S3, GCS, Azure, SFTP, ..."""
 
     def __init__(self, url: str) -> None:
-        self.name = redacted(url).rstrip("/")
-        fsspec = optional_import("fsspec", "postgres", f"Keeping files at {self.name}")
-        self._system, self._root = self._attempt(lambda: fsspec.core.url_to_fs(url))
+        self.name = redact(url).rstrip("/")
+        fsspec = import_optional("fsspec", "postgres", f"Keeping files at {self.name}")
+        self._filesystem, self._root = self._attempt(lambda: fsspec.core.url_to_fs(url))
 
     def write(self, folder: str, name: str, writer: Callable[[Path], int], run: int) -> Artifact:
         """Write here, then upload; the store learns of the file when all of it is there."""
-        place = self._place(folder, name)
-        with _temporary(name) as draft:
+        relative_path = self._choose_path(folder, name)
+        with _make_temporary_path(name) as draft:
             try:
                 rows = int(writer(draft))
-                artifact = Artifact(name, place, _sha256(draft), draft.stat().st_size, rows, redacted(self.name))
+                artifact = Artifact(
+                    name, relative_path, _compute_sha256(draft), draft.stat().st_size, rows, redact(self.name)
+                )
             except OSError as error:
-                trouble = in_our_words(error, f"draft {draft}", run)
+                store_error = to_store_error(error, f"draft {draft}", run)
             else:
-                self._attempt(lambda: self._upload(draft, f"{self._root}/{place}"), run)
+                self._attempt(lambda: self._upload(draft, f"{self._root}/{relative_path}"), run)
                 return artifact
-        raise trouble
+        raise store_error
 
     def _upload(self, draft: Path, target: str) -> None:
-        self._system.makedirs(target.rpartition("/")[0], exist_ok=True)
-        self._system.put_file(str(draft), target)
+        self._filesystem.makedirs(target.rpartition("/")[0], exist_ok=True)
+        self._filesystem.put_file(str(draft), target)
 
     @contextmanager
     def open(self, artifact: Artifact, run: int) -> Iterator[Path]:
         """Download it for as long as it is needed."""
-        source = f"{self._root}/{self._ours(artifact, run)}"
-        with _temporary(artifact.name) as copy:
-            if not self._attempt(lambda: self._system.exists(source), run):
-                raise self._refusal(artifact, run, "is missing")
-            self._attempt(lambda: self._system.get_file(source, str(copy)), run)
-            self._verify(copy, artifact, run)
+        source = f"{self._root}/{self._validate_path(artifact, run)}"
+        with _make_temporary_path(artifact.name) as copy:
+            if not self._attempt(lambda: self._filesystem.exists(source), run):
+                raise self._build_error(artifact, run, "is missing")
+            self._attempt(lambda: self._filesystem.get_file(source, str(copy)), run)
+            self._verify_content(copy, artifact, run)
             yield copy
 
-    def listing(self, folder: str) -> list[str]:
+    def list_files(self, folder: str) -> list[str]:
         """List its folder; most of these systems have none, only names with slashes."""
-        if not FOLDER.fullmatch(folder):
+        if not FOLDER_PATTERN.fullmatch(folder):
             return []
         with suppress(Exception):
-            found = self._system.find(f"{self._root}/{folder}")
-            paths = [f"{folder}/{path.rpartition('/')[2]}" for path in found]
-            return [path for path in paths if REMAINS.fullmatch(path)]
+            remote_paths = self._filesystem.find(f"{self._root}/{folder}")
+            paths = [f"{folder}/{path.rpartition('/')[2]}" for path in remote_paths]
+            return [path for path in paths if OWN_FILE_PATTERN.fullmatch(path)]
         return []
 
     def probe(self) -> None:
         """Write something and remove it."""
-        place = f"{self._root}/probe-{secrets.token_hex(8)}"
+        probe_path = f"{self._root}/probe-{secrets.token_hex(8)}"
 
-        def work() -> None:
-            self._system.makedirs(self._root, exist_ok=True)
-            self._system.pipe_file(place, b"datamorphic was here")
+        def write_probe() -> None:
+            self._filesystem.makedirs(self._root, exist_ok=True)
+            self._filesystem.pipe_file(probe_path, b"datamorphic was here")
 
-        self._attempt(work)
+        self._attempt(write_probe)
         with suppress(Exception):
-            self._system.rm_file(place)
+            self._filesystem.rm_file(probe_path)
 
     def discard(self, paths: Iterable[str]) -> None:
         """Remove files."""
-        for path in filter(REMAINS.fullmatch, paths):
+        for path in filter(OWN_FILE_PATTERN.fullmatch, paths):
             with suppress(Exception):
-                self._system.rm_file(f"{self._root}/{path}")
+                self._filesystem.rm_file(f"{self._root}/{path}")
 
     def _attempt(self, work: Callable[[], Any], run: int | None = None) -> Any:
         """Return what `work` does; each of these systems raises errors of its own."""
@@ -300,20 +302,22 @@ class RemoteFiles(Files):
         except DatamorphicError:
             raise
         except ImportError as error:
-            trouble = StoreError(redacted(f"Files cannot be kept at {self.name}: {error}. {_remedy(error)}"))
+            store_error = StoreError(
+                redact(f"Files cannot be kept at {self.name}: {error}. {_format_remedy(error)}")
+            )
         except Exception as error:
-            trouble = in_our_words(error, f"folder {self.name}", run)
-        raise trouble
+            store_error = to_store_error(error, f"folder {self.name}", run)
+        raise store_error
 
 
-def _remedy(error: ImportError) -> str:
+def _format_remedy(error: ImportError) -> str:
     """Return how to get the package that fsspec misses; the error of its import is the cause of fsspec's own."""
     package = getattr(error.__cause__ or error.__context__ or error, "name", None)
     return f"Install it with: pip install {package}" if package else "Install what it names with pip."
 
 
 @contextmanager
-def _temporary(name: str) -> Iterator[Path]:
+def _make_temporary_path(name: str) -> Iterator[Path]:
     folder = tempfile.mkdtemp(prefix="datamorphic-")
     try:
         yield Path(folder, name)
@@ -321,7 +325,7 @@ def _temporary(name: str) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _sha256(path: Path) -> str:
+def _compute_sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

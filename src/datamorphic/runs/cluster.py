@@ -11,33 +11,33 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from .._checks import optional_import, plural, redacted
+from .._checks import import_optional, pluralize, redact
 from ..errors import ArgumentError, DatamorphicError, ModelError, SystemDied
 from ..space.points import Batch
-from ..sut.base import Answer, Distant, Executor, Known, Wanted
-from ..sut.isolated import Isolated, answer_all, one_blas_thread
+from ..sut.base import AnswerOrError, Executor, RemoteSystem, ScoreRequest, SystemTraits
+from ..sut.isolated import IsolatedSystem, answer_in_worker, use_one_blas_thread
 from .engine import Engine
-from .versions import versions
+from .versions import read_versions
 
-CONNECT = 10  # seconds a scheduler may take to answer
-MOST_TRIES = 100  # of a task whose workers lose the system, or lack a module of the user's own
-REPLACED = 60  # seconds until a lost worker should be replaced
-AHEAD = 2  # tasks for each thread of a worker: one under way and one to go on with
+CONNECT_TIMEOUT_SECONDS = 10  # seconds a scheduler may take to answer
+MAX_TASK_ATTEMPTS = 100  # of a task whose workers lose the system, or lack a module of the user's own
+WORKER_REPLACEMENT_SECONDS = 60  # seconds until a lost worker should be replaced
+TASKS_PER_THREAD = 2  # tasks for each thread of a worker: one under way and one to go on with
 
 
-class Cluster(Engine):
+class DaskEngine(Engine):
     """The workers of a Dask cluster, given by its address or as a client.
 
     The system is sent to every worker once. A worker that is lost is the scheduler's to replace; a batch that takes
     its worker down is asked again in a process of its own, where it does no harm to others.
     """
 
-    def __init__(self, given: Any) -> None:
-        self._distributed = optional_import("distributed", "dask", "running on a Dask cluster")
-        self._address = given if isinstance(given, str) else None
-        self._system: Any = None
-        self.client: Any = None if self._address else given
-        self.name = redacted(self._address or f"dask client of {given.scheduler.address}")
+    def __init__(self, address_or_client: Any) -> None:
+        self._distributed = import_optional("distributed", "dask", "running on a Dask cluster")
+        self._address = address_or_client if isinstance(address_or_client, str) else None
+        self._remote_system: Any = None
+        self.client: Any = None if self._address else address_or_client
+        self.name = redact(self._address or f"dask client of {address_or_client.scheduler.address}")
 
     def connect(self) -> Any:
         """Return a client of the cluster, the one that was given or one of our own."""
@@ -45,7 +45,7 @@ class Cluster(Engine):
             return self.client
         address = self._address.replace("dask://", "tcp://", 1)
         try:
-            self.client = self._distributed.Client(address, timeout=CONNECT, set_as_default=False)
+            self.client = self._distributed.Client(address, timeout=CONNECT_TIMEOUT_SECONDS, set_as_default=False)
             return self.client
         except (OSError, TimeoutError, ValueError) as error:
             raise ArgumentError(
@@ -57,63 +57,67 @@ class Cluster(Engine):
         """Send the system to the workers and return ways to reach it, some for each of their threads."""
         self.workers = threads = sum(self.connect().nthreads().values())
         if not threads:
-            raise self.no_workers()
-        self._given, self._blob, self._timeout = system, _dumped(system), timeout
+            raise self.build_no_workers_error()
+        self._local_system, self._blob, self._timeout = system, _pickle_system(system), timeout
         self.timed = timeout is not None  # batches that travel together could not be timed one by one
         self._token = uuid.uuid4().hex
         self._careful = False  # once it has taken workers down, it is asked where it harms nothing but itself
-        self._sending = threading.Lock()
+        self._send_lock = threading.Lock()
         self._send(None)
-        return [_Lane(system, self) for _ in range(AHEAD * threads)]
+        return [_DaskLane(system, self) for _ in range(TASKS_PER_THREAD * threads)]
 
-    def no_workers(self) -> ArgumentError:
+    def build_no_workers_error(self) -> ArgumentError:
         """Return the error to raise where nobody can work."""
         return ArgumentError(f"The cluster {self.name} has no workers. Start some with 'dask worker host:port'.")
 
-    def _send(self, lost: Any, missing: str = "") -> None:
+    def _send(self, lost_system: Any, missing_module: str = "") -> None:
         """Send the system to all workers, with a module they miss, unless another lane has done so since."""
-        with self._sending:
-            if self._system is not lost:
+        with self._send_lock:
+            if self._remote_system is not lost_system:
                 return
-            if missing:
-                self._send_along(missing)
-            deadline = time.monotonic() + REPLACED
-            while self._system is lost:
+            if missing_module:
+                self._send_modules(missing_module)
+            deadline = time.monotonic() + WORKER_REPLACEMENT_SECONDS
+            while self._remote_system is lost_system:
                 try:
-                    self._system = self.client.scatter(self._blob, broadcast=True, hash=False)
+                    self._remote_system = self.client.scatter(self._blob, broadcast=True, hash=False)
                 except TimeoutError:  # no worker at this moment
                     if time.monotonic() > deadline:
-                        raise self.no_workers() from None
+                        raise self.build_no_workers_error() from None
                     time.sleep(0.2)
 
-    def _send_along(self, missing: str) -> None:
+    def _send_modules(self, missing_module: str) -> None:
         """Send modules of the user's own with the system, by value."""
         import cloudpickle
 
-        inside = {name for name in sys.modules if name == missing or name.startswith(f"{missing}.")}
-        new = inside - set(cloudpickle.list_registry_pickle_by_value())
-        if not new:
+        module_names = {
+            name for name in sys.modules if name == missing_module or name.startswith(f"{missing_module}.")
+        }
+        new_names = module_names - set(cloudpickle.list_registry_pickle_by_value())
+        if not new_names:
             raise ModelError(
-                f"The workers of {self.name} have no module {missing!r}. Install it there: datamorphic worker-check tells "
+                f"The workers of {self.name} have no module {missing_module!r}. Install it there: datamorphic worker-check tells "
                 "what differs."
             )
-        for name in new:
+        for name in new_names:
             cloudpickle.register_pickle_by_value(sys.modules[name])
-        self._blob = _dumped(self._given)
+        self._blob = _pickle_system(self._local_system)
 
-    def ask(self, batches: Sequence[Batch], scores: Wanted) -> tuple[list[Answer], Known]:
+    def query_workers(
+        self, batches: Sequence[Batch], scores: ScoreRequest
+    ) -> tuple[list[AnswerOrError], SystemTraits]:
         """Let some worker answer batches."""
         distributed = self._distributed
-        for _ in range(MOST_TRIES):
-            system = self._system
+        for _ in range(MAX_TASK_ATTEMPTS):
+            system = self._remote_system
             task = self.client.submit(
-                _answer, system, self._token, batches, scores, self._careful, self._timeout, pure=False
+                _answer_on_worker, system, self._token, batches, scores, self._careful, self._timeout, pure=False
             )
             try:
                 return task.result()
             except distributed.scheduler.KilledWorker:
                 self._careful = True
-                rows = plural(sum(map(len, batches)), "row")
+                rows = pluralize(sum(map(len, batches)), "row")
                 raise SystemDied(f"it took down every worker that was asked {rows}") from None
             except distributed.client.FutureCancelledError:
                 self._careful = True  # all workers that held the system are gone: who knows why
@@ -134,70 +138,70 @@ class Cluster(Engine):
 
     def close(self) -> None:
         """Let go of the workers."""
-        if self._system is not None:
-            token, self._system = self._token, None
+        if self._remote_system is not None:
+            token, self._remote_system = self._token, None
             if self.client.status == "running":
-                self.client.run(_forget, token, on_error="ignore")
+                self.client.run(_release_systems, token, on_error="ignore")
         if self._address is not None and self.client is not None:
             self.client.close()
             self.client = None
 
 
-class _Lane(Distant):
+class _DaskLane(RemoteSystem):
     """One way to the workers."""
 
-    def __init__(self, system: Executor, cluster: Cluster) -> None:
+    def __init__(self, system: Executor, engine: DaskEngine) -> None:
         super().__init__(system)
-        self.far = not cluster.timed
-        self._cluster = cluster
+        self.is_remote = not engine.timed
+        self._engine = engine
 
-    def answers(self, batches: Sequence[Batch], scores: Wanted) -> list[Answer]:
+    def answer_batches(self, batches: Sequence[Batch], scores: ScoreRequest) -> list[AnswerOrError]:
         """Let some worker answer."""
         try:
-            answers, known = self._cluster.ask(batches, scores)
+            answers, traits = self._engine.query_workers(batches, scores)
         except SystemDied as lost:
             return [lost] * len(batches)
-        known.tell(self)
+        traits.apply_to(self)
         return answers
 
 
 # -- on the workers -----------------------------------------------------------------------------------
 
-_forgotten: set[str] = set()  # runs that are over
+_closed_tokens: set[str] = set()  # runs that are over
 _systems: dict[tuple[str, int, bool], Executor] = {}  # one a thread: executors are used by one thread at a time
 
 
-def _answer(
-    blob: bytes, token: str, batches: Sequence[Batch], scores: Wanted, careful: bool, timeout: float | None
-) -> tuple[list[Answer], Known]:
+def _answer_on_worker(
+    blob: bytes, token: str, batches: Sequence[Batch], scores: ScoreRequest, careful: bool, timeout: float | None
+) -> tuple[list[AnswerOrError], SystemTraits]:
     """Answer batches, in a process of their own if the system may hang or take its process down."""
     key = token, threading.get_ident(), careful
     if key not in _systems:
-        if token in _forgotten:
+        if token in _closed_tokens:
             raise SystemDied("its run is over")
         _allow_children()
-        one_blas_thread()  # as Dask has it by default
+        use_one_blas_thread()  # as Dask has it by default
         system: Executor = pickle.loads(blob)
-        _systems[key] = Isolated(system, timeout) if careful or timeout is not None else system
-    return answer_all(batches, scores, _systems[key])
+        _systems[key] = IsolatedSystem(system, timeout) if careful or timeout is not None else system
+    return answer_in_worker(batches, scores, _systems[key])
 
 
-def _forget(token: str) -> None:
+def _release_systems(token: str) -> None:
     """Let go of the systems of a run, and of their processes."""
-    _forgotten.add(token)
+    _closed_tokens.add(token)
     for key in [key for key in _systems if key[0] == token]:
         system = _systems.pop(key)
-        if isinstance(system, Isolated):
-            system.end()
+        if isinstance(system, IsolatedSystem):
+            system.shut_down()
 
 
 def _allow_children() -> None:
     """Let a worker have children: it is a daemon of its nanny, and ours end with it by themselves."""
-    about: dict[str, Any] = getattr(multiprocessing.current_process(), "_config", {})
-    about.pop("daemon", None)
+    config: dict[str, Any] = getattr(multiprocessing.current_process(), "_config", {})
+    config.pop("daemon", None)
 
 
-def _dumped(system: Executor) -> bytes:
+def _pickle_system(system: Executor) -> bytes:
     import cloudpickle
 
     try:
@@ -212,35 +216,44 @@ def _dumped(system: Executor) -> bytes:
 # -- are the workers like us? ---------------------------------------------------------------------------
 
 
-def worker_check(given: Any) -> tuple[list[str], list[dict[str, str]]]:
+def check_workers(address_or_client: Any) -> tuple[list[str], list[dict[str, str]]]:
     """Return the workers of a cluster, and what each has in another version than this machine.
 
     A row a difference: worker, package, here, there ("missing" where it has none).
     """
-    cluster = Cluster(given)
-    here = versions()
+    engine = DaskEngine(address_or_client)
+    local_versions = read_versions()
 
-    def installed(packages: tuple[str, ...]) -> dict[str, str]:  # sent as it stands: they may have no datamorphic
+    def read_installed_versions(
+        packages: tuple[str, ...],
+    ) -> dict[str, str]:  # sent as it stands: they may have no datamorphic
         import platform
         from importlib.metadata import PackageNotFoundError, version
 
-        found = {"python": platform.python_version()}
+        installed_versions = {"python": platform.python_version()}
         for package in packages:
             try:
-                found[package] = version(package)
+                installed_versions[package] = version(package)
             except PackageNotFoundError:
-                found[package] = "missing"
-        return found
+                installed_versions[package] = "missing"
+        return installed_versions
 
     try:
-        there = cluster.connect().run(installed, tuple(package for package in here if package != "python"))
-        if not there:
-            raise cluster.no_workers()
-        return sorted(there), [
-            {"worker": worker, "package": package, "here": here[package], "there": found[package]}
-            for worker, found in sorted(there.items())
-            for package in here
-            if found[package] != here[package]
+        worker_versions = engine.connect().run(
+            read_installed_versions, tuple(package for package in local_versions if package != "python")
+        )
+        if not worker_versions:
+            raise engine.build_no_workers_error()
+        return sorted(worker_versions), [
+            {
+                "worker": worker,
+                "package": package,
+                "here": local_versions[package],
+                "there": remote_versions[package],
+            }
+            for worker, remote_versions in sorted(worker_versions.items())
+            for package in local_versions
+            if remote_versions[package] != local_versions[package]
         ]
     finally:
-        cluster.close()
+        engine.close()

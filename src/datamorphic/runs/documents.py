@@ -6,52 +6,52 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from .._checks import discreet, jsonable, names_a_secret
+from .._checks import is_secret_name, redact_parameter, to_jsonable
 
-DEEPEST = 64  # levels that are read: what is deeper would end in a RecursionError somewhere
+MAX_JSON_DEPTH = 64  # levels that are read: what is deeper would end in a RecursionError somewhere
 
 
-class Damaged:
+class DamagedDocument:
     """What is read where there should be a document."""
 
 
-DAMAGED = Damaged()
+DAMAGED = DamagedDocument()
 
 
-def canonical(value: Any) -> str:
+def to_canonical_json(value: Any) -> str:
     """Return the one way to write a value as JSON."""
     return json.dumps(value, sort_keys=True)
 
 
-def parsed(text: Any) -> Any:
+def parse_document(text: Any) -> Any:
     """Return the document that a text stands for, DAMAGED if none: an error would hide all rows beside this one."""
     try:
         value = json.loads(text)
     except (ValueError, TypeError, RecursionError):
         return DAMAGED
-    few = text.count("[") + text.count("{") < DEEPEST  # as nearly always
-    return value if few or not _is_deep(value, DEEPEST) else DAMAGED
+    is_shallow = text.count("[") + text.count("{") < MAX_JSON_DEPTH  # as nearly always
+    return value if is_shallow or not _is_deep(value, MAX_JSON_DEPTH) else DAMAGED
 
 
-def _is_deep(value: Any, left: int) -> bool:
+def _is_deep(value: Any, max_depth: int) -> bool:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return left == 0 or any(_is_deep(each, left - 1) for each in inner)
+    return max_depth == 0 or any(_is_deep(child, max_depth - 1) for child in inner)
 
 
-def plain(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """Return a value as JSON has it, to the letter: NaN and infinity too, as they may be what fails."""
-    return jsonable(value, finite=False)
+    return to_jsonable(value, finite=False)
 
 
-def safe(value: Any) -> Any:
+def to_safe_json_value(value: Any) -> Any:
     """Return a value as JSON has it, without secrets."""
     if isinstance(value, Mapping):
-        return {discreet(str(name)): _safe_as(str(name), each) for name, each in value.items()}
+        return {redact_parameter(str(name)): _hide_secret(str(name), item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [safe(each) for each in value]
-    return jsonable(value, words=discreet, finite=False)
+        return [to_safe_json_value(item) for item in value]
+    return to_jsonable(value, convert_text=redact_parameter, finite=False)
 
 
-def _safe_as(name: str, value: Any) -> Any:
-    harmless = value is None or isinstance(value, bool | int | float | Mapping)
-    return safe(value) if harmless or not names_a_secret(name) else "***"
+def _hide_secret(name: str, value: Any) -> Any:
+    is_harmless = value is None or isinstance(value, bool | int | float | Mapping)
+    return to_safe_json_value(value) if is_harmless or not is_secret_name(name) else "***"

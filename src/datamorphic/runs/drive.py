@@ -12,11 +12,11 @@ from .._checks import reject
 from ..errors import Interrupted, OutOfBudget
 from ..outputs import Outputs, Status
 from ..space.points import Batch
-from ..strategies.flow import Budget, Flow, Question
+from ..strategies.flow import Budget, Flow, Query
 from ..sut.base import Executor
-from ..sut.guard import Guarded, Health
-from ..sut.wrappers import Cached, Counted
-from .engine import engine_of, running
+from ..sut.guard import GuardedSystem, Health
+from ..sut.wrappers import CachingSystem, CountingSystem
+from .engine import make_engine, use_lanes
 from .interrupts import Interrupts
 from .progress import Progress
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-MOST_INCIDENTS = 1000  # rows kept with their input and message; all are counted
+MAX_INCIDENT_ROWS = 1000  # rows kept with their input and message; all are counted
 
 
 class Recorder(Protocol):
     """Told of every answered question, in order, before the flow is."""
 
-    def record(self, question: Question, outputs: Outputs) -> None:
+    def record(self, query: Query, outputs: Outputs) -> None:
         """Keep what was asked and answered."""
         ...
 
 
 @dataclass
-class Tally:
+class CallCounter:
     """What a run cost and what befell it.
 
     Attributes
@@ -64,10 +64,10 @@ class Tally:
     calls: int = 0
     seconds: float = 0.0
     workers: int = 1
-    most_batches: int = 0
+    max_batches: int = 0
     exhausted: bool = False
     interrupted: bool = False
-    tried: tuple[int, int] | None = None
+    retried_failures: tuple[int, int] | None = None
     health: Health = field(default_factory=Health)
     _incidents: list[tuple[Batch, Outputs]] = field(default_factory=list)
 
@@ -79,22 +79,22 @@ class Tally:
         parts = []
         for batch, outputs in self._incidents:
             frame = batch.frame.copy()
-            what = {
+            extra_columns = {
                 "status": [Status(s).name for s in outputs.status],
                 "message": [outputs.messages.get(i, "") for i in range(len(outputs))],
             }
-            for name, values in what.items():
+            for name, values in extra_columns.items():
                 frame[f"{name}_" if name in batch.frame else name] = values  # a feature keeps its name
             parts.append(frame)
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["status", "message"])
 
-    def note(self, question: Question, outputs: Outputs) -> None:
+    def add_query(self, query: Query, outputs: Outputs) -> None:
         """Count a question and keep the rows that have no proper answer."""
-        self.runs += question.cost
-        bad = np.flatnonzero(outputs.status)
-        room = MOST_INCIDENTS - sum(len(kept) for _, kept in self._incidents)
-        if bad.size and room > 0:
-            self._incidents.append((question.batch.take(bad[:room]), outputs.take(bad[:room])))
+        self.runs += query.cost
+        failed_rows = np.flatnonzero(outputs.status)
+        room = MAX_INCIDENT_ROWS - sum(len(incident) for _, incident in self._incidents)
+        if failed_rows.size and room > 0:
+            self._incidents.append((query.batch.take(failed_rows[:room]), outputs.take(failed_rows[:room])))
 
 
 def drive(
@@ -103,7 +103,7 @@ def drive(
     *,
     recorder: Recorder | None = None,
     budget: Budget | str | float | None = None,
-    tally: Tally | None = None,
+    tally: CallCounter | None = None,
     progress: bool | None = None,
     engine: Any = None,
     journal: RunJournal | None = None,
@@ -149,72 +149,72 @@ def drive(
     limit = Budget.parse(budget)
     if not isinstance(executor, Executor):
         reject("executor", "drive", "a system as dm.wrap gives it", executor)
-    tally = tally if tally is not None else Tally()
-    began = time.monotonic()
+    tally = tally if tally is not None else CallCounter()
+    started_at = time.monotonic()
 
-    def seconds() -> float:
-        return journal.seconds if journal is not None else time.monotonic() - began
+    def measure_seconds() -> float:
+        return journal.seconds if journal is not None else time.monotonic() - started_at
 
     with (
         Interrupts() as interrupts,
-        running(chosen := engine_of(engine), executor, timeout) as lanes,
-        Progress(executor.name, progress) as shown,
+        use_lanes(active_engine := make_engine(engine), executor, timeout) as lanes,
+        Progress(executor.name, progress) as progress_display,
     ):
-        guard = Guarded(
+        guard = GuardedSystem(
             executor,
             recheck,
             alive=alive,
             rows=batch,
             lanes=lanes,
             journal=journal,
-            stopped=lambda: interrupts.stopped,
+            is_stopped=lambda: interrupts.stopped,
         )
-        counted = Counted(guard)
-        ready = Cached(counted, cache) if cache else counted
-        tally.health, tally.workers = guard.health, chosen.workers
+        counting_system = CountingSystem(guard)
+        cached_system = CachingSystem(counting_system, cache) if cache else counting_system
+        tally.health, tally.workers = guard.health, active_engine.workers
         try:
-            asked = next(flow)
+            next_query = next(flow)
             while True:
-                question = asked if isinstance(asked, Question) else Question(asked)
+                query = next_query if isinstance(next_query, Query) else Query(next_query)
                 # what is only told again costs nothing, however long it took the first time
-                told_again = journal is not None and journal.replaying
-                if _spent(limit, tally.runs + question.cost, 0.0 if told_again else seconds()):
+                is_replaying = journal is not None and journal.replaying
+                if _is_budget_spent(limit, tally.runs + query.cost, 0.0 if is_replaying else measure_seconds()):
                     tally.exhausted = True
-                    asked = flow.throw(OutOfBudget(f"the budget is spent after {tally.runs:,} runs"))
+                    next_query = flow.throw(OutOfBudget(f"the budget is spent after {tally.runs:,} runs"))
                     # A flow that asks again has not understood: it gets the same answer, and then ours.
                     flow.throw(OutOfBudget("the budget is spent"))
                     raise OutOfBudget(f"{flow!r} goes on asking after its budget is spent")
-                asks = counted if question.fresh else ready
+                target_system = counting_system if query.fresh else cached_system
                 try:
                     if interrupts.stopped:
                         raise Interrupted("interrupted")
-                    outputs = asks.execute(question.batch, scores=question.scores)
+                    outputs = target_system.execute(query.batch, scores=query.scores)
                 except (KeyboardInterrupt, Interrupted):  # whoever is impatient gets what was found so far
                     tally.exhausted = tally.interrupted = True
-                    if interrupts.times > 1:
+                    if interrupts.count > 1:
                         raise
                     flow.throw(Interrupted("interrupted"))
                     raise
-                tally.note(question, outputs)
-                tally.calls, tally.most_batches = counted.calls, guard.most_pieces
+                tally.add_query(query, outputs)
+                tally.calls, tally.max_batches = counting_system.calls, guard.max_pieces
                 if recorder is not None:
-                    recorder.record(question, outputs)
+                    recorder.record(query, outputs)
                 if journal is not None:
-                    journal.progress(done=question.done, runs=tally.runs, calls=tally.calls)
-                note = question.note or "asking"
-                shown.show(f"{note}  {tally.runs:,} runs, {tally.calls:,} calls", question.done)
-                asked = flow.send(outputs)
+                    journal.progress(done=query.progress, runs=tally.runs, calls=tally.calls)
+                note = query.note or "asking"
+                progress_display.show(f"{note}  {tally.runs:,} runs, {tally.calls:,} calls", query.progress)
+                next_query = flow.send(outputs)
         except StopIteration as stop:
             return stop.value
         finally:
-            tally.seconds = seconds()
+            tally.seconds = measure_seconds()
             guard.close()
             if journal is not None:
                 journal.write()
             flow.close()
 
 
-def _spent(limit: Budget, runs: int, seconds: float) -> bool:
+def _is_budget_spent(limit: Budget, runs: int, seconds: float) -> bool:
     return (limit.runs is not None and runs > limit.runs) or (
         limit.seconds is not None and seconds > limit.seconds
     )

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from .._checks import plural, reject, whole_number
+from .._checks import pluralize, reject, validate_integer
 from ..errors import ArgumentError
 from ..sut.base import Executor
-from ..sut.isolated import Isolated, one_blas_thread
+from ..sut.isolated import IsolatedSystem, use_one_blas_thread
 
-MOST = 1024  # workers on one machine
-EXPECTED = "None, 'serial', 'processes:2', 'threads:2', 'dask://host:8786' or a Dask client"
+MAX_WORKERS = 1024  # workers on one machine
+ENGINE_CHOICES = "None, 'serial', 'processes:2', 'threads:2', 'dask://host:8786' or a Dask client"
 
 
 class Engine:
@@ -33,42 +33,42 @@ class Engine:
 
     def lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
         """Return the ways to reach the system."""
-        self._own = [system] if timeout is None else [Isolated(system, timeout)]
-        return self._own
+        self._lanes = [system] if timeout is None else [IsolatedSystem(system, timeout)]
+        return self._lanes
 
-    _own: Sequence[Executor] = ()
+    _lanes: Sequence[Executor] = ()
 
     def close(self) -> None:
         """End the processes that belong to this run."""
-        for lane in self._own:
-            if isinstance(lane, Isolated):
-                lane.end()
+        for lane in self._lanes:
+            if isinstance(lane, IsolatedSystem):
+                lane.shut_down()
 
     def __repr__(self) -> str:
         return f"<engine {self.name}>"
 
 
-class Processes(Engine):
+class ProcessEngine(Engine):
     """Some processes on this machine, each with the system in it."""
 
     def __init__(self, workers: int) -> None:
-        self.workers = whole_number("workers", "engine", workers, 1, MOST)
+        self.workers = validate_integer("workers", "engine", workers, 1, MAX_WORKERS)
         self.name = f"processes:{workers}"
 
     def lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
         """Return a lane a process, all of them on their way."""
-        own = [Isolated(system, timeout) for _ in range(self.workers)]
-        self._own = own
-        for lane in own:
-            lane.begin()
-        return own
+        lanes = [IsolatedSystem(system, timeout) for _ in range(self.workers)]
+        self._lanes = lanes
+        for lane in lanes:
+            lane.start_early()
+        return lanes
 
 
-class Threads(Engine):
+class ThreadEngine(Engine):
     """Some threads of this process, for systems that wait or compute outside of Python and may be asked at once."""
 
     def __init__(self, workers: int) -> None:
-        self.workers = whole_number("workers", "engine", workers, 1, MOST)
+        self.workers = validate_integer("workers", "engine", workers, 1, MAX_WORKERS)
         self.name = f"threads:{workers}"
 
     def lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
@@ -78,7 +78,7 @@ class Threads(Engine):
         return [system] * self.workers
 
 
-class Staying(Engine):
+class PersistentEngine(Engine):
     """An engine that stays up from one run to the next, for verbs that ask one system again and again.
 
     Its processes end with `end`, not with a run.
@@ -86,27 +86,27 @@ class Staying(Engine):
 
     def __init__(self, inner: Engine) -> None:
         self._inner, self.name, self.workers = inner, inner.name, inner.workers
-        self._up: dict[int, tuple[Executor, Engine, Sequence[Executor]]] = {}
+        self._open_engines: dict[int, tuple[Executor, Engine, Sequence[Executor]]] = {}
 
     def lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
         """Return the ways to reach the system, the same in every run."""
-        if id(system) not in self._up:
+        if id(system) not in self._open_engines:
             engine = copy.copy(self._inner)
-            self._up[id(system)] = system, engine, engine.lanes(system, timeout)
+            self._open_engines[id(system)] = system, engine, engine.lanes(system, timeout)
             self.workers = engine.workers
-        return self._up[id(system)][2]
+        return self._open_engines[id(system)][2]
 
     def close(self) -> None:
         """Leave everything up for the next run."""
 
-    def end(self) -> None:
+    def shut_down(self) -> None:
         """End the processes of all runs."""
-        for _, engine, _ in self._up.values():
+        for _, engine, _ in self._open_engines.values():
             engine.close()
-        self._up.clear()
+        self._open_engines.clear()
 
 
-def engine_of(given: Any, workers: int | None = None) -> Engine:
+def make_engine(spec: Any, workers: int | None = None) -> Engine:
     """Return the engine that was asked for.
 
     Parameters
@@ -122,49 +122,49 @@ def engine_of(given: Any, workers: int | None = None) -> Engine:
     (<engine processes:2>, <engine serial>)
     """
     if workers is not None:
-        whole_number("workers", "engine", workers, 1)
-    if isinstance(given, Engine):
-        return given
-    if given is None:
-        return Processes(workers) if workers is not None and workers > 1 else Engine()
-    if type(given).__module__.partition(".")[0] == "distributed":
-        return _cluster(given, workers)
-    if not isinstance(given, str):
-        reject("engine", "explore", EXPECTED, given)
-    if given.startswith(("dask://", "tcp://", "tls://")):
-        return _cluster(given, workers)
-    named = re.fullmatch(r"(serial|processes|threads)(?::(\d+))?", given)
-    if named is None:
-        reject("engine", "explore", EXPECTED, given)
-    kind, number = named[1], int(named[2]) if named[2] else None
+        validate_integer("workers", "engine", workers, 1)
+    if isinstance(spec, Engine):
+        return spec
+    if spec is None:
+        return ProcessEngine(workers) if workers is not None and workers > 1 else Engine()
+    if type(spec).__module__.partition(".")[0] == "distributed":
+        return _make_dask_engine(spec, workers)
+    if not isinstance(spec, str):
+        reject("engine", "explore", ENGINE_CHOICES, spec)
+    if spec.startswith(("dask://", "tcp://", "tls://")):
+        return _make_dask_engine(spec, workers)
+    match = re.fullmatch(r"(serial|processes|threads)(?::(\d+))?", spec)
+    if match is None:
+        reject("engine", "explore", ENGINE_CHOICES, spec)
+    kind, number = match[1], int(match[2]) if match[2] else None
     if number is not None and workers is not None and number != workers:
-        raise ArgumentError(f"engine={given!r} and workers={workers} say different things. Leave one of them out.")
+        raise ArgumentError(f"engine={spec!r} and workers={workers} say different things. Leave one of them out.")
     number = workers if number is None else number
     if kind == "serial":
         if number is not None and number != 1:
             raise ArgumentError(
-                f"The serial engine is one worker; {plural(number, 'worker')} were asked for. Use processes:{number}."
+                f"The serial engine is one worker; {pluralize(number, 'worker')} were asked for. Use processes:{number}."
             )
         return Engine()
     from joblib import cpu_count
 
-    return (Processes if kind == "processes" else Threads)(cpu_count() if number is None else number)
+    return (ProcessEngine if kind == "processes" else ThreadEngine)(cpu_count() if number is None else number)
 
 
-def _cluster(given: Any, workers: int | None) -> Engine:
-    from .cluster import Cluster
+def _make_dask_engine(spec: Any, workers: int | None) -> Engine:
+    from .cluster import DaskEngine
 
     if workers is not None:
         raise ArgumentError("A cluster has the workers it has: leave workers out with a Dask engine.")
-    return Cluster(given)
+    return DaskEngine(spec)
 
 
 @contextmanager
-def running(engine: Engine, system: Executor, timeout: float | None) -> Iterator[Sequence[Executor]]:
+def use_lanes(engine: Engine, system: Executor, timeout: float | None) -> Iterator[Sequence[Executor]]:
     """Give the lanes of an engine to a run, and take them down at its end."""
-    limits = one_blas_thread()
+    blas_limits = use_one_blas_thread()
     try:
         yield engine.lanes(system, timeout)
     finally:
         engine.close()
-        limits.restore_original_limits()
+        blas_limits.restore_original_limits()

@@ -14,9 +14,9 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
-from .._checks import jsonable, redacted
-from .documents import canonical, plain
-from .rows import FAILURE, moment, typed
+from .._checks import redact, to_jsonable
+from .documents import to_canonical_json, to_json_value
+from .rows import FAILURE_SCHEMA, coerce_row, to_datetime
 from .sql import failures
 from .store import Store
 
@@ -38,9 +38,9 @@ class Failure:
 
     def to_json(self) -> dict[str, Any]:
         """Return the failure as JSON has it, times in ISO 8601, None for numbers that are none."""
-        times = {"first_seen": self.first_seen.isoformat(), "last_seen": self.last_seen.isoformat()}
-        told: dict[str, Any] = jsonable(asdict(self) | times)
-        return told
+        timestamps = {"first_seen": self.first_seen.isoformat(), "last_seen": self.last_seen.isoformat()}
+        document: dict[str, Any] = to_jsonable(asdict(self) | timestamps)
+        return document
 
 
 def remember(
@@ -60,18 +60,18 @@ def remember(
     run : int, optional
         The run that found them.
     """
-    now, system = time.time(), redacted(system)
+    now, system = time.time(), redact(system)
     rows = {}
-    for each in cases:
-        case = plain(each["case"])
-        key = hashlib.sha256(canonical([system, relation, case]).encode()).hexdigest()
+    for record in cases:
+        case = to_json_value(record["case"])
+        key = hashlib.sha256(to_canonical_json([system, relation, case]).encode()).hexdigest()
         rows[key] = {
             "key": key,
             "system": system,
             "relation": relation,
             "case": case,
-            "verdict": str(each.get("verdict", "violated")),
-            "message": redacted(str(each.get("message", ""))),
+            "verdict": str(record.get("verdict", "violated")),
+            "message": redact(str(record.get("message", ""))),
             "first_seen": now,
             "last_seen": now,
             "times": 1,
@@ -81,12 +81,12 @@ def remember(
     def work(connection: Connection) -> None:
         dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
         insert = dialect.insert(failures)
-        new = {name: insert.excluded[name] for name in ("verdict", "message", "last_seen")}
-        new["times"] = failures.c.times + 1
-        new["run"] = sa.func.coalesce(insert.excluded.run, failures.c.run)
-        again = insert.on_conflict_do_update(index_elements=["key"], set_=new)
+        updates = {name: insert.excluded[name] for name in ("verdict", "message", "last_seen")}
+        updates["times"] = failures.c.times + 1
+        updates["run"] = sa.func.coalesce(insert.excluded.run, failures.c.run)
+        upsert = insert.on_conflict_do_update(index_elements=["key"], set_=updates)
         # in one order, or two processes that share cases could wait for each other for ever
-        connection.execute(again, [rows[key] for key in sorted(rows)])
+        connection.execute(upsert, [rows[key] for key in sorted(rows)])
 
     if rows:
         store.database.write(work, run)
@@ -94,37 +94,37 @@ def remember(
 
 def recall(store: Store, system: str, relation: str, limit: int = 100) -> list[Failure]:
     """Return the failures of a system at a relation, those seen last first."""
-    newest = _newest().where(failures.c.system == redacted(system), failures.c.relation == relation)
-    return _read(store, newest, limit)
+    query = _select_newest().where(failures.c.system == redact(system), failures.c.relation == relation)
+    return _read_failures(store, query, limit)
 
 
-def known(store: Store) -> list[Failure]:
+def recall_all(store: Store) -> list[Failure]:
     """Return all failures, those seen last first."""
-    return _read(store, _newest())
+    return _read_failures(store, _select_newest())
 
 
 def forget(store: Store, ids: Iterable[int]) -> None:
     """Remove failures by their ids; ids that are not there are none to worry about."""
-    possible = [int(each) for each in ids if 0 <= each <= store.database.largest_id]
-    which = failures.delete().where(failures.c.id.in_(possible))
-    store.database.write(lambda connection: connection.execute(which))
+    valid_ids = [int(failure_id) for failure_id in ids if 0 <= failure_id <= store.database.largest_id]
+    statement = failures.delete().where(failures.c.id.in_(valid_ids))
+    store.database.write(lambda connection: connection.execute(statement))
 
 
-def _newest() -> sa.Select[Any]:
+def _select_newest() -> sa.Select[Any]:
     return sa.select(failures).order_by(failures.c.last_seen.desc(), failures.c.id.desc())
 
 
-def _read(store: Store, query: sa.Select[Any], limit: int | None = None) -> list[Failure]:
+def _read_failures(store: Store, query: sa.Select[Any], limit: int | None = None) -> list[Failure]:
     def work(connection: Connection) -> list[Failure]:
         with connection.execution_options(yield_per=100).execute(query) as rows:
-            return list(islice(_whole(rows.mappings()), limit))
+            return list(islice(_parse_undamaged(rows.mappings()), limit))
 
     return store.database.read(work)
 
 
-def _whole(rows: Iterable[Mapping[Any, Any]]) -> Iterator[Failure]:
+def _parse_undamaged(rows: Iterable[Mapping[Any, Any]]) -> Iterator[Failure]:
     """Yield failures, without those that are damaged: cases to try are a help, not a duty."""
     for row in rows:
-        values, wrong = typed(row, FAILURE)
-        if not wrong:
-            yield Failure(**values | {name: moment(values[name]) for name in ("first_seen", "last_seen")})
+        values, damaged_columns = coerce_row(row, FAILURE_SCHEMA)
+        if not damaged_columns:
+            yield Failure(**values | {name: to_datetime(values[name]) for name in ("first_seen", "last_seen")})

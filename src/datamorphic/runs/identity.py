@@ -16,43 +16,45 @@ from ..space.describe import space_to_dict
 from ..space.points import Points
 
 
-def model_hash(model: Any) -> str | None:
+def compute_model_hash(model: Any) -> str | None:
     """Return a hash of a model: of its file, of the file that its code is in, or of what it holds.
 
     None where there is no telling.
     """
     if isinstance(model, str | os.PathLike):
-        return _of_file(model)
+        return _hash_file(model)
     if inspect.ismodule(model) or inspect.isclass(model) or inspect.isroutine(model):
-        return _of_code(model)
+        return _hash_code(model)
     with suppress(Exception):  # whatever pickling somebody's object raises: then nobody can tell
-        held = _of_object(model)
-        installed = "site-packages" in str(inspect.getsourcefile(type(model)))  # then versions tell
-        return held if installed else f"{held} {_of_code(type(model))}"  # what it holds, and what it does with it
-    return _of_code(type(model))
+        content_hash = _hash_object(model)
+        is_installed = "site-packages" in str(inspect.getsourcefile(type(model)))  # then versions tell
+        return (
+            content_hash if is_installed else f"{content_hash} {_hash_code(type(model))}"
+        )  # what it holds, and what it does with it
+    return _hash_code(type(model))
 
 
-def _of_code(code: Any) -> str | None:
+def _hash_code(code: Any) -> str | None:
     with suppress(OSError, TypeError):
-        return _of_file(str(inspect.getsourcefile(code)))
+        return _hash_file(str(inspect.getsourcefile(code)))
     with suppress(OSError, TypeError):
         return f"sha256:{hashlib.sha256(inspect.getsource(code).encode()).hexdigest()}"
     return None
 
 
-def _of_object(model: Any) -> str:
+def _hash_object(model: Any) -> str:
     from joblib.hashing import NumpyHasher
 
-    class Hasher(NumpyHasher):  # type: ignore[misc]
+    class ModelHasher(NumpyHasher):  # type: ignore[misc]
         """Hashes the points of search trees and not the trees, which count how often they were asked."""
 
-        def save(self, held: Any) -> None:
-            super().save(np.asarray(held.data) if hasattr(held, "get_tree_stats") else held)
+        def save(self, obj: Any) -> None:
+            super().save(np.asarray(obj.data) if hasattr(obj, "get_tree_stats") else obj)
 
-    return f"md5:{Hasher('md5').hash(model)}"
+    return f"md5:{ModelHasher('md5').hash(model)}"
 
 
-def _of_file(path: str | os.PathLike[str]) -> str | None:
+def _hash_file(path: str | os.PathLike[str]) -> str | None:
     try:
         with Path(path).open("rb") as file:
             return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
@@ -60,17 +62,17 @@ def _of_file(path: str | os.PathLike[str]) -> str | None:
         return None
 
 
-def data_hash(points: Any) -> str:
+def compute_data_hash(points: Any) -> str:
     """Return a hash of the data a run starts from: cases and their space, a frame, or the name of random ones."""
     if not isinstance(points, Points):
-        return _table_hash(points)
+        return _hash_table(points)
     digest = hashlib.sha256(points.codes.tobytes(order="F"))
     with suppress(Exception):  # constraints that are functions have no description
         digest.update(json.dumps(space_to_dict(points.space), sort_keys=True).encode())
     return f"sha256:{digest.hexdigest()}"
 
 
-def _table_hash(data: Any) -> str:
+def _hash_table(data: Any) -> str:
     """Return a hash of whatever else data may be; empty where it has none."""
     import pandas as pd
 

@@ -18,8 +18,8 @@ class Interrupts:
     _outermost: ClassVar[Interrupts | None] = None
 
     def __init__(self) -> None:
-        self.times = 0
-        self._before: Any = None
+        self.count = 0
+        self._previous_handler: Any = None
 
     def __enter__(self) -> Interrupts:
         if threading.current_thread() is not threading.main_thread():
@@ -27,24 +27,24 @@ class Interrupts:
         if Interrupts._outermost is not None:
             return Interrupts._outermost
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            self._before = signal.signal(signal.SIGINT, self._interrupted)
+            self._previous_handler = signal.signal(signal.SIGINT, self._handle_interrupt)
             Interrupts._outermost = self
         return self
 
-    def _interrupted(self, number: int, frame: FrameType | None) -> None:
-        self.times += 1
-        if self.times > 1:
+    def _handle_interrupt(self, number: int, frame: FrameType | None) -> None:
+        self.count += 1
+        if self.count > 1:
             raise KeyboardInterrupt
         sys.stderr.write("\nFinishing what is being asked. Press Ctrl-C again to stop at once.\n")
 
     @property
     def stopped(self) -> bool:
         """Whether nothing more is to be asked."""
-        return self.times > 0
+        return self.count > 0
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._before is not None:
+        if self._previous_handler is not None:
             Interrupts._outermost = None
-            signal.signal(signal.SIGINT, self._before)
+            signal.signal(signal.SIGINT, self._previous_handler)

@@ -15,14 +15,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .._checks import one_of, positive, reject, whole_number
-from ..errors import ArgumentError, SystemDied, told
-from ..sut.child import START_UP, TRIES, Child
-from ..sut.isolated import one_blas_thread
+from .._checks import reject, validate_choice, validate_integer, validate_positive
+from ..errors import ArgumentError, SystemDied, format_error_line
+from ..sut.child import MAX_START_ATTEMPTS, STARTUP_TIMEOUT_SECONDS, ChildProcess
+from ..sut.isolated import use_one_blas_thread
 
 
 @dataclass(frozen=True)
-class Done:
+class JobSuccess:
     """It returned a value."""
 
     value: Any
@@ -30,7 +30,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Raised:
+class JobError:
     """It raised; also SystemExit and KeyboardInterrupt."""
 
     message: str
@@ -38,7 +38,7 @@ class Raised:
 
 
 @dataclass(frozen=True)
-class Hung:
+class JobTimeout:
     """It took longer than it may."""
 
     seconds: float
@@ -46,21 +46,21 @@ class Hung:
 
 
 @dataclass(frozen=True)
-class OutOfMemory:
+class JobOutOfMemory:
     """It wanted more memory than there is, or than it may have."""
 
     state: ClassVar[str] = "out of memory"
 
 
 @dataclass(frozen=True)
-class Died:
+class JobCrash:
     """Its process ended, with a code (negative: by that signal), or None where nobody knows it."""
 
     code: int | None
     state: ClassVar[str] = "died"
 
 
-Outcome = Done | Raised | Hung | OutOfMemory | Died
+JobOutcome = JobSuccess | JobError | JobTimeout | JobOutOfMemory | JobCrash
 
 
 def run_jobs(
@@ -72,8 +72,8 @@ def run_jobs(
     memory: int | None = None,
     output: str = "stderr",
     fresh: bool = False,
-    progress: Callable[[int, Outcome], None] | None = None,
-) -> list[Outcome]:
+    progress: Callable[[int, JobOutcome], None] | None = None,
+) -> list[JobOutcome]:
     """Call a function with each job, in child processes, and return what became of each, in the order of the jobs.
 
     Children go from job to job; one that hung, died or ran out of memory is replaced, and so is one that a job has left
@@ -105,30 +105,30 @@ def run_jobs(
     >>> run_jobs(lambda n: 10 // n, [5, 0], seconds=60)
     [Done(value=2), Raised(message='ZeroDivisionError: integer division or modulo by zero')]
     """
-    workers = whole_number("workers", "run_jobs", workers, 1)
-    seconds = None if seconds is None else positive("seconds", "run_jobs", seconds)
-    memory = None if memory is None else whole_number("memory", "run_jobs", memory, 1)
-    one_of("output", "run_jobs", output, ("stderr", "nothing"))
+    workers = validate_integer("workers", "run_jobs", workers, 1)
+    seconds = None if seconds is None else validate_positive("seconds", "run_jobs", seconds)
+    memory = None if memory is None else validate_integer("memory", "run_jobs", memory, 1)
+    validate_choice("output", "run_jobs", output, ("stderr", "nothing"))
     if not callable(function):
         reject("function", "run_jobs", "callable", function)
-    setup = _pickled(function, "The function"), memory, output
-    outcomes: dict[int, Outcome] = {}
-    waiting = enumerate(jobs)
-    lanes = [_Lane(setup, seconds, fresh) for _ in range(workers)]
+    setup = _to_pickle(function, "The function"), memory, output
+    outcomes: dict[int, JobOutcome] = {}
+    numbered_jobs = enumerate(jobs)
+    lanes = [_JobLane(setup, seconds, fresh) for _ in range(workers)]
     try:
         while True:
             for lane in lanes:
-                job = None if lane.job else next(waiting, None)
+                job = None if lane.job else next(numbered_jobs, None)
                 if job:
-                    lane.take(job)
-            busy = {lane: lane.job[0] for lane in lanes if lane.job}
-            if not busy:
+                    lane.begin_job(job)
+            busy_lanes = {lane: lane.job[0] for lane in lanes if lane.job}
+            if not busy_lanes:
                 return [outcomes[number] for number in sorted(outcomes)]
-            left = min(lane.deadline for lane in busy) - time.monotonic()
-            patience = None if left == math.inf else max(0.0, left)
-            wait([lane.awaited for lane in busy], timeout=patience, return_when=FIRST_COMPLETED)
-            for lane, number in busy.items():
-                outcome = lane.look()
+            seconds_left = min(lane.deadline for lane in busy_lanes) - time.monotonic()
+            wait_seconds = None if seconds_left == math.inf else max(0.0, seconds_left)
+            wait([lane.future for lane in busy_lanes], timeout=wait_seconds, return_when=FIRST_COMPLETED)
+            for lane, number in busy_lanes.items():
+                outcome = lane.poll()
                 if outcome is not None:
                     outcomes[number] = outcome
                     if progress is not None:
@@ -140,18 +140,18 @@ def run_jobs(
             lane.close()
 
 
-class _Lane:
+class _JobLane:
     """One child after the other, and the job it is at."""
 
     def __init__(self, setup: tuple[Any, ...], seconds: float | None, fresh: bool) -> None:
         self._setup, self._seconds, self._fresh = setup, seconds, fresh
-        self._child: Child | None = None
-        self._starting, self._failed, self._used = False, 0, False
+        self._child: ChildProcess | None = None
+        self._starting, self._failed_starts, self._used = False, 0, False
         self.job: tuple[int, Any] | None = None
-        self.awaited: Future[Any] = Future()
+        self.future: Future[Any] = Future()
         self.deadline = math.inf
 
-    def take(self, job: tuple[int, Any]) -> None:
+    def begin_job(self, job: tuple[int, Any]) -> None:
         """Begin a job, in a new child if there is none."""
         self.job = job
         if self._child is None:
@@ -160,58 +160,58 @@ class _Lane:
             self._submit()
 
     def _start(self) -> None:
-        self._child = Child()
+        self._child = ChildProcess()
         self._starting, self._used = True, False
-        self.deadline = time.monotonic() + START_UP
-        self.awaited = self._child.start(_receive, *self._setup)
+        self.deadline = time.monotonic() + STARTUP_TIMEOUT_SECONDS
+        self.future = self._child.start(_receive_function, *self._setup)
 
     def _submit(self) -> None:
         assert self._child is not None
         assert self.job is not None
         number, job = self.job
         self._starting = False
-        self.awaited = self._child.submit(_run, _pickled(job, f"Job {number}"))
+        self.future = self._child.submit(_run_job, _to_pickle(job, f"Job {number}"))
         self.deadline = math.inf if self._seconds is None else time.monotonic() + self._seconds
 
-    def look(self) -> Outcome | None:
+    def poll(self) -> JobOutcome | None:
         """Return what became of the job, if that is known by now."""
-        late = not self.awaited.done()
+        late = not self.future.done()
         if late and time.monotonic() < self.deadline:
             return None
         if self._starting:
-            self._started(late)
+            self._handle_start(late)
             return None
         if late:
-            return self._over(Hung(self._seconds or 0.0), close=True)
-        if self.awaited.exception() is not None:  # the process has ended
+            return self._finish_job(JobTimeout(self._seconds or 0.0), close=True)
+        if self.future.exception() is not None:  # the process has ended
             child, used = self._child, self._used
             self.close()
             if used:  # an earlier job may have left something behind that did it
                 self._start()
                 return None
-            return self._over(Died(child.code if child else None), close=True)
-        outcome, spent = self.awaited.result()
+            return self._finish_job(JobCrash(child.exit_code if child else None), close=True)
+        outcome, spent = self.future.result()
         self._used = True
         if outcome is None:  # joblib has replaced the process, which leaked memory
             self.close()
             self._start()
             return None
-        return self._over(_read(outcome), close=spent or self._fresh)
+        return self._finish_job(_unpickle_value(outcome), close=spent or self._fresh)
 
-    def _started(self, late: bool) -> None:
-        if late or self.awaited.exception() is not None:
+    def _handle_start(self, late: bool) -> None:
+        if late or self.future.exception() is not None:
             self.close()
-            self._failed += 1  # it may have been killed from outside
-            if self._failed == TRIES:
-                raise SystemDied(f"No process for jobs could be started, {TRIES} times in a row.")
+            self._failed_starts += 1  # it may have been killed from outside
+            if self._failed_starts == MAX_START_ATTEMPTS:
+                raise SystemDied(f"No process for jobs could be started, {MAX_START_ATTEMPTS} times in a row.")
             self._start()
-        elif trouble := self.awaited.result():
-            raise ArgumentError(f"The function cannot be loaded in another process: {trouble}.")
+        elif problem := self.future.result():
+            raise ArgumentError(f"The function cannot be loaded in another process: {problem}.")
         else:
-            self._failed = 0
+            self._failed_starts = 0
             self._submit()
 
-    def _over(self, outcome: Outcome, close: bool) -> Outcome:
+    def _finish_job(self, outcome: JobOutcome, close: bool) -> JobOutcome:
         self.job = None
         if close:
             self.close()
@@ -234,7 +234,7 @@ class _Lane:
             child.close()
 
 
-def _pickled(value: Any, what: str) -> bytes:
+def _to_pickle(value: Any, description: str) -> bytes:
     # cloudpickle as joblib has it, which is a package of its own in some versions only
     from joblib.externals.loky.cloudpickle_wrapper import dumps
 
@@ -242,18 +242,18 @@ def _pickled(value: Any, what: str) -> bytes:
         return dumps(value)
     except Exception as error:
         raise ArgumentError(
-            f"{what} cannot be sent to another process: it cannot be pickled ({told(error)})."
+            f"{description} cannot be sent to another process: it cannot be pickled ({format_error_line(error)})."
         ) from None
 
 
-def _read(outcome: Outcome) -> Outcome:
+def _unpickle_value(outcome: JobOutcome) -> JobOutcome:
     """Return an outcome with its value unpickled."""
-    if not isinstance(outcome, Done):
+    if not isinstance(outcome, JobSuccess):
         return outcome
     try:
-        return Done(pickle.loads(outcome.value))
+        return JobSuccess(pickle.loads(outcome.value))
     except Exception as error:
-        return Raised(f"its value cannot be read in another process: {told(error)}")
+        return JobError(f"its value cannot be read in another process: {format_error_line(error)}")
 
 
 # -- in the child ----------------------------------------------------------------------------------------------
@@ -263,75 +263,75 @@ _memory: int | None = None
 _usual: int | None = None  # bytes of address space after the first job
 
 
-def _receive(function: bytes, memory: int | None, output: str) -> str:
+def _receive_function(function: bytes, memory: int | None, output: str) -> str:
     """Take the function; return what is wrong with it."""
     global _function, _memory
     _memory = memory
     if hasattr(os, "setsid"):
         os.setsid()  # a group of its own, so that all that it starts can be found
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
+    null_device = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null_device, 0)
     if output == "nothing":
-        os.dup2(nothing, 2)
+        os.dup2(null_device, 2)
     os.dup2(2, 1)
     try:
         _function = pickle.loads(function)
     except Exception as error:
-        return told(error)
-    one_blas_thread()
+        return format_error_line(error)
+    use_one_blas_thread()
     return ""
 
 
-def _run(job: bytes) -> tuple[Outcome | None, bool]:
+def _run_job(job: bytes) -> tuple[JobOutcome | None, bool]:
     """Do a job; return what became of it, and whether the process had better be replaced."""
     global _usual
     if _function is None:
         return None, True
-    threads = threading.active_count()
+    thread_count = threading.active_count()
     try:
-        with _limited():
-            value = _pickled(_function(pickle.loads(job)), "The value")
+        with _limit_memory():
+            value = _to_pickle(_function(pickle.loads(job)), "The value")
     except BaseException as error:
         if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
-            return OutOfMemory(), True
-        outcome: Outcome = Raised(_told(error))
+            return JobOutOfMemory(), True
+        outcome: JobOutcome = JobError(_describe_error(error))
     else:
-        outcome = Done(value)
-    size = _size()
+        outcome = JobSuccess(value)
+    size = _read_address_space()
     _usual = _usual or size
     grown = bool(size and _usual and _memory and size > _usual + _memory)
-    return outcome, grown or threading.active_count() > threads
+    return outcome, grown or threading.active_count() > thread_count
 
 
-def _told(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     try:
-        return told(error)
+        return format_error_line(error)
     except BaseException:  # its text is made by code of the job
         return type(error).__name__
 
 
 @contextmanager
-def _limited() -> Iterator[None]:
+def _limit_memory() -> Iterator[None]:
     """Let the process grow by so many bytes, where the platform can tell how large it is."""
-    size = _size()
+    size = _read_address_space()
     if _memory is None or size is None:
         yield
         return
     import resource
 
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    most = [limit for limit in (*before, size + _memory) if limit != resource.RLIM_INFINITY]
-    resource.setrlimit(resource.RLIMIT_AS, (min(most), before[1]))
+    old_limits = resource.getrlimit(resource.RLIMIT_AS)
+    limits = [limit for limit in (*old_limits, size + _memory) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min(limits), old_limits[1]))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_AS, before)
+        resource.setrlimit(resource.RLIMIT_AS, old_limits)
 
 
-def _size() -> int | None:
+def _read_address_space() -> int | None:
     """Return the address space of this process in bytes; None where nobody knows."""
     try:
-        with open("/proc/self/statm", encoding="ascii") as pages:
-            return int(pages.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        with open("/proc/self/statm", encoding="ascii") as statm_file:
+            return int(statm_file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):
         return None

@@ -19,31 +19,31 @@ import numpy as np
 from ..errors import DataError, StoreError
 from ..outputs import Outputs
 from ..space.points import Batch, Points
-from ..sut.base import Known, Wanted
-from ..sut.guard import Solved
-from .packing import pack, unpack
-from .store import Entry, Store
+from ..sut.base import ScoreRequest, SystemTraits
+from ..sut.guard import SolvedPiece
+from .packing import pack_outputs, unpack_outputs
+from .store import JournalEntry, Store
 
-OFTEN = 0.1  # seconds between two times that answers are written: less costs little to ask again
+WRITE_INTERVAL_SECONDS = 0.1  # seconds between two times that answers are written: less costs little to ask again
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _PendingPiece:
     """An answered piece that waits to be written."""
 
     ask: int
     piece: int
-    solved: Solved
+    result: SolvedPiece
     fingerprint: str
     state: str
 
     @property
-    def alike(self) -> tuple[Any, ...]:
+    def merge_key(self) -> tuple[Any, ...]:
         """What pieces must share to be put together and taken apart again unchanged."""
-        outputs = self.solved.outputs
+        outputs = self.result.outputs
         # NumPy turns foreign bytes round when it joins them
-        alone = None if outputs.values.dtype.isnative else self.piece
-        return self.ask, outputs.values.dtype, alone, outputs.scores is None, self.solved.known
+        separate_key = None if outputs.values.dtype.isnative else self.piece
+        return self.ask, outputs.values.dtype, separate_key, outputs.scores is None, self.result.traits
 
 
 class RunJournal:
@@ -61,47 +61,50 @@ class RunJournal:
         Seconds that the run took before it was resumed.
     """
 
-    def __init__(self, store: Store, run: int, rng: np.random.Generator, spent: float = 0.0) -> None:
+    def __init__(self, store: Store, run: int, rng: np.random.Generator, earlier_seconds: float = 0.0) -> None:
         self.store, self.run = store, run
-        self.unkept = ""  # why nothing more is kept, if so
-        self._rng, self._spent = rng, spent
-        self._live = self._written = time.monotonic()
-        self._live_yet = False
-        self._old = store.entries(run)
-        self._next: Entry | None = None
-        self._asks = 0
-        self._question: dict[str, Any] = {}
-        self._waiting: list[_Kept] = []
+        self.stop_reason = ""  # why nothing more is kept, if so
+        self._rng, self._earlier_seconds = rng, earlier_seconds
+        self._live_since = self._last_write = time.monotonic()
+        self._is_live = False
+        self._stored_entries = store.entries(run)
+        self._next_entry: JournalEntry | None = None
+        self._query_count = 0
+        self._current_query: dict[str, Any] = {}
+        self._pending: list[_PendingPiece] = []
         self._progress: dict[str, Any] = {}
 
     # -- what the guard calls -----------------------------------------------------------------------
 
-    def known(self, batch: Batch, scores: Wanted, pieces: int) -> Mapping[int, Solved]:
+    def find_pieces(self, batch: Batch, scores: ScoreRequest, pieces: int) -> Mapping[int, SolvedPiece]:
         """Return the pieces of the next question that were answered before."""
         self.write(only_if_due=True)
-        ask, self._asks = self._asks, self._asks + 1
-        self._question = {"fingerprint": _fingerprint(batch, scores), "state": _state(self._rng)}
-        found: dict[int, Solved] = {}
-        for entry in self._entries(ask):
-            if {"fingerprint": entry.fingerprint, "state": entry.about.get("state")} != self._question:
+        ask, self._query_count = self._query_count, self._query_count + 1
+        self._current_query = {
+            "fingerprint": _compute_fingerprint(batch, scores),
+            "state": _format_state(self._rng),
+        }
+        solved_pieces: dict[int, SolvedPiece] = {}
+        for entry in self._take_entries(ask):
+            if {"fingerprint": entry.fingerprint, "state": entry.about.get("state")} != self._current_query:
                 raise StoreError(
                     f"Run {self.run} cannot go on: its question {ask + 1} is not the one that was asked when it began. The "
                     "model, the data or the libraries have changed since. Start it anew."
                 )
             try:
-                found |= _solved(entry)
+                solved_pieces |= _read_pieces(entry)
             except (DataError, AttributeError, LookupError, TypeError, ValueError) as error:
                 raise StoreError(
                     f"Run {self.run} cannot go on: what it was answered to question {ask + 1} is damaged "
                     f"({type(error).__name__}: {error}). Start it anew."
                 ) from error
-        if not self._live_yet and len(found) < pieces:
-            self._live_yet, self._live = True, time.monotonic()
-        return {piece: solved for piece, solved in found.items() if piece < pieces}
+        if not self._is_live and len(solved_pieces) < pieces:
+            self._is_live, self._live_since = True, time.monotonic()
+        return {piece: result for piece, result in solved_pieces.items() if piece < pieces}
 
-    def keep(self, piece: int, solved: Solved) -> None:
+    def keep(self, piece: int, result: SolvedPiece) -> None:
         """Keep an answered piece of the question that was asked last."""
-        self._waiting.append(_Kept(self._asks - 1, piece, solved, **self._question))
+        self._pending.append(_PendingPiece(self._query_count - 1, piece, result, **self._current_query))
         self.write(only_if_due=True)
 
     # -- what the run calls -------------------------------------------------------------------------
@@ -109,7 +112,7 @@ class RunJournal:
     @property
     def seconds(self) -> float:
         """How long the run has taken, without what was only told again."""
-        return self._spent + (time.monotonic() - self._live if self._live_yet else 0.0)
+        return self._earlier_seconds + (time.monotonic() - self._live_since if self._is_live else 0.0)
 
     def progress(self, **progress: Any) -> None:
         """Take note of how far the run is; written with the next answers."""
@@ -118,35 +121,35 @@ class RunJournal:
     def write(self, *, only_if_due: bool = False) -> None:
         """Write what waits, in one transaction."""
         now = time.monotonic()
-        if not self._live_yet or (only_if_due and now - self._written < OFTEN):
+        if not self._is_live or (only_if_due and now - self._last_write < WRITE_INTERVAL_SECONDS):
             return
-        waiting, self._waiting = self._waiting, []  # before they are written: whatever happens then, never twice
+        pending, self._pending = self._pending, []  # before they are written: whatever happens then, never twice
         try:
-            entries = [] if self.unkept else [_entry(group) for group in _groups(waiting)]
+            entries = [] if self.stop_reason else [_build_entry(group) for group in _group_pieces(pending)]
         except DataError as error:
-            entries, self.unkept = [], str(error)
+            entries, self.stop_reason = [], str(error)
         self.store.commit(self.run, entries, seconds=self.seconds, **self._progress)
-        self._written = time.monotonic()
+        self._last_write = time.monotonic()
 
     @property
     def replaying(self) -> bool:
         """Whether the next question was answered before, at least in part."""
-        if self._next is None:
-            self._next = next(self._old, None)
-        return self._next is not None
+        if self._next_entry is None:
+            self._next_entry = next(self._stored_entries, None)
+        return self._next_entry is not None
 
-    def _entries(self, ask: int) -> Iterator[Entry]:
+    def _take_entries(self, ask: int) -> Iterator[JournalEntry]:
         """Yield what the store has of a question; questions come in order."""
-        while self.replaying and self._next is not None and self._next.ask <= ask:
-            entry, self._next = self._next, None
+        while self.replaying and self._next_entry is not None and self._next_entry.ask <= ask:
+            entry, self._next_entry = self._next_entry, None
             yield entry
 
 
-def _groups(waiting: list[_Kept]) -> Iterator[list[_Kept]]:
+def _group_pieces(pending: list[_PendingPiece]) -> Iterator[list[_PendingPiece]]:
     """Yield pieces that follow each other and are alike, together."""
-    group: list[_Kept] = []
-    for kept in sorted(waiting, key=lambda kept: (kept.ask, kept.piece)):
-        if group and (kept.alike != group[0].alike or kept.piece != group[-1].piece + 1):
+    group: list[_PendingPiece] = []
+    for kept in sorted(pending, key=lambda pending_piece: (pending_piece.ask, pending_piece.piece)):
+        if group and (kept.merge_key != group[0].merge_key or kept.piece != group[-1].piece + 1):
             yield group
             group = []
         group.append(kept)
@@ -154,38 +157,38 @@ def _groups(waiting: list[_Kept]) -> Iterator[list[_Kept]]:
         yield group
 
 
-def _entry(group: list[_Kept]) -> Entry:
+def _build_entry(group: list[_PendingPiece]) -> JournalEntry:
     first = group[0]
-    odd = {
-        number: [kept.solved.asked_again, kept.solved.failures, kept.solved.alive]
-        for number, kept in enumerate(group)
-        if kept.solved.asked_again or not kept.solved.alive
+    unusual_pieces = {
+        number: [pending_piece.result.repeated_rows, pending_piece.result.failures, pending_piece.result.alive]
+        for number, pending_piece in enumerate(group)
+        if pending_piece.result.repeated_rows or not pending_piece.result.alive
     }
-    known = first.solved.known
-    sizes = [len(kept.solved.outputs) for kept in group]
+    traits = first.result.traits
+    sizes = [len(pending_piece.result.outputs) for pending_piece in group]
     about = {
         "state": first.state,
         "sizes": sizes,
-        "odd": odd,
-        "known": [known.labels, known.score_kind],
+        "odd": unusual_pieces,
+        "known": [traits.labels, traits.score_kind],
     }
-    payload = pack(Outputs.concat([kept.solved.outputs for kept in group]))
-    return Entry(first.ask, first.piece, len(group), sum(sizes), first.fingerprint, payload, about)
+    payload = pack_outputs(Outputs.concat([pending_piece.result.outputs for pending_piece in group]))
+    return JournalEntry(first.ask, first.piece, len(group), sum(sizes), first.fingerprint, payload, about)
 
 
-def _solved(entry: Entry) -> dict[int, Solved]:
+def _read_pieces(entry: JournalEntry) -> dict[int, SolvedPiece]:
     """Return the pieces of an entry by their numbers."""
-    outputs, start, found = unpack(entry.payload), 0, {}
-    known = Known(*entry.about["known"])
+    outputs, start, pieces = unpack_outputs(entry.payload), 0, {}
+    traits = SystemTraits(*entry.about["known"])
     for number, size in enumerate(entry.about["sizes"]):
-        again, failures, alive = entry.about["odd"].get(str(number), (0, 0, True))
+        repeated_rows, failures, alive = entry.about["odd"].get(str(number), (0, 0, True))
         part = outputs.take(slice(start, start + size))
-        found[entry.first + number] = Solved(part, again, failures, alive, known=known)
+        pieces[entry.first + number] = SolvedPiece(part, repeated_rows, failures, alive, traits=traits)
         start += size
-    return found
+    return pieces
 
 
-def _fingerprint(batch: Batch, scores: Wanted) -> str:
+def _compute_fingerprint(batch: Batch, scores: ScoreRequest) -> str:
     digest = hashlib.sha256(f"{len(batch)} {scores} ".encode())
     if isinstance(batch, Points):
         digest.update(batch.codes.tobytes(order="F"))
@@ -194,6 +197,6 @@ def _fingerprint(batch: Batch, scores: Wanted) -> str:
     return digest.hexdigest()
 
 
-def _state(rng: np.random.Generator) -> str:
+def _format_state(rng: np.random.Generator) -> str:
     """Return the state of a source of randomness as text."""
     return json.dumps(rng.bit_generator.state, default=lambda value: value.tolist())

@@ -13,31 +13,31 @@ from weakref import WeakValueDictionary
 
 from ..errors import StoreError
 
-FRESH = 120.0  # seconds for which a sign of life from another host counts
-AHEAD = 24 * 3600.0  # seconds that the clock of another host may be ahead
+MAX_HEARTBEAT_AGE_SECONDS = 120.0  # seconds for which a sign of life from another host counts
+MAX_CLOCK_LEAD_SECONDS = 24 * 3600.0  # seconds that the clock of another host may be ahead
 
 
 class Owner:
     """One owner of runs, known by a random word; alive as long as its store is, and the process."""
 
     def __init__(self) -> None:
-        self.word = secrets.token_hex(16)
-        self.held: set[int] = set()
-        _HERE[self.word] = self
+        self.token = secrets.token_hex(16)
+        self.run_ids: set[int] = set()
+        _LOCAL_OWNERS[self.token] = self
 
-    def record(self) -> dict[str, Any]:
+    def to_record(self) -> dict[str, Any]:
         """Return what the row of a run says of its owner."""
         pid = os.getpid()
-        about = {"owner": self.word, "host": socket.gethostname(), "pid": pid, "born": born_at(pid)}
-        return about | {"heartbeat": time.time()}
+        record = {"owner": self.token, "host": socket.gethostname(), "pid": pid, "born": read_start_time(pid)}
+        return record | {"heartbeat": time.time()}
 
 
 #: the owners of this process: without them a run that ended by an error of its store, which could then not be told,
 #: would be ours for as long as this process lasts
-_HERE: WeakValueDictionary[str, Owner] = WeakValueDictionary()
+_LOCAL_OWNERS: WeakValueDictionary[str, Owner] = WeakValueDictionary()
 
 
-def refuse_if_alive(row: Mapping[str, Any]) -> None:
+def reject_live_run(row: Mapping[str, Any]) -> None:
     """Raise if somebody is at work on a run."""
     if row["state"] == "running" and is_alive(row):
         raise StoreError(
@@ -49,17 +49,20 @@ def refuse_if_alive(row: Mapping[str, Any]) -> None:
 def is_alive(row: Mapping[str, Any]) -> bool:
     """Tell whether the owner of a run lives: by its process here, by its last sign of life elsewhere."""
     if row["host"] == socket.gethostname():
-        born = born_at(row["pid"])
-        same = born is not None and born in (row["born"], "")  # or another process has got its number
-        if row["pid"] == os.getpid() and same:
-            owner = _HERE.get(row["owner"])
-            return owner is not None and row["id"] in owner.held
+        start_time = read_start_time(row["pid"])
+        is_same_process = start_time is not None and start_time in (
+            row["born"],
+            "",
+        )  # or another process has got its number
+        if row["pid"] == os.getpid() and is_same_process:
+            owner = _LOCAL_OWNERS.get(row["owner"])
+            return owner is not None and row["id"] in owner.run_ids
         if os.name == "posix":
-            return same
-    return -AHEAD < time.time() - row["heartbeat"] < FRESH
+            return is_same_process
+    return -MAX_CLOCK_LEAD_SECONDS < time.time() - row["heartbeat"] < MAX_HEARTBEAT_AGE_SECONDS
 
 
-def born_at(pid: int) -> str | None:
+def read_start_time(pid: int) -> str | None:
     """Return when a process was started, "" where nobody tells, None where there is none."""
     if os.name != "posix":
         return ""

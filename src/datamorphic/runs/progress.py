@@ -12,17 +12,17 @@ import time
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
-PATIENCE = 2.0  # seconds before anything is shown
-LULL = 10.0  # seconds between lines on a terminal that only takes lines
-SETTLED = 1.0  # seconds of watching before a guess at the rest is worth anything
+SILENT_SECONDS = 2.0  # seconds before anything is shown
+LINE_INTERVAL_SECONDS = 10.0  # seconds between lines on a terminal that only takes lines
+MIN_ESTIMATE_SECONDS = 1.0  # seconds of watching before a guess at the rest is worth anything
 
 
-def plain_terminal() -> bool:
+def is_plain_terminal() -> bool:
     """Tell whether escape codes are unwelcome: $NO_COLOR is set, or the terminal is said to be dumb."""
     return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM", "").lower() in ("dumb", "unknown")
 
 
-def told_time(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return a time in words, no more precise than a guess is.
 
     Examples
@@ -30,10 +30,10 @@ def told_time(seconds: float) -> str:
     >>> told_time(0.3), told_time(42.4), told_time(100), told_time(5000)
     ('1 s', '42 s', '1 min 40 s', '1 h 23 min')
     """
-    whole = max(1, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
+    total_seconds = max(1, round(seconds))
+    if total_seconds < 60:
+        return f"{total_seconds} s"
+    minutes, rest = divmod(total_seconds, 60)
     if minutes < 60:
         return f"{minutes} min {rest} s" if rest and minutes < 10 else f"{minutes} min"
     return f"{minutes // 60} h {minutes % 60} min"
@@ -45,68 +45,73 @@ class Progress:
     One at a time: what is part of something that is shown already is not shown beside it.
     """
 
-    _shown: ClassVar[Progress | None] = None
+    _active: ClassVar[Progress | None] = None
 
     def __init__(self, name: str, wanted: bool | None = None) -> None:
         self._name = name
         self._wanted = sys.stderr is not None and sys.stderr.isatty() if wanted is None else wanted
-        self._began = time.monotonic()
-        self._first: tuple[float, float] | None = (
+        self._started_at = time.monotonic()
+        self._first_progress: tuple[float, float] | None = (
             None  # when the share that is done was first known, and the share
         )
-        self._said = -LULL
+        self._last_line_time = -LINE_INTERVAL_SECONDS
         self._bar: Any = None
         self._task: Any = None
 
     def __enter__(self) -> Self:
         return self
 
-    def show(self, text: str, done: float | None = None) -> None:
+    def show(self, text: str, share_done: float | None = None) -> None:
         """Show what is going on, and the share of the work that is done if that is known."""
         now = time.monotonic()
-        if done is not None and self._first is None:
-            self._first = now, done
-        if not self._wanted or now - self._began < PATIENCE or Progress._shown not in (None, self):
+        if share_done is not None and self._first_progress is None:
+            self._first_progress = now, share_done
+        if not self._wanted or now - self._started_at < SILENT_SECONDS or Progress._active not in (None, self):
             return
-        Progress._shown = self
-        left = self._left(now, done)
+        Progress._active = self
+        time_left = self._format_time_left(now, share_done)
         description = f"{self._name}: {text}" if text else self._name
-        if plain_terminal():
-            if now - self._said >= LULL:
-                self._said = now
-                share = "" if done is None else f", {done:.0%} done"
-                sys.stderr.write(f"{description}{share}{left and f', {left}'}\n")
+        if is_plain_terminal():
+            if now - self._last_line_time >= LINE_INTERVAL_SECONDS:
+                self._last_line_time = now
+                share_text = "" if share_done is None else f", {share_done:.0%} done"
+                sys.stderr.write(f"{description}{share_text}{time_left and f', {time_left}'}\n")
             return
         if self._bar is None:
             self._start()
-        total = None if done is None else 1.0
+        total = None if share_done is None else 1.0
         self._bar.update(
-            self._task, completed=done or 0.0, total=total, description=description, left=left, refresh=True
+            self._task,
+            completed=share_done or 0.0,
+            total=total,
+            description=description,
+            left=time_left,
+            refresh=True,
         )
 
-    def _left(self, now: float, done: float | None) -> str:
+    def _format_time_left(self, now: float, share_done: float | None) -> str:
         """Return how long it will still take, judged by what was done since that is known; nothing if it is not."""
-        if done is None or self._first is None:
+        if share_done is None or self._first_progress is None:
             return ""
-        since, before = self._first
-        if now - since < SETTLED or done <= before:
+        first_time, first_share = self._first_progress
+        if now - first_time < MIN_ESTIMATE_SECONDS or share_done <= first_share:
             return ""
-        return f"about {told_time((now - since) * max(0.0, 1 - done) / (done - before))} left"
+        return f"about {format_duration((now - first_time) * max(0.0, 1 - share_done) / (share_done - first_share))} left"
 
     def _start(self) -> None:
-        self._bar, self._task = _bar(self._name, self._wanted)
+        self._bar, self._task = _make_bar(self._name, self._wanted)
         self._bar.start()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if Progress._shown is self:
-            Progress._shown = None
+        if Progress._active is self:
+            Progress._active = None
         if self._bar is not None:
             self._bar.stop()
 
 
-class Clock:
+class TimedProgress:
     """Progress of something that does not tell how far it is, but takes about as long every time.
 
     Parameters
@@ -117,17 +122,21 @@ class Clock:
         How many seconds it takes.
     """
 
-    def __init__(self, name: str, usually: float | None = None) -> None:
-        self._shown = Progress(name)
-        self._usually = usually
-        self._over = threading.Event()
+    def __init__(self, name: str, expected_seconds: float | None = None) -> None:
+        self._progress = Progress(name)
+        self._expected_seconds = expected_seconds
+        self._stop_event = threading.Event()
         self._thread = threading.Thread(target=self._tick, daemon=True)
 
     def _tick(self) -> None:
-        began = time.monotonic()
-        while not self._over.wait(0.5):
-            share = None if self._usually is None else (time.monotonic() - began) / self._usually
-            self._shown.show("", share if share is not None and share < 1 else None)
+        started_at = time.monotonic()
+        while not self._stop_event.wait(0.5):
+            share = (
+                None
+                if self._expected_seconds is None
+                else (time.monotonic() - started_at) / self._expected_seconds
+            )
+            self._progress.show("", share if share is not None and share < 1 else None)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -136,17 +145,17 @@ class Clock:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._over.set()
+        self._stop_event.set()
         self._thread.join()
-        self._shown.__exit__(kind, error, trace)
+        self._progress.__exit__(kind, error, trace)
 
 
-def _bar(name: str, wanted: bool) -> tuple[Any, Any]:
+def _make_bar(name: str, wanted: bool) -> tuple[Any, Any]:
     from rich.console import Console
     from rich.progress import BarColumn, SpinnerColumn, TextColumn
     from rich.progress import Progress as Bar
 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
-    left = TextColumn("{task.fields[left]}", markup=False)
-    bar = Bar(*columns, left, console=Console(stderr=True, force_terminal=wanted), transient=True)
+    time_left_column = TextColumn("{task.fields[left]}", markup=False)
+    bar = Bar(*columns, time_left_column, console=Console(stderr=True, force_terminal=wanted), transient=True)
     return bar, bar.add_task(name, total=None, left="")

@@ -9,158 +9,164 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
-from .._checks import is_number, redacted
+from .._checks import is_number, redact
 from ..errors import StoreError
-from .artifacts import FOLDER, Artifact, is_place_of
+from .artifacts import FOLDER_PATTERN, Artifact, is_in_run_folder
 from .documents import DAMAGED
 from .owners import is_alive
-from .run import Entry, Run
+from .run import JournalEntry, Run
 
-LATEST = 1e10  # seconds since 1970, in the year 2286: no run began later, or takes longer
-STATES = ("running", "finished", "interrupted", "failed")
+MAX_TIME_SECONDS = 1e10  # seconds since 1970, in the year 2286: no run began later, or takes longer
+RUN_STATES = ("running", "finished", "interrupted", "failed")
 
-Check = Callable[[Any], bool]
+ColumnCheck = Callable[[Any], bool]
 #: for each column what its values must be, and what to read where they are not
-Columns = Mapping[str, tuple[Check, Callable[[], Any]]]
+RowSchema = Mapping[str, tuple[ColumnCheck, Callable[[], Any]]]
 
 
-def _text(value: Any) -> bool:
+def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _count(value: Any) -> bool:
+def _is_count(value: Any) -> bool:
     return isinstance(value, int) and 0 <= value < 2**63
 
 
-def _seconds(value: Any) -> bool:
-    return is_number(value) and 0 <= value < LATEST
+def _is_seconds(value: Any) -> bool:
+    return is_number(value) and 0 <= value < MAX_TIME_SECONDS
 
 
-def _mapping(value: Any) -> bool:
+def _is_mapping(value: Any) -> bool:
     return isinstance(value, dict)
 
 
-def _or_null(check: Check) -> Check:
+def _allow_null(check: ColumnCheck) -> ColumnCheck:
     return lambda value: value is None or check(value)
 
 
-def _null() -> None:
+def _make_null() -> None:
     return None
 
 
-RUN: Columns = {
-    "id": (_count, int),
-    "verb": (_text, str),
-    "system": (_text, str),
-    "state": (lambda value: value in STATES, str),
-    "started": (_seconds, float),
-    "ended": (_or_null(_seconds), _null),
-    "seconds": (_seconds, float),
-    "seed": (lambda value: value is not DAMAGED, _null),
-    "parameters": (lambda value: _mapping(value) and _mapping(value.get("words") or {}), dict),
-    "versions": (_mapping, dict),
-    "environment": (_mapping, dict),
-    "model_hash": (_or_null(_text), _null),
-    "data_hash": (_or_null(_text), _null),
-    "done": (_or_null(lambda value: is_number(value) and math.isfinite(value)), _null),
-    "runs": (_count, int),
-    "calls": (_count, int),
-    "summary": (_mapping, dict),
-    "message": (_text, str),
-    "folder": (lambda value: _text(value) and FOLDER.fullmatch(value) is not None, str),
-    "owner": (_text, str),
-    "host": (_text, str),
-    "pid": (lambda value: _count(value) and 0 < value < 2**32, int),
-    "born": (_or_null(_text), _null),
-    "heartbeat": (_seconds, float),
+RUN_SCHEMA: RowSchema = {
+    "id": (_is_count, int),
+    "verb": (_is_text, str),
+    "system": (_is_text, str),
+    "state": (lambda value: value in RUN_STATES, str),
+    "started": (_is_seconds, float),
+    "ended": (_allow_null(_is_seconds), _make_null),
+    "seconds": (_is_seconds, float),
+    "seed": (lambda value: value is not DAMAGED, _make_null),
+    "parameters": (lambda value: _is_mapping(value) and _is_mapping(value.get("words") or {}), dict),
+    "versions": (_is_mapping, dict),
+    "environment": (_is_mapping, dict),
+    "model_hash": (_allow_null(_is_text), _make_null),
+    "data_hash": (_allow_null(_is_text), _make_null),
+    "done": (_allow_null(lambda value: is_number(value) and math.isfinite(value)), _make_null),
+    "runs": (_is_count, int),
+    "calls": (_is_count, int),
+    "summary": (_is_mapping, dict),
+    "message": (_is_text, str),
+    "folder": (lambda value: _is_text(value) and FOLDER_PATTERN.fullmatch(value) is not None, str),
+    "owner": (_is_text, str),
+    "host": (_is_text, str),
+    "pid": (lambda value: _is_count(value) and 0 < value < 2**32, int),
+    "born": (_allow_null(_is_text), _make_null),
+    "heartbeat": (_is_seconds, float),
 }
-ENTRY: Columns = {
-    "ask": (_count, int),
-    "first": (_count, int),
-    "pieces": (_count, int),
-    "rows": (_count, int),
-    "fingerprint": (_text, str),
+ENTRY_SCHEMA: RowSchema = {
+    "ask": (_is_count, int),
+    "first": (_is_count, int),
+    "pieces": (_is_count, int),
+    "rows": (_is_count, int),
+    "fingerprint": (_is_text, str),
     "payload": (lambda value: isinstance(value, bytes), bytes),
-    "about": (_mapping, dict),
+    "about": (_is_mapping, dict),
 }
-ARTIFACT: Columns = {
-    "name": (_text, str),
-    "path": (_text, str),
-    "sha256": (lambda value: _text(value) and re.fullmatch("[0-9a-f]{64}", value) is not None, str),
-    "bytes": (_count, int),
-    "rows": (_count, int),
-    "root": (_or_null(_text), _null),
-    "host": (_or_null(_text), _null),
+ARTIFACT_SCHEMA: RowSchema = {
+    "name": (_is_text, str),
+    "path": (_is_text, str),
+    "sha256": (lambda value: _is_text(value) and re.fullmatch("[0-9a-f]{64}", value) is not None, str),
+    "bytes": (_is_count, int),
+    "rows": (_is_count, int),
+    "root": (_allow_null(_is_text), _make_null),
+    "host": (_allow_null(_is_text), _make_null),
 }
-FAILURE: Columns = {
-    "id": (_count, int),
-    "system": (_text, str),
-    "relation": (_text, str),
-    "case": (_mapping, dict),
-    "verdict": (_text, str),
-    "message": (_text, str),
-    "first_seen": (_seconds, float),
-    "last_seen": (_seconds, float),
-    "times": (_count, int),
-    "run": (_or_null(_count), _null),
+FAILURE_SCHEMA: RowSchema = {
+    "id": (_is_count, int),
+    "system": (_is_text, str),
+    "relation": (_is_text, str),
+    "case": (_is_mapping, dict),
+    "verdict": (_is_text, str),
+    "message": (_is_text, str),
+    "first_seen": (_is_seconds, float),
+    "last_seen": (_is_seconds, float),
+    "times": (_is_count, int),
+    "run": (_allow_null(_is_count), _make_null),
 }
 
 
-def typed(row: Mapping[Any, Any], columns: Columns) -> tuple[dict[str, Any], list[str]]:
+def coerce_row(row: Mapping[Any, Any], columns: RowSchema) -> tuple[dict[str, Any], list[str]]:
     """Return a row whose values have the types they must have, and the names of the columns that had others."""
-    wrong = [name for name, (fits, _) in columns.items() if not fits(row[name])]
-    return {name: default() if name in wrong else row[name] for name, (_, default) in columns.items()}, wrong
+    damaged_columns = [name for name, (is_valid, _) in columns.items() if not is_valid(row[name])]
+    return {
+        name: default() if name in damaged_columns else row[name] for name, (_, default) in columns.items()
+    }, damaged_columns
 
 
-def damaged(which: str, wrong: list[str], remedy: str) -> StoreError:
+def build_damage_error(row_name: str, damaged_columns: list[str], remedy: str) -> StoreError:
     """Return the error for a row that cannot be what was written."""
-    told = ", ".join(map(repr, wrong))
+    column_list = ", ".join(map(repr, damaged_columns))
     return StoreError(
-        redacted(f"The row of {which} in the run store is damaged or not ours: {told} cannot be so. {remedy}")
+        redact(
+            f"The row of {row_name} in the run store is damaged or not ours: {column_list} cannot be so. {remedy}"
+        )
     )
 
 
-def run_of(row: Mapping[Any, Any], verdicts: list[Any], files: list[Mapping[Any, Any]]) -> tuple[Run, list[str]]:
+def parse_run(
+    row: Mapping[Any, Any], verdicts: list[Any], files: list[Mapping[Any, Any]]
+) -> tuple[Run, list[str]]:
     """Return what can be read of a run, and what of it is damaged."""
-    values, wrong = typed(row, RUN)
-    artifacts = [artifact_of(each, values["folder"]) for each in files]
-    if not all(map(_mapping, verdicts)):
-        wrong.append("verdicts")
+    values, damaged_columns = coerce_row(row, RUN_SCHEMA)
+    artifacts = [parse_artifact(file_row, values["folder"]) for file_row in files]
+    if not all(map(_is_mapping, verdicts)):
+        damaged_columns.append("verdicts")
     if None in artifacts:
-        wrong.append("artifacts")
+        damaged_columns.append("artifacts")
     state = values["state"]
-    if wrong:
+    if damaged_columns:
         state = "damaged"
     elif state == "running" and not is_alive(values):
         state = "killed"
-    about = {
+    updates = {
         "state": state,
-        "started": moment(values["started"]),
-        "ended": None if values["ended"] is None else moment(values["ended"]),
-        "verdicts": [each for each in verdicts if _mapping(each)],
-        "artifacts": [each for each in artifacts if each is not None],
+        "started": to_datetime(values["started"]),
+        "ended": None if values["ended"] is None else to_datetime(values["ended"]),
+        "verdicts": [verdict for verdict in verdicts if _is_mapping(verdict)],
+        "artifacts": [artifact for artifact in artifacts if artifact is not None],
     }
     names = {field.name for field in fields(Run)}
-    return Run(**{name: value for name, value in values.items() if name in names} | about), wrong
+    return Run(**{name: value for name, value in values.items() if name in names} | updates), damaged_columns
 
 
-def entry_of(row: Mapping[Any, Any]) -> Entry:
+def parse_entry(row: Mapping[Any, Any]) -> JournalEntry:
     """Return an entry of a journal, or raise."""
-    values, wrong = typed(row, ENTRY)
-    if wrong:
-        which = f"run {row['run']}, question {row['ask']!r}, piece {row['first']!r}"
-        raise damaged(which, wrong, "Its run cannot go on: start a new one.")
-    return Entry(**values)
+    values, damaged_columns = coerce_row(row, ENTRY_SCHEMA)
+    if damaged_columns:
+        row_name = f"run {row['run']}, question {row['ask']!r}, piece {row['first']!r}"
+        raise build_damage_error(row_name, damaged_columns, "Its run cannot go on: start a new one.")
+    return JournalEntry(**values)
 
 
-def artifact_of(row: Mapping[Any, Any], folder: str) -> Artifact | None:
+def parse_artifact(row: Mapping[Any, Any], folder: str) -> Artifact | None:
     """Return a file of a run, None for one that is damaged or lies elsewhere than in the folder of the run."""
-    values, wrong = typed(row, ARTIFACT)
+    values, damaged_columns = coerce_row(row, ARTIFACT_SCHEMA)
     del values["host"]
     artifact = Artifact(**values)
-    return None if wrong or not is_place_of(artifact, folder) else artifact
+    return None if damaged_columns or not is_in_run_folder(artifact, folder) else artifact
 
 
-def moment(seconds: float) -> datetime:
+def to_datetime(seconds: float) -> datetime:
     """Return a time of the store as one with a time zone."""
     return datetime.fromtimestamp(seconds, UTC)

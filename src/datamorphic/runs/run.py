@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from .._checks import jsonable
+from .._checks import to_jsonable
 from .artifacts import Artifact
 
 
 @dataclass(frozen=True)
-class Entry:
+class JournalEntry:
     """Answered pieces of one question, as the journal of a run keeps them.
 
     Attributes
@@ -71,5 +71,7 @@ class Run:
     def to_json(self) -> dict[str, Any]:
         """Return the run as JSON has it, times in ISO 8601, None for numbers that are none."""
         ended = self.ended and self.ended.isoformat()
-        told: dict[str, Any] = jsonable(asdict(self) | {"started": self.started.isoformat(), "ended": ended})
-        return told
+        document: dict[str, Any] = to_jsonable(
+            asdict(self) | {"started": self.started.isoformat(), "ended": ended}
+        )
+        return document

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import DatamorphicError, Interrupted, StoreError
-from .identity import data_hash, model_hash
+from .identity import compute_data_hash, compute_model_hash
 from .journal import RunJournal
-from .store import Run, Store, safe
-from .versions import versions
+from .store import Run, Store, to_safe_json_value
+from .versions import read_versions
 
 
 class Session:
@@ -58,21 +58,25 @@ class Session:
         engine: str = "serial",
     ) -> None:
         self.store, self.resumed = store, resume is not None
-        self._ended, self._began = False, time.monotonic()
-        hashes = {"model_hash": model_hash(model), "data_hash": data_hash(seeds)}
-        spent = 0.0
+        self._ended, self._started_at = False, time.monotonic()
+        hashes = {"model_hash": compute_model_hash(model), "data_hash": compute_data_hash(seeds)}
+        earlier_seconds = 0.0
         if resume is None:
-            about: dict[str, Any] = {"versions": versions(), "environment": environment(engine), **hashes}
-            self.run = store.begin(verb, system, parameters, seed=seed, **about)
+            details: dict[str, Any] = {
+                "versions": read_versions(),
+                "environment": describe_environment(engine),
+                **hashes,
+            }
+            self.run = store.begin(verb, system, parameters, seed=seed, **details)
         else:
-            _check_same(store.run(resume), verb, parameters, seed, hashes)
-            before = store.claim(resume)
-            self.run, spent = before.id, before.seconds
-        self.journal = None if rng is None else RunJournal(store, self.run, rng, spent)
+            _validate_same_run(store.run(resume), verb, parameters, seed, hashes)
+            earlier_run = store.claim(resume)
+            self.run, earlier_seconds = earlier_run.id, earlier_run.seconds
+        self.journal = None if rng is None else RunJournal(store, self.run, rng, earlier_seconds)
 
     @property
     def _seconds(self) -> float:
-        return time.monotonic() - self._began if self.journal is None else self.journal.seconds
+        return time.monotonic() - self._started_at if self.journal is None else self.journal.seconds
 
     def finish(
         self,
@@ -103,24 +107,24 @@ class Session:
     ) -> None:
         try:
             if error is not None and not self._ended:
-                self._end(error)
+                self._record_error(error)
         finally:
             self.store.release(self.run)
 
-    def _end(self, error: BaseException) -> None:
+    def _record_error(self, error: BaseException) -> None:
         """Enter why the run did not come to its end, if the store can be written at all."""
         by_user = isinstance(error, KeyboardInterrupt | Interrupted)
-        told = str(error) if isinstance(error, DatamorphicError) else type(error).__name__
+        reason = str(error) if isinstance(error, DatamorphicError) else type(error).__name__
         with suppress(StoreError):  # it would say less than the error that ended the run
             self.store.finish(
                 self.run,
                 "interrupted" if by_user else "failed",
-                message="stopped by the user" if by_user else told,
+                message="stopped by the user" if by_user else reason,
                 seconds=self._seconds,
             )
 
 
-def environment(engine: str) -> dict[str, Any]:
+def describe_environment(engine: str) -> dict[str, Any]:
     """Return what is worth knowing of where a run is made; no variables of the environment, which hold secrets."""
     return {
         "platform": platform.platform(),
@@ -131,26 +135,32 @@ def environment(engine: str) -> dict[str, Any]:
     }
 
 
-def _check_same(
-    before: Run, verb: str, parameters: Mapping[str, Any], seed: Any, hashes: Mapping[str, str | None]
+def _validate_same_run(
+    earlier_run: Run, verb: str, parameters: Mapping[str, Any], seed: Any, hashes: Mapping[str, str | None]
 ) -> None:
     """Raise if a run would go on as another one."""
-    if before.verb != verb:
-        raise StoreError(f"Run {before.id} is of the verb {before.verb!r}, not {verb!r}.")
-    other = [name for name, value in safe(dict(parameters)).items() if before.parameters.get(name) != value]
-    if before.seed != seed:
-        other.insert(0, "seed")
-    if other:
-        told = ", ".join(f"{name}={before.parameters.get(name, before.seed)!r}" for name in other[:4])
-        raise StoreError(
-            f"Run {before.id} was begun with other arguments: {told}. Give these, or start a new run."
+    if earlier_run.verb != verb:
+        raise StoreError(f"Run {earlier_run.id} is of the verb {earlier_run.verb!r}, not {verb!r}.")
+    changed_names = [
+        name
+        for name, value in to_safe_json_value(dict(parameters)).items()
+        if earlier_run.parameters.get(name) != value
+    ]
+    if earlier_run.seed != seed:
+        changed_names.insert(0, "seed")
+    if changed_names:
+        earlier_arguments = ", ".join(
+            f"{name}={earlier_run.parameters.get(name, earlier_run.seed)!r}" for name in changed_names[:4]
         )
-    for what, now in hashes.items():
-        then = getattr(before, what)
-        if then != now:
-            thing = what.partition("_")[0]
-            verb_form = "have" if thing == "data" else "has"
+        raise StoreError(
+            f"Run {earlier_run.id} was begun with other arguments: {earlier_arguments}. Give these, or start a new run."
+        )
+    for hash_name, current_hash in hashes.items():
+        earlier_hash = getattr(earlier_run, hash_name)
+        if earlier_hash != current_hash:
+            noun = hash_name.partition("_")[0]
+            verb_form = "have" if noun == "data" else "has"
             raise StoreError(
-                f"The {thing} {verb_form} changed since run {before.id} began: it can go on only with the same. "
+                f"The {noun} {verb_form} changed since run {earlier_run.id} began: it can go on only with the same. "
                 "Start a new run."
             )

@@ -15,19 +15,19 @@ from sqlalchemy.engine import URL, Connection, Dialect, Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.types import TypeDecorator
 
-from .._checks import optional_import, redacted
+from .._checks import import_optional, redact
 from ..errors import StoreError
 from . import trouble
-from .documents import canonical, parsed
-from .trouble import OTHER_STORE, in_our_words, is_away, is_busy
+from .documents import parse_document, to_canonical_json
+from .trouble import OTHER_STORE_HINT, is_away, is_busy, to_store_error
 
 T = TypeVar("T")
 
-NAP = 5.0  # of them, at a time within SQLite, where Ctrl-C is not heard
-FIRST_COME = 0x64_61_74_61_6D_6F_72_70  # the advisory lock under which PostgreSQL's tables are made
+SQLITE_WAIT_SECONDS = 5.0  # of them, at a time within SQLite, where Ctrl-C is not heard
+MIGRATION_LOCK_ID = 0x64_61_74_61_6D_6F_72_70  # the advisory lock under which PostgreSQL's tables are made
 
 
-class Words(TypeDecorator[str]):
+class SafeText(TypeDecorator[str]):
     """Text that every database takes: NUL and lone surrogates are spelt out."""
 
     impl = sa.Text
@@ -38,7 +38,7 @@ class Words(TypeDecorator[str]):
         return None if value is None else value.encode(errors="backslashreplace").decode().replace("\0", "\\x00")
 
 
-class Json(TypeDecorator[Any]):
+class JsonText(TypeDecorator[Any]):
     """JSON as ASCII text: PostgreSQL's own type refuses NaN and NUL."""
 
     impl = sa.Text
@@ -46,14 +46,14 @@ class Json(TypeDecorator[Any]):
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str:
         """Write JSON."""
-        return canonical(value)
+        return to_canonical_json(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         """Read JSON."""
-        return None if value is None else parsed(value)
+        return None if value is None else parse_document(value)
 
 
-class Bytes(sa.LargeBinary):
+class RawBytes(sa.LargeBinary):
     """Bytes as they come: SQLAlchemy would make bytes of whatever SQLite has there, and fail or fill the memory."""
 
     def result_processor(self, dialect: Dialect, coltype: Any) -> None:
@@ -65,7 +65,7 @@ class Bytes(sa.LargeBinary):
 TABLES = sa.MetaData()
 
 
-def _run() -> sa.Column[int]:
+def _make_run_column() -> sa.Column[int]:
     return sa.Column("run", sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
 
 
@@ -74,72 +74,72 @@ runs = sa.Table(
     "runs",
     TABLES,
     sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("verb", Words, nullable=False),
-    sa.Column("system", Words, nullable=False),
-    sa.Column("state", Words, nullable=False),
+    sa.Column("verb", SafeText, nullable=False),
+    sa.Column("system", SafeText, nullable=False),
+    sa.Column("state", SafeText, nullable=False),
     sa.Column("started", sa.Double, nullable=False),
     sa.Column("ended", sa.Double),
     sa.Column("seconds", sa.Double, nullable=False),
-    sa.Column("seed", Json, nullable=False),
-    sa.Column("parameters", Json, nullable=False),
-    sa.Column("versions", Json, nullable=False),
-    sa.Column("environment", Json, nullable=False),
-    sa.Column("model_hash", Words),
-    sa.Column("data_hash", Words),
+    sa.Column("seed", JsonText, nullable=False),
+    sa.Column("parameters", JsonText, nullable=False),
+    sa.Column("versions", JsonText, nullable=False),
+    sa.Column("environment", JsonText, nullable=False),
+    sa.Column("model_hash", SafeText),
+    sa.Column("data_hash", SafeText),
     sa.Column("done", sa.Double),
     sa.Column("runs", sa.BigInteger, nullable=False),
     sa.Column("calls", sa.BigInteger, nullable=False),
-    sa.Column("summary", Json, nullable=False),
-    sa.Column("message", Words, nullable=False),
-    sa.Column("folder", Words, nullable=False),  # of its files, below the store's
-    sa.Column("owner", Words, nullable=False),  # a random word that only the process at work knows
-    sa.Column("host", Words, nullable=False),
+    sa.Column("summary", JsonText, nullable=False),
+    sa.Column("message", SafeText, nullable=False),
+    sa.Column("folder", SafeText, nullable=False),  # of its files, below the store's
+    sa.Column("owner", SafeText, nullable=False),  # a random word that only the process at work knows
+    sa.Column("host", SafeText, nullable=False),
     sa.Column("pid", sa.BigInteger, nullable=False),
-    sa.Column("born", Words),  # when that process was started, in the words of its system
+    sa.Column("born", SafeText),  # when that process was started, in the words of its system
     sa.Column("heartbeat", sa.Double, nullable=False),
     sqlite_autoincrement=True,  # the number of a removed run is not given again
 )
 answers = sa.Table(
     "answers",
     TABLES,
-    _run(),
+    _make_run_column(),
     sa.Column("ask", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("first", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("pieces", sa.BigInteger, nullable=False),
     sa.Column("rows", sa.BigInteger, nullable=False),
-    sa.Column("fingerprint", Words, nullable=False),
-    sa.Column("payload", Bytes, nullable=False),
-    sa.Column("about", Json, nullable=False),
+    sa.Column("fingerprint", SafeText, nullable=False),
+    sa.Column("payload", RawBytes, nullable=False),
+    sa.Column("about", JsonText, nullable=False),
 )
 verdicts = sa.Table(
     "verdicts",
     TABLES,
-    _run(),
+    _make_run_column(),
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("verdict", Json, nullable=False),
+    sa.Column("verdict", JsonText, nullable=False),
 )
 artifacts = sa.Table(
     "artifacts",
     TABLES,
-    _run(),
-    sa.Column("name", Words, primary_key=True),
-    sa.Column("path", Words, nullable=False),  # below the store's folder of files
-    sa.Column("sha256", Words, nullable=False),
+    _make_run_column(),
+    sa.Column("name", SafeText, primary_key=True),
+    sa.Column("path", SafeText, nullable=False),  # below the store's folder of files
+    sa.Column("sha256", SafeText, nullable=False),
     sa.Column("bytes", sa.BigInteger, nullable=False),
     sa.Column("rows", sa.BigInteger, nullable=False),
-    sa.Column("host", Words),  # that alone has the file; NULL where the folder is shared
-    sa.Column("root", Words),  # the folder of files when it was written, without secrets; NULL in schema 1
+    sa.Column("host", SafeText),  # that alone has the file; NULL where the folder is shared
+    sa.Column("root", SafeText),  # the folder of files when it was written, without secrets; NULL in schema 1
 )
 failures = sa.Table(
     "failures",
     TABLES,
     sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("key", Words, nullable=False, unique=True),  # hash of system, relation and case
-    sa.Column("system", Words, nullable=False),
-    sa.Column("relation", Words, nullable=False),
-    sa.Column("case", Json, nullable=False),
-    sa.Column("verdict", Words, nullable=False),
-    sa.Column("message", Words, nullable=False),
+    sa.Column("key", SafeText, nullable=False, unique=True),  # hash of system, relation and case
+    sa.Column("system", SafeText, nullable=False),
+    sa.Column("relation", SafeText, nullable=False),
+    sa.Column("case", JsonText, nullable=False),
+    sa.Column("verdict", SafeText, nullable=False),
+    sa.Column("message", SafeText, nullable=False),
     sa.Column("first_seen", sa.Double, nullable=False),
     sa.Column("last_seen", sa.Double, nullable=False),
     sa.Column("times", sa.BigInteger, nullable=False),
@@ -174,95 +174,95 @@ class Database:
 
     def __init__(self, url: URL, reading: bool = False) -> None:
         self.file = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
-        self.name = redacted(str(self.file or url.set(query={}).render_as_string()))
+        self.name = redact(str(self.file or url.set(query={}).render_as_string()))
         self.largest_id = 2**63 - 1 if self.file else 2**31 - 1
         self._reached = False
         self._reading = reading
-        self._engine = self._attempt(lambda: self._connected(url))
+        self._engine = self._retry_while_busy(lambda: self._create_engine(url))
         try:
-            version = self._first_look()
+            version = self._detect_version()
             self._reached = self.file is None
             if version == 0 and reading:
                 raise StoreError(f"There are no runs in {self.name} yet.")
             if version < len(MIGRATIONS):
-                self._bring_up_to_date(version)
+                self._upgrade(version)
         except BaseException:
             self.close()
             raise
 
-    def _connected(self, url: URL) -> Engine:
+    def _create_engine(self, url: URL) -> Engine:
         if self.file is None:
-            return _postgresql(url)
-        return _sqlite(self.file, "mode=rw" if self._reading else "mode=rwc")
+            return _create_postgresql_engine(url)
+        return _create_sqlite_engine(self.file, "mode=rw" if self._reading else "mode=rwc")
 
-    def _first_look(self) -> int:
+    def _detect_version(self) -> int:
         """Return the version of the store. Where SQLite may make no file beside it, let it do without."""
         try:
-            return self.read(self._version)
+            return self.read(self._read_version)
         except StoreError:
             if not (self._reading and self.file) or _is_writable(self.file.parent) or _has_wal(self.file):
                 raise
         self.close()
-        self._engine = _sqlite(self.file, "immutable=1")
-        return self.read(self._version)
+        self._engine = _create_sqlite_engine(self.file, "immutable=1")
+        return self.read(self._read_version)
 
-    def _bring_up_to_date(self, version: int) -> None:
+    def _upgrade(self, version: int) -> None:
         try:
-            self._attempt(self._prepare)
-            self._attempt(lambda: self._within(self._migrate, writing=True))
+            self._retry_while_busy(self._enable_wal)
+            self._retry_while_busy(lambda: self._run_transaction(self._migrate, writing=True))
             return
         except StoreError as error:
             if not (self._reading and version):
                 raise
-            told = str(error)
+            reason = str(error)
         raise StoreError(
             f"The run store {self.name} was written by an earlier version of datamorphic (schema {version}, this one "
-            f"reads {len(MIGRATIONS)}) and cannot be brought up to date: {told} Whoever may write it can do so by "
+            f"reads {len(MIGRATIONS)}) and cannot be brought up to date: {reason} Whoever may write it can do so by "
             f"any command that opens it."
         )
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Return what `work` reads in a transaction."""
-        return self._attempt(lambda: self._within(work, writing=False))
+        return self._retry_while_busy(lambda: self._run_transaction(work, writing=False))
 
     def write(self, work: Callable[[Connection], T], run: int | None = None) -> T:
         """Do `work` in a transaction, and again if another process was in the way; `run` is for messages."""
         if self._reading:
             raise StoreError(f"The run store {self.name} was opened to be read, and is not written.")
-        return self._attempt(lambda: self._within(work, writing=True), run)
+        return self._retry_while_busy(lambda: self._run_transaction(work, writing=True), run)
 
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
 
-    def _within(self, work: Callable[[Connection], T], writing: bool) -> T:
+    def _run_transaction(self, work: Callable[[Connection], T], writing: bool) -> T:
         """Do `work` in a transaction; wait for a server that is being restarted."""
-        deadline = time.monotonic() + trouble.RETURN
+        deadline = time.monotonic() + trouble.MAX_SERVER_WAIT_SECONDS
         while True:
             sent = False
             try:
                 with self._engine.execution_options(writing=writing).begin() as connection:
-                    done = work(connection)
+                    result = work(connection)
                     sent = True  # once it was told to commit, nobody knows whether a server that is lost did so
-                return done
+                return result
             except sa.exc.DBAPIError as error:
                 if sent or not self._reached or not is_away(error) or time.monotonic() > deadline:
                     raise
             time.sleep(random.uniform(0.1, 0.5))
 
-    def _attempt(self, work: Callable[[], T], run: int | None = None) -> T:
-        deadline = time.monotonic() + trouble.PATIENCE
+    def _retry_while_busy(self, work: Callable[[], T], run: int | None = None) -> T:
+        deadline = time.monotonic() + trouble.MAX_LOCK_WAIT_SECONDS
         while True:
             try:
                 return work()
             except (SQLAlchemyError, sqlite3.Error, OSError) as error:
                 if not (is_busy(error) and time.monotonic() < deadline):
-                    told = in_our_words(error, self.name, run)
+                    store_error = to_store_error(error, self.name, run)
                     break
             time.sleep(random.uniform(0.01, 0.05))
-        raise told  # out here it has no context: a driver's error may hold what was sent to it
+        raise store_error  # out here it has no context: a driver's error may hold what was sent to it
 
-    def _prepare(self) -> None:
+    def _enable_wal(self) -> None:
         if self.file:
             connection = self._engine.raw_connection()
             try:
@@ -272,8 +272,8 @@ class Database:
 
     def _migrate(self, connection: Connection) -> None:
         if not self.file:
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(FIRST_COME)))
-        version = self._version(connection)  # again, now that nobody else can write
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(MIGRATION_LOCK_ID)))
+        version = self._read_version(connection)  # again, now that nobody else can write
         if version == 0:
             MIGRATIONS[0](connection)
             connection.execute(schema.insert().values(version=len(MIGRATIONS)))
@@ -282,27 +282,27 @@ class Database:
             step(connection)
         connection.execute(schema.update().values(version=len(MIGRATIONS)))
 
-    def _version(self, connection: Connection) -> int:
+    def _read_version(self, connection: Connection) -> int:
         """Return the version of the store, 0 for none yet; refuse what is not ours to write into."""
         names = set(sa.inspect(connection).get_table_names())
         if not {"schema", "runs"} <= names:
             # a server's database may have other tables
-            others = names if self.file else names & set(TABLES.tables)
-            if others:
+            foreign_tables = names if self.file else names & set(TABLES.tables)
+            if foreign_tables:
                 raise StoreError(
                     f"{self.name} is the database of some other program: it has a table "
-                    f"{min(others)!r}, but is no run store. Left as it is; {OTHER_STORE}."
+                    f"{min(foreign_tables)!r}, but is no run store. Left as it is; {OTHER_STORE_HINT}."
                 )
             return 0
         version = connection.scalar(sa.select(schema.c.version))
         if not isinstance(version, int):
             raise StoreError(
-                f"The run store {self.name} is damaged: it has no version. {OTHER_STORE.capitalize()}."
+                f"The run store {self.name} is damaged: it has no version. {OTHER_STORE_HINT.capitalize()}."
             )
         if version > len(MIGRATIONS):
             raise StoreError(
                 f"The run store {self.name} was written by a newer version of datamorphic (schema {version}, "
-                f"this one knows up to {len(MIGRATIONS)}). Upgrade datamorphic, or {OTHER_STORE}."
+                f"this one knows up to {len(MIGRATIONS)}). Upgrade datamorphic, or {OTHER_STORE_HINT}."
             )
         return version
 
@@ -316,22 +316,24 @@ def _has_wal(file: Path) -> bool:
     return wal.exists() and wal.stat().st_size > 0
 
 
-def _sqlite(file: Path, how: str) -> Engine:
+def _create_sqlite_engine(file: Path, mode: str) -> Engine:
     def connect() -> sqlite3.Connection:
         # check_same_thread: a pooled connection may be handed to another thread, one at a time
-        return sqlite3.connect(f"{file.as_uri()}?{how}", uri=True, timeout=NAP, check_same_thread=False)
+        return sqlite3.connect(
+            f"{file.as_uri()}?{mode}", uri=True, timeout=SQLITE_WAIT_SECONDS, check_same_thread=False
+        )
 
     engine = sa.create_engine("sqlite://", creator=connect, poolclass=sa.QueuePool, hide_parameters=True)
 
     @sa.event.listens_for(engine, "connect")
-    def _settle(connection: Any, _: Any) -> None:
+    def _configure_connection(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # sqlite3 begins no transactions: we do
         connection.text_factory = lambda text: text.decode(errors="replace")  # one bad sign is no reason to fail
         for pragma in ("foreign_keys=ON", "synchronous=NORMAL"):
             connection.execute(f"PRAGMA {pragma}")
 
     @sa.event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
+    def _begin_transaction(connection: Connection) -> None:
         # one that reads first and writes later could find that another wrote in between, and would have to give up
         writing = connection.get_execution_options().get("writing")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
@@ -339,8 +341,8 @@ def _sqlite(file: Path, how: str) -> Engine:
     return engine
 
 
-def _postgresql(url: URL) -> Engine:
-    optional_import("psycopg", "postgres", "A run store in PostgreSQL")
+def _create_postgresql_engine(url: URL) -> Engine:
+    import_optional("psycopg", "postgres", "A run store in PostgreSQL")
     if "connect_timeout" not in url.query:
         url = url.update_query_dict({"connect_timeout": "10"})
     return sa.create_engine(url, hide_parameters=True, pool_pre_ping=True, isolation_level="READ COMMITTED")

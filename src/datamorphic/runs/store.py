@@ -15,30 +15,30 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
-from .._checks import did_you_mean, one_of, redacted, whole_number
+from .._checks import redact, suggest_name, validate_choice, validate_integer
 from ..errors import StoreError
 from . import sql
-from .address import FILES_VARIABLE, STORE_VARIABLE, default_path, located, store_named
-from .artifacts import Artifact, Files, files_at, files_of_server
-from .documents import plain, safe
-from .owners import Owner, refuse_if_alive
-from .rows import RUN, artifact_of, damaged, entry_of, run_of, typed
-from .run import Entry, Run
+from .address import FILES_VARIABLE, STORE_VARIABLE, get_default_path, read_store_variable, resolve_store_url
+from .artifacts import Artifact, Files, open_files, open_server_files
+from .documents import to_json_value, to_safe_json_value
+from .owners import Owner, reject_live_run
+from .rows import RUN_SCHEMA, build_damage_error, coerce_row, parse_artifact, parse_entry, parse_run
+from .run import JournalEntry, Run
 from .sql import Database
 
 __all__ = [
     "FILES_VARIABLE",
     "STORE_VARIABLE",
     "Artifact",
-    "Entry",
+    "JournalEntry",
     "Run",
     "Store",
-    "default_path",
-    "safe",
-    "store_named",
+    "get_default_path",
+    "read_store_variable",
+    "to_safe_json_value",
 ]
 
-AT_ONCE = 16  # entries of a journal in memory
+JOURNAL_CHUNK_ENTRIES = 16  # entries of a journal in memory
 
 
 class Store:
@@ -73,9 +73,9 @@ class Store:
             Whether it is only read: nothing is made where there is no store, and the store may be one that this
             user may not write.
         """
-        address, folder = located(url, reading)
-        beside = address.get_backend_name() == "sqlite"
-        files = files_at(f"{address.database}.files") if beside else files_of_server(folder)
+        address, folder = resolve_store_url(url, reading)
+        is_sqlite = address.get_backend_name() == "sqlite"
+        files = open_files(f"{address.database}.files") if is_sqlite else open_server_files(folder)
         return cls(Database(address, reading), files)
 
     def __enter__(self) -> Store:
@@ -89,7 +89,7 @@ class Store:
 
     def close(self) -> None:
         """Close the store, and let go of its runs."""
-        self._owner.held.clear()
+        self._owner.run_ids.clear()
         self.database.close()
 
     # -- a run under way -------------------------------------------------------------------------------------------
@@ -109,14 +109,14 @@ class Store:
         """Enter a new run, owned by this process, and return its number. Secrets in its parameters are not kept."""
         row = {
             "verb": verb,
-            "system": redacted(system),
+            "system": redact(system),
             "state": "running",
             "started": time.time(),
             "seconds": 0.0,
-            "seed": plain(seed),
-            "parameters": safe(parameters),
-            "versions": safe(versions or {}),
-            "environment": safe(environment or {}),
+            "seed": to_json_value(seed),
+            "parameters": to_safe_json_value(parameters),
+            "versions": to_safe_json_value(versions or {}),
+            "environment": to_safe_json_value(environment or {}),
             "model_hash": model_hash,
             "data_hash": data_hash,
             "runs": 0,
@@ -124,7 +124,7 @@ class Store:
             "summary": {},
             "message": "",
             "folder": secrets.token_hex(8),
-            **self._owner.record(),
+            **self._owner.to_record(),
         }
 
         def work(connection: Connection) -> int:
@@ -133,17 +133,17 @@ class Store:
         self._files.probe()
         self._files.sweep()
         run = self.database.write(work)
-        self._owner.held.add(run)
+        self._owner.run_ids.add(run)
         return run
 
     def release(self, run: int) -> None:
         """Let go of a run without a word in the store, which may be lost: whoever wants can claim it."""
-        self._owner.held.discard(run)
+        self._owner.run_ids.discard(run)
 
     def commit(
         self,
         run: int,
-        entries: Sequence[Entry] = (),
+        entries: Sequence[JournalEntry] = (),
         *,
         done: float | None = None,
         runs: int = 0,
@@ -164,14 +164,14 @@ class Store:
             In all since the run began, earlier sessions included. Smaller ones than are kept change nothing.
         """
         rows = [
-            {"run": run, **vars(entry), "about": plain(entry.about), "payload": bytes(entry.payload)}
+            {"run": run, **vars(entry), "about": to_json_value(entry.about), "payload": bytes(entry.payload)}
             for entry in entries
         ]
 
         def work(connection: Connection) -> None:
             progress = {
                 "heartbeat": time.time(),
-                **_at_least(runs=int(runs), calls=int(calls), seconds=float(seconds)),
+                **_keep_maximum(runs=int(runs), calls=int(calls), seconds=float(seconds)),
                 **({} if done is None else {"done": float(done)}),
             }
             self._update(connection, run, progress, sql.runs.c.state == "running")
@@ -180,23 +180,26 @@ class Store:
 
         self.database.write(work, run)
 
-    def entries(self, run: int) -> Iterator[Entry]:
+    def entries(self, run: int) -> Iterator[JournalEntry]:
         """Yield the journal of a run, in the order of questions and pieces, a few at a time in memory."""
         journal = sql.answers.c
         query = (
-            sa.select(sql.answers).where(journal.run == run).order_by(journal.ask, journal.first).limit(AT_ONCE)
+            sa.select(sql.answers)
+            .where(journal.run == run)
+            .order_by(journal.ask, journal.first)
+            .limit(JOURNAL_CHUNK_ENTRIES)
         )
 
-        def after(ask: int, first: int) -> Sequence[Row[Any]]:
-            beyond = query.where(sa.tuple_(journal.ask, journal.first) > sa.tuple_(ask, first))
-            return self.database.read(lambda connection: connection.execute(beyond).all())
+        def read_after(ask: int, first: int) -> Sequence[Row[Any]]:
+            next_chunk = query.where(sa.tuple_(journal.ask, journal.first) > sa.tuple_(ask, first))
+            return self.database.read(lambda connection: connection.execute(next_chunk).all())
 
-        self.database.read(lambda connection: self._row(connection, run))
-        rows = after(-1, -1)
+        self.database.read(lambda connection: self._read_row(connection, run))
+        rows = read_after(-1, -1)
         while rows:
-            entries = [entry_of(row._mapping) for row in rows]
+            entries = [parse_entry(row._mapping) for row in rows]
             yield from entries
-            rows = after(entries[-1].ask, entries[-1].first)
+            rows = read_after(entries[-1].ask, entries[-1].first)
 
     def finish(
         self,
@@ -226,67 +229,69 @@ class Store:
         artifacts : mapping of str to function
             Files by name; each function writes one to the path it is given and returns its number of rows.
         """
-        one_of("state", "Store.finish", state, ["finished", "interrupted", "failed"])
-        ending = {
+        validate_choice("state", "Store.finish", state, ["finished", "interrupted", "failed"])
+        end_values = {
             "state": state,
-            "summary": safe(summary or {}),
-            "message": redacted(message),
+            "summary": to_safe_json_value(summary or {}),
+            "message": redact(message),
             **({"done": 1.0} if state == "finished" else {}),
         }
-        told = [{"run": run, "number": i, "verdict": safe(each)} for i, each in enumerate(verdicts)]
-        folder = self.database.read(lambda connection: self._row(connection, run))["folder"]
+        verdict_rows = [
+            {"run": run, "number": i, "verdict": to_safe_json_value(verdict)} for i, verdict in enumerate(verdicts)
+        ]
+        folder = self.database.read(lambda connection: self._read_row(connection, run))["folder"]
 
         def work(connection: Connection) -> None:
             now = time.time()
-            times = {"ended": now, "heartbeat": now, **_at_least(seconds=float(seconds))}
-            self._update(connection, run, ending | times)
-            replaced = [(sql.verdicts, told), (sql.artifacts, files)]
+            timestamps = {"ended": now, "heartbeat": now, **_keep_maximum(seconds=float(seconds))}
+            self._update(connection, run, end_values | timestamps)
+            table_rows = [(sql.verdicts, verdict_rows), (sql.artifacts, files)]
             if state == "finished":
-                replaced.append((sql.answers, []))
-            for table, rows in replaced:
+                table_rows.append((sql.answers, []))
+            for table, rows in table_rows:
                 connection.execute(table.delete().where(table.c.run == run))
                 if rows:
                     connection.execute(table.insert(), rows)
 
-        kept: list[Artifact] = []
+        new_artifacts: list[Artifact] = []
         try:
             for name, writer in (artifacts or {}).items():
-                kept.append(self._files.write(folder, name, writer, run))
+                new_artifacts.append(self._files.write(folder, name, writer, run))
         except BaseException:
-            self._files.discard(each.path for each in kept)
+            self._files.discard(artifact.path for artifact in new_artifacts)
             raise
-        files = [{"run": run, "host": self._files.host, **asdict(each)} for each in kept]
+        files = [{"run": run, "host": self._files.host, **asdict(artifact)} for artifact in new_artifacts]
         self.database.write(work, run)
         self.release(run)
-        self._files.discard(set(self._files.listing(folder)) - {each.path for each in kept})
+        self._files.discard(set(self._files.list_files(folder)) - {artifact.path for artifact in new_artifacts})
 
     def claim(self, run: int) -> Run:
         """Take over a run to go on with it, unless it is finished or its owner is alive. Of two claimers one wins."""
 
         def work(connection: Connection) -> Run:
-            row = self._row(connection, run, lock=True)
+            row = self._read_row(connection, run, lock=True)
             if row["state"] == "finished":
                 raise StoreError(f"Run {run} is finished: there is nothing to go on with. Start a new one.")
-            refuse_if_alive(row)
-            self._whole(connection, run)
-            change = {"state": "running", "ended": None, **self._owner.record()}
+            reject_live_run(row)
+            self._read_undamaged_run(connection, run)
+            change = {"state": "running", "ended": None, **self._owner.to_record()}
             connection.execute(sql.runs.update().where(sql.runs.c.id == run).values(change))
-            self._owner.held.add(run)
-            return self._whole(connection, run)
+            self._owner.run_ids.add(run)
+            return self._read_undamaged_run(connection, run)
 
         self._files.probe()
-        held = set(self._owner.held)
+        earlier_run_ids = set(self._owner.run_ids)
         try:
             return self.database.write(work, run)
         except BaseException:
-            self._owner.held = held
+            self._owner.run_ids = earlier_run_ids
             raise
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
     def run(self, run: int) -> Run:
         """Return a run."""
-        return self.database.read(lambda connection: self._whole(connection, run))
+        return self.database.read(lambda connection: self._read_undamaged_run(connection, run))
 
     def runs(self, last: int | None = None) -> list[Run]:
         """Return all runs, or only the `last` ones, the newest last.
@@ -295,24 +300,24 @@ class Store:
         """
         query = sa.select(sql.runs).order_by(sql.runs.c.id.desc())
         if last is not None:
-            query = query.limit(min(whole_number("last", "Store.runs", last), self.database.largest_id))
-        return self.database.read(lambda connection: [run for run, _ in self._read(connection, query)])
+            query = query.limit(min(validate_integer("last", "Store.runs", last), self.database.largest_id))
+        return self.database.read(lambda connection: [run for run, _ in self._read_runs(connection, query)])
 
     def fetch(self, run: int, name: str) -> AbstractContextManager[Path]:
         """Return a context manager with the path of a file of a run, verified; to read, not to keep."""
 
         def work(connection: Connection) -> tuple[str, Sequence[Row[Any]]]:
             files = sa.select(sql.artifacts).where(sql.artifacts.c.run == run)
-            return self._row(connection, run)["folder"], connection.execute(files).all()
+            return self._read_row(connection, run)["folder"], connection.execute(files).all()
 
-        folder, found = self.database.read(work)
-        rows = {row.name: row for row in found}
+        folder, artifact_rows = self.database.read(work)
+        rows = {row.name: row for row in artifact_rows}
         if name not in rows:
-            hint = did_you_mean(name, rows) if rows else "It has no files."
+            hint = suggest_name(name, rows) if rows else "It has no files."
             raise StoreError(f"Run {run} has no file {name!r}. {hint}")
-        artifact = artifact_of(rows[name]._mapping, folder)
+        artifact = parse_artifact(rows[name]._mapping, folder)
         if artifact is None:
-            raise damaged(f"the file {name!r} of run {run}", ["path, name or size"], "Run it again.")
+            raise build_damage_error(f"the file {name!r} of run {run}", ["path, name or size"], "Run it again.")
         if rows[name].host not in (None, socket.gethostname()):
             raise StoreError(
                 f"The file {name!r} of run {run} is on the host {rows[name].host}, in its user's own folder. Read it "
@@ -325,53 +330,57 @@ class Store:
         """Remove a run and its files, unless its owner is alive. Of a damaged one at least the row goes."""
 
         def work(connection: Connection) -> str:
-            row = self._row(connection, run, lock=True)
-            refuse_if_alive(row)
+            row = self._read_row(connection, run, lock=True)
+            reject_live_run(row)
             connection.execute(sql.runs.delete().where(sql.runs.c.id == run))
             return str(row["folder"])
 
-        self._files.discard(self._files.listing(self.database.write(work)))
+        self._files.discard(self._files.list_files(self.database.write(work)))
         self.release(run)
 
     # -- rows ------------------------------------------------------------------------------------------------------
 
-    def _update(self, connection: Connection, run: int, values: Mapping[str, Any], *only: Any) -> None:
+    def _update(self, connection: Connection, run: int, values: Mapping[str, Any], *conditions: Any) -> None:
         """Change the row of a run that is still ours."""
-        mine = sa.and_(sql.runs.c.id == run, sql.runs.c.owner == self._owner.word, *only)
-        change = sql.runs.update().where(mine).values(values)
-        if not self._can_be(run) or not connection.execute(change).rowcount:
-            row = self._row(connection, run)
-            whose = f"pid {row['pid']} on {row['host']}" if row["owner"] != self._owner.word else "us"
+        own_run = sa.and_(sql.runs.c.id == run, sql.runs.c.owner == self._owner.token, *conditions)
+        change = sql.runs.update().where(own_run).values(values)
+        if not self._is_possible_id(run) or not connection.execute(change).rowcount:
+            row = self._read_row(connection, run)
+            owner_text = f"pid {row['pid']} on {row['host']}" if row["owner"] != self._owner.token else "us"
             raise StoreError(
-                f"Run {run} cannot be written: it is {row['state']}, and was last taken over by {whose}. "
+                f"Run {run} cannot be written: it is {row['state']}, and was last taken over by {owner_text}. "
                 f"If it is still unfinished, go on with it: datamorphic runs resume {run}"
             )
 
-    def _row(self, connection: Connection, run: int, lock: bool = False) -> dict[str, Any]:
+    def _read_row(self, connection: Connection, run: int, lock: bool = False) -> dict[str, Any]:
         """Return the row of a run, with values of the right types whatever is in the database."""
         query = sa.select(sql.runs).where(sql.runs.c.id == run)
         row = None
-        if self._can_be(run):
+        if self._is_possible_id(run):
             row = connection.execute(query.with_for_update() if lock else query).first()
         if row is None:
-            newest = connection.scalars(sa.select(sql.runs.c.id).order_by(sql.runs.c.id.desc()).limit(5)).all()
-            hint = "The newest are " + ", ".join(map(str, newest)) if newest else "It holds no runs yet"
+            newest_ids = connection.scalars(sa.select(sql.runs.c.id).order_by(sql.runs.c.id.desc()).limit(5)).all()
+            hint = "The newest are " + ", ".join(map(str, newest_ids)) if newest_ids else "It holds no runs yet"
             raise StoreError(f"There is no run {run} in {self.url}. {hint}.")
-        return typed(row._mapping, RUN)[0]
+        return coerce_row(row._mapping, RUN_SCHEMA)[0]
 
-    def _can_be(self, run: int) -> bool:
+    def _is_possible_id(self, run: int) -> bool:
         """Tell whether the database can be asked for a run of this number at all."""
         return 0 < run <= self.database.largest_id
 
-    def _whole(self, connection: Connection, run: int) -> Run:
+    def _read_undamaged_run(self, connection: Connection, run: int) -> Run:
         """Return a run, or raise if anything of it is damaged."""
-        self._row(connection, run)
-        found, wrong = self._read(connection, sa.select(sql.runs).where(sql.runs.c.id == run))[0]
-        if wrong:
-            raise damaged(f"run {run}", wrong, f"Remove it with: datamorphic runs remove {run}")
-        return found
+        self._read_row(connection, run)
+        stored_run, damaged_columns = self._read_runs(connection, sa.select(sql.runs).where(sql.runs.c.id == run))[
+            0
+        ]
+        if damaged_columns:
+            raise build_damage_error(
+                f"run {run}", damaged_columns, f"Remove it with: datamorphic runs remove {run}"
+            )
+        return stored_run
 
-    def _read(self, connection: Connection, query: sa.Select[Any]) -> list[tuple[Run, list[str]]]:
+    def _read_runs(self, connection: Connection, query: sa.Select[Any]) -> list[tuple[Run, list[str]]]:
         """Return the runs that were asked for, the newest last, each with what of it is damaged."""
         rows = {row.id: row._mapping for row in connection.execute(query)}
         parts: dict[str, dict[int, list[Any]]] = {
@@ -379,17 +388,17 @@ class Store:
         }
         for table, order in ((sql.verdicts, "number"), (sql.artifacts, "name")):
             # by the first and the last, as databases take only so many numbers in a query
-            between = table.c.run.between(min(rows, default=0), max(rows, default=-1))
-            for each in connection.execute(sa.select(table).where(between).order_by(table.c[order])):
-                if each.run in rows:
-                    parts[table.name][each.run].append(each._mapping)
+            in_range = table.c.run.between(min(rows, default=0), max(rows, default=-1))
+            for part_row in connection.execute(sa.select(table).where(in_range).order_by(table.c[order])):
+                if part_row.run in rows:
+                    parts[table.name][part_row.run].append(part_row._mapping)
         return [
-            run_of(rows[run], [each["verdict"] for each in verdicts], parts["artifacts"][run])
+            parse_run(rows[run], [verdict_row["verdict"] for verdict_row in verdicts], parts["artifacts"][run])
             for run, verdicts in parts["verdicts"].items()
         ]
 
 
-def _at_least(**values: float) -> dict[str, Any]:
+def _keep_maximum(**values: float) -> dict[str, Any]:
     """Return values for a row of `runs` that never make its own smaller."""
     return {
         name: sa.case((sql.runs.c[name] < value, value), else_=sql.runs.c[name]) for name, value in values.items()

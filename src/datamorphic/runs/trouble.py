@@ -7,12 +7,12 @@ import os
 
 import sqlalchemy as sa
 
-from .._checks import redacted
+from .._checks import redact
 from ..errors import StoreError
 
-PATIENCE = 60.0  # seconds to wait for another process that is writing
-RETURN = 30.0  # seconds to wait for a server that was there before
-OTHER_STORE = "name another store with --store"
+MAX_LOCK_WAIT_SECONDS = 60.0  # seconds to wait for another process that is writing
+MAX_SERVER_WAIT_SECONDS = 30.0  # seconds to wait for a server that was there before
+OTHER_STORE_HINT = "name another store with --store"
 
 
 def is_busy(error: Exception) -> bool:
@@ -31,43 +31,46 @@ def is_away(error: Exception) -> bool:
     return error.connection_invalidated or state in ("57P01", "57P02", "57P03")
 
 
-def in_our_words(error: Exception, where: str, run: int | None = None) -> StoreError:
+def to_store_error(error: Exception, location: str, run: int | None = None) -> StoreError:
     """Return what went wrong with a store, or a file of it, in one line without secrets and with a remedy."""
     cause = getattr(error, "orig", None) or error
     text = (str(cause).strip().splitlines() or [type(cause).__name__])[0].rstrip(".")
     state = getattr(cause, "sqlstate", None) or ""
     code = getattr(cause, "errno", None)
-    resume = f", then: datamorphic runs resume {run}" if run is not None else ""
+    resume_hint = f", then: datamorphic runs resume {run}" if run is not None else ""
 
-    def says(*parts: str) -> bool:
+    def has_text(*parts: str) -> bool:
         return any(part in text for part in parts)
 
     if (
         code in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
         or state == "53100"
-        or says("disk is full", "disk I/O error")
+        or has_text("disk is full", "disk I/O error")
     ):
-        told, remedy = "cannot be written: the disk is full", f"Free some space{resume}"
-        if says("disk I/O error"):
-            told, remedy = "cannot be written: the disk is full or fails", f"Free some space or check it{resume}"
-    elif says("is locked"):
-        told = f"has been in use by another process for more than {PATIENCE:g} seconds"
-        remedy = f"End that process{resume}"
-    elif says("not a database"):
-        told, remedy = "is not an SQLite database", f"Check the path, or {OTHER_STORE}"
-    elif says("malformed", "no such table", "no such column") or state in ("42P01", "42703"):
-        told, remedy = f"is damaged ({text})", f"Put back a copy of it, or {OTHER_STORE}"
-    elif isinstance(cause, OSError) or says("unable to open", "readonly"):
-        told = f"cannot be opened or written ({os.strerror(code) if code else text})"
-        remedy = f"Check that its folder exists and that you may write there, or {OTHER_STORE}"
+        problem, remedy = "cannot be written: the disk is full", f"Free some space{resume_hint}"
+        if has_text("disk I/O error"):
+            problem, remedy = (
+                "cannot be written: the disk is full or fails",
+                f"Free some space or check it{resume_hint}",
+            )
+    elif has_text("is locked"):
+        problem = f"has been in use by another process for more than {MAX_LOCK_WAIT_SECONDS:g} seconds"
+        remedy = f"End that process{resume_hint}"
+    elif has_text("not a database"):
+        problem, remedy = "is not an SQLite database", f"Check the path, or {OTHER_STORE_HINT}"
+    elif has_text("malformed", "no such table", "no such column") or state in ("42P01", "42703"):
+        problem, remedy = f"is damaged ({text})", f"Put back a copy of it, or {OTHER_STORE_HINT}"
+    elif isinstance(cause, OSError) or has_text("unable to open", "readonly"):
+        problem = f"cannot be opened or written ({os.strerror(code) if code else text})"
+        remedy = f"Check that its folder exists and that you may write there, or {OTHER_STORE_HINT}"
     elif state == "42501":
-        told, remedy = (
+        problem, remedy = (
             f"does not let you ({text})",
             "Ask its administrator for the right to create and write tables",
         )
     elif isinstance(error, sa.exc.DBAPIError) and not state:  # no answer of the server to a statement
-        told = f"cannot be reached ({text})"
-        remedy = f"Check that the server runs, and host, database, user and password in the URL{resume}"
+        problem = f"cannot be reached ({text})"
+        remedy = f"Check that the server runs, and host, database, user and password in the URL{resume_hint}"
     else:
-        told, remedy = f"failed ({text})", f"If it does so again, {OTHER_STORE}"
-    return StoreError(redacted(f"The run store {where} {told}. {remedy}."))
+        problem, remedy = f"failed ({text})", f"If it does so again, {OTHER_STORE_HINT}"
+    return StoreError(redact(f"The run store {location} {problem}. {remedy}."))

@@ -27,12 +27,12 @@ PACKAGES = (
 )
 
 
-def versions() -> dict[str, str]:
+def read_versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that are installed."""
-    found = {"python": platform.python_version()}
+    package_versions = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            package_versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return package_versions

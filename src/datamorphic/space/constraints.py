@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import plural
+from .._checks import pluralize
 from ..errors import DataError, SpaceError
 from .columns import encode
 from .features import Codes, Feature
@@ -96,13 +96,13 @@ class Compare(Constraint):
     @classmethod
     def parse(cls, text: str) -> Compare:
         """Read ``"a <= b"`` or ``"a <= 3"``."""
-        found = _COMPARISON.match(text)
-        if not found:
+        match = _COMPARISON.match(text)
+        if not match:
             raise SpaceError(
                 f"The constraint {text!r} is not understood. Write two features, or a feature and a number, "
                 'around one of <=, >=, <, >, ==, !=, as in "free <= total".'
             )
-        left, relation, right = found.groups()
+        left, relation, right = match.groups()
         if _is_number(left) and not _is_number(right):
             left, relation, right = right, relation.translate(str.maketrans("<>", "><")), left
         if _is_number(right) and np.isnan(float(right)):
@@ -130,8 +130,8 @@ class Compare(Constraint):
         """Tell which rows keep it."""
         left = codes[:, space.position(self.left)]
         right = codes[:, space.position(self.right)] if isinstance(self.right, str) else self.right
-        kept: Mask = _OPERATORS[self.relation](left, right) | np.isnan(left) | np.isnan(right)
-        return kept
+        satisfied: Mask = _OPERATORS[self.relation](left, right) | np.isnan(left) | np.isnan(right)
+        return satisfied
 
     def __str__(self) -> str:
         return f"{self.left} {self.relation} {self.right}"
@@ -173,22 +173,22 @@ class OneHot(Constraint):
                     f"It is a {feature.describe()}."
                 )
 
-    def _block(self, space: Space) -> list[int]:
+    def _positions(self, space: Space) -> list[int]:
         return [space.position(name) for name in self.names]
 
     def satisfied(self, space: Space, codes: Codes) -> Mask:
         """Tell which rows keep it."""
-        on = np.zeros(len(codes), dtype=np.int64)
-        for j in self._block(space):
-            on += codes[:, j] == space.features[j].high
-        return on == 1
+        on_count = np.zeros(len(codes), dtype=np.int64)
+        for j in self._positions(space):
+            on_count += codes[:, j] == space.features[j].high
+        return on_count == 1
 
     def mend(self, space: Space, codes: Codes, moved: int) -> None:
         """Turn the others off where `moved` was turned on."""
-        block = self._block(space)
-        if moved in block:
+        positions = self._positions(space)
+        if moved in positions:
             turned_on = codes[:, moved] == space.features[moved].high
-            for j in block:
+            for j in positions:
                 if j != moved:
                     codes[turned_on, j] = space.features[j].low
 
@@ -198,11 +198,11 @@ class OneHot(Constraint):
 
     def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
         """Turn one of them on."""
-        block = self._block(space)
-        chosen = rng.integers(len(block), size=len(codes))
-        for place, j in enumerate(block):
+        positions = self._positions(space)
+        on_place = rng.integers(len(positions), size=len(codes))
+        for place, j in enumerate(positions):
             feature = space.features[j]
-            codes[:, j] = np.where(chosen == place, feature.high, feature.low)
+            codes[:, j] = np.where(on_place == place, feature.high, feature.low)
 
     def __str__(self) -> str:
         return "one of " + ", ".join(self.names)
@@ -232,12 +232,12 @@ class Combinations(Constraint):
         self._prepared: dict[tuple[Feature, ...], tuple[Codes, RowTable]] = {}
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Combinations) and self._rows() == other._rows()
+        return isinstance(other, Combinations) and self._comparison_key() == other._comparison_key()
 
     def __hash__(self) -> int:
         return hash(self.names)
 
-    def _rows(self) -> tuple[Any, ...]:
+    def _comparison_key(self) -> tuple[Any, ...]:
         return self.names, list(self.table.astype(object).itertuples(index=False, name=None))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -257,9 +257,9 @@ class Combinations(Constraint):
                     f"A table of valid combinations cannot list {name!r}: it is continuous. "
                     "Use a comparison or a function instead."
                 )
-        self._prepare(space)
+        self._encode_table(space)
 
-    def _prepare(self, space: Space) -> tuple[Codes, RowTable]:
+    def _encode_table(self, space: Space) -> tuple[Codes, RowTable]:
         features = tuple(space[name] for name in self.names)
         if features not in self._prepared:
             columns = [encode(feature, self.table[feature.name], open_ends=False) for feature in features]
@@ -270,18 +270,18 @@ class Combinations(Constraint):
 
     def satisfied(self, space: Space, codes: Codes) -> Mask:
         """Tell which rows keep it."""
-        _, lookup = self._prepare(space)
+        _, lookup = self._encode_table(space)
         return lookup.find(codes[:, [space.position(name) for name in self.names]]) >= 0
 
     def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
         """Take one of the valid combinations."""
-        table, _ = self._prepare(space)
-        chosen = table[rng.integers(len(table), size=len(codes))]
+        table, _ = self._encode_table(space)
+        rows = table[rng.integers(len(table), size=len(codes))]
         for column, name in enumerate(self.names):
-            codes[:, space.position(name)] = chosen[:, column]
+            codes[:, space.position(name)] = rows[:, column]
 
     def __str__(self) -> str:
-        return f"{plural(len(self.table), 'valid combination')} of {', '.join(self.names)}"
+        return f"{pluralize(len(self.table), 'valid combination')} of {', '.join(self.names)}"
 
 
 @dataclass(frozen=True)
@@ -307,28 +307,28 @@ class Rule(Constraint):
 
         try:
             # a comparison with a missing value is missing itself: satisfied, as in `Compare`
-            kept = pd.array(answer, dtype="boolean").to_numpy(dtype=bool, na_value=True)
+            satisfied = pd.array(answer, dtype="boolean").to_numpy(dtype=bool, na_value=True)
         except (TypeError, ValueError):
-            kept = np.zeros(0, dtype=bool)
-        if kept.shape != (len(codes),):
+            satisfied = np.zeros(0, dtype=bool)
+        if satisfied.shape != (len(codes),):
             raise DataError(
-                f"The constraint {self} must answer True or False for each of {plural(len(codes), 'row')}. "
+                f"The constraint {self} must answer True or False for each of {pluralize(len(codes), 'row')}. "
                 f"It gave {type(answer).__name__} of shape {np.shape(answer)}."
             )
-        return kept
+        return satisfied
 
     def __str__(self) -> str:
         return self.name or getattr(self.function, "__name__", "rule")
 
 
-def as_constraint(given: object) -> Constraint:
+def to_constraint(source: object) -> Constraint:
     """Return a constraint from an object, a string or a function."""
-    if isinstance(given, Constraint):
-        return given
-    if isinstance(given, str):
-        return Compare.parse(given)
-    if callable(given):
-        return Rule(given)
+    if isinstance(source, Constraint):
+        return source
+    if isinstance(source, str):
+        return Compare.parse(source)
+    if callable(source):
+        return Rule(source)
     raise SpaceError(
-        f"A constraint must be a string such as 'a <= b', a function of a frame, OneHot or Combinations. Got {given!r}."
+        f"A constraint must be a string such as 'a <= b', a function of a frame, OneHot or Combinations. Got {source!r}."
     )

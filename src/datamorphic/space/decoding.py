@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import MASKED, category_index, numpy_dtype
+from .columns import MASKED_DTYPE_NAMES, build_category_index, to_numpy_dtype
 from .features import Categorical, Codes, Feature
 
 
@@ -28,10 +28,10 @@ def decode(feature: Feature, codes: Codes, dtype: Any = None) -> Any:
 def _decode_real(feature: Feature, codes: Codes, dtype: Any) -> Any:
     import pandas as pd
 
-    inner = numpy_dtype(dtype)
+    inner = to_numpy_dtype(dtype)
     if inner is None or inner.kind != "f":
         # whole numbers and anything else cannot hold what lies between: float64, nullable where it was
-        return pd.array(codes, dtype="Float64") if type(dtype).__name__ in MASKED else codes.copy()
+        return pd.array(codes, dtype="Float64") if type(dtype).__name__ in MASKED_DTYPE_NAMES else codes.copy()
     if (np.abs(codes) > np.finfo(inner).max).any():
         return codes.copy()  # too large for it
     return codes.astype(inner) if isinstance(dtype, np.dtype) else pd.array(codes.astype(inner), dtype=dtype)
@@ -40,30 +40,30 @@ def _decode_real(feature: Feature, codes: Codes, dtype: Any) -> Any:
 def _decode_whole(feature: Feature, codes: Codes, dtype: Any, has_missing: bool) -> Any:
     import pandas as pd
 
-    inner = numpy_dtype(dtype)
+    inner = to_numpy_dtype(dtype)
     if inner is not None and inner.kind == "f":
         if (np.abs(codes) > 2.0 ** (np.finfo(inner).nmant + 1)).any():
             return codes.copy()  # beyond that, neighbouring whole numbers share a float
         return codes.astype(inner) if isinstance(dtype, np.dtype) else pd.array(codes, dtype=dtype)
-    plain = np.nan_to_num(codes).astype(np.int64)  # a copy; 0 stands in for what is missing
+    int_codes = np.nan_to_num(codes).astype(np.int64)  # a copy; 0 stands in for what is missing
     if inner is not None:
         limits = np.iinfo(inner)
-        fits = not plain.size or (limits.min <= plain.min() and plain.max() <= limits.max)
-    masked = dtype is not None and not isinstance(dtype, np.dtype)
-    if not has_missing and inner is not None and fits and not masked:
-        return plain.astype(inner)
-    if has_missing or (masked and inner is not None) or (dtype is None and feature.nullable):
-        whole = pd.arrays.IntegerArray(plain, np.isnan(codes))
-        return whole.astype(dtype) if masked and inner is not None and fits else whole
-    return plain
+        fits = not int_codes.size or (limits.min <= int_codes.min() and int_codes.max() <= limits.max)
+    is_extension = dtype is not None and not isinstance(dtype, np.dtype)
+    if not has_missing and inner is not None and fits and not is_extension:
+        return int_codes.astype(inner)
+    if has_missing or (is_extension and inner is not None) or (dtype is None and feature.nullable):
+        integer_array = pd.arrays.IntegerArray(int_codes, np.isnan(codes))
+        return integer_array.astype(dtype) if is_extension and inner is not None and fits else integer_array
+    return int_codes
 
 
 @lru_cache(maxsize=1024)
-def _value_array(feature: Categorical) -> Any:
+def _build_value_array(feature: Categorical) -> Any:
     """The categories as an array to take from."""
     import pandas as pd
 
-    index = category_index(feature)
+    index = build_category_index(feature)
     if index.dtype == object:
         values = np.empty(len(index), dtype=object)
         values[:] = list(feature.values)
@@ -75,41 +75,41 @@ def _decode_categories(feature: Categorical, codes: Codes, dtype: Any) -> Any:
     import pandas as pd
 
     known = (codes >= 0) & (codes <= feature.high)  # not so: missing, and what a lenient encoding let through
-    whole = bool(known.all())
-    places = codes.astype(np.intp) if whole else np.where(known, codes, -1).astype(np.intp)
+    all_known = bool(known.all())
+    places = codes.astype(np.intp) if all_known else np.where(known, codes, -1).astype(np.intp)
     if isinstance(dtype, pd.CategoricalDtype):
-        return _as_category_dtype(feature, places, dtype)
-    values = _value_array(feature)
-    if whole:
-        taken = values.take(places)
+        return _decode_to_category_dtype(feature, places, dtype)
+    values = _build_value_array(feature)
+    if all_known:
+        decoded_values = values.take(places)
     elif not isinstance(values, np.ndarray):
-        taken = values.take(places, allow_fill=True)
+        decoded_values = values.take(places, allow_fill=True)
     elif values.dtype.kind in "iub":
         nullable = pd.array(values, dtype="boolean" if values.dtype.kind == "b" else "Int64")
-        taken = nullable.take(places, allow_fill=True)
+        decoded_values = nullable.take(places, allow_fill=True)
     else:
-        taken = values.astype(object)[places]
-        taken[~known] = None
-    wanted = taken.dtype if dtype is None else dtype
-    if isinstance(wanted, np.dtype) and wanted.kind == "O":
-        return np.asarray(taken, dtype=object)
-    if taken.dtype == wanted:
-        return taken
-    if not whole and isinstance(dtype, np.dtype) and dtype.kind in "iub":
-        return taken  # that dtype has no place for what is missing
+        decoded_values = values.astype(object)[places]
+        decoded_values[~known] = None
+    wanted_dtype = decoded_values.dtype if dtype is None else dtype
+    if isinstance(wanted_dtype, np.dtype) and wanted_dtype.kind == "O":
+        return np.asarray(decoded_values, dtype=object)
+    if decoded_values.dtype == wanted_dtype:
+        return decoded_values
+    if not all_known and isinstance(dtype, np.dtype) and dtype.kind in "iub":
+        return decoded_values  # that dtype has no place for what is missing
     try:
-        return pd.Series(taken).astype(dtype).array
+        return pd.Series(decoded_values).astype(dtype).array
     except (TypeError, ValueError):
-        return taken
+        return decoded_values
 
 
-def _as_category_dtype(feature: Categorical, places: Any, dtype: Any) -> Any:
+def _decode_to_category_dtype(feature: Categorical, places: Any, dtype: Any) -> Any:
     import pandas as pd
 
     if dtype.categories is None:
         dtype = pd.CategoricalDtype(list(feature.values))
-    own = dtype.categories.get_indexer(category_index(feature))
-    if (own < 0).any():  # the feature has values the user's dtype lacks
+    dtype_codes = dtype.categories.get_indexer(build_category_index(feature))
+    if (dtype_codes < 0).any():  # the feature has values the user's dtype lacks
         dtype = pd.CategoricalDtype(list(feature.values), ordered=dtype.ordered)
-        own = np.arange(len(feature.values))
-    return pd.Categorical.from_codes(np.append(own, -1)[places], dtype=dtype)
+        dtype_codes = np.arange(len(feature.values))
+    return pd.Categorical.from_codes(np.append(dtype_codes, -1)[places], dtype=dtype)

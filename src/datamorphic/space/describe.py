@@ -13,7 +13,7 @@ from .constraints import Combinations, Compare, Constraint, OneHot
 from .features import Categorical, Continuous, Feature, Integer
 from .space import Space
 
-_NUMERIC = {"continuous": Continuous, "integer": Integer}
+_NUMERIC_FEATURES = {"continuous": Continuous, "integer": Integer}
 
 
 def space_to_dict(space: Space) -> dict[str, Any]:
@@ -27,17 +27,17 @@ def space_to_dict(space: Space) -> dict[str, Any]:
     }
 
 
-def space_from_dict(about: dict[str, Any]) -> Space:
+def space_from_dict(document: dict[str, Any]) -> Space:
     """Return the space that `space_to_dict` described."""
     try:
-        features = [_feature_from_dict(each) for each in about["features"]]
-        constraints = [_constraint_from_dict(each) for each in about["constraints"]]
+        features = [_feature_from_dict(feature) for feature in document["features"]]
+        constraints = [_constraint_from_dict(constraint) for constraint in document["constraints"]]
         return Space(
             features,
-            moves=about["moves"],
-            invalid=about["invalid"],
-            constraints=[each for each in constraints if each is not None],
-            dtypes={name: _dtype_from_json(each) for name, each in about["dtypes"].items()},
+            moves=document["moves"],
+            invalid=document["invalid"],
+            constraints=[constraint for constraint in constraints if constraint is not None],
+            dtypes={name: _dtype_from_json(dtype) for name, dtype in document["dtypes"].items()},
         )
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         if isinstance(error, DataError):
@@ -45,16 +45,16 @@ def space_from_dict(about: dict[str, Any]) -> Space:
         raise DataError(f"This is no description of a space: {type(error).__name__} {error}.") from None
 
 
-def value_to_json(value: Any, what: str = "value") -> Any:
+def value_to_json(value: Any, role: str = "value") -> Any:
     """Return a category or label as JSON data that keeps its type, or say that it cannot be kept."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, tuple):
-        return {"tuple": [value_to_json(each, what) for each in value]}
+        return {"tuple": [value_to_json(item, role) for item in value]}
     if value is None or type(value) in (str, int, float, bool):
         return value
     raise DataError(
-        f"The {what} {value!r} is of type {type(value).__name__}, which cannot be kept in a file. "
+        f"The {role} {value!r} is of type {type(value).__name__}, which cannot be kept in a file. "
         "Use strings, numbers, booleans or tuples of these."
     )
 
@@ -71,32 +71,34 @@ def _dtype_to_json(dtype: Any) -> Any:
     return {"category": [value_to_json(v, "category") for v in categories], "ordered": bool(dtype.ordered)}
 
 
-def _dtype_from_json(about: Any) -> Any:
+def _dtype_from_json(document: Any) -> Any:
     import pandas as pd
 
-    if isinstance(about, dict):
-        return pd.CategoricalDtype(list(map(value_from_json, about["category"])), ordered=about["ordered"])
-    return pd.api.types.pandas_dtype(about)
+    if isinstance(document, dict):
+        return pd.CategoricalDtype(list(map(value_from_json, document["category"])), ordered=document["ordered"])
+    return pd.api.types.pandas_dtype(document)
 
 
 def _feature_to_dict(feature: Feature) -> dict[str, Any]:
-    about: dict[str, Any] = {"name": feature.name, "kind": feature.kind, "nullable": feature.nullable}
+    document: dict[str, Any] = {"name": feature.name, "kind": feature.kind, "nullable": feature.nullable}
     if isinstance(feature, Categorical):
-        return about | {"values": [value_to_json(value, "category") for value in feature.values]}
-    about |= {
+        return document | {"values": [value_to_json(value, "category") for value in feature.values]}
+    document |= {
         side: value for side, value in (("low", feature.low), ("high", feature.high)) if math.isfinite(value)
     }
-    about |= {"step": feature.step, "step_given": feature.step_given}
-    return about | ({"rounds": True} if getattr(feature, "rounds", False) else {})
+    document |= {"step": feature.step, "step_given": feature.step_given}
+    return document | ({"rounds": True} if getattr(feature, "rounds", False) else {})
 
 
-def _feature_from_dict(about: dict[str, Any]) -> Feature:
-    about = dict(about)
-    kind = about.pop("kind")
+def _feature_from_dict(document: dict[str, Any]) -> Feature:
+    document = dict(document)
+    kind = document.pop("kind")
     if kind == "categorical":
-        return Categorical(about["name"], map(value_from_json, about["values"]), nullable=about["nullable"])
-    given = about.pop("step_given")
-    return _NUMERIC[kind](**about).with_step_given(given)
+        return Categorical(
+            document["name"], map(value_from_json, document["values"]), nullable=document["nullable"]
+        )
+    step_given = document.pop("step_given")
+    return _NUMERIC_FEATURES[kind](**document).with_step_given(step_given)
 
 
 def _constraint_to_dict(constraint: Constraint) -> dict[str, Any]:
@@ -110,20 +112,20 @@ def _constraint_to_dict(constraint: Constraint) -> dict[str, Any]:
     return {"function": str(constraint)}
 
 
-def _constraint_from_dict(about: dict[str, Any]) -> Constraint | None:
+def _constraint_from_dict(document: dict[str, Any]) -> Constraint | None:
     import pandas as pd
 
-    if "compare" in about:
-        return Compare.parse(about["compare"])
-    if "one_hot" in about:
-        return OneHot(about["one_hot"])
-    if "combinations" in about:
-        columns = {name: list(map(value_from_json, column)) for name, column in about["combinations"].items()}
+    if "compare" in document:
+        return Compare.parse(document["compare"])
+    if "one_hot" in document:
+        return OneHot(document["one_hot"])
+    if "combinations" in document:
+        columns = {name: list(map(value_from_json, column)) for name, column in document["combinations"].items()}
         return Combinations(
             pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()})
         )
     warnings.warn(
-        f"The constraint {about['function']!r} was a function and is not kept in files. Declare it again.",
+        f"The constraint {document['function']!r} was a function and is not kept in files. Declare it again.",
         DatamorphicWarning,
         stacklevel=4,
     )

@@ -15,11 +15,11 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import is_number, short
+from .._checks import format_short, is_number
 from ..errors import SpaceError
 
 Codes = npt.NDArray[np.float64]
-Kind = Literal["continuous", "integer", "categorical"]
+FeatureKind = Literal["continuous", "integer", "categorical"]
 
 LARGEST_INTEGER = 2.0**52  # beyond it neighbouring integers share a float64
 LARGEST_NUMBER = 1e150  # beyond it a squared difference overflows
@@ -42,7 +42,7 @@ class Feature:
         Whether the user said so; the law check holds moves to it only then.
     """
 
-    kind: ClassVar[Kind]
+    kind: ClassVar[FeatureKind]
     name: str
     nullable: bool
     low: float
@@ -50,7 +50,7 @@ class Feature:
     step: float
     step_given: bool = True
 
-    def _check_name(self) -> None:
+    def _validate_name(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise SpaceError(
                 f"A feature's name must be a string that is not empty. Got {self.name!r} instead; "
@@ -59,9 +59,9 @@ class Feature:
         if not isinstance(self.nullable, bool | np.bool_):
             raise SpaceError(f"Feature {self.name!r}: nullable must be True or False. Got {self.nullable!r}.")
 
-    def with_step_given(self, given: bool) -> Self:
+    def with_step_given(self, step_given: bool) -> Self:
         """Say whether the step was the user's or worked out from data; returns the feature itself."""
-        object.__setattr__(self, "step_given", given)
+        object.__setattr__(self, "step_given", step_given)
         return self
 
     @property
@@ -76,20 +76,20 @@ class Feature:
 
     def moved(self, codes: Codes, direction: int, clip: bool) -> Codes:
         """Return the column one step up (+1) or down (-1); missing values stay missing."""
-        to = codes + direction * self.step
+        new_codes = codes + direction * self.step
         if clip:
-            to = np.clip(to, self.low, self.high)
-        return to
+            new_codes = np.clip(new_codes, self.low, self.high)
+        return new_codes
 
     def describe(self) -> str:
         """Return the domain in words."""
         raise NotImplementedError
 
 
-class _Numeric(Feature):
+class _NumericFeature(Feature):
     """A feature whose codes are its values."""
 
-    def _check_bounds(self, largest: float) -> None:
+    def _validate_bounds(self, largest: float) -> None:
         for side, open_end in (("low", -math.inf), ("high", math.inf)):
             value = getattr(self, side)
             if value is None:
@@ -106,8 +106,8 @@ class _Numeric(Feature):
             object.__setattr__(self, side, float(value))
         if self.low > self.high:
             raise SpaceError(
-                f"Feature {self.name!r}: the bounds are reversed, low {short(self.low)} is above "
-                f"high {short(self.high)}. Swap them."
+                f"Feature {self.name!r}: the bounds are reversed, low {format_short(self.low)} is above "
+                f"high {format_short(self.high)}. Swap them."
             )
 
     @property
@@ -128,14 +128,14 @@ class _Numeric(Feature):
             return (self.low + self.high) / 2
         return min(max(0.0, self.low), self.high)
 
-    def _domain(self) -> str:
-        left = "(-inf" if math.isinf(self.low) else f"[{short(self.low)}"
-        right = "inf)" if math.isinf(self.high) else f"{short(self.high)}]"
-        return f"{left}, {right}, step {short(self.step)}" + (", may be missing" if self.nullable else "")
+    def _format_domain(self) -> str:
+        left = "(-inf" if math.isinf(self.low) else f"[{format_short(self.low)}"
+        right = "inf)" if math.isinf(self.high) else f"{format_short(self.high)}]"
+        return f"{left}, {right}, step {format_short(self.step)}" + (", may be missing" if self.nullable else "")
 
 
 @dataclass(frozen=True)
-class Continuous(_Numeric):
+class Continuous(_NumericFeature):
     """A real number in [low, high]; leave a bound out, or pass None, for none.
 
     Parameters
@@ -155,7 +155,7 @@ class Continuous(_Numeric):
     0.5
     """
 
-    kind: ClassVar[Kind] = "continuous"
+    kind: ClassVar[FeatureKind] = "continuous"
     name: str
     low: float = None  # type: ignore[assignment]
     high: float = None  # type: ignore[assignment]
@@ -163,8 +163,8 @@ class Continuous(_Numeric):
     nullable: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        self._check_name()
-        self._check_bounds(LARGEST_NUMBER)
+        self._validate_name()
+        self._validate_bounds(LARGEST_NUMBER)
         step: Any = self.step
         object.__setattr__(self, "step_given", step is not None)
         if step is None:
@@ -176,11 +176,11 @@ class Continuous(_Numeric):
 
     def describe(self) -> str:
         """Return the domain in words."""
-        return "real number in " + self._domain()
+        return "real number in " + self._format_domain()
 
 
 @dataclass(frozen=True)
-class Integer(_Numeric):
+class Integer(_NumericFeature):
     """A whole number in [low, high]; leave a bound out, or pass None, for none.
 
     Parameters
@@ -202,7 +202,7 @@ class Integer(_Numeric):
     'whole number in [0, 120], step 1'
     """
 
-    kind: ClassVar[Kind] = "integer"
+    kind: ClassVar[FeatureKind] = "integer"
     name: str
     low: float = None  # type: ignore[assignment]
     high: float = None  # type: ignore[assignment]
@@ -211,13 +211,13 @@ class Integer(_Numeric):
     rounds: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        self._check_name()
-        self._check_bounds(LARGEST_INTEGER)
+        self._validate_name()
+        self._validate_bounds(LARGEST_INTEGER)
         for side in ("low", "high"):
             bound = getattr(self, side)
             if math.isfinite(bound) and bound != round(bound):
                 raise SpaceError(
-                    f"Feature {self.name!r}: {side} must be a whole number. Got {short(bound)}; "
+                    f"Feature {self.name!r}: {side} must be a whole number. Got {format_short(bound)}; "
                     "use Continuous for real numbers."
                 )
         object.__setattr__(self, "step_given", self.step is not None)
@@ -241,7 +241,7 @@ class Integer(_Numeric):
 
     def describe(self) -> str:
         """Return the domain in words."""
-        return "whole number in " + self._domain()
+        return "whole number in " + self._format_domain()
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -263,7 +263,7 @@ class Categorical(Feature):
     'one of Blue, Silver, Gold'
     """
 
-    kind: ClassVar[Kind] = "categorical"
+    kind: ClassVar[FeatureKind] = "categorical"
     low: ClassVar[float] = 0.0  # type: ignore[misc]
     step: ClassVar[float] = 1.0  # type: ignore[misc]  # two categories are 1 apart, whichever they are
     name: str
@@ -273,22 +273,22 @@ class Categorical(Feature):
     def __init__(self, name: str, values: Iterable[Hashable], *, nullable: bool = False) -> None:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "nullable", nullable)
-        self._check_name()
+        self._validate_name()
         if isinstance(values, str | set | frozenset) or not isinstance(values, Iterable):
             raise SpaceError(
                 f"Feature {name!r}: the categories must be a list of values, in their order. Got {values!r}."
             )
-        plain = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
-        object.__setattr__(self, "values", plain)
-        if not plain:
+        categories = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
+        object.__setattr__(self, "values", categories)
+        if not categories:
             raise SpaceError(f"Feature {name!r}: there are no categories. Give at least one.")
         seen: set[Hashable] = set()
-        for value in plain:
+        for value in categories:
             try:
                 repeated = hash(value) is not None and value in seen
             except TypeError:
                 raise SpaceError(
-                    f"Feature {name!r}: the category {short(value)!r} is a {type(value).__name__}, which is not "
+                    f"Feature {name!r}: the category {format_short(value)!r} is a {type(value).__name__}, which is not "
                     "hashable. Use strings, numbers or tuples."
                 ) from None
             if repeated:
@@ -300,17 +300,17 @@ class Categorical(Feature):
                     f"Feature {name!r}: a missing value is no category. Declare the feature with nullable=True."
                 )
             seen.add(value)
-        object.__setattr__(self, "high", len(plain) - 1.0)
+        object.__setattr__(self, "high", len(categories) - 1.0)
 
-    def _key(self) -> tuple[object, ...]:
+    def _comparison_key(self) -> tuple[object, ...]:
         # 0, 0.0 and False are equal to Python and are different categories to a model
         return (self.name, self.nullable, tuple((type(value), value) for value in self.values))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Categorical) and self._key() == other._key()
+        return isinstance(other, Categorical) and self._comparison_key() == other._comparison_key()
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return hash(self._comparison_key())
 
     def moved(self, codes: Codes, direction: int, clip: bool) -> Codes:
         """Return the next or previous category, staying put at the ends even in open spaces."""
@@ -318,5 +318,5 @@ class Categorical(Feature):
 
     def describe(self) -> str:
         """Return the domain in words."""
-        shown = ", ".join(map(str, self.values[:8])) + (", ..." if len(self.values) > 8 else "")
-        return f"one of {shown}" + (", or missing" if self.nullable else "")
+        values_text = ", ".join(map(str, self.values[:8])) + (", ..." if len(self.values) > 8 else "")
+        return f"one of {values_text}" + (", or missing" if self.nullable else "")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import plural
+from .._checks import pluralize
 from ..errors import DataError
 from .points import Points
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from .space import Space
 
 
-def as_frame(space: Space, data: Any) -> pd.DataFrame:
+def to_frame(space: Space, data: Any) -> pd.DataFrame:
     """Return what the caller gave as a frame, its columns named by the features."""
     import pandas as pd
 
-    from .infer import check_frame
+    from .infer import validate_frame
 
     if isinstance(data, pd.DataFrame):
-        return check_frame(data)
+        return validate_frame(data)
     if isinstance(data, pd.Series) and set(space.names) <= set(data.index):
         data = data.to_dict()  # a row of a frame
     if isinstance(data, Mapping):
@@ -44,13 +44,15 @@ def as_frame(space: Space, data: Any) -> pd.DataFrame:
     except ValueError as error:
         raise DataError(f"An array of shape {np.shape(rows)} is no table of cases: {error}.") from None
     if len(frame.columns) != len(space):
-        listed = ", ".join(space.names[:6]) + (", ..." if len(space) > 6 else "")
-        raise DataError(f"{plural(len(space), 'value')} a case expected ({listed}). Got {len(frame.columns)}.")
+        names_text = ", ".join(space.names[:6]) + (", ..." if len(space) > 6 else "")
+        raise DataError(
+            f"{pluralize(len(space), 'value')} a case expected ({names_text}). Got {len(frame.columns)}."
+        )
     frame.columns = pd.Index(space.names)
     return frame
 
 
-def in_form_of(space: Space, data: Any, points: Points) -> Any:
+def restore_form(space: Space, data: Any, points: Points) -> Any:
     """Return points in the form the caller used for `data`."""
     import pandas as pd
 
@@ -81,7 +83,7 @@ def _is_list_of_dicts(data: Any) -> bool:
     return isinstance(data, Sequence) and len(data) > 0 and all(isinstance(case, Mapping) for case in data)
 
 
-def is_one_case(data: Any) -> bool:
+def is_single_case(data: Any) -> bool:
     """Tell whether the caller gave a single case rather than a table."""
     import pandas as pd
 

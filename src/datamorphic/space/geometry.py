@@ -17,7 +17,7 @@ from .features import Codes, Feature
 if TYPE_CHECKING:
     from .space import Space
 
-MOST_MOVES = 10_000  # of one feature on one path; midpoints do the rest
+MAX_MOVES_PER_FEATURE = 10_000  # of one feature on one path; midpoints do the rest
 
 Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
@@ -73,7 +73,7 @@ def discrete_distance(space: Space, a: Codes, b: Codes) -> Codes:
     return total
 
 
-def units_apart(space: Space, a: Codes, b: Codes) -> Codes:
+def unit_distance(space: Space, a: Codes, b: Codes) -> Codes:
     """Return the discrete distance with features that a constraint ties together counted as one."""
     total = discrete_distance(space, a, b)
     for unit in space.units:
@@ -103,8 +103,8 @@ def midpoint(space: Space, a: Codes, b: Codes) -> Codes:
     if space.keeps_constraints:
         bad = np.flatnonzero(~space.satisfied(between) & space.satisfied(a) & space.satisfied(b))
         if bad.size:
-            other = _halve(space, a[bad], b[bad], np.zeros(bad.size, dtype=bool))
-            between[bad] = np.where(space.satisfied(other)[:, None], other, a[bad])
+            alternative = _halve(space, a[bad], b[bad], np.zeros(bad.size, dtype=bool))
+            between[bad] = np.where(space.satisfied(alternative)[:, None], alternative, a[bad])
     return between
 
 
@@ -153,62 +153,62 @@ def move(space: Space, codes: Codes, position: int, kind: str) -> Codes:
     feature = space.features[position]
     column = codes[:, position]
     if kind == "clear":
-        to = np.full(len(codes), np.nan) if feature.nullable else column
+        new_column = np.full(len(codes), np.nan) if feature.nullable else column
     elif kind == "fill":
-        to = np.where(np.isnan(column), feature.default, column)
+        new_column = np.where(np.isnan(column), feature.default, column)
     else:
-        to = feature.moved(column, 1 if kind == "up" else -1, clip=space.moves == "clip")
-    moved = np.array(codes, order="F")
-    moved[:, position] = to
+        new_column = feature.moved(column, 1 if kind == "up" else -1, clip=space.moves == "clip")
+    new_codes = np.array(codes, order="F")
+    new_codes[:, position] = new_column
     if space.keeps_constraints:
         for constraint in space.constraints:
-            constraint.mend(space, moved, position)
-        bad = ~space.satisfied(moved) & space.satisfied(codes)
-        moved[bad] = codes[bad]
-    return moved
+            constraint.mend(space, new_codes, position)
+        bad = ~space.satisfied(new_codes) & space.satisfied(codes)
+        new_codes[bad] = codes[bad]
+    return new_codes
 
 
-def path_counts(space: Space, a: Codes, b: Codes, delta: float) -> tuple[Codes, Counts, Counts]:
+def plan_paths(space: Space, a: Codes, b: Codes, delta: float) -> tuple[Codes, Counts, Counts]:
     """Plan the way from every row of `a` to the same row of `b`.
 
     Returns where the way ends, the signed number of moves per feature (+3 is three ups), and how many
     midpoints with `b` follow. Where constraints must be kept, midpoints lead all the way.
     """
-    here = np.array(a, order="F")
+    current = np.array(a, order="F")
     counts = np.zeros(a.shape, dtype=np.int64)
     if not space.keeps_constraints:
         for j, feature in enumerate(space.features):
             if feature.nullable:
-                here[np.isnan(b[:, j]), j] = np.nan
-                fill = np.isnan(here[:, j]) & ~np.isnan(b[:, j])
-                here[fill, j] = feature.default
+                current[np.isnan(b[:, j]), j] = np.nan
+                fill = np.isnan(current[:, j]) & ~np.isnan(b[:, j])
+                current[fill, j] = feature.default
             with np.errstate(over="ignore"):
                 # a hair more, since 0.6 / 0.2 is 2.9999999999999996
-                steps = np.trunc(np.nan_to_num(b[:, j] - here[:, j]) / feature.step * (1 + 1e-12))
-            steps[here[:, j] + feature.step == here[:, j]] = 0  # lost in rounding: such a move leads nowhere
-            counts[:, j] = np.clip(steps, -MOST_MOVES, MOST_MOVES).astype(np.int64)
-            here[:, j] = _moved_often(feature, here[:, j], counts[:, j], clip=space.moves == "clip")
+                steps = np.trunc(np.nan_to_num(b[:, j] - current[:, j]) / feature.step * (1 + 1e-12))
+            steps[current[:, j] + feature.step == current[:, j]] = 0  # lost in rounding: such a move leads nowhere
+            counts[:, j] = np.clip(steps, -MAX_MOVES_PER_FEATURE, MAX_MOVES_PER_FEATURE).astype(np.int64)
+            current[:, j] = _repeat_moves(feature, current[:, j], counts[:, j], clip=space.moves == "clip")
     midpoints = np.zeros(len(a), dtype=np.int64)
     under_way = np.ones(len(a), dtype=bool)
     while True:
-        far = (distance(space, here, b) > delta) | (discrete_distance(space, here, b) > 0)
+        far = (distance(space, current, b) > delta) | (discrete_distance(space, current, b) > 0)
         rows = np.flatnonzero(far & under_way)
         if not rows.size:
-            return here, counts, midpoints
+            return current, counts, midpoints
         # With the target first, the first difference that cannot be halved goes to the target: no stalling.
-        nearer = midpoint(space, b[rows], here[rows])
-        moved = distance(space, nearer, here[rows]) > 0
+        halfway = midpoint(space, b[rows], current[rows])
+        moved = distance(space, halfway, current[rows]) > 0
         under_way[rows[~moved]] = False  # no float64 lies between the two
-        here[rows] = nearer
+        current[rows] = halfway
         midpoints[rows[moved]] += 1
 
 
-def _moved_often(feature: Feature, column: Codes, counts: Counts, clip: bool) -> Codes:
+def _repeat_moves(feature: Feature, column: Codes, counts: Counts, clip: bool) -> Codes:
     """Make each row's moves one at a time, as whoever follows the path will, rounding and all."""
-    here = column.copy()
-    for made in range(int(np.abs(counts).max(initial=0))):
-        rows = np.flatnonzero(np.abs(counts) > made)
+    current = column.copy()
+    for move_number in range(int(np.abs(counts).max(initial=0))):
+        rows = np.flatnonzero(np.abs(counts) > move_number)
         for direction in (1, -1):
-            some = rows[np.sign(counts[rows]) == direction]
-            here[some] = feature.moved(here[some], direction, clip)
-    return here
+            moving = rows[np.sign(counts[rows]) == direction]
+            current[moving] = feature.moved(current[moving], direction, clip)
+    return current

@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import did_you_mean, is_number, short
+from .._checks import format_short, is_number, suggest_name
 from ..errors import AmbiguousData, DataError, SpaceError
-from .columns import as_numbers
+from .columns import to_numbers
 from .features import Categorical, Continuous, Feature, Integer
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FEW_VALUES = 10  # an int column with fewer different values than this may be categories in disguise
-KINDS = ("continuous", "integer", "categorical")
+MIN_UNAMBIGUOUS_INTEGER_VALUES = (
+    10  # an int column with fewer different values than this may be categories in disguise
+)
+FEATURE_KINDS = ("continuous", "integer", "categorical")
 
 
-def check_frame(frame: object) -> pd.DataFrame:
+def validate_frame(frame: object) -> pd.DataFrame:
     """Return `frame` if it is a table that can be read, else say what it is."""
     import pandas as pd
 
@@ -45,7 +47,7 @@ def check_frame(frame: object) -> pd.DataFrame:
     return frame
 
 
-def features_of(
+def infer_features(
     frame: pd.DataFrame,
     kinds: Mapping[str, str],
     steps: Mapping[str, float],
@@ -54,22 +56,24 @@ def features_of(
     target: str | None = None,
 ) -> list[Feature]:
     """Return one feature a column; hints override what the values suggest."""
-    check_frame(frame)
+    validate_frame(frame)
     if not len(frame):
         raise DataError("The frame has no rows: kinds, bounds and categories are read from its values.")
-    for hint, given in (("kinds", kinds), ("steps", steps), ("bounds", bounds), ("orders", orders)):
-        if not isinstance(given, Mapping):
-            raise SpaceError(f"{hint} must be a dict by column. Got {given!r}.")
-        for name in given:
+    for hint, by_column in (("kinds", kinds), ("steps", steps), ("bounds", bounds), ("orders", orders)):
+        if not isinstance(by_column, Mapping):
+            raise SpaceError(f"{hint} must be a dict by column. Got {by_column!r}.")
+        for name in by_column:
             if name == target and target is not None:
                 raise SpaceError(f"{hint} names the column {name!r}, which is the target and no feature.")
             if name not in frame.columns:
-                hint_text = did_you_mean(name, frame.columns)
-                raise SpaceError(f"{hint} names the column {name!r}, which the frame does not have. {hint_text}")
+                suggestion = suggest_name(name, frame.columns)
+                raise SpaceError(f"{hint} names the column {name!r}, which the frame does not have. {suggestion}")
     for name, kind in kinds.items():
-        if kind not in KINDS:
-            raise SpaceError(f"kinds[{name!r}] must be one of {', '.join(map(repr, KINDS))}. Got {kind!r}.")
-    in_doubt: list[str] = []
+        if kind not in FEATURE_KINDS:
+            raise SpaceError(
+                f"kinds[{name!r}] must be one of {', '.join(map(repr, FEATURE_KINDS))}. Got {kind!r}."
+            )
+    ambiguous_names: list[str] = []
     features = []
     for name in frame.columns:
         column = frame[name]
@@ -79,21 +83,23 @@ def features_of(
             kind = "categorical"
         else:
             settled = name in steps or name in bounds
-            kind = _kind(name, column, in_doubt if not settled else [])
-        features.append(_feature(name, column, kind, steps.get(name), bounds.get(name), orders.get(name)))
-    if in_doubt:
-        listed = ", ".join(map(repr, in_doubt))
+            kind = _infer_kind(name, column, ambiguous_names if not settled else [])
+        features.append(_infer_feature(name, column, kind, steps.get(name), bounds.get(name), orders.get(name)))
+    if ambiguous_names:
+        names_text = ", ".join(map(repr, ambiguous_names))
         warnings.warn(
-            f"These columns of whole numbers have fewer than {FEW_VALUES} different values: {listed}. They are read "
-            'as integers; if they are codes for categories, say so: kinds={"' + in_doubt[0] + '": "categorical"}. '
+            f"These columns of whole numbers have fewer than {MIN_UNAMBIGUOUS_INTEGER_VALUES} different values: {names_text}. They are read "
+            'as integers; if they are codes for categories, say so: kinds={"'
+            + ambiguous_names[0]
+            + '": "categorical"}. '
             'Naming them "integer" silences this.',
             AmbiguousData,
             stacklevel=3,
         )
-    rounded = [feature.name for feature in features if isinstance(feature, Integer) and feature.rounds]
-    if rounded:
+    rounded_names = [feature.name for feature in features if isinstance(feature, Integer) and feature.rounds]
+    if rounded_names:
         warnings.warn(
-            f"These columns are declared integers and have values that are not whole: {', '.join(map(repr, rounded))}. "
+            f"These columns are declared integers and have values that are not whole: {', '.join(map(repr, rounded_names))}. "
             'The values are rounded; declare the columns "continuous" to keep them.',
             AmbiguousData,
             stacklevel=3,
@@ -101,7 +107,7 @@ def features_of(
     return features
 
 
-def _kind(name: str, column: pd.Series[Any], in_doubt: list[str]) -> str:
+def _infer_kind(name: str, column: pd.Series[Any], ambiguous_names: list[str]) -> str:
     import pandas as pd
 
     types = pd.api.types
@@ -109,8 +115,8 @@ def _kind(name: str, column: pd.Series[Any], in_doubt: list[str]) -> str:
     if isinstance(dtype, pd.CategoricalDtype) or types.is_bool_dtype(dtype):
         return "categorical"
     if types.is_integer_dtype(dtype):
-        if column.nunique() < FEW_VALUES:
-            in_doubt.append(name)
+        if column.nunique() < MIN_UNAMBIGUOUS_INTEGER_VALUES:
+            ambiguous_names.append(name)
         return "integer"
     if types.is_float_dtype(dtype):
         return "continuous"
@@ -122,7 +128,7 @@ def _kind(name: str, column: pd.Series[Any], in_doubt: list[str]) -> str:
     return "categorical"
 
 
-def _feature(
+def _infer_feature(
     name: str,
     column: pd.Series[Any],
     kind: str,
@@ -137,14 +143,14 @@ def _feature(
                 f"Column {name!r} is categorical and takes no bounds or step. "
                 f'Give its order with orders, or say kinds={{"{name}": "integer"}}.'
             )
-        return Categorical(name, _categories(name, column) if order is None else order, nullable=nullable)
+        return Categorical(name, _infer_categories(name, column) if order is None else order, nullable=nullable)
     if order is not None:
         raise SpaceError(f"Column {name!r} is {kind} and takes no order. Orders are for categorical features.")
-    numbers = _numbers(name, column, kind)
-    low, high = _bounds(name, bounds, numbers)
+    numbers = _read_numbers(name, column, kind)
+    low, high = _resolve_bounds(name, bounds, numbers)
     if bounds is None and kind == "integer":
         low, high = float(np.rint(numbers).min()), float(np.rint(numbers).max())
-    hinted = step is not None
+    step_given = step is not None
     if step is None:
         width = numbers.max() - numbers.min() if low is None or high is None else high - low
         step = width / 20 if width > 0 else None
@@ -156,13 +162,13 @@ def _feature(
     else:
         has_fractions = bool((numbers != np.rint(numbers)).any())
         feature = Integer(name, low, high, step=step, nullable=nullable, rounds=has_fractions)  # type: ignore[arg-type]
-    return feature.with_step_given(hinted)
+    return feature.with_step_given(step_given)
 
 
-def _numbers(name: str, column: pd.Series[Any], kind: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    codes, text = as_numbers(column)
-    if text.any():
-        sample = short(column.iloc[int(np.argmax(text))])
+def _read_numbers(name: str, column: pd.Series[Any], kind: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    codes, is_text = to_numbers(column)
+    if is_text.any():
+        sample = format_short(column.iloc[int(np.argmax(is_text))])
         raise DataError(
             f"Column {name!r} is declared {kind} and holds {sample!r}, which is no number. "
             "Convert the column, or declare it categorical."
@@ -179,7 +185,7 @@ def _numbers(name: str, column: pd.Series[Any], kind: str) -> np.ndarray[Any, np
     return numbers
 
 
-def _bounds(
+def _resolve_bounds(
     name: str, bounds: Any, numbers: np.ndarray[Any, np.dtype[np.float64]]
 ) -> tuple[float | None, float | None]:
     if bounds is None:
@@ -194,7 +200,7 @@ def _bounds(
     return low, high
 
 
-def _categories(name: str, column: pd.Series[Any]) -> list[Any]:
+def _infer_categories(name: str, column: pd.Series[Any]) -> list[Any]:
     """The categories in the order their dtype has, else sorted, else as they first occur."""
     import pandas as pd
 
@@ -205,7 +211,7 @@ def _categories(name: str, column: pd.Series[Any]) -> list[Any]:
     except Exception:  # values pandas cannot hash: which error it raises depends on their type
         sample = next((v for v in column if getattr(v, "__hash__", None) is None), column.iloc[0])
         raise DataError(
-            f"Column {name!r} holds a {type(sample).__name__} ({short(sample)}), which is not hashable and so no "
+            f"Column {name!r} holds a {type(sample).__name__} ({format_short(sample)}), which is not hashable and so no "
             "category. Turn it into strings, numbers or tuples."
         ) from None
     if not values:

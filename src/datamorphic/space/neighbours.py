@@ -12,66 +12,75 @@ from .features import Codes
 if TYPE_CHECKING:
     from .space import Space
 
-AT_ONCE = 500_000  # distances: few enough to stay in the processor's cache from one feature to the next
-FEW = 32  # nearest rows, up to which as many searches beat sorting
+MAX_DISTANCES_PER_BLOCK = (
+    500_000  # distances: few enough to stay in the processor's cache from one feature to the next
+)
+MAX_NEIGHBOURS_BY_REPEATED_SEARCH = 32  # nearest rows, up to which as many searches beat sorting
 
 
-def nearest(
-    space: Space, cases: Codes, among: Codes, k: int = 1, *, scaled: bool = True
+def find_nearest(
+    space: Space, cases: Codes, candidates: Codes, k: int = 1, *, scaled: bool = True
 ) -> tuple[Codes, npt.NDArray[np.intp]]:
     """Return for each case the distances to its `k` nearest rows of `among` and their numbers, nearest first.
 
     Exact; by a tree where all features are continuous, else by all distances. Where there are fewer than `k`
     rows the rest is inf and -1.
     """
-    found = min(k, len(among))
+    neighbour_count = min(k, len(candidates))
     distances = np.full((len(cases), k), np.inf)
     places = np.full((len(cases), k), -1, dtype=np.intp)
-    if not found or not len(cases):
+    if not neighbour_count or not len(cases):
         return distances, places
     if space.smooth:
         from scipy.spatial import cKDTree
 
         scale = np.array([feature.scale if scaled else 1.0 for feature in space.features])
-        near, at = cKDTree(among * scale).query(cases * scale, k=list(range(1, found + 1)))
-        distances[:, :found], places[:, :found] = near, at
+        tree_distances, tree_places = cKDTree(candidates * scale).query(
+            cases * scale, k=list(range(1, neighbour_count + 1))
+        )
+        distances[:, :neighbour_count], places[:, :neighbour_count] = tree_distances, tree_places
         return distances, places
-    measured = Distances(space, cases, among, scaled)
-    rows = max(1, AT_ONCE // len(among))
-    for start in range(0, len(cases), rows):
-        some = slice(start, start + rows)
-        left = measured(some)
-        if found <= FEW:
-            every = np.arange(len(left))
-            for rank in range(found):
-                best = left.argmin(axis=1)
-                places[some, rank], distances[some, rank] = best, left[every, best]
-                left[every, best] = np.inf
+    block_distances = Distances(space, cases, candidates, scaled)
+    rows_per_block = max(1, MAX_DISTANCES_PER_BLOCK // len(candidates))
+    for start in range(0, len(cases), rows_per_block):
+        block = slice(start, start + rows_per_block)
+        remaining = block_distances(block)
+        if neighbour_count <= MAX_NEIGHBOURS_BY_REPEATED_SEARCH:
+            row_numbers = np.arange(len(remaining))
+            for rank in range(neighbour_count):
+                best = remaining.argmin(axis=1)
+                places[block, rank], distances[block, rank] = best, remaining[row_numbers, best]
+                remaining[row_numbers, best] = np.inf
         else:
-            order = np.argsort(left, axis=1, kind="stable")[:, :found]
-            places[some, :found], distances[some, :found] = order, np.take_along_axis(left, order, axis=1)
+            order = np.argsort(remaining, axis=1, kind="stable")[:, :neighbour_count]
+            places[block, :neighbour_count], distances[block, :neighbour_count] = (
+                order,
+                np.take_along_axis(remaining, order, axis=1),
+            )
     return distances, places
 
 
 class Distances:
     """The distances of rows to every one of others, block by block, as SciPy computes them."""
 
-    def __init__(self, space: Space, cases: Codes, among: Codes, scaled: bool) -> None:
+    def __init__(self, space: Space, cases: Codes, candidates: Codes, scaled: bool) -> None:
         scale = np.array([feature.scale if scaled else 1.0 for feature in space.features])
-        both = np.concatenate([cases, among])
-        self._measured, self._holed = [], []
+        all_rows = np.concatenate([cases, candidates])
+        self._complete_columns, self._columns_with_missing = [], []
         kinds = ("categorical", "hamming"), ("integer", "cityblock"), ("continuous", "sqeuclidean")
         for kind, measure in kinds:
-            of_kind = [j for j, feature in enumerate(space.features) if feature.kind == kind]
-            holed = [j for j in of_kind if kind != "categorical" and np.isnan(both[:, j]).any()]
-            some = [j for j in of_kind if j not in holed]
-            values = both[:, some] * scale[some]
-            if some:  # a missing category is one more
+            positions = [j for j, feature in enumerate(space.features) if feature.kind == kind]
+            with_missing = [j for j in positions if kind != "categorical" and np.isnan(all_rows[:, j]).any()]
+            complete = [j for j in positions if j not in with_missing]
+            values = all_rows[:, complete] * scale[complete]
+            if complete:  # a missing category is one more
                 values = np.ascontiguousarray(np.nan_to_num(values, nan=-1.0))
-                self._measured.append((measure, values[: len(cases)], values[len(cases) :]))
-            for j in holed:
-                column = both[:, j] * scale[j]
-                self._holed.append((measure, column[: len(cases), None], column[None, len(cases) :]))
+                self._complete_columns.append((measure, values[: len(cases)], values[len(cases) :]))
+            for j in with_missing:
+                column = all_rows[:, j] * scale[j]
+                self._columns_with_missing.append(
+                    (measure, column[: len(cases), None], column[None, len(cases) :])
+                )
 
     def __call__(self, rows: slice) -> Codes:
         """Return the distances of some of the rows."""
@@ -82,13 +91,13 @@ class Distances:
         def add(measure: str, gaps: Codes) -> None:
             sums[measure] = sums[measure] + gaps if measure in sums else gaps
 
-        for measure, cases, among in self._measured:
-            add(measure, cdist(cases[rows], among, measure))
+        for measure, cases, candidates in self._complete_columns:
+            add(measure, cdist(cases[rows], candidates, measure))
             if measure == "hamming":  # tells the share of categories that differ
-                sums[measure] *= among.shape[1]
-        for measure, cases, among in self._holed:
-            gap = np.abs(cases[rows] - among)
-            add("missing", (np.isnan(cases[rows]) != np.isnan(among)).astype(np.float64))
+                sums[measure] *= candidates.shape[1]
+        for measure, cases, candidates in self._columns_with_missing:
+            gap = np.abs(cases[rows] - candidates)
+            add("missing", (np.isnan(cases[rows]) != np.isnan(candidates)).astype(np.float64))
             gap[np.isnan(gap)] = 0.0
             add(measure, gap * gap if measure == "sqeuclidean" else gap)
         if "sqeuclidean" in sums:

@@ -54,15 +54,15 @@ class Path:
 
     def walk(self) -> Points:
         """Return every point on the way, the start first, by making the moves one at a time."""
-        here = self.start.codes
-        visited = [here]
+        current = self.start.codes
+        codes = [current]
         for kind, j in self.steps():
             if kind == "midpoint":
-                here = geometry.midpoint(self.space, self.target.codes, here)
+                current = geometry.midpoint(self.space, self.target.codes, current)
             else:
-                here = geometry.move(self.space, here, j, kind)
-            visited.append(here)
-        return Points(self.space, np.concatenate(visited))
+                current = geometry.move(self.space, current, j, kind)
+            codes.append(current)
+        return Points(self.space, np.concatenate(codes))
 
     @property
     def gap(self) -> float:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .space import Space
 
-Take = npt.NDArray[Any] | slice | Sequence[int]
+RowSelection = npt.NDArray[Any] | slice | Sequence[int]
 
 
 class Batch(Protocol):
@@ -29,7 +29,7 @@ class Batch(Protocol):
 
     def __len__(self) -> int: ...
 
-    def take(self, rows: Take) -> Batch:
+    def take(self, rows: RowSelection) -> Batch:
         """Return some of the rows."""
         ...
 
@@ -54,13 +54,13 @@ class Points:
     def __len__(self) -> int:
         return self.codes.shape[0]
 
-    def __getitem__(self, rows: Take) -> Points:
+    def __getitem__(self, rows: RowSelection) -> Points:
         return self.take(rows)
 
     def __iter__(self) -> Iterator[Points]:
         return (self.take(slice(i, i + 1)) for i in range(len(self)))
 
-    def take(self, rows: Take) -> Points:
+    def take(self, rows: RowSelection) -> Points:
         """Return some of the rows, by a mask, a slice or their numbers."""
         if isinstance(rows, int | np.integer):
             rows = slice(rows, rows + 1 or None)
@@ -103,6 +103,6 @@ class Rows:
     def __len__(self) -> int:
         return len(self.frame)
 
-    def take(self, rows: Take) -> Rows:
+    def take(self, rows: RowSelection) -> Rows:
         """Return some of the rows."""
         return Rows(self.frame.iloc[rows])

@@ -16,9 +16,9 @@ from .features import Codes
 Numbers = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint64]
 
-_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: neighbouring values land far apart
-_SHIFT = np.uint64(29)
-_HALF = np.uint64(32)
+_HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: neighbouring values land far apart
+_SHORT_SHIFT = np.uint64(29)
+_LONG_SHIFT = np.uint64(32)
 
 
 class RowTable:
@@ -35,39 +35,39 @@ class RowTable:
 
     def find(self, codes: Codes) -> Numbers:
         """Return the number of each row, -1 for those that are not in the table."""
-        bits = _bits(codes)
-        return self._find(bits, _hash(bits))
+        bits = _to_bits(codes)
+        return self._find(bits, _hash_rows(bits))
 
     def add(self, codes: Codes) -> tuple[Numbers, Numbers]:
         """Put rows in that are not there yet; return the number of each row, and which rows were new.
 
         Equal rows share a number; the first of them is the one that counts as new.
         """
-        bits = _bits(codes)
-        hashes = _hash(bits)
+        bits = _to_bits(codes)
+        hashes = _hash_rows(bits)
         numbers = self._find(bits, hashes)
-        before = self._count
-        came = [np.empty(0, dtype=np.int64)]
-        waiting = np.flatnonzero(numbers < 0)
-        while waiting.size:
+        count_before = self._count
+        new_row_parts = [np.empty(0, dtype=np.int64)]
+        pending = np.flatnonzero(numbers < 0)
+        while pending.size:
             # One row for each hash; the few that share a hash with another row wait for the next round.
-            _, first, which = np.unique(hashes[waiting], return_index=True, return_inverse=True)
+            _, first, inverse = np.unique(hashes[pending], return_index=True, return_inverse=True)
             order = np.argsort(first)
             rank = np.empty_like(order)
             rank[order] = np.arange(len(order))
-            newcomers = waiting[first[order]]
-            came.append(newcomers)
-            numbers[waiting] = self._count + rank[which]
+            newcomers = pending[first[order]]
+            new_row_parts.append(newcomers)
+            numbers[pending] = self._count + rank[inverse]
             self._insert(bits[newcomers], hashes[newcomers])
-            if len(newcomers) == len(waiting):
+            if len(newcomers) == len(pending):
                 break
-            differs = (self._rows[numbers[waiting]] != bits[waiting]).any(axis=1)
-            waiting = waiting[differs]
-            numbers[waiting] = self._find(bits[waiting], hashes[waiting])
-            waiting = waiting[numbers[waiting] < 0]
-        fresh = np.concatenate(came)
-        assert len(fresh) == self._count - before
-        return numbers, fresh
+            differs = (self._rows[numbers[pending]] != bits[pending]).any(axis=1)
+            pending = pending[differs]
+            numbers[pending] = self._find(bits[pending], hashes[pending])
+            pending = pending[numbers[pending] < 0]
+        new_rows = np.concatenate(new_row_parts)
+        assert len(new_rows) == self._count - count_before
+        return numbers, new_rows
 
     def _find(self, bits: Bits, hashes: Bits) -> Numbers:
         mask = np.uint64(len(self._slots) - 1)
@@ -75,12 +75,12 @@ class RowTable:
         rows = np.arange(len(bits))
         slots = (hashes & mask).astype(np.int64)
         while rows.size:
-            there = self._slots[slots]
-            taken = there >= 0
-            rows, slots, there = rows[taken], slots[taken], there[taken]
-            hit = self._hashes[there] == hashes[rows]
-            hit[hit] = (self._rows[there[hit]] == bits[rows[hit]]).all(axis=1)
-            numbers[rows[hit]] = there[hit]
+            occupants = self._slots[slots]
+            occupied = occupants >= 0
+            rows, slots, occupants = rows[occupied], slots[occupied], occupants[occupied]
+            hit = self._hashes[occupants] == hashes[rows]
+            hit[hit] = (self._rows[occupants[hit]] == bits[rows[hit]]).all(axis=1)
+            numbers[rows[hit]] = occupants[hit]
             rows, slots = rows[~hit], (slots[~hit] + 1) & int(mask)
         return numbers
 
@@ -88,18 +88,18 @@ class RowTable:
         """Put in rows that are all new and all different."""
         start, stop = self._count, self._count + len(bits)
         if stop > len(self._rows):
-            room = 1 << stop.bit_length()
-            self._rows = _grown(self._rows, room)
-            self._hashes = _grown(self._hashes, room)
+            capacity = 1 << stop.bit_length()
+            self._rows = _grow(self._rows, capacity)
+            self._hashes = _grow(self._hashes, capacity)
         self._rows[start:stop] = bits
         self._hashes[start:stop] = hashes
         self._count = stop
         if 2 * stop > len(self._slots):
             self._slots = np.full(4 << stop.bit_length(), -1, dtype=np.int64)
             start = 0  # into the larger table goes everything
-        self._claim(np.arange(start, stop), self._hashes[start:stop])
+        self._claim_slots(np.arange(start, stop), self._hashes[start:stop])
 
-    def _claim(self, numbers: Numbers, hashes: Bits) -> None:
+    def _claim_slots(self, numbers: Numbers, hashes: Bits) -> None:
         mask = len(self._slots) - 1
         slots = (hashes & np.uint64(mask)).astype(np.int64)
         while numbers.size:
@@ -109,24 +109,24 @@ class RowTable:
             numbers, slots = numbers[lost], (slots[lost] + 1) & mask
 
 
-def _bits(codes: Codes) -> Bits:
+def _to_bits(codes: Codes) -> Bits:
     plain = np.ascontiguousarray(codes) + 0.0  # -0.0 becomes 0.0
     plain[np.isnan(plain)] = np.nan  # there are many NaNs; make them one
     return plain.view(np.uint64)
 
 
-def _hash(bits: Bits) -> Bits:
+def _hash_rows(bits: Bits) -> Bits:
     hashes = np.full(len(bits), 1, dtype=np.uint64)
     for column in range(bits.shape[1]):
-        hashes = (hashes ^ bits[:, column]) * _MIX
-        hashes ^= hashes >> _HALF
+        hashes = (hashes ^ bits[:, column]) * _HASH_MULTIPLIER
+        hashes ^= hashes >> _LONG_SHIFT
     # Whole numbers have all their bits at the top, and slots are chosen by the lowest: mix once more.
-    for shift in (_HALF, _SHIFT):
-        hashes = (hashes ^ (hashes >> shift)) * _MIX
-    return hashes ^ (hashes >> _HALF)
+    for shift in (_LONG_SHIFT, _SHORT_SHIFT):
+        hashes = (hashes ^ (hashes >> shift)) * _HASH_MULTIPLIER
+    return hashes ^ (hashes >> _LONG_SHIFT)
 
 
-def _grown(array: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:
+def _grow(array: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:
     larger = np.empty((rows, *array.shape[1:]), dtype=array.dtype)
     larger[: len(array)] = array
     return larger

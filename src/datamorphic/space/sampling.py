@@ -12,8 +12,8 @@ from .features import Codes
 if TYPE_CHECKING:
     from .space import Space
 
-AT_ONCE = 1_000_000  # rows
-RAREST = 1e-5  # share of valid points below which drawing is hopeless
+MAX_ROWS_PER_DRAW = 1_000_000  # rows
+MIN_VALID_SHARE = 1e-5  # share of valid points below which drawing is hopeless
 
 
 def draw(space: Space, n: int, rng: np.random.Generator) -> Codes:
@@ -25,26 +25,26 @@ def draw(space: Space, n: int, rng: np.random.Generator) -> Codes:
                 f"Feature {feature.name!r} has no {side} bound, so it cannot be sampled uniformly. "
                 "Give it bounds, or start from rows of data."
             )
-    codes = _draw_freely(space, n, rng)
+    codes = _draw_unconstrained(space, n, rng)
     if not space.keeps_constraints:
         return codes
     valid = codes[space.satisfied(codes)]
-    drawn = n
+    draw_count = n
     while len(valid) < n:
-        if drawn > 1 / RAREST and len(valid) < RAREST * drawn:
+        if draw_count > 1 / MIN_VALID_SHARE and len(valid) < MIN_VALID_SHARE * draw_count:
             raise SpaceError(
-                f"Of {drawn:,} points drawn only {len(valid):,} are valid: the constraints leave too little of the "
+                f"Of {draw_count:,} points drawn only {len(valid):,} are valid: the constraints leave too little of the "
                 "space. Start from rows of data instead."
             )
-        expected = (n - len(valid)) * drawn / max(len(valid), 1)
-        more = min(int(1.1 * expected) + 100, AT_ONCE)
-        fresh = _draw_freely(space, more, rng)
-        valid = np.concatenate([valid, fresh[space.satisfied(fresh)]])
-        drawn += more
+        expected = (n - len(valid)) * draw_count / max(len(valid), 1)
+        batch_size = min(int(1.1 * expected) + 100, MAX_ROWS_PER_DRAW)
+        new_codes = _draw_unconstrained(space, batch_size, rng)
+        valid = np.concatenate([valid, new_codes[space.satisfied(new_codes)]])
+        draw_count += batch_size
     return np.asfortranarray(valid[:n])
 
 
-def _draw_freely(space: Space, n: int, rng: np.random.Generator) -> Codes:
+def _draw_unconstrained(space: Space, n: int, rng: np.random.Generator) -> Codes:
     codes = np.empty((n, len(space)), order="F")
     for j, feature in enumerate(space.features):
         if feature.kind == "continuous":

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import did_you_mean, generator, one_of, plural, positive, whole_number
+from .._checks import pluralize, suggest_name, to_generator, validate_choice, validate_integer, validate_positive
 from ..errors import DataError, SpaceError
 from . import geometry
-from .columns import all_floats, encode, fault_in
-from .constraints import Constraint, as_constraint
+from .columns import encode, encode_floats, find_fault
+from .constraints import Constraint, to_constraint
 from .decoding import decode
 from .features import Codes, Feature
-from .forms import as_frame, in_form_of, is_one_case
+from .forms import is_single_case, restore_form, to_frame
 from .paths import Path
 from .points import Points
 
@@ -81,38 +81,38 @@ class Space:
         self.names = tuple(feature.name for feature in self.features)
         self._positions = {name: j for j, name in enumerate(self.names)}
         if len(self._positions) < len(self.names):
-            twice = next(name for name in self.names if self.names.count(name) > 1)
-            raise SpaceError(f"Two features are named {twice!r}. Rename one.")
-        self.moves = one_of("moves", "Space", moves, ("clip", "open"))
-        self.invalid = one_of("invalid", "Space", invalid, ("avoid", "allow"))
+            duplicate = next(name for name in self.names if self.names.count(name) > 1)
+            raise SpaceError(f"Two features are named {duplicate!r}. Rename one.")
+        self.moves = validate_choice("moves", "Space", moves, ("clip", "open"))
+        self.invalid = validate_choice("invalid", "Space", invalid, ("avoid", "allow"))
         self.dtypes = dict(dtypes or {})
         self.has_nullable = any(feature.nullable for feature in self.features)
         if isinstance(constraints, str | Constraint) or callable(constraints):
             constraints = [constraints]
-        self.constraints: tuple[Constraint, ...] = tuple(map(as_constraint, constraints or ()))
+        self.constraints: tuple[Constraint, ...] = tuple(map(to_constraint, constraints or ()))
         for constraint in self.constraints:
             constraint.check(self)
-        self.units = self._units()
+        self.units = self._group_tied_features()
         #: whether there are real numbers only, none of them missing
         self.smooth = self.kinds["continuous"] == len(self) == len(self.units) and not self.has_nullable
         #: whether, beyond that, codes are the user's values as they are
         self.plain = self.smooth and all(self.dtypes.get(name, float) == np.float64 for name in self.names)
 
-    def _units(self) -> tuple[tuple[int, ...], ...]:
+    def _group_tied_features(self) -> tuple[tuple[int, ...], ...]:
         """The features in order, those that a constraint ties together as one."""
-        tied: dict[int, tuple[int, ...]] = {}
+        block_of: dict[int, tuple[int, ...]] = {}
         if self.keeps_constraints:
             for constraint in self.constraints:
                 if constraint.tied:
                     block = tuple(sorted(self.position(name) for name in constraint.names))
                     for j in block:
-                        if j in tied:
+                        if j in block_of:
                             raise SpaceError(
                                 f"Two constraints tie {self.names[j]!r} to other features. Join them in one table "
                                 "of valid combinations."
                             )
-                        tied[j] = block
-        return tuple(dict.fromkeys(tied.get(j, (j,)) for j in range(len(self.features))))
+                        block_of[j] = block
+        return tuple(dict.fromkeys(block_of.get(j, (j,)) for j in range(len(self.features))))
 
     @classmethod
     def from_frame(
@@ -147,20 +147,20 @@ class Space:
         moves, constraints, invalid
             As for `Space`.
         """
-        from .infer import check_frame, features_of
+        from .infer import infer_features, validate_frame
 
-        check_frame(frame)
+        validate_frame(frame)
         if target is not None:
             if not isinstance(target, str) or target not in frame.columns:
                 raise DataError(
-                    f"The target column {target!r} is not in the frame. {did_you_mean(target, frame.columns)}"
+                    f"The target column {target!r} is not in the frame. {suggest_name(target, frame.columns)}"
                 )
             frame = frame.drop(columns=[target])
             if not len(frame.columns):
                 raise DataError(
                     f"The frame has one column, the target {target!r}, and no feature. Give it features."
                 )
-        features = features_of(frame, kinds or {}, steps or {}, bounds or {}, orders or {}, target)
+        features = infer_features(frame, kinds or {}, steps or {}, bounds or {}, orders or {}, target)
         dtypes = {name: frame[name].dtype for name in frame.columns}
         return cls(features, moves=moves, constraints=constraints, invalid=invalid, dtypes=dtypes)
 
@@ -179,7 +179,7 @@ class Space:
             )
         columns = list(names) if names is not None else [f"x{j}" for j in range(array.shape[1])]
         if len(columns) != array.shape[1]:
-            raise DataError(f"There are {len(columns)} names for {plural(array.shape[1], 'column')}.")
+            raise DataError(f"There are {len(columns)} names for {pluralize(array.shape[1], 'column')}.")
         return cls.from_frame(pd.DataFrame(array, columns=columns).infer_objects(), **hints)
 
     # -- what it is ---------------------------------------------------------------------------------
@@ -207,8 +207,8 @@ class Space:
 
     def __repr__(self) -> str:
         kinds = [f"{n} {kind}" for kind, n in self.kinds.items() if n]
-        more = f", {plural(len(self.constraints), 'constraint')}" if self.constraints else ""
-        return f"Space({', '.join(kinds)}{more}, moves={self.moves!r})"
+        constraints_text = f", {pluralize(len(self.constraints), 'constraint')}" if self.constraints else ""
+        return f"Space({', '.join(kinds)}{constraints_text}, moves={self.moves!r})"
 
     @property
     def kinds(self) -> dict[str, int]:
@@ -223,7 +223,7 @@ class Space:
         try:
             return self._positions[name]
         except (KeyError, TypeError):
-            raise SpaceError(f"There is no feature {name!r}. {did_you_mean(name, self.names)}") from None
+            raise SpaceError(f"There is no feature {name!r}. {suggest_name(name, self.names)}") from None
 
     def describe(self) -> str:
         """Return one line a feature."""
@@ -242,8 +242,10 @@ class Space:
 
     def reach(self, name: str) -> float:
         """Return how far one move of a feature can lead: its step, and what keeping the constraints adds."""
-        mending = [constraint.mending(name) for constraint in self.constraints] if self.keeps_constraints else []
-        return self[name].step + sum(mending)
+        extra_distances = (
+            [constraint.mending(name) for constraint in self.constraints] if self.keeps_constraints else []
+        )
+        return self[name].step + sum(extra_distances)
 
     # -- user values and codes ----------------------------------------------------------------------
 
@@ -259,22 +261,22 @@ class Space:
             if data.space is self or lenient:
                 return data
             for j, feature in enumerate(self.features):  # points of an open space may lie outside a clipped one
-                fault = fault_in(feature, data.codes[:, j], open_ends=self.moves == "open")
+                fault = find_fault(feature, data.codes[:, j], open_ends=self.moves == "open")
                 if fault is not None:
                     raise DataError(
                         f"These points belong to another space: in {feature.name!r} a value {fault[1]}."
                     )
             return Points(self, data.codes)
-        frame = as_frame(self, data)
+        frame = to_frame(self, data)
         missing = [name for name in self.names if name not in frame.columns]
         if missing:
             raise DataError(
-                f"The data lack {plural(len(missing), 'column')} of this space: {', '.join(map(repr, missing[:6]))}"
-                f"{', ...' if len(missing) > 6 else ''}. {did_you_mean(missing[0], frame.columns)}"
+                f"The data lack {pluralize(len(missing), 'column')} of this space: {', '.join(map(repr, missing[:6]))}"
+                f"{', ...' if len(missing) > 6 else ''}. {suggest_name(missing[0], frame.columns)}"
             )
         open_ends = self.moves == "open"
-        if self.smooth and (quick := all_floats(self.features, frame, open_ends)) is not None:
-            return Points(self, quick)
+        if self.smooth and (float_codes := encode_floats(self.features, frame, open_ends)) is not None:
+            return Points(self, float_codes)
         codes = np.empty((len(frame), len(self)), order="F")
         for j, feature in enumerate(self.features):
             codes[:, j] = encode(feature, frame[feature.name], open_ends=open_ends, lenient=lenient)
@@ -301,7 +303,7 @@ class Space:
             columns[name] = pd.Series(values, index=index, dtype=object) if values.dtype == object else values
         return pd.DataFrame(columns, index=index, copy=False)
 
-    def _both(self, a: Any, b: Any) -> tuple[Points, Points]:
+    def _to_point_pair(self, a: Any, b: Any) -> tuple[Points, Points]:
         x, y = self.points(a), self.points(b)
         if len(x) != len(y) and 1 not in (len(x), len(y)):
             counts = f"Got {len(x):,} and {len(y):,}."
@@ -317,23 +319,23 @@ class Space:
         the number of categories that differ; a value missing on one side only counts 1. ``scaled=True``
         first divides every number by the range of its feature, so that large units do not swamp small ones.
         """
-        x, y = self._both(a, b)
+        x, y = self._to_point_pair(a, b)
         result = geometry.distance(self, x.codes, y.codes, scaled)
-        return float(result[0]) if is_one_case(a) and is_one_case(b) else result
+        return float(result[0]) if is_single_case(a) and is_single_case(b) else result
 
     def midpoint(self, a: Data, b: Any) -> Data:
         """Return the point half-way between each row of `a` and the same row of `b`."""
-        x, y = self._both(a, b)
-        between = Points(self, geometry.midpoint(self, x.codes, y.codes))
-        form = a if len(between) == len(x) else b
-        return in_form_of(self, form, between)
+        x, y = self._to_point_pair(a, b)
+        midpoints = Points(self, geometry.midpoint(self, x.codes, y.codes))
+        template = a if len(midpoints) == len(x) else b
+        return restore_form(self, template, midpoints)
 
     def move(self, a: Data, kind: str, feature: str) -> Data:
         """Return each row after one move: "up", "down", "clear" (to missing) or "fill" (from missing)."""
-        one_of("kind", "Space.move", kind, ("up", "down", "clear", "fill"))
+        validate_choice("kind", "Space.move", kind, ("up", "down", "clear", "fill"))
         position = self.position(feature)
-        moved = geometry.move(self, self.points(a).codes, position, kind)
-        return in_form_of(self, a, Points(self, moved))
+        new_codes = geometry.move(self, self.points(a).codes, position, kind)
+        return restore_form(self, a, Points(self, new_codes))
 
     def up(self, a: Data, feature: str) -> Data:
         """Return each row with one feature a step higher, or at its next category."""
@@ -355,17 +357,17 @@ class Space:
         >>> space.path({"n": 1, "c": "a"}, {"n": 8, "c": "c"}).moves
         ['up n', 'up n', 'up c', 'up c', 'midpoint']
         """
-        delta = positive("delta", "Space.path", delta)
-        x, y = self._both(a, b)
+        delta = validate_positive("delta", "Space.path", delta)
+        x, y = self._to_point_pair(a, b)
         rows = len(y) if len(x) == 1 else len(x)
         start, target = (np.broadcast_to(p.codes, (rows, len(self))) for p in (x, y))
-        ends, counts, midpoints = geometry.path_counts(self, start, target, delta)
+        ends, counts, midpoints = geometry.plan_paths(self, start, target, delta)
 
-        def one(codes: Codes, i: int) -> Points:
+        def take_row(codes: Codes, i: int) -> Points:
             return Points(self, codes[i : i + 1])
 
         paths = [
-            Path(self, one(start, i), one(target, i), one(ends, i), counts[i], int(midpoints[i]))
+            Path(self, take_row(start, i), take_row(target, i), take_row(ends, i), counts[i], int(midpoints[i]))
             for i in range(rows)
         ]
         return paths[0] if rows == 1 else paths
@@ -377,9 +379,9 @@ class Space:
         """
         from .sampling import draw
 
-        whole_number("n", "Space.sample", n)
-        drawn = Points(self, draw(self, n, generator("seed", "Space.sample", seed)))
-        return drawn if points else drawn.frame
+        validate_integer("n", "Space.sample", n)
+        sample = Points(self, draw(self, n, to_generator("seed", "Space.sample", seed)))
+        return sample if points else sample.frame
 
     # -- constraints --------------------------------------------------------------------------------
 
@@ -390,10 +392,10 @@ class Space:
 
     def satisfied(self, codes: Codes) -> Mask:
         """Tell which rows of a matrix of codes keep all constraints."""
-        kept = np.ones(len(codes), dtype=bool)
+        satisfied = np.ones(len(codes), dtype=bool)
         for constraint in self.constraints:
-            kept &= constraint.satisfied(self, codes)
-        return kept
+            satisfied &= constraint.satisfied(self, codes)
+        return satisfied
 
     def valid(self, data: Any) -> Mask:
         """Tell which rows keep all declared constraints."""

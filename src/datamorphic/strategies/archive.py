@@ -11,7 +11,7 @@ from ..space.features import Codes
 from ..space.projection import Projection
 from ..space.space import Space
 
-BINS = 16  # of each of the two directions
+BINS_PER_AXIS = 16  # of each of the two directions
 
 
 class Archive:
@@ -29,18 +29,18 @@ class Archive:
         self.view = Projection(space, codes)
         flat = self.view(codes) if len(codes) else np.zeros((1, 2))
         self._low, self._high = np.nanquantile(flat, [0.01, 0.99], axis=0)
-        self.filled: set[tuple[str, int]] = set()
+        self.filled_cells: set[tuple[str, int]] = set()
 
-    def cells(self, codes: Codes) -> npt.NDArray[np.intp]:
+    def locate_cells(self, codes: Codes) -> npt.NDArray[np.intp]:
         """Return the number of the cell of every row; what lies outside belongs to the outermost cells."""
         width = np.where(self._high > self._low, self._high - self._low, 1.0)
         with np.errstate(invalid="ignore"):
-            places = np.nan_to_num((self.view(codes) - self._low) / width * BINS)
-        places = np.clip(places, 0, BINS - 1).astype(np.intp)
-        return places[:, 0] * BINS + places[:, 1]
+            places = np.nan_to_num((self.view(codes) - self._low) / width * BINS_PER_AXIS)
+        places = np.clip(places, 0, BINS_PER_AXIS - 1).astype(np.intp)
+        return places[:, 0] * BINS_PER_AXIS + places[:, 1]
 
     def add(self, codes: Codes, kinds: Sequence[str]) -> int:
         """Fill the cells of borders, each of a kind (its two classes), and return how many were empty before."""
-        before = len(self.filled)
-        self.filled.update(zip(kinds, self.cells(codes).tolist(), strict=True))
-        return len(self.filled) - before
+        before = len(self.filled_cells)
+        self.filled_cells.update(zip(kinds, self.locate_cells(codes).tolist(), strict=True))
+        return len(self.filled_cells) - before

@@ -56,31 +56,31 @@ class Brackets:
     @staticmethod
     def concat(parts: Sequence[Brackets], width: int) -> Brackets:
         """Return all rows of all parts."""
-        whole = Brackets(width)
-        for name, empty in vars(whole).items():
-            setattr(whole, name, np.concatenate([empty, *(getattr(part, name) for part in parts)]))
-        return whole
+        result = Brackets(width)
+        for name, empty in vars(result).items():
+            setattr(result, name, np.concatenate([empty, *(getattr(part, name) for part in parts)]))
+        return result
 
     def take(self, rows: Rows) -> Brackets:
         """Return a copy of some rows."""
-        some = Brackets(self.x.shape[1])
+        subset = Brackets(self.x.shape[1])
         for name, values in vars(self).items():
-            setattr(some, name, values[rows])
-        return some
+            setattr(subset, name, values[rows])
+        return subset
 
-    def put(self, rows: Rows, other: Brackets) -> None:
+    def replace_ends(self, rows: Rows, replacements: Brackets) -> None:
         """Put the pairs of others, as many as there are rows, in their places; what they cost stays."""
         for name in ("x", "y", "x_state", "y_state"):
-            getattr(self, name)[rows] = getattr(other, name)
+            getattr(self, name)[rows] = getattr(replacements, name)
 
-    def keep(self, rows: npt.NDArray[Any]) -> None:
+    def keep_rows(self, rows: npt.NDArray[Any]) -> None:
         """Drop all rows but some."""
         for name, values in vars(self).items():
             setattr(self, name, np.asfortranarray(values[rows]))
 
 
 @dataclass
-class Found:
+class ExplorationRecord:
     """What an exploration found and what it spent, filled while it goes on.
 
     Attributes
@@ -109,7 +109,7 @@ class Found:
 
     space: Space
     brackets: list[Brackets] = field(default_factory=list)
-    strategy: list[str] = field(default_factory=list)
+    strategies: list[str] = field(default_factory=list)
     walk_runs: list[Rows] = field(default_factory=list)
     seeds_used: int = 0
     lost: int = 0
@@ -119,15 +119,15 @@ class Found:
     choices: list[Mapping[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def open(self, walks: int, strategy: str) -> tuple[Brackets, Rows]:
+    def open_wave(self, walks: int, strategy: str) -> tuple[Brackets, Rows]:
         """Begin a wave of walks; what is put into its brackets counts as found from then on."""
         self.brackets.append(Brackets(len(self.space)))
         self.walk_runs.append(np.zeros(walks, dtype=np.intp))
-        self.strategy.append(strategy)
+        self.strategies.append(strategy)
         return self.brackets[-1], self.walk_runs[-1]
 
     @property
-    def begun(self) -> int:
+    def walks_begun(self) -> int:
         """How many walks were begun."""
         return sum(map(len, self.walk_runs))
 
@@ -136,14 +136,14 @@ class Found:
         """How many test cases were executed, each once."""
         return self.seeds_used + sum(int(runs.sum()) for runs in self.walk_runs)
 
-    def note(self, text: str) -> None:
+    def add_note(self, text: str) -> None:
         """Say something once."""
         if text not in self.notes:
             self.notes.append(text)
 
 
 @dataclass
-class Pool:
+class SeedPool:
     """The test cases that walks start from, with what is known of them.
 
     Attributes
@@ -160,21 +160,21 @@ class Pool:
 
     points: Points
     states: Codes = field(init=False)
-    asked: npt.NDArray[np.bool_] = field(init=False)
-    seen: npt.NDArray[np.bool_] = field(init=False)
+    executed: npt.NDArray[np.bool_] = field(init=False)
+    known: npt.NDArray[np.bool_] = field(init=False)
 
     def __post_init__(self) -> None:
         self.states = np.full(len(self.points), np.nan)
-        self.asked = np.zeros(len(self.points), dtype=bool)
-        self.seen = self.asked.copy()
+        self.executed = np.zeros(len(self.points), dtype=bool)
+        self.known = self.executed.copy()
 
     def __len__(self) -> int:
         return len(self.points)
 
-    def join(self, brackets: Brackets) -> None:
+    def add_pairs(self, brackets: Brackets) -> None:
         """Let later walks start from both ends of every pair."""
         codes = np.concatenate([self.points.codes, brackets.x, brackets.y])
         self.points = Points(self.points.space, codes)
         self.states = np.concatenate([self.states, brackets.x_state, brackets.y_state])
-        known = np.ones(2 * len(brackets), dtype=bool)
-        self.asked, self.seen = np.concatenate([self.asked, known]), np.concatenate([self.seen, known])
+        flags = np.ones(2 * len(brackets), dtype=bool)
+        self.executed, self.known = np.concatenate([self.executed, flags]), np.concatenate([self.known, flags])

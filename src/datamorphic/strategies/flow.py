@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Question:
+class Query:
     """A batch to be answered.
 
     Attributes
@@ -46,7 +46,7 @@ class Question:
 
     batch: Batch
     scores: bool | Literal["only"] = False
-    done: float | None = None
+    progress: float | None = None
     note: str = ""
     fresh: bool = False
     runs: int | None = None
@@ -57,12 +57,12 @@ class Question:
         return len(self.batch) if self.runs is None else self.runs
 
 
-Flow = Generator[Question | Batch, Outputs, Result]
+Flow = Generator[Query | Batch, Outputs, Result]
 
 
 def ask(batch: Batch, *, scores: bool = False, note: str = "") -> Flow[Outputs]:
     """Ask one question and return its answer: the shortest flow there is."""
-    return (yield Question(batch, scores, note=note))
+    return (yield Query(batch, scores, note=note))
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Budget:
     runs: int | None = None
     seconds: float | None = None
 
-    def less(self, runs: int, seconds: float) -> Budget:
+    def subtract(self, runs: int, seconds: float) -> Budget:
         """Return what is left when so much has been spent.
 
         Examples
@@ -94,24 +94,26 @@ class Budget:
         )
 
     @classmethod
-    def parse(cls, given: Budget | str | float | None) -> Budget:
+    def parse(cls, value: Budget | str | float | None) -> Budget:
         """Return a budget from "90s", "1m", "2h", "10000 runs", a number of runs, or None."""
-        if given is None or isinstance(given, Budget):
-            return given or cls()
-        if is_number(given) and given == int(given) and given > 0:
-            return cls(runs=int(given))
-        if isinstance(given, str):
-            runs = re.fullmatch(r"\s*([\d_,]*\d)\s*(?:runs?)?\s*", given)
-            if runs and int(number := re.sub("[_,]", "", runs[1])) > 0:
+        if value is None or isinstance(value, Budget):
+            return value or cls()
+        if is_number(value) and value == int(value) and value > 0:
+            return cls(runs=int(value))
+        if isinstance(value, str):
+            runs_match = re.fullmatch(r"\s*([\d_,]*\d)\s*(?:runs?)?\s*", value)
+            if runs_match and int(number := re.sub("[_,]", "", runs_match[1])) > 0:
                 return cls(runs=int(number))
-            time = re.fullmatch(r"\s*(?:([\d.]+)\s*h)?\s*(?:([\d.]+)\s*m(?:in)?)?\s*(?:([\d.]+)\s*s)?\s*", given)
-            if time and any(time.groups()):
+            duration_match = re.fullmatch(
+                r"\s*(?:([\d.]+)\s*h)?\s*(?:([\d.]+)\s*m(?:in)?)?\s*(?:([\d.]+)\s*s)?\s*", value
+            )
+            if duration_match and any(duration_match.groups()):
                 try:
-                    hours, minutes, seconds = (float(part or 0) for part in time.groups())
+                    hours, minutes, seconds = (float(part or 0) for part in duration_match.groups())
                 except ValueError:
                     hours = minutes = seconds = 0.0
                 if (total := 3600 * hours + 60 * minutes + seconds) > 0:
                     return cls(seconds=total)
         raise ArgumentError(
-            f"The budget {given!r} is not understood. Give a time ('90s', '1m', '2h') or a number of runs ('10000 runs')."
+            f"The budget {value!r} is not understood. Give a time ('90s', '1m', '2h') or a number of runs ('10000 runs')."
         )

@@ -11,7 +11,7 @@ from ..space.features import Codes
 from .borders import Border, Parts, Threshold
 
 Scores = npt.NDArray[np.float64]
-TINY = 1e-300  # probabilities below are as good as this
+MIN_PROBABILITY = 1e-300  # probabilities below are as good as this
 
 
 class Guide(Protocol):
@@ -47,19 +47,21 @@ class Margin:
         if scores is None:
             return np.full(len(x), np.nan)
         a, b = x.astype(np.intp), y.astype(np.intp)
-        known = (a < self.classes) & (b < self.classes)
-        a, b = np.where(known, a, 0), np.where(known, b, min(1, self.classes - 1))
+        has_scores = (a < self.classes) & (b < self.classes)
+        a, b = np.where(has_scores, a, 0), np.where(has_scores, b, min(1, self.classes - 1))
         rows = np.arange(len(scores))
         with np.errstate(invalid="ignore"):  # infinite scores have no difference: NaN is what they are worth
-            return np.where(known, self._margin(scores, rows, a, b), np.nan)
+            return np.where(has_scores, self._compute_margin(scores, rows, a, b), np.nan)
 
-    def _margin(self, scores: Scores, rows: Parts, a: Parts, b: Parts) -> Codes:
+    def _compute_margin(self, scores: Scores, rows: Parts, a: Parts, b: Parts) -> Codes:
         if self.kind == "pairwise":
             low, high = np.minimum(a, b), np.maximum(a, b)
             column = low * (2 * self.classes - low - 1) // 2 + high - low - 1
             return np.where(a < b, scores[rows, column], -scores[rows, column])
         if self.kind == "probability":
-            return np.log(np.maximum(scores[rows, a], TINY)) - np.log(np.maximum(scores[rows, b], TINY))
+            return np.log(np.maximum(scores[rows, a], MIN_PROBABILITY)) - np.log(
+                np.maximum(scores[rows, b], MIN_PROBABILITY)
+            )
         return scores[rows, a] - scores[rows, b]
 
 
@@ -76,7 +78,7 @@ class Level:
         return (states - self.threshold) * np.where(x > self.threshold, 1.0, -1.0)
 
 
-def guide_for(border: Border, score_kind: str | None, classes: int) -> Guide | None:
+def choose_guide(border: Border, score_kind: str | None, classes: int) -> Guide | None:
     """Return the guide a border and a system's scores allow, if any."""
     if isinstance(border, Threshold):
         return Level(border.value)
@@ -85,8 +87,8 @@ def guide_for(border: Border, score_kind: str | None, classes: int) -> Guide | N
     return None
 
 
-def interpolated(
-    f_low: Codes, f_high: Codes, last: Codes, width: Codes, target: Codes, left: Codes
+def interpolate_root(
+    f_low: Codes, f_high: Codes, last_root: Codes, width: Codes, target: Codes, cases_left: Codes
 ) -> tuple[Codes, Codes]:
     """Return where between 0 and 1 to look next for the change of sign, and the root that was interpolated.
 
@@ -99,9 +101,9 @@ def interpolated(
         root = f_low / (f_low - f_high)
         usable = (f_low >= 0) & (f_high <= 0) & np.isfinite(root)
         root = np.where(usable, root, 0.5)
-        shift = np.where(np.isnan(last), np.inf, 2 * np.abs(root - last))
+        shift = np.where(np.isnan(last_root), np.inf, 2 * np.abs(root - last_root))
     inward = np.maximum(0.45 * target / width, np.minimum(shift, 0.2 * width))
     side = np.sign(0.5 - root)
-    looked = np.where(inward <= np.abs(0.5 - root), root + side * inward, 0.5)
-    reach = np.maximum(0.0, target / width / 2 * 2.0**left * (1 - 1e-9) - 0.5)
-    return np.where(np.abs(looked - 0.5) <= reach, looked, 0.5 - side * reach), root
+    candidate = np.where(inward <= np.abs(0.5 - root), root + side * inward, 0.5)
+    reach = np.maximum(0.0, target / width / 2 * 2.0**cases_left * (1 - 1e-9) - 0.5)
+    return np.where(np.abs(candidate - 0.5) <= reach, candidate, 0.5 - side * reach), root

@@ -10,17 +10,17 @@ import numpy as np
 from ..errors import OutOfBudget
 from .archive import Archive
 from .borders import Border
-from .brackets import Brackets, Found, Pool
+from .brackets import Brackets, ExplorationRecord, SeedPool
 from .exploration import Explorer
 from .flow import Flow
 
 ROUNDS = 6  # in which the walks are handed out
-AT_LEAST = 0.05  # of a round for every strategy: what finds nothing today may tomorrow
-MEMORY = 0.5  # how much of its record a strategy keeps from round to round
+MIN_ROUND_SHARE = 0.05  # of a round for every strategy: what finds nothing today may tomorrow
+RECORD_DECAY = 0.5  # how much of its record a strategy keeps from round to round
 
 
 @dataclass
-class Mixed:
+class AutoExplorer:
     """Explorers that share a pool; every round each gets walks by what it found for its cases so far.
 
     What counts is new border: cells of a grid, for each two classes, that no pair fell into before. The best
@@ -31,88 +31,94 @@ class Mixed:
     archive: Archive
     walks: int
 
-    def explore(self, pool: Pool, rng: np.random.Generator) -> Flow[Found]:
+    def explore(self, pool: SeedPool, rng: np.random.Generator) -> Flow[ExplorationRecord]:
         """Make all walks in rounds and return what they found together."""
-        able = [each for each in self.explorers if len(pool) >= each.least]
-        found = Found(self.explorers[0].ground.space)
-        own = [Found(found.space) for _ in able]
-        for part in own:
-            part.notes = found.notes
-        new, runs = np.zeros(len(able)), np.zeros(len(able))
-        shares = np.full(len(able), 1 / max(1, len(able)))
-        number = 0
+        usable_explorers = [candidate for candidate in self.explorers if len(pool) >= candidate.min_pool_size]
+        record = ExplorationRecord(self.explorers[0].ground.space)
+        own_records = [ExplorationRecord(record.space) for _ in usable_explorers]
+        for own_record in own_records:
+            own_record.notes = record.notes
+        new_cells, runs = np.zeros(len(usable_explorers)), np.zeros(len(usable_explorers))
+        shares = np.full(len(usable_explorers), 1 / max(1, len(usable_explorers)))
+        round_number = 0
         try:
-            if able:
-                yield from able[0].peek(pool)
-            while able and (left := self.walks - found.begun) > 0:
-                number += 1
-                affordable = min(each.affordable(found.runs) for each in able)
-                hand_out = _whole(shares, min(left, max(1, self.walks // ROUNDS), affordable))
-                spent, fresh = np.zeros(len(able)), np.zeros(len(able))
-                for i, explorer in enumerate(able):
-                    if hand_out[i]:
-                        yield from self._round(explorer, pool, rng, found, own[i], int(hand_out[i]), number)
-                        spent[i], fresh[i] = found.choices[-1]["runs"], found.choices[-1]["new"]
-                new, runs = MEMORY * new + fresh, MEMORY * runs + spent
+            if usable_explorers:
+                yield from usable_explorers[0].peek_at_answers(pool)
+            while usable_explorers and (remaining := self.walks - record.walks_begun) > 0:
+                round_number += 1
+                affordable = min(candidate.count_affordable_walks(record.runs) for candidate in usable_explorers)
+                walk_counts = _allot(shares, min(remaining, max(1, self.walks // ROUNDS), affordable))
+                round_runs, round_cells = np.zeros(len(usable_explorers)), np.zeros(len(usable_explorers))
+                for i, explorer in enumerate(usable_explorers):
+                    if walk_counts[i]:
+                        yield from self._run_round(
+                            explorer, pool, rng, record, own_records[i], int(walk_counts[i]), round_number
+                        )
+                        round_runs[i], round_cells[i] = record.choices[-1]["runs"], record.choices[-1]["new"]
+                new_cells, runs = RECORD_DECAY * new_cells + round_cells, RECORD_DECAY * runs + round_runs
                 # as if each had found half a cell more: one that has found none is poor, not hopeless
-                rate = (new + 0.5) / np.maximum(runs, 1)
-                shares = AT_LEAST + (1 - AT_LEAST * len(able)) * rate / rate.sum()
+                rate = (new_cells + 0.5) / np.maximum(runs, 1)
+                shares = MIN_ROUND_SHARE + (1 - MIN_ROUND_SHARE * len(usable_explorers)) * rate / rate.sum()
         except OutOfBudget:
-            found.exhausted = True
-        return found
+            record.exhausted = True
+        return record
 
-    def _round(
+    def _run_round(
         self,
         explorer: Explorer,
-        pool: Pool,
+        pool: SeedPool,
         rng: np.random.Generator,
-        found: Found,
-        own: Found,
+        record: ExplorationRecord,
+        own_record: ExplorationRecord,
         walks: int,
-        number: int,
+        round_number: int,
     ) -> Flow[None]:
         """Let one strategy walk, and put what it finds, even half-way, with the rest."""
-        before = replace(own)
-        spent, waves = own.runs, len(own.brackets)
+        before = replace(own_record)
+        runs_before, waves_before = own_record.runs, len(own_record.brackets)
         brackets: Brackets | None = None
         try:
-            brackets = yield from explorer.wave(pool, rng, own, walks, found.begun)
+            brackets = yield from explorer.run_wave(pool, rng, own_record, walks, record.walks_begun)
         finally:
-            found.brackets += own.brackets[waves:]
-            found.walk_runs += own.walk_runs[waves:]
-            found.strategy += own.strategy[waves:]
+            record.brackets += own_record.brackets[waves_before:]
+            record.walk_runs += own_record.walk_runs[waves_before:]
+            record.strategies += own_record.strategies[waves_before:]
             for count in ("seeds_used", "lost", "slopes", "unfinished"):
-                setattr(found, count, getattr(found, count) + getattr(own, count) - getattr(before, count))
-            met = brackets or own.brackets[-1]
-            found.choices.append(
+                setattr(
+                    record, count, getattr(record, count) + getattr(own_record, count) - getattr(before, count)
+                )
+            new_brackets = brackets or own_record.brackets[-1]
+            record.choices.append(
                 {
-                    "round": number,
+                    "round": round_number,
                     "strategy": explorer.name,
                     "walks": walks,
-                    "pairs": len(met),
-                    "new": self.archive.add(met.x, kinds_of(explorer.border_now, met)),
-                    "runs": own.runs - spent,
+                    "pairs": len(new_brackets),
+                    "new": self.archive.add(
+                        new_brackets.x, name_border_kinds(explorer.current_border, new_brackets)
+                    ),
+                    "runs": own_record.runs - runs_before,
                 }
             )
 
 
-def kinds_of(border: Border, brackets: Brackets) -> list[str]:
+def name_border_kinds(border: Border, brackets: Brackets) -> list[str]:
     """Return the two sides of every border as one name, whichever comes first."""
     if border.name in ("labels", "hierarchy"):  # few different pairs of labels: name each once
-        labels = len(border.book.labels)
-        both = (brackets.x_state * labels + brackets.y_state).astype(np.intp)
-        different, place = np.unique(both, return_inverse=True)
-        sides = border.sides(*np.divmod(different.astype(np.float64), labels), different)
-        names = np.array([" | ".join(sorted(two)) for two in zip(*sides, strict=True)], dtype=object)
-        return names[place].tolist()
-    sides = border.sides(brackets.x_state, brackets.y_state, brackets.part)
-    return [" | ".join(sorted(two)) for two in zip(*sides, strict=True)]
+        labels = len(border.codebook.labels)
+        label_pairs = (brackets.x_state * labels + brackets.y_state).astype(np.intp)
+        distinct_pairs, inverse = np.unique(label_pairs, return_inverse=True)
+        sides = border.name_sides(*np.divmod(distinct_pairs.astype(np.float64), labels), distinct_pairs)
+        names = np.array([" | ".join(sorted(side_names)) for side_names in zip(*sides, strict=True)], dtype=object)
+        return names[inverse].tolist()
+    sides = border.name_sides(brackets.x_state, brackets.y_state, brackets.part)
+    return [" | ".join(sorted(side_names)) for side_names in zip(*sides, strict=True)]
 
 
-def _whole(shares: np.ndarray, total: int) -> np.ndarray:
+def _allot(shares: np.ndarray, total: int) -> np.ndarray:
     """Hand out a whole number by shares, the largest remainders first."""
     exact = shares * total
-    given = np.floor(exact).astype(int)
-    rest = total - int(given.sum())
-    given[np.argsort(given - exact, kind="stable")[:rest]] += 1
-    return given
+    counts = np.floor(exact).astype(int)
+    remainder = total - int(counts.sum())
+    counts[np.argsort(counts - exact, kind="stable")[:remainder]] += 1
+    return counts

@@ -20,13 +20,13 @@ from ..space.points import Points
 from ..space.space import Space
 from .borders import Border
 from .brackets import Brackets, Rows
-from .flow import Flow, Question
+from .flow import Flow, Query
 from .guides import Guide, Scores
 from .terrain import Terrain
 
-LEVELS = 4  # of midpoints that multisection asks at once: 15 cases a bracket
+LEVELS_PER_QUERY = 4  # of midpoints that multisection asks at once: 15 cases a bracket
 
-Still = Callable[[Codes, Codes], npt.NDArray[np.bool_]]
+BracketPredicate = Callable[[Codes, Codes], npt.NDArray[np.bool_]]
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Narrowing:
     steps: int
     delta: float | None = None
     guide: Guide | None = None
-    done: float = 0.0
+    progress: float = 0.0
     share: float = 0.0
     extra: Rows = field(init=False)
 
@@ -64,31 +64,31 @@ class Narrowing:
 
     # -- asking and deciding ------------------------------------------------------------------------
 
-    def ask(
+    def query(
         self, codes: Codes, rows: Rows, scores: bool | Literal["only"] = False
     ) -> Flow[tuple[Codes, Scores | None]]:
         """Execute new cases, each to narrow one of some brackets, and count them.
 
         Brackets of the same walk (several labels) may want the same case: it is asked and counted once.
         """
-        here, place = self.brackets, None
-        if self.border.several:
-            whole = np.column_stack([here.walk[rows], codes])
-            _, first, place = np.unique(whole, axis=0, return_index=True, return_inverse=True)
+        here, inverse = self.brackets, None
+        if self.border.has_several_parts:
+            keyed_codes = np.column_stack([here.walk[rows], codes])
+            _, first, inverse = np.unique(keyed_codes, axis=0, return_index=True, return_inverse=True)
             codes, rows = codes[first], rows[first]
         batch = Points(self.ground.space, codes)
-        self.done += self.share / max(1, self.steps)
+        self.progress += self.share / max(1, self.steps)
         self.share -= self.share / max(1, self.steps)  # however many questions come, the end is not overrun
-        outputs = yield Question(batch, scores, self.done, "narrowing", fresh=self.ground.continuous)
+        outputs = yield Query(batch, scores, self.progress, "narrowing", fresh=self.ground.continuous)
         here.runs += np.bincount(rows, minlength=len(here))
-        state, found = self.border.read(outputs), outputs.scores
-        if place is None:
-            return state, found
-        return state[place.ravel()], None if found is None else found[place.ravel()]
+        state, output_scores = self.border.read(outputs), outputs.scores
+        if inverse is None:
+            return state, output_scores
+        return state[inverse.ravel()], None if output_scores is None else output_scores[inverse.ravel()]
 
     def narrow(self, rows: Rows, z: Codes, state: Codes) -> npt.NDArray[np.bool_]:
         """Let new cases replace an end of their brackets, and tell which took the place of the second."""
-        here, first_side = self.brackets, self.border.on_first_side
+        here, first_side = self.brackets, self.border.is_in_first_half
         if len(rows) == len(here):  # all of them, as is usual among real numbers: no need to pick rows
             second = first_side(here.x_state, state, here.y_state, here.part)
             here.x, here.y = np.where(second, here.x.T, z.T).T, np.where(second, z.T, here.y.T).T
@@ -100,44 +100,48 @@ class Narrowing:
         here.x[rows[~second]], here.x_state[rows[~second]] = z[~second], state[~second]
         return second
 
-    def open(self, rows: Rows) -> Rows:
+    def find_wide_brackets(self, rows: Rows) -> Rows:
         """Return the brackets that are still too wide."""
         if self.delta is None or not rows.size:
             return rows
         x, y = self.brackets.x[rows], self.brackets.y[rows]
-        apart = self.ground.apart(x, y)
+        distance = self.ground.compute_distances(x, y)
         if self.ground.mixed:
             # A last category or unit may have to stay. Where that alone is more than delta, the rest counts.
-            whole = geometry.discrete_distance(self.ground.space, x, y)
-            last = (geometry.units_apart(self.ground.space, x, y) <= 1) & (whole > self.delta)
-            apart = np.where(last, apart - whole, apart)
-        return rows[apart > self.delta]
+            discrete_distance = geometry.discrete_distance(self.ground.space, x, y)
+            is_last_step = (geometry.unit_distance(self.ground.space, x, y) <= 1) & (
+                discrete_distance > self.delta
+            )
+            distance = np.where(is_last_step, distance - discrete_distance, distance)
+        return rows[distance > self.delta]
 
     # -- the plain rule -----------------------------------------------------------------------------
 
-    def bisect(self, rows: Rows, still: Still | None = None) -> Flow[None]:
+    def bisect(self, rows: Rows, condition: BracketPredicate | None = None) -> Flow[None]:
         """Halve brackets until they are narrow, nothing lies between, or there is no answer.
 
         With `still`, only as long as that holds of their ends.
         """
         here, space = self.brackets, self.ground.space
-        fresh = not here.runs.any()  # none of them has been narrowed before: all have as many halvings left
-        wide = self.ground.straight and _wide(space, here.x[rows], here.y[rows], self.steps)
+        unnarrowed = not here.runs.any()  # none of them has been narrowed before: all have as many halvings left
+        always_wide = self.ground.straight and _is_always_wide(space, here.x[rows], here.y[rows], self.steps)
         for _ in range(self.steps):
-            rows = self.open(rows if fresh else rows[here.runs[rows] - self.extra[rows] < self.steps])
-            if still is not None and rows.size:
-                rows = rows[still(here.x[rows], here.y[rows])]
+            rows = self.find_wide_brackets(
+                rows if unnarrowed else rows[here.runs[rows] - self.extra[rows] < self.steps]
+            )
+            if condition is not None and rows.size:
+                rows = rows[condition(here.x[rows], here.y[rows])]
             if not rows.size:
                 return
             x, y = (here.x, here.y) if rows.size == len(here) else (here.x[rows], here.y[rows])
-            z = self.ground.between(x, y)
-            if not wide:
-                new = ~(same(space, z, x) | same(space, z, y))
+            z = self.ground.compute_midpoints(x, y)
+            if not always_wide:
+                new = ~(is_same_row(space, z, x) | is_same_row(space, z, y))
                 if not new.all():
                     rows, z = rows[new], z[new]
                     if not rows.size:
                         return
-            state, _ = yield from self.ask(z, rows)
+            state, _ = yield from self.query(z, rows)
             answered = ~np.isnan(state)
             if not answered.all():  # the pair as it stands is what can be known here
                 rows, z, state = rows[answered], z[answered], state[answered]
@@ -149,29 +153,29 @@ class Narrowing:
         """Ask several levels of midpoints at once and go down among the answers: bisection with fewer questions."""
         here, ground = self.brackets, self.ground
         rows = np.arange(len(here))
-        halved = 0
-        while rows.size and halved < self.steps:
-            rows = self.open(rows)
-            levels = min(LEVELS, self.steps - halved)
+        halvings = 0
+        while rows.size and halvings < self.steps:
+            rows = self.find_wide_brackets(rows)
+            levels = min(LEVELS_PER_QUERY, self.steps - halvings)
             grid = [here.x[rows], here.y[rows]]
             states = [here.x_state[rows], here.y_state[rows]]
             for _ in range(levels):
-                middles = [ground.between(a, b) for a, b in pairwise(grid)]
+                middles = [ground.compute_midpoints(a, b) for a, b in pairwise(grid)]
                 grid = [point for both in zip(grid[:-1], middles, strict=True) for point in both] + grid[-1:]
-            new = [_new(ground.space, grid, i) for i in range(1, len(grid) - 1)]
-            asked = np.concatenate([z[fresh] for z, fresh in zip(grid[1:-1], new, strict=True)])
-            if not len(asked):
+            new = [_is_new_point(ground.space, grid, i) for i in range(1, len(grid) - 1)]
+            query_codes = np.concatenate([z[fresh] for z, fresh in zip(grid[1:-1], new, strict=True)])
+            if not len(query_codes):
                 return
-            read, _ = yield from self.ask(asked, np.concatenate([rows[fresh] for fresh in new]))
+            answer_states, _ = yield from self.query(query_codes, np.concatenate([rows[fresh] for fresh in new]))
             inner, start = [], 0
             for fresh in new:
                 state = np.full(len(rows), np.nan)
-                state[fresh] = read[start : start + int(fresh.sum())]
+                state[fresh] = answer_states[start : start + int(fresh.sum())]
                 start += int(fresh.sum())
                 inner.append(state)
             states = [states[0], *inner, states[1]]
             rows = self._descend(rows, grid, states, levels)
-            halved += levels
+            halvings += levels
 
     def _descend(self, rows: Rows, grid: list[Codes], states: list[Codes], levels: int) -> Rows:
         """Halve as bisection would, with answers that are known already; return the brackets to go on with."""
@@ -180,25 +184,25 @@ class Narrowing:
         right = np.full(len(rows), 2**levels, dtype=np.intp)
         live = np.arange(len(rows))
         for _ in range(levels):
-            wide = self.open(rows[live])
-            live = live[np.isin(rows[live], wide)]
+            wide_rows = self.find_wide_brackets(rows[live])
+            live = live[np.isin(rows[live], wide_rows)]
             middle = (left[live] + right[live]) // 2
             state = answers[middle, live]
-            known = ~np.isnan(state)  # unknown: nothing between, or no answer
-            live, middle, state = live[known], middle[known], state[known]
+            is_known = ~np.isnan(state)  # unknown: nothing between, or no answer
+            live, middle, state = live[is_known], middle[is_known], state[is_known]
             second = self.narrow(rows[live], points[middle, live], state)
             right[live[second]], left[live[~second]] = middle[second], middle[~second]
         return rows[live]
 
 
-def _new(space: Space, grid: list[Codes], place: int) -> npt.NDArray[np.bool_]:
+def _is_new_point(space: Space, grid: list[Codes], place: int) -> npt.NDArray[np.bool_]:
     """Tell which points of a grid of midpoints differ from the two they are the midpoint of."""
     stride = place & -place  # the midpoint of its neighbours at this distance
     z, x, y = grid[place], grid[place - stride], grid[place + stride]
-    return ~(same(space, z, x) | same(space, z, y))
+    return ~(is_same_row(space, z, x) | is_same_row(space, z, y))
 
 
-def _wide(space: Space, x: Codes, y: Codes, halvings: int) -> bool:
+def _is_always_wide(space: Space, x: Codes, y: Codes, halvings: int) -> bool:
     """Tell whether all pairs of real numbers are so far apart that no halving of so many comes to an end."""
     if not space.smooth or space.keeps_constraints or halvings > 40:
         return False
@@ -206,6 +210,6 @@ def _wide(space: Space, x: Codes, y: Codes, halvings: int) -> bool:
     return bool((np.abs(x - y) > digits * 2.0 ** (halvings + 2)).any(axis=1).all())
 
 
-def same(space: Space, a: Codes, b: Codes) -> npt.NDArray[np.bool_]:
+def is_same_row(space: Space, a: Codes, b: Codes) -> npt.NDArray[np.bool_]:
     """Tell which rows of two matrices of codes are equal."""
     return Points(space, a).same(Points(space, b))

@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .._checks import plural
+from .._checks import pluralize
 from .borders import Border
-from .brackets import Brackets, Found, Rows
+from .brackets import Brackets, ExplorationRecord, Rows
 from .flow import Flow
 from .guided import GuidedNarrowing
 from .guides import Guide
 from .terrain import Terrain
 
-METHODS = ("auto", "bisect", "score", "multisection")
-UNLIMITED = 1100  # halvings: a float64 interval has no more
-PILOT = 32  # brackets on which `auto` tries the scores
-WORTH = 0.6  # scores are used if they need at most this share of bisection's cases
+REFINEMENT_METHODS = ("auto", "bisect", "score", "multisection")
+UNLIMITED_HALVINGS = 1100  # halvings: a float64 interval has no more
+PILOT_BRACKETS = 32  # brackets on which `auto` tries the scores
+MAX_SCORE_COST_SHARE = 0.6  # scores are used if they need at most this share of bisection's cases
 
 
 @dataclass
@@ -46,75 +46,84 @@ class Refinement:
     steps: int
     delta: float | None = None
     method: str = "auto"
-    guide_for: Callable[[Border], Guide | None] | None = None
+    guide_factory: Callable[[Border], Guide | None] | None = None
     guide: Guide | None = field(default=None, init=False)
-    _taken: list[tuple[float, float]] = field(default_factory=list, init=False)
-    _left: int = field(default=0, init=False)
+    _case_counts: list[tuple[float, float]] = field(default_factory=list, init=False)
+    _leftover_count: int = field(default=0, init=False)
 
     def __call__(
         self,
         border: Border,
         brackets: Brackets,
         walk_runs: Rows,
-        found: Found,
-        done: float,
+        record: ExplorationRecord,
+        progress: float,
         share: float = 0.0,
     ) -> Flow[None]:
         """Narrow brackets in place, by the method that was chosen, and count what that took with their walks."""
         if not len(brackets):
             return
-        self._settle(border, found)
-        wave = GuidedNarrowing(self.ground, border, brackets, self.steps, self.delta, self.guide, done, share)
+        self._resolve_guide(border, record)
+        narrowing = GuidedNarrowing(
+            self.ground, border, brackets, self.steps, self.delta, self.guide, progress, share
+        )
         try:
-            yield from self._narrow(wave, found)
+            yield from self._narrow(narrowing, record)
         finally:  # a budget may end it anywhere
             walk_runs += np.bincount(brackets.walk, brackets.runs, len(walk_runs)).astype(np.intp)
-            if border.least > 0:  # a steep slope looks like a jump from afar
-                real = border.gap(brackets.x_state, brackets.y_state, brackets.part) > border.least
-                found.slopes += int((~real).sum())
-                brackets.keep(real)
+            if border.min_gap > 0:  # a steep slope looks like a jump from afar
+                is_jump = border.measure_gap(brackets.x_state, brackets.y_state, brackets.part) > border.min_gap
+                record.slopes += int((~is_jump).sum())
+                brackets.keep_rows(is_jump)
 
-    def _settle(self, border: Border, found: Found) -> None:
+    def _resolve_guide(self, border: Border, record: ExplorationRecord) -> None:
         """Find out whether there is something to be guided by."""
         # Other midpoints than the space's own lead who knows where: nothing but they themselves can be between.
-        if self.guide is None and self.guide_for is not None and self.ground.straight and self.ground.continuous:
-            self.guide = self.guide_for(border)
+        if (
+            self.guide is None
+            and self.guide_factory is not None
+            and self.ground.straight
+            and self.ground.continuous
+        ):
+            self.guide = self.guide_factory(border)
         if self.guide is None and self.method in ("auto", "score"):
             if self.method == "score":
-                found.note("There are no scores to be guided by here: pairs are narrowed by halving.")
+                record.add_note("There are no scores to be guided by here: pairs are narrowed by halving.")
             self.method = "bisect"
 
-    def _narrow(self, wave: GuidedNarrowing, found: Found) -> Flow[None]:
-        rows = np.arange(len(wave.brackets))
+    def _narrow(self, narrowing: GuidedNarrowing, record: ExplorationRecord) -> Flow[None]:
+        rows = np.arange(len(narrowing.brackets))
         if self.method == "multisection":
-            yield from wave.multisect()
+            yield from narrowing.multisect()
             return
-        tried = rows[:0]
+        pilot_rows = rows[:0]
         if self.method == "auto":
-            untried = PILOT - len(self._taken)
-            tried, rows = rows[:untried], rows[untried:]
-            tried = yield from self._try_out(wave, tried, found)
+            pilot_size = PILOT_BRACKETS - len(self._case_counts)
+            pilot_rows, rows = rows[:pilot_size], rows[pilot_size:]
+            pilot_rows = yield from self._run_pilot(narrowing, pilot_rows, record)
         if self.method in ("auto", "score"):
-            rows = yield from wave.guided(rows)
-        yield from wave.bisect(np.union1d(tried, rows))
+            rows = yield from narrowing.narrow_by_scores(rows)
+        yield from narrowing.bisect(np.union1d(pilot_rows, rows))
 
-    def _try_out(self, wave: GuidedNarrowing, rows: Rows, found: Found) -> Flow[Rows]:
+    def _run_pilot(self, narrowing: GuidedNarrowing, rows: Rows, record: ExplorationRecord) -> Flow[Rows]:
         """Narrow the first brackets by scores, decide when there were enough, and return those left to halving."""
-        left = yield from wave.guided(rows, doubtful=True)
-        self._left += len(left)
-        for took, plain in wave.taken:
-            self._taken += zip(took.tolist(), plain.tolist(), strict=True)
-        wave.taken.clear()
-        tried = len(self._taken)
-        if tried >= PILOT or (tried and len(rows) < len(wave.brackets)):
-            guided, halved = np.median(np.array(self._taken), axis=0)
-            helped = guided <= WORTH * halved and 2 * self._left < tried
+        remaining = yield from narrowing.narrow_by_scores(rows, doubtful=True)
+        self._leftover_count += len(remaining)
+        for guided_cases, halved_cases in narrowing.case_counts:
+            self._case_counts += zip(guided_cases.tolist(), halved_cases.tolist(), strict=True)
+        narrowing.case_counts.clear()
+        trial_count = len(self._case_counts)
+        if trial_count >= PILOT_BRACKETS or (trial_count and len(rows) < len(narrowing.brackets)):
+            guided_median, halved_median = np.median(np.array(self._case_counts), axis=0)
+            helped = (
+                guided_median <= MAX_SCORE_COST_SHARE * halved_median and 2 * self._leftover_count < trial_count
+            )
             self.method = "score" if helped else "bisect"
-            told = (
-                f"Scores narrow a pair with {guided:g} cases where halving takes {halved:g}"
+            summary = (
+                f"Scores narrow a pair with {guided_median:g} cases where halving takes {halved_median:g}"
                 if helped
                 else "Scores lead to a border no faster than halving"
             )
             verdict = "used" if helped else "not used"
-            found.note(f"{told} (tried on {plural(tried, 'pair')}): {verdict}.")
-        return left
+            record.add_note(f"{summary} (tried on {pluralize(trial_count, 'pair')}): {verdict}.")
+        return remaining

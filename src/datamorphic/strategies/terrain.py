@@ -50,35 +50,35 @@ class Terrain:
         """Whether some features can be halved for ever and others cannot."""
         return self.continuous and not self.space.smooth
 
-    def move(self, codes: Codes, chosen: np.ndarray, rng: np.random.Generator) -> Codes:
+    def move(self, codes: Codes, move_numbers: np.ndarray, rng: np.random.Generator) -> Codes:
         """Return every row after its own chosen move (a position in `moves`)."""
-        moved = np.empty(codes.shape, order="F")
+        new_codes = np.empty(codes.shape, order="F")
         for number, step in enumerate(self.moves.values()):
-            rows = np.flatnonzero(chosen == number)
+            rows = np.flatnonzero(move_numbers == number)
             if rows.size == len(codes):
                 return step(Points(self.space, codes), rng).codes
             if rows.size:
-                moved[rows] = step(Points(self.space, codes[rows]), rng).codes
-        return moved
+                new_codes[rows] = step(Points(self.space, codes[rows]), rng).codes
+        return new_codes
 
-    def between(self, a: Codes, b: Codes) -> Codes:
+    def compute_midpoints(self, a: Codes, b: Codes) -> Codes:
         """Return the midpoints of two matrices of codes."""
         return self.midpoint(Points(self.space, a), Points(self.space, b)).codes
 
-    def apart(self, a: Codes, b: Codes) -> Codes:
+    def compute_distances(self, a: Codes, b: Codes) -> Codes:
         """Return the distances of two matrices of codes."""
         return self.distance(Points(self.space, a), Points(self.space, b))
 
 
-def native(space: Space) -> Terrain:
+def build_native_terrain(space: Space) -> Terrain:
     """Return a space as terrain: every move it has, its midpoint and its distance."""
 
-    def step(kind: str, position: int) -> Step:
+    def make_step(kind: str, position: int) -> Step:
         return lambda p, rng: Points(p.space, geometry.move(p.space, p.codes, position, kind))
 
     return Terrain(
         space,
-        {f"{kind}_{name}": step(kind, space.position(name)) for kind, name in space.move_names},
+        {f"{kind}_{name}": make_step(kind, space.position(name)) for kind, name in space.move_names},
         lambda a, b: Points(space, geometry.midpoint(space, a.codes, b.codes)),
         lambda a, b: geometry.distance(space, a.codes, b.codes),
         straight=True,

@@ -17,7 +17,7 @@ from ..data.sets import TARGET, load
 from ..data.subjects import PLANE, RULES
 from ..outputs import Outputs
 from ..space.points import Batch, Points
-from ..sut.answers import as_outputs
+from ..sut.answers import to_outputs
 from ..sut.base import Executor
 from ..verbs.explore import explore
 from .bench import Figures, Scale, drawn
@@ -177,7 +177,7 @@ class Coded(Executor):
     def answer(self, batch: Batch, scores: object) -> Outputs:
         """Return the colour of each point."""
         assert isinstance(batch, Points)
-        return as_outputs(self._rule(batch.codes[:, 0], batch.codes[:, 1]), len(batch), None)
+        return to_outputs(self._rule(batch.codes[:, 0], batch.codes[:, 1]), len(batch), None)
 
 
 def _new_cases(front: Front) -> dict[str, int]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data.programs import programs
-from ..data.programs.measuring import Trial
-from ..groups.measures import Spread, discrepancy, dispersion
+from ..data.programs.measuring import GroupSample
+from ..groups.measures import ValueRange, discrepancy, dispersion
 from ..groups.selectors import find_selector
 from ..relations.base import VIOLATED
 from ..relations.boxes import Box, Floats
@@ -25,7 +25,7 @@ def _mean(each: list[dict[str, float]]) -> dict[str, float]:
     return {key: math.fsum(one[key] for one in each) / len(each) for key in each[0]}
 
 
-def _told(what: str, cases: str, spread: Spread) -> dict[str, float]:
+def _told(what: str, cases: str, spread: ValueRange) -> dict[str, float]:
     return {
         f"{what} {cases} min": spread.least,
         f"{what} {cases} max": spread.most,
@@ -37,7 +37,7 @@ def evenness(points: Floats, box: Box, cases: str) -> dict[str, float]:
     """Return dispersion and discrepancy of points, by the inputs that vary."""
     free = box.low < box.high
     points = points[:, free]
-    cells = discrepancy(points, box.low[free], box.high[free], boxes=CELLS, how="cells")
+    cells = discrepancy(points, box.low[free], box.high[free], boxes=CELLS, method="cells")
     return {**_told("dispersion", cases, dispersion(points)), **_told("discrepancy", cases, cells)}
 
 
@@ -94,9 +94,9 @@ class Pairing(Measured):
     def _figures(self, seed: int) -> dict[str, float]:
         shared = programs[self.program].shared()
         made = find_selector(self.selector)([shared[name] for name in self.relations], k=self.k, published=True)
-        made.again(seed).propose(100)
+        made.clone(seed).propose(100)
         began = time.perf_counter()
-        picks = made.again(seed).propose(self.pairs)
+        picks = made.clone(seed).propose(self.pairs)
         seconds = time.perf_counter() - began
         lie = []
         for number, relation in enumerate(made.relations):
@@ -122,10 +122,10 @@ class Breaking(Measured):
         subject = programs[self.program]
         found = {}
         for name, relation in subject.shared().items():
-            trial = Trial.of(relation, self.inputs, seed)
+            trial = GroupSample.draw(relation, self.inputs, seed)
             for id, mutant in subject.mutants.items():
-                violated = trial.verdicts(mutant) == VIOLATED
+                violated = trial.judge(mutant) == VIOLATED
                 found[f"{id} {name}"] = float(np.mean(violated))
-                kind = trial.kind(violated)
+                kind = trial.classify_region(violated)
                 found |= {f"{id} {name} {each}": float(kind == each) for each in ("block", "point", "strip")}
         return found

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import plural
+from .._checks import pluralize
 from ..data.programs import programs
-from ..groups.base import Generator, Groups
-from ..groups.generators import find, make
+from ..groups.base import Generator, GroupBatch
+from ..groups.generators import find_generator, make_generator
 from ..groups.measures import FMeasures
 from ..groups.selection import Picks, Selector
 from ..groups.selectors import find_selector
-from ..groups.trials import trial_seed
+from ..groups.trials import make_trial_rng
 from ..relations.base import VIOLATED, Mask
 from ..relations.boxes import Affine, Box, Floats
 from ..relations.numeric import FunctionRelation
@@ -56,13 +56,13 @@ def trials_of(scale: Scale, rate: float, generator: str = "", program: str = "")
 def budget_of(scale: Scale, generator: str, program: str = "", most: int = PATIENCE) -> int:
     """Return after how many groups a trial ends."""
     if generator in SLOW:
-        return min(find(generator)[0].patience, max(100, scale.groups // 40))
+        return min(find_generator(generator)[0].default_budget, max(100, scale.groups // 40))
     return min(most, groups_of(scale, program))
 
 
 def amount(scale: Scale) -> str:
     """Say how much is done."""
-    return f"at most {plural(scale.trials, 'trial')} of each way"
+    return f"at most {pluralize(scale.trials, 'trial')} of each way"
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _f_measures(
     counts, ended = np.zeros(trials, dtype=np.int64), np.ones(trials, dtype=bool)
     first = max(16, round(0.3 / rate)) if rate > 0 else 1000
     for trial in range(trials):
-        turn, made = proposing.again(trial_seed(seed, trial)), 0
+        turn, made = proposing.clone(make_trial_rng(seed, trial)), 0
         while made < budget:
             count = min(max(first, made // 2), budget - made)
             violated = violating(turn.propose(count))
@@ -179,10 +179,10 @@ class Hunting(Measured):
         relation = relation_of(self.program, self.relation)
         function = programs[self.program].mutants[self.mutant]
 
-        def violating(groups: Groups) -> Mask:
+        def violating(groups: GroupBatch) -> Mask:
             return _violating(function, [relation], np.zeros(len(groups), dtype=np.int64), groups.sources)
 
-        made = make(self.generator, relation)
+        made = make_generator(self.generator, relation)
         return _moments(_f_measures(made, violating, self.trials, self.budget, seed, self.rate))
 
 

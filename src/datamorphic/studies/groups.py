@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._checks import plural
+from .._checks import pluralize
 from .bench import Bench, Scale
 from .group_spreads import Spreading, Timing
 from .group_trials import SLOW, Hunting, budget_of, effect, p_value, ratio, trials_of
@@ -107,7 +107,7 @@ def spreads(table: str, bench: Bench) -> list[Row]:
             job = Spreading(
                 program, relation, figure.strategy, spread_trials(bench.scale, figure.strategy), groups
             )
-            notes = [SETS.format(plural(job.trials, "set"), groups)]
+            notes = [SETS.format(pluralize(job.trials, "set"), groups)]
             notes += [CELLS] if figure.measure.startswith("discrepancy") else []
             ours = bench.figure(job, figure.measure)
             rows.append(row_of(figure, table, figure.subject, figure.strategy, ours=ours, notes=notes))

@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import plural
-from ..mutants.kills import KILLED, SAME, SURVIVED, UNREACHED
+from .._checks import pluralize
+from ..mutants.kills import KILLED, SAME_BYTECODE, SURVIVED, UNREACHED
 from ..verbs.mutate import mutate
-from ..verdicts.mutation import Mutation, Tried, table_of_rivals
-from ..verdicts.rival import RATIOS
+from ..verdicts.mutation import MutantResult, Mutation, count_by_killer
+from ..verdicts.rival import MEAN_RATIOS
 from .bench import Bench, Figures, Scale
 from .published import published
 from .rows import Row, figures, row_of
 
 OPERATORS = ("AOR", "ROR", "COR", "SOR", "LOR", "ASR")  # of the study; ours has CRP and RSR besides
-RULES = tuple(f"Rule-{ratio:g}" for ratio in RATIOS)
+RULES = tuple(f"Rule-{ratio:g}" for ratio in MEAN_RATIOS)
 SUBJECT = {"003-6": "kNN", "003-7": "NBC", "003-8": "kNN", "003-9": "NBC"}
 KILL_TABLE = {"kNN": "003-6", "NBC": "003-7"}
 LEARNERS = {"kNN": ("k = 1", "k = 3"), "NBC": ("NBC",)}  # as the modules of ours call them
@@ -108,8 +108,8 @@ def _figures(mutation: Mutation, subject: str) -> dict[str, float]:
     found = {f"{relation} killed": _percent(rates[row] > 0) for relation, row in place.items()}
     found |= {f"{relation} rate": _percent(rates[row]) for relation, row in place.items()}
     alike = [each for each in mutation.different if each.mutant.operator in OPERATORS]
-    counts = table_of_rivals(mutation)
-    running = [each for each in mutation.tried if each.state in (KILLED, SURVIVED, SAME, UNREACHED)]
+    counts = count_by_killer(mutation)
+    running = [each for each in mutation.tried if each.state in (KILLED, SURVIVED, SAME_BYTECODE, UNREACHED)]
     found |= {
         "killed": 100 * mutation.killed_of_different,
         "killed by theirs": _percent(np.asarray((theirs > 0).any(axis=0))),
@@ -132,7 +132,7 @@ def _percent(values: npt.NDArray[Any]) -> float:
     return 100 * float(known.mean()) if known.size else math.nan
 
 
-def _killed(some: Sequence[Tried]) -> float:
+def _killed(some: Sequence[MutantResult]) -> float:
     return 100 * sum(each.state == KILLED for each in some) / len(some) if some else math.nan
 
 
@@ -157,8 +157,10 @@ def job_of(subject: str, scale: Scale) -> Mutating:
 
 def amount(scale: Scale) -> str:
     """Say how much is done."""
-    tried = "all mutants" if scale.mutants is None else f"{plural(scale.mutants, 'mutant')} each, drawn at random"
-    return f"{tried}, {scale.inputs} inputs a relation, {scale.compared:,} compared, {plural(scale.sets, 'data set')} a rule"
+    tried = (
+        "all mutants" if scale.mutants is None else f"{pluralize(scale.mutants, 'mutant')} each, drawn at random"
+    )
+    return f"{tried}, {scale.inputs} inputs a relation, {scale.compared:,} compared, {pluralize(scale.sets, 'data set')} a rule"
 
 
 def kills(table: str, bench: Bench) -> list[Row]:
@@ -202,7 +204,7 @@ def _overall(table: str, job: Mutating, bench: Bench) -> list[Row]:
         if count == 0:
             continue
         which = "that neither crash nor hang" if base == "running" else "that differ"
-        note = "" if math.isnan(count) else f"Ours is of {plural(int(count), 'mutant')} {which}."
+        note = "" if math.isnan(count) else f"Ours is of {pluralize(int(count), 'mutant')} {which}."
         share = bench.figure(job, ours)
         rows.append(Row(f"all, {name}", KILLED_SHARE, 100 * theirs, share, f"{MUTANTS} {DIFFER} {note}".strip()))
     mean = math.fsum(f.published for f in each) / whole / len(relations_of(job.subject))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..data.programs import programs
-from ..groups.base import Groups
-from ..groups.generators import make
+from ..groups.base import GroupBatch
+from ..groups.generators import make_generator
 from ..groups.regions import draw_region
-from ..groups.trials import trial_seed
-from ..hunts.pictures import spread_picture, tried
+from ..groups.trials import make_trial_rng
+from ..hunts.pictures import draw_spread_picture, sample_violations
 from ..relations.boxes import Box
-from ..reports.summary import Report, Section, Table
+from ..reports.summary import Page, Section, Table
 from .group_trials import scaled_relation
 from .study import Study
 from .told import Grid, grids
@@ -22,7 +22,7 @@ MOST = 24_000  # sources of a picture, from as many trials as give them
 SAMPLE = 50_000
 
 
-def page_of(study: Study) -> Report:
+def page_of(study: Study) -> Page:
     """Return a study as a page."""
     tables, notes = grids(study)
     sections = [_section(grid, study.title) for grid in tables]
@@ -30,7 +30,7 @@ def page_of(study: Study) -> Report:
     if notes:
         told = "\n".join(f"• [{number}] {note}" for number, note in enumerate(notes, 1))
         sections.append(Section("Notes", told, anchor="notes"))
-    return Report(
+    return Page(
         study.title,
         "Published figures beside ours. Cells: published / ours; a dash where there is none.",
         sections,
@@ -59,7 +59,7 @@ def _nothing(study: Study) -> list[Section]:
 def _input_domains(study: Study) -> list[Section]:
     tanh = programs["tanh"]
     relation = tanh.relations["tripling"]
-    found = {name: tried(tanh.mutants[name], relation, n=SAMPLE) for name in ("emu10", "branch3.1")}
+    found = {name: sample_violations(tanh.mutants[name], relation, n=SAMPLE) for name in ("emu10", "branch3.1")}
     where = {
         name: Box.of((float(each.sources[each.violated].min()), float(each.sources[each.violated].max())))
         for name, each in found.items()
@@ -72,30 +72,30 @@ def _input_domains(study: Study) -> list[Section]:
             "Follow-ups are three times the sources, so those of sources in the lower third lie in the source domain. "
             "MT-ART-Min keeps sources and follow-ups in one pool: there it meets both, and goes elsewhere. SFIDMT-ART keeps "
             "a set for each domain, and is even.",
-            drawing=spread_picture(many, domain=domain),
+            drawing=draw_spread_picture(many, domain=domain),
         ),
         Section(
             "branch3.1: MT-ART-Min comes late",
             "The region lies in that lower third and not at its end. Of 600 sources, MT-ART-Min has fewer in it than random "
             "testing.",
-            drawing=spread_picture(many, where["branch3.1"], domain=domain, window=(0.0, 6.0)),
+            drawing=draw_spread_picture(many, where["branch3.1"], domain=domain, window=(0.0, 6.0)),
         ),
         Section(
             "emu10: MT-ART-Min comes early",
             "The region begins at the edge of the domain, which the first sources of MT-ART-Min prefer. It is found before "
             "the lower third is avoided.",
-            drawing=spread_picture(few, where["emu10"], domain=domain, window=(0.0, 6.0)),
+            drawing=draw_spread_picture(few, where["emu10"], domain=domain, window=(0.0, 6.0)),
         ),
     ]
     heading = "Why MT-ART-Min fails on branch3.1 and wins on emu10"
     return [Section(heading, "Sources of many trials together.", parts=parts, anchor="why")]
 
 
-def _made(generator: str, relation: object, groups: int, seed: int) -> Groups:
+def _made(generator: str, relation: object, groups: int, seed: int) -> GroupBatch:
     """Return groups of many trials."""
-    made = make(generator, relation)
-    each = [made.again(trial_seed(seed, trial)).propose(groups) for trial in range(max(1, MOST // groups))]
-    return Groups(*(np.concatenate([getattr(one, of) for one in each]) for of in ("sources", "follow_ups")))
+    made = make_generator(generator, relation)
+    each = [made.clone(make_trial_rng(seed, trial)).propose(groups) for trial in range(max(1, MOST // groups))]
+    return GroupBatch(*(np.concatenate([getattr(one, of) for one in each]) for of in ("sources", "follow_ups")))
 
 
 # -- how generators spread in a plane ------------------------------------------------------------------------------
@@ -105,12 +105,12 @@ def _simulation(study: Study) -> list[Section]:
     square = Box.of([(0.0, 1.0)] * 2)
     region = draw_region("block", 0.01, square.low, square.high, np.random.default_rng(study.seed))
     relation = scaled_relation("B", 2)
-    made = {name: make(name, relation, seed=study.seed).propose(300).sources for name in IN_A_PLANE}
+    made = {name: make_generator(name, relation, seed=study.seed).propose(300).sources for name in IN_A_PLANE}
     return [
         Section(
             "How generators spread",
             "300 sources of one trial each, with a block that takes a hundredth of the square. MT-ART-Max goes to the "
             "corners: blocks away from them are seldom found, if ever.",
-            drawing=spread_picture(made, region, domain=square),
+            drawing=draw_spread_picture(made, region, domain=square),
         )
     ]

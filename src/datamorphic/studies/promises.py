@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from ..relations.necessity import stance
-from ..sut.weka import weka_learner, why_no_weka
+from ..relations.necessity import find_stance
+from ..sut.weka import explain_missing_weka, make_weka_learner
 from ..verbs.check import check
 from .bench import Bench, Figures, Scale
 from .published import published
@@ -62,7 +62,7 @@ def learner(name: str) -> Any:
 
     text = next(column.weka for column in COLUMNS if column.name == name)
     if text:
-        return weka_learner(text)
+        return make_weka_learner(text)
     return GaussianNB() if name.endswith("NB") else KNeighborsClassifier(int(name[-2]))
 
 
@@ -118,7 +118,7 @@ def rates(table: str, bench: Bench) -> list[Row]:
     """Return Table 1: a row a relation, a column a learner, percentages of violated inputs."""
     printed = [f for f in figures(published(table)) if not f.measure.endswith(" necessary")]
     relations = tuple(dict.fromkeys(f.measure for f in printed))
-    missing = bool(why_no_weka())
+    missing = bool(explain_missing_weka())
     rows: list[Row] = []
     for column in COLUMNS:
         if column.weka and missing:
@@ -134,7 +134,7 @@ def rates(table: str, bench: Bench) -> list[Row]:
 
 def _notes(column: Column, figure: Any, ours: float) -> list[str]:
     """Say what a violation means, and where one comes from."""
-    view = stance(figure.measure, learner(column.name))
+    view = find_stance(figure.measure, learner(column.name))
     alone = column.name.endswith("1") or column.name.endswith("(1)")
     shown = figure.published > 0 if column.theirs == "NBC" else bool(column.weka) and ours > 0
     return [

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._checks import did_you_mean, one_of, plural, whole_number
+from .._checks import pluralize, suggest_name, validate_choice, validate_integer
 from ..errors import UsageError
 from . import cases, coded, group_selection, group_simulations, groups, mutants, promises, tree_scores, trees
 from .bench import SCALES, Bench, Scale
@@ -108,7 +108,7 @@ def _maker(table: str) -> Maker:
 
 
 def _explorations(scale: Scale) -> str:
-    usual, slow = plural(scale.repetitions, "time"), plural(scale.slow, "time")
+    usual, slow = pluralize(scale.repetitions, "time"), pluralize(scale.slow, "time")
     return f"each exploration {usual}" + ("" if usual == slow else f" (data sets, growing pools: {slow})")
 
 
@@ -255,10 +255,10 @@ class Study:
 
     def to_html(self, path: str | Path) -> Path:
         """Write a page with the figures, the notes, and pictures where these explain something; return where it is."""
-        from ..reports.html import write
+        from ..reports.html import write_page
         from .page import page_of
 
-        return write(page_of(self), path)
+        return write_page(page_of(self), path)
 
 
 def names() -> list[str]:
@@ -303,8 +303,10 @@ def study(name: str, scale: str = "small", seed: int = 0, progress: bool | None 
     import pandas as pd
 
     if name not in STUDIES:
-        raise UsageError(f"There is no study {name!r}. {did_you_mean(name, STUDIES)}")
-    bench = Bench(SCALES[one_of("scale", "study", scale, SCALES)], whole_number("seed", "study", seed))
+        raise UsageError(f"There is no study {name!r}. {suggest_name(name, STUDIES)}")
+    bench = Bench(
+        SCALES[validate_choice("scale", "study", scale, SCALES)], validate_integer("seed", "study", seed)
+    )
     entry = STUDIES[name]
     began = time.perf_counter()
     _rows(entry, bench)

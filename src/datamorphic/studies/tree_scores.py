@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from .._checks import plural
+from .._checks import pluralize
 from ..trees.boundaries import BEYOND, STEP, Offset
 from .bench import Bench, Job, Scale
 from .published import published
@@ -57,8 +57,8 @@ def fewer(scale: Scale) -> int:
 
 def amount(scale: Scale) -> str:
     """Say how much is done."""
-    less = plural(fewer(scale), "seed")
-    return f"{plural(splits(scale), 'seed')} (inside cross-validation, other offsets: {less})"
+    less = pluralize(fewer(scale), "seed")
+    return f"{pluralize(splits(scale), 'seed')} (inside cross-validation, other offsets: {less})"
 
 
 class Found:
@@ -256,7 +256,7 @@ OURS_ALONE = "No published figure: the document suggests it only."
 
 def training_amount(scale: Scale) -> str:
     """Say how much is done."""
-    return f"{plural(splits(scale), 'seed')}, {DRAWS} random choices each"
+    return f"{pluralize(splits(scale), 'seed')}, {DRAWS} random choices each"
 
 
 def training(bench: Bench) -> list[Row]:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import plural
+from .._checks import pluralize
 from ..adequacy.mutation import measure_kills
-from ..adequacy.selection import Chosen
+from ..adequacy.selection import RowChooser
 from ..data.sets import OPENML, SHIPPED, TARGET, available, load
-from ..verbs.cover import read_all
+from ..verbs.cover import read_model_and_data
 from .bench import Bench, Figures, Scale
 from .published import published
 from .rows import Row, figures, part_of, row_of
@@ -141,10 +141,10 @@ class Growing:
 
 
 def _figures(tree: Any, data: pd.DataFrame, seed: int) -> dict[str, float]:
-    forest, leaves, rows = read_all(tree, data, "study", target=TARGET)
+    forest, leaves, rows = read_model_and_data(tree, data, "study", target=TARGET)
     # as `dm.select` does it, which does not tell which row was taken for which mutant
-    chosen = Chosen(np.random.default_rng(seed).permutation(len(rows)), minimal=False)
-    score = measure_kills(forest, leaves, keep=chosen.kills)
+    chosen = RowChooser(np.random.default_rng(seed).permutation(len(rows)), minimal=False)
+    score = measure_kills(forest, leaves, on_kills=chosen.choose_for_kills)
     mutants = score.mutants
     killers, kinds = np.concatenate(chosen.rows), mutants["kind"][score.killed].to_numpy()
     tests = len(np.unique(killers))
@@ -171,7 +171,7 @@ def grown(scale: Scale) -> int:
 
 def amount(scale: Scale) -> str:
     """Say how much is done."""
-    return f"{plural(grown(scale), 'tree')} of each data set"
+    return f"{pluralize(grown(scale), 'tree')} of each data set"
 
 
 def _over_trees(bench: Bench, name: str, measure: str) -> list[float]:

@@ -8,18 +8,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..outputs import Outputs
-from ..space.infer import check_frame
+from ..space.infer import validate_frame
 from ..space.points import Batch, Points, Rows
-from .answers import Labels, as_outputs
-from .training import Trainings
+from .answers import Labels, to_outputs
+from .training import TrainingBatch
 
 if TYPE_CHECKING:
     from ..space.space import Space
 
-Wanted = bool | Literal["only"]
+ScoreRequest = bool | Literal["only"]
 ScoreKind = Literal["decision", "probability", "pairwise"]
-KINDS: tuple[ScoreKind | None, ...] = ("pairwise", "decision", "probability", None)  # as systems fall back on them
-Answer = Outputs | BaseException  # what comes of asking: outputs, or what went wrong
+SCORE_KINDS: tuple[ScoreKind | None, ...] = (
+    "pairwise",
+    "decision",
+    "probability",
+    None,
+)  # as systems fall back on them
+AnswerOrError = Outputs | BaseException  # what comes of asking: outputs, or what went wrong
 
 
 class Executor:
@@ -52,24 +57,24 @@ class Executor:
     labels: Labels | None = None
     score_kind: ScoreKind | None = None
     batch_rows: int = 10_000
-    far: bool = False
+    is_remote: bool = False
 
-    def execute(self, data: Any, *, scores: Wanted = False) -> Outputs:
+    def execute(self, data: Any, *, scores: ScoreRequest = False) -> Outputs:
         """Return the outputs of a batch, with scores where they are asked for and exist.
 
         With ``scores="only"`` the labels may be guessed from the scores.
         """
-        batch = self.batch(data)
-        wanted = scores if self.score_kind is not None else False
-        return self.answer(batch, wanted) if len(batch) else Outputs.empty()
+        batch = self.to_batch(data)
+        score_request = scores if self.score_kind is not None else False
+        return self.answer(batch, score_request) if len(batch) else Outputs.empty()
 
-    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
+    def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Return the outputs of a batch that is not empty."""
         raise NotImplementedError
 
-    def answers(self, batches: Sequence[Batch], scores: Wanted) -> list[Answer]:
+    def answer_batches(self, batches: Sequence[Batch], scores: ScoreRequest) -> list[AnswerOrError]:
         """Answer batches, none of them empty, one by one; an error takes the place of what it prevented."""
-        answers: list[Answer] = []
+        answers: list[AnswerOrError] = []
         for batch in batches:
             try:
                 answers.append(self.answer(batch, scores))
@@ -77,31 +82,31 @@ class Executor:
                 answers.append(error)
         return answers
 
-    def batch(self, data: Any) -> Batch:
+    def to_batch(self, data: Any) -> Batch:
         """Return user data as a batch of this system's inputs."""
-        if isinstance(data, Points | Rows | Trainings):
+        if isinstance(data, Points | Rows | TrainingBatch):
             return data
-        return Rows(check_frame(data)) if self.space is None else self.space.points(data)
+        return Rows(validate_frame(data)) if self.space is None else self.space.points(data)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name})"
 
 
 @dataclass(frozen=True)
-class Known:
+class SystemTraits:
     """What is known of a system's answers, as it can be told to its twin in another process."""
 
     labels: bool = True
     score_kind: ScoreKind | None = None
 
     @classmethod
-    def of(cls, system: Executor) -> Known:
+    def from_system(cls, system: Executor) -> SystemTraits:
         """Return what a system knows of itself."""
         return cls(system.labels is not None, system.score_kind)
 
-    def tell(self, system: Executor) -> None:
+    def apply_to(self, system: Executor) -> None:
         """Let a system know what it does not know yet: a twin that was asked less may know less."""
-        if KINDS.index(self.score_kind) > KINDS.index(system.score_kind):
+        if SCORE_KINDS.index(self.score_kind) > SCORE_KINDS.index(system.score_kind):
             system.score_kind = self.score_kind
         if not self.labels:
             system.labels = None
@@ -116,17 +121,17 @@ class Wrapper(Executor):
         self.score_kind, self.batch_rows = inner.score_kind, inner.batch_rows
 
 
-class Distant(Wrapper):
+class RemoteSystem(Wrapper):
     """A way to a system elsewhere: batches go there together, and `answers` is what a subclass implements."""
 
-    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
+    def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Ask one batch."""
-        answer = self.answers([batch], scores)[0]
+        answer = self.answer_batches([batch], scores)[0]
         if isinstance(answer, BaseException):
             raise answer
         return answer
 
-    def answers(self, batches: Sequence[Batch], scores: Wanted) -> list[Answer]:
+    def answer_batches(self, batches: Sequence[Batch], scores: ScoreRequest) -> list[AnswerOrError]:
         """Ask batches together."""
         raise NotImplementedError
 
@@ -153,17 +158,17 @@ class Function(Executor):
         if scalar:
             self.batch_rows = 100  # one call a row, so small batches lose nothing
 
-    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
+    def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Call the function on the frame, or on one case after the other."""
         frame = batch.frame
         if not self.scalar:
-            return as_outputs(self.function(frame), len(frame), self.labels)
-        call = case_caller(self.function, list(frame.columns))
+            return to_outputs(self.function(frame), len(frame), self.labels)
+        call = build_case_caller(self.function, list(frame.columns))
         answers = [call(dict(zip(frame.columns, case, strict=True))) for case in frame.itertuples(index=False)]
-        return as_outputs(answers, len(frame), self.labels, scalar=True)
+        return to_outputs(answers, len(frame), self.labels, scalar=True)
 
 
-def case_caller(function: Callable[..., Any], names: list[str]) -> Callable[[dict[str, Any]], Any]:
+def build_case_caller(function: Callable[..., Any], names: list[str]) -> Callable[[dict[str, Any]], Any]:
     """Return a call of a one-case function: with its features by name if it asks for features, else with a dict."""
     try:
         parameters = inspect.signature(function).parameters.values()
@@ -178,8 +183,8 @@ def case_caller(function: Callable[..., Any], names: list[str]) -> Callable[[dic
     if all(p.name in by_name for p in required):
         takes_all = any(p.kind == p.VAR_KEYWORD for p in parameters)
         if required or takes_all:
-            wanted = names if takes_all else by_name
-            return lambda case: function(**{name: case[name] for name in wanted})
+            argument_names = names if takes_all else by_name
+            return lambda case: function(**{name: case[name] for name in argument_names})
     if len(names) == 1 and len(required) == 1 and required[0].kind == required[0].POSITIONAL_ONLY:
         return lambda case: function(case[names[0]])  # math.sin and the like
     return function

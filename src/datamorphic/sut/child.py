@@ -15,11 +15,13 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-TRIES = 3  # to start a child
-START_UP = 120.0  # seconds a new process may take to import its libraries and receive what it works with
+MAX_START_ATTEMPTS = 3  # to start a child
+STARTUP_TIMEOUT_SECONDS = (
+    120.0  # seconds a new process may take to import its libraries and receive what it works with
+)
 
 
-class Child:
+class ChildProcess:
     """One process, which begins with `start` and ends with `close`."""
 
     def __init__(self) -> None:
@@ -37,7 +39,7 @@ class Child:
     def start(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Start the process with a first task, which gives it what it works with; return what tells when it is ready."""
         # Ctrl-C reaches the whole terminal; a child must not die of it while it imports its libraries
-        blocked = (
+        old_mask = (
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             if hasattr(signal, "pthread_sigmask")
             else None
@@ -47,8 +49,8 @@ class Child:
             return self.submit(function, *arguments)
         finally:
             self._processes = list((self._pool._processes or {}).values())
-            if blocked is not None:
-                signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+            if old_mask is not None:
+                signal.pthread_sigmask(signal.SIG_SETMASK, old_mask)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Have a function called in the child."""
@@ -60,7 +62,7 @@ class Child:
         return self._processes[0].pid if self._processes else None
 
     @property
-    def code(self) -> int | None:
+    def exit_code(self) -> int | None:
         """What the process ended with, a negative number for a signal; None if it is alive, or if nobody knows."""
         return self._processes[0].exitcode if self._processes else None
 
@@ -81,10 +83,10 @@ def _prepare(parent: int) -> None:
     sys.stdout = sys.stderr  # what a system prints must not get between a command and whoever reads its output
     # Ctrl-C reaches the whole terminal; the parent decides what it means
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=_exit_with_parent, args=(parent,), daemon=True).start()
 
 
-def _end_with(parent: int) -> None:
+def _exit_with_parent(parent: int) -> None:
     """Leave nothing behind when the parent is killed."""
     while os.getppid() == parent:
         time.sleep(1)

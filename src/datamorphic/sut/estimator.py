@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import did_you_mean, plural
+from .._checks import pluralize, suggest_name
 from ..errors import ModelError
 from ..outputs import Outputs
 from ..space.points import Batch, Points
-from .answers import Labels, as_outputs
-from .base import Executor, Function, ScoreKind, Wanted
+from .answers import Labels, to_outputs
+from .base import Executor, Function, ScoreKind, ScoreRequest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,16 @@ if TYPE_CHECKING:
     from ..space.space import Space
 
 #: models that take long for a row and little for a call: small batches can be shared out and lose nothing
-SLOW_BY_ROW = ("KNeighbors", "RadiusNeighbors", "SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM", "GaussianProcess")
+SLOW_MODEL_PREFIXES = (
+    "KNeighbors",
+    "RadiusNeighbors",
+    "SVC",
+    "SVR",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
+    "GaussianProcess",
+)
 
 
 class Estimator(Executor):
@@ -44,76 +53,76 @@ class Estimator(Executor):
     ) -> None:
         self.model, self.space = model, space
         self.name = name or type(model).__name__
-        if type(model).__name__.startswith(SLOW_BY_ROW):
+        if type(model).__name__.startswith(SLOW_MODEL_PREFIXES):
             self.batch_rows = 1_000
-        _check_fitted(model)
+        _validate_fitted(model)
         # A pipeline asks its first step for these and raises AttributeError where that step has none.
         names = getattr(model, "feature_names_in_", None)
-        self.columns = None if names is None else [str(each) for each in names]
+        self.columns = None if names is None else [str(feature_name) for feature_name in names]
         self.width: int | None = getattr(model, "n_features_in_", None)
-        self.labels = tuple(labels) if labels is not None else _labels(model)
-        self._scorers = _scorers(model, self.labels) if self.labels else {}
+        self.labels = tuple(labels) if labels is not None else _read_labels(model)
+        self._scorers = _find_scorers(model, self.labels) if self.labels else {}
         self.score_kind = next(iter(self._scorers), None)
-        if self.labels is not None and labels is not None and self.labels != _labels(model):
+        if self.labels is not None and labels is not None and self.labels != _read_labels(model):
             self.score_kind = None  # the model's scores are in the order of its own labels
         if space is not None:
-            self.check_columns(space.names)
+            self.validate_columns(space.names)
 
-    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
+    def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Ask the model to predict, and for scores if they are wanted."""
-        given = self._given(batch)
+        model_input = self._prepare_batch(batch)
         if scores == "only":
-            guess = self._scores(given)
-            if guess is not None and not np.isnan(guess).any():
-                return Outputs.of(np.asarray(self.labels)[self._winner(guess)], guess)
-        predicted = self.model.predict(given)
-        if getattr(predicted, "ndim", 1) == 2 and predicted.shape[1] > 1:
+            guessed_scores = self._compute_scores(model_input)
+            if guessed_scores is not None and not np.isnan(guessed_scores).any():
+                return Outputs.of(np.asarray(self.labels)[self._pick_labels(guessed_scores)], guessed_scores)
+        predictions = self.model.predict(model_input)
+        if getattr(predictions, "ndim", 1) == 2 and predictions.shape[1] > 1:
             self.labels = self.score_kind = None  # several labels at once: classes_ lists their parts
-        found = as_outputs(predicted, len(batch), self.labels)
+        outputs = to_outputs(predictions, len(batch), self.labels)
         if not scores or self.score_kind is None:
-            return found
-        return Outputs(found.values, found.status, self._scores(given), found.messages)
+            return outputs
+        return Outputs(outputs.values, outputs.status, self._compute_scores(model_input), outputs.messages)
 
     @cached_property
-    def bare(self) -> Function:
+    def bare_function(self) -> Function:
         """The model without what puts its columns in order: it gets every frame as it is."""
         return Function(self.model.predict, name=self.name, labels=self.labels)
 
-    def _given(self, batch: Batch) -> Any:
+    def _prepare_batch(self, batch: Batch) -> Any:
         wants_array = self.columns is None and self.width is not None
         if wants_array and isinstance(batch, Points) and batch.space.plain:
-            self.check_columns(batch.space.names)
+            self.validate_columns(batch.space.names)
             # the values themselves, no frame on the way; a copy, since models may write on it
             return batch.codes.copy(order="F")
-        return self.input(batch.frame)
+        return self.arrange_frame(batch.frame)
 
-    def input(self, frame: pd.DataFrame) -> Any:
+    def arrange_frame(self, frame: pd.DataFrame) -> Any:
         """Return a frame as the model wants it: its columns in its order, or an array."""
         if self.columns is not None:
-            self.check_columns(tuple(frame.columns))
+            self.validate_columns(tuple(frame.columns))
             return frame if list(frame.columns) == self.columns else frame[self.columns]
         if self.width is not None:
-            self.check_columns(tuple(frame.columns))
+            self.validate_columns(tuple(frame.columns))
             return frame.to_numpy()
         return frame
 
-    def check_columns(self, given: tuple[str, ...]) -> None:
+    def validate_columns(self, column_names: tuple[str, ...]) -> None:
         """Raise `ModelError` if these columns are not those the model was fitted on."""
         if self.columns is not None:
-            missing = [name for name in self.columns if name not in given]
+            missing = [name for name in self.columns if name not in column_names]
             if missing:
-                listed = ", ".join(map(repr, missing[:6])) + (", ..." if len(missing) > 6 else "")
+                missing_text = ", ".join(map(repr, missing[:6])) + (", ..." if len(missing) > 6 else "")
                 raise ModelError(
-                    f"{self.name} was fitted on {plural(len(self.columns), 'column')}, and {len(missing)} of them are "
-                    f"not in the data: {listed}. {did_you_mean(missing[0], given)}"
+                    f"{self.name} was fitted on {pluralize(len(self.columns), 'column')}, and {len(missing)} of them are "
+                    f"not in the data: {missing_text}. {suggest_name(missing[0], column_names)}"
                 )
-        elif self.width is not None and self.width != len(given):
+        elif self.width is not None and self.width != len(column_names):
             raise ModelError(
-                f"{self.name} was fitted on {plural(self.width, 'column')} and the data have {len(given)}. "
+                f"{self.name} was fitted on {pluralize(self.width, 'column')} and the data have {len(column_names)}. "
                 "Leave out the columns that are no features, the target for one."
             )
 
-    def _winner(self, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+    def _pick_labels(self, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
         """Return which label the scores speak for: the highest, or the one with most votes in pairs."""
         if self.score_kind != "pairwise" or self.labels is None:
             return scores.argmax(axis=1)
@@ -124,25 +133,25 @@ class Estimator(Executor):
             votes[:, j] += ~first
         return votes.argmax(axis=1)
 
-    def _scores(self, given: Any) -> npt.NDArray[np.float64] | None:
+    def _compute_scores(self, model_input: Any) -> npt.NDArray[np.float64] | None:
         kind, labels = self.score_kind, self.labels  # as they are now: another thread may find out more meanwhile
         if kind is None or labels is None:
             return None
-        scores = np.asarray(self._scorers[kind](given), dtype=np.float64)
+        scores = np.asarray(self._scorers[kind](model_input), dtype=np.float64)
         if scores.ndim == 1:  # two classes, one decision value: positive means the second
             scores = np.column_stack([-scores, scores])
-        classes = len(labels)
-        if scores.shape[1] == (classes * (classes - 1) // 2 if kind == "pairwise" else classes):
+        class_count = len(labels)
+        if scores.shape[1] == (class_count * (class_count - 1) // 2 if kind == "pairwise" else class_count):
             return scores
         # whatever this is, it is no score a class
         if kind != "probability" and "probability" in self._scorers:
             self.score_kind = "probability"
-            return self._scores(given)
+            return self._compute_scores(model_input)
         self.score_kind = None
         return None
 
 
-def _check_fitted(model: Any) -> None:
+def _validate_fitted(model: Any) -> None:
     from sklearn.base import BaseEstimator
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
@@ -158,7 +167,7 @@ def _check_fitted(model: Any) -> None:
         raise ModelError(f"This {kind} is not fitted. Fit it first: model.fit(X, y).") from None
 
 
-def _labels(model: Any) -> Labels | None:
+def _read_labels(model: Any) -> Labels | None:
     try:
         classes = np.asarray(getattr(model, "classes_", None))
     except ValueError:  # several outputs, each with its own classes
@@ -166,22 +175,22 @@ def _labels(model: Any) -> Labels | None:
     return tuple(classes.tolist()) if classes.ndim == 1 and len(classes) else None
 
 
-def _scorers(model: Any, labels: Labels) -> dict[ScoreKind, Callable[[Any], Any]]:
+def _find_scorers(model: Any, labels: Labels) -> dict[ScoreKind, Callable[[Any], Any]]:
     """Return the functions that give scores, the straightest first."""
-    found: dict[ScoreKind, Callable[[Any], Any]] = {}
-    pairwise = _pairwise(model) if len(labels) > 2 else None
-    if pairwise is not None:
-        found["pairwise"] = pairwise.decision_function
+    scorers: dict[ScoreKind, Callable[[Any], Any]] = {}
+    pairwise_model = _copy_with_pairwise_scores(model) if len(labels) > 2 else None
+    if pairwise_model is not None:
+        scorers["pairwise"] = pairwise_model.decision_function
     elif hasattr(model, "decision_function"):
-        found["decision"] = model.decision_function
+        scorers["decision"] = model.decision_function
     elif hasattr(model, "predict_joint_log_proba"):  # its probabilities round to 0 and 1 not far from a border
-        found["decision"] = model.predict_joint_log_proba
+        scorers["decision"] = model.predict_joint_log_proba
     if hasattr(model, "predict_proba"):
-        found["probability"] = model.predict_proba
-    return found
+        scorers["probability"] = model.predict_proba
+    return scorers
 
 
-def _pairwise(model: Any) -> Any:
+def _copy_with_pairwise_scores(model: Any) -> Any:
     """Return a twin of a support vector machine, or of a pipeline that ends in one, with a value a pair of classes."""
     from sklearn.pipeline import Pipeline
     from sklearn.svm import SVC, NuSVC
@@ -190,8 +199,8 @@ def _pairwise(model: Any) -> Any:
     if isinstance(model, SVC | NuSVC):
         twin.decision_function_shape = "ovo"  # read when it is asked, not when it was fitted
         return twin
-    last = _pairwise(model.steps[-1][1]) if isinstance(model, Pipeline) else None
-    if last is None:
+    last_step = _copy_with_pairwise_scores(model.steps[-1][1]) if isinstance(model, Pipeline) else None
+    if last_step is None:
         return None
-    twin.steps = [*model.steps[:-1], (model.steps[-1][0], last)]
+    twin.steps = [*model.steps[:-1], (model.steps[-1][0], last_step)]
     return twin

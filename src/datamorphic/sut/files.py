@@ -7,18 +7,18 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from .._checks import optional_import
+from .._checks import import_optional
 from ..errors import ModelError, UntrustedError
-from .forged import TREE, check_trees
+from .forged import SKLEARN_TREE_TYPE, validate_trees
 
-PICKLES = (".pkl", ".pickle", ".joblib")
+PICKLE_SUFFIXES = (".pkl", ".pickle", ".joblib")
 
 
 def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
     """Return the model in a file: an estimator, or an executor for formats that have no Python object."""
     file = Path(path)
     kind = file.suffix.lower()
-    if kind not in (".skops", ".onnx", *PICKLES):
+    if kind not in (".skops", ".onnx", *PICKLE_SUFFIXES):
         raise ModelError(
             f"{str(path)!r} is not understood as a model. Known files: .skops, .onnx, and with trust .joblib and .pkl."
         )
@@ -26,7 +26,7 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
         raise ModelError(f"There is no file {str(path)!r}.")
     if not file.is_file():
         raise ModelError(f"{str(path)!r} is not a file.")
-    if kind in PICKLES and not trust:
+    if kind in PICKLE_SUFFIXES and not trust:
         raise UntrustedError(
             f"{file.name} is a pickle: loading it runs whatever code its author put into it. If you know where it "
             "comes from, say trust=True (--trust on the command line); ONNX files and most skops files need no trust."
@@ -52,21 +52,21 @@ def _load_skops(file: Path, trust: bool) -> Any:
     # No type is trusted here beyond those that skops trusts, not even scikit-learn's own: some take functions by name from
     # the file. Trees it leaves out because a forged one has scikit-learn read memory that is not its own: they are looked
     # over before they are asked.
-    io = optional_import("skops.io", "skops", "Reading a .skops model")
+    io = import_optional("skops.io", "skops", "Reading a .skops model")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        unknown = io.get_untrusted_types(file=file)
-        if unknown == [TREE] and not trust:
-            model = io.load(file, trusted=unknown)
-            check_trees(model, file.name)
+        unknown_types = io.get_untrusted_types(file=file)
+        if unknown_types == [SKLEARN_TREE_TYPE] and not trust:
+            model = io.load(file, trusted=unknown_types)
+            validate_trees(model, file.name)
             return model
-        if unknown and not trust:
-            more = ", ..." if len(unknown) > 5 else ""
+        if unknown_types and not trust:
+            ellipsis = ", ..." if len(unknown_types) > 5 else ""
             raise UntrustedError(
-                f"{file.name} holds objects of types skops does not know to be safe: {', '.join(unknown[:5])}{more}. If "
+                f"{file.name} holds objects of types skops does not know to be safe: {', '.join(unknown_types[:5])}{ellipsis}. If "
                 "you know where it comes from, say trust=True (--trust on the command line)."
             )
-        return io.load(file, trusted=unknown)
+        return io.load(file, trusted=unknown_types)
 
 
 def _load_onnx(file: Path) -> Any:

@@ -14,11 +14,11 @@ import numpy as np
 
 from ..errors import UntrustedError
 
-TREE = "sklearn.tree._tree.Tree"
-MEMBERS = "estimators_"
+SKLEARN_TREE_TYPE = "sklearn.tree._tree.Tree"
+MEMBERS_ATTRIBUTE = "estimators_"
 
 
-def check_trees(model: Any, name: str) -> None:
+def validate_trees(model: Any, name: str) -> None:
     """Raise `UntrustedError` if a tree in a model, or what it takes for its columns, could lead anywhere else.
 
     A tree may be held by a decision tree alone, which must have the columns it looks at; a decision tree may be a member
@@ -40,105 +40,108 @@ def check_trees(model: Any, name: str) -> None:
     from sklearn.tree._tree import Tree
 
     forests = ExtraTreesClassifier | ExtraTreesRegressor | RandomForestClassifier | RandomForestRegressor
-    others = AdaBoostClassifier | AdaBoostRegressor | BaggingClassifier | BaggingRegressor
-    for each in _within(model):
-        held = _held(each)
+    other_ensembles = AdaBoostClassifier | AdaBoostRegressor | BaggingClassifier | BaggingRegressor
+    for part in _iterate_parts(model):
+        contents = _list_contents(part)
         if any(
             isinstance(value, Tree)
-            for key, value in held
-            if key != "tree_" or not isinstance(each, BaseDecisionTree)
+            for key, value in contents
+            if key != "tree_" or not isinstance(part, BaseDecisionTree)
         ):
-            raise _forged(name, "a tree belongs to no decision tree")
-        if isinstance(each, BaseDecisionTree):
-            tree = getattr(each, "tree_", None)
+            raise _build_forgery_error(name, "a tree belongs to no decision tree")
+        if isinstance(part, BaseDecisionTree):
+            tree = getattr(part, "tree_", None)
             if tree is not None and not (
-                isinstance(tree, Tree) and _sound(tree, getattr(each, "n_features_in_", -1))
+                isinstance(tree, Tree) and _is_sound(tree, getattr(part, "n_features_in_", -1))
             ):
-                raise _forged(name, f"a tree of {type(each).__name__} is no tree")
-        elif isinstance(each, forests | others):
-            members = getattr(each, MEMBERS, None)
-            if members is not None and not _fitting(each, members, isinstance(each, forests)):
-                raise _forged(name, f"the members of {type(each).__name__} take other columns than it has")
-        elif not isinstance(each, Pipeline | list | tuple | dict | np.ndarray) and any(
-            isinstance(value, BaseDecisionTree) and hasattr(value, "tree_") for value in _reached(held)
+                raise _build_forgery_error(name, f"a tree of {type(part).__name__} is no tree")
+        elif isinstance(part, forests | other_ensembles):
+            members = getattr(part, MEMBERS_ATTRIBUTE, None)
+            if members is not None and not _has_matching_members(part, members, isinstance(part, forests)):
+                raise _build_forgery_error(
+                    name, f"the members of {type(part).__name__} take other columns than it has"
+                )
+        elif not isinstance(part, Pipeline | list | tuple | dict | np.ndarray) and any(
+            isinstance(value, BaseDecisionTree) and hasattr(value, "tree_") for value in _iterate_nested(contents)
         ):
             raise UntrustedError(
-                f"{name} holds trees in a {type(each).__name__}, which is not known to ask them safely. If you know where "
+                f"{name} holds trees in a {type(part).__name__}, which is not known to ask them safely. If you know where "
                 "it comes from, say trust=True (--trust on the command line)."
             )
 
 
-def _forged(name: str, what: str) -> UntrustedError:
+def _build_forgery_error(name: str, problem: str) -> UntrustedError:
     return UntrustedError(
-        f"{name} is damaged or forged: {what}. If you know where it comes from, say trust=True (--trust on the command "
+        f"{name} is damaged or forged: {problem}. If you know where it comes from, say trust=True (--trust on the command "
         "line)."
     )
 
 
-def _held(each: Any) -> list[tuple[Any, Any]]:
+def _list_contents(container: Any) -> list[tuple[Any, Any]]:
     """Return what an object holds, with the names it has there."""
-    if isinstance(each, dict):
-        return [*each.items(), *((None, key) for key in each)]
-    if isinstance(each, list | tuple | set | frozenset):
-        return [(None, value) for value in each]
-    if isinstance(each, np.ndarray):
-        return [(None, value) for value in each.ravel().tolist()] if each.dtype == object else []
-    return list(getattr(each, "__dict__", {}).items())
+    if isinstance(container, dict):
+        return [*container.items(), *((None, key) for key in container)]
+    if isinstance(container, list | tuple | set | frozenset):
+        return [(None, value) for value in container]
+    if isinstance(container, np.ndarray):
+        return [(None, value) for value in container.ravel().tolist()] if container.dtype == object else []
+    return list(getattr(container, "__dict__", {}).items())
 
 
-def _reached(held: list[tuple[Any, Any]]) -> Iterator[Any]:
+def _iterate_nested(contents: list[tuple[Any, Any]]) -> Iterator[Any]:
     """Return what is held, and what lists, tuples, dicts and arrays among that hold."""
-    waiting, seen = [value for _, value in held], set()
-    while waiting:
-        each = waiting.pop()
-        if id(each) not in seen:
-            seen.add(id(each))
-            yield each
-            if isinstance(each, dict | list | tuple | set | frozenset | np.ndarray):
-                waiting += [value for _, value in _held(each)]
+    pending, seen = [value for _, value in contents], set()
+    while pending:
+        item = pending.pop()
+        if id(item) not in seen:
+            seen.add(id(item))
+            yield item
+            if isinstance(item, dict | list | tuple | set | frozenset | np.ndarray):
+                pending += [value for _, value in _list_contents(item)]
 
 
-def _within(model: Any) -> Iterator[Any]:
+def _iterate_parts(model: Any) -> Iterator[Any]:
     """Return a model and all objects it holds, each once."""
-    waiting, seen, kept = [model], set(), []
-    while waiting:
-        each = waiting.pop()
-        if id(each) in seen or isinstance(each, str | bytes | int | float | None.__class__):
+    pending, seen, references = [model], set(), []
+    while pending:
+        part = pending.pop()
+        if id(part) in seen or isinstance(part, str | bytes | int | float | None.__class__):
             continue
-        seen.add(id(each))
-        kept.append(each)  # an object that went away would lend its id to the next
-        yield each
-        waiting += [value for _, value in _held(each)]
+        seen.add(id(part))
+        references.append(part)  # an object that went away would lend its id to the next
+        yield part
+        pending += [value for _, value in _list_contents(part)]
 
 
-def _sound(tree: Any, width: Any) -> bool:
+def _is_sound(tree: Any, width: Any) -> bool:
     """Tell whether following a tree from the root always ends at one of its leaves, and asks for existing columns."""
     try:
         left, right, feature = tree.children_left, tree.children_right, tree.feature
-        whole = len(tree.value) == len(left) == tree.node_count > 0
+        is_complete = len(tree.value) == len(left) == tree.node_count > 0
     except (ValueError, MemoryError):
         return False
-    own = np.arange(len(left))
+    node_index = np.arange(len(left))
     leaf = left == -1
     inner = ~leaf
     return bool(
-        whole
+        is_complete
         and isinstance(width, int)
         and (right[leaf] == -1).all()
-        and all((own < child)[inner].all() and (child < len(left)).all() for child in (left, right))
+        and all((node_index < child)[inner].all() and (child < len(left)).all() for child in (left, right))
         and ((feature >= 0) & (feature < width))[inner].all()
     )
 
 
-def _fitting(ensemble: Any, members: Any, forest: bool) -> bool:
+def _has_matching_members(ensemble: Any, members: Any, is_forest: bool) -> bool:
     """Tell whether an ensemble has members, and hands on to them the columns they take."""
     from sklearn.tree import BaseDecisionTree
 
     width = getattr(ensemble, "n_features_in_", -1)
     if not isinstance(members, list) or not members:
         return False
-    if not forest:
+    if not is_forest:
         return True  # these let each member look at what it is given
     return all(
-        isinstance(each, BaseDecisionTree) and getattr(each, "n_features_in_", None) == width for each in members
+        isinstance(member, BaseDecisionTree) and getattr(member, "n_features_in_", None) == width
+        for member in members
     )

@@ -18,20 +18,22 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import plural, redacted, whole_number
-from ..errors import BadAnswer, Interrupted, SystemDied, SystemFailed, SystemHung, UsageError, told
+from .._checks import pluralize, redact, validate_integer
+from ..errors import BadAnswer, Interrupted, SystemDied, SystemFailed, SystemHung, UsageError, format_error_line
 from ..outputs import Outputs, Status
 from ..space.points import Batch
-from .base import Answer, Executor, Known, Wanted, Wrapper
+from .base import AnswerOrError, Executor, ScoreRequest, SystemTraits, Wrapper
 
-Rows = npt.NDArray[np.int64]
-KNOWN = Known()
+RowNumbers = npt.NDArray[np.int64]
+DEFAULT_TRAITS = SystemTraits()
 
-PATIENCE = 50  # rows that may fail, one after the other and none answered, before the system counts as failed
-FEW = 5  # a first batch of fewer rows that all fail is no proof that the system does
-MOST_HUNG = 10  # rows that may hang, one after the other, before the rest of a piece is given up
-CUTS = 8  # of a failing piece: a hanging one costs a whole time-out, so few rounds are better
-WORTH_SENDING = 0.1  # seconds of work that make the way to another process or machine worth it
+MAX_FAILED_ROWS = (
+    50  # rows that may fail, one after the other and none answered, before the system counts as failed
+)
+MIN_ROWS_TO_GIVE_UP = 5  # a first batch of fewer rows that all fail is no proof that the system does
+MAX_HUNG_ROWS = 10  # rows that may hang, one after the other, before the rest of a piece is given up
+PARTS_PER_FAILING_PIECE = 8  # of a failing piece: a hanging one costs a whole time-out, so few rounds are better
+MIN_TASK_SECONDS = 0.1  # seconds of work that make the way to another process or machine worth it
 
 
 @dataclass
@@ -50,19 +52,19 @@ class Health:
         What else was odd, in words.
     """
 
-    asked_again: int = 0
-    failed: dict[Status, int] = field(default_factory=dict)
-    unstable: list[dict[str, Any]] = field(default_factory=list)
+    repeated_rows: int = 0
+    status_counts: dict[Status, int] = field(default_factory=dict)
+    unstable_cases: list[dict[str, Any]] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
-    def remark(self, text: str) -> None:
+    def add_remark(self, text: str) -> None:
         """Note something once."""
         if text not in self.remarks:
             self.remarks.append(text)
 
 
 @dataclass(frozen=True)
-class Solved:
+class SolvedPiece:
     """A piece of a batch with an output for every row.
 
     Attributes
@@ -82,31 +84,31 @@ class Solved:
     """
 
     outputs: Outputs
-    asked_again: int = 0
+    repeated_rows: int = 0
     failures: int = 0
     alive: bool = True
-    hopeless: str = ""
-    known: Known = KNOWN
+    give_up_reason: str = ""
+    traits: SystemTraits = DEFAULT_TRAITS
 
     @property
-    def only_in_parts(self) -> bool:
+    def answered_in_parts(self) -> bool:
         """Whether every row was answered, but not all at once."""
-        return bool(self.asked_again) and not self.failures
+        return bool(self.repeated_rows) and not self.failures
 
 
-class Journal(Protocol):
+class PieceJournal(Protocol):
     """What keeps answered pieces, so that a run that was killed asks nothing twice."""
 
-    def known(self, batch: Batch, scores: Wanted, pieces: int) -> Mapping[int, Solved]:
+    def find_pieces(self, batch: Batch, scores: ScoreRequest, pieces: int) -> Mapping[int, SolvedPiece]:
         """Return the pieces of the next batch that were answered before."""
         ...
 
-    def keep(self, piece: int, solved: Solved) -> None:
+    def keep(self, piece: int, result: SolvedPiece) -> None:
         """Keep an answered piece of that batch."""
         ...
 
 
-class Guarded(Wrapper):
+class GuardedSystem(Wrapper):
     """Lets a run go on when the system raises, hangs, dies, lies about lengths, or changes its mind.
 
     A piece that fails is cut until the rows at fault stand alone; they get a status and a message, every other
@@ -139,35 +141,39 @@ class Guarded(Wrapper):
         alive: bool = False,
         rows: int | None = None,
         lanes: Sequence[Executor] = (),
-        journal: Journal | None = None,
-        stopped: Callable[[], bool] = bool,
+        journal: PieceJournal | None = None,
+        is_stopped: Callable[[], bool] = bool,
     ) -> None:
         super().__init__(inner)
-        self.recheck = whole_number("recheck", "Guarded", recheck)
-        self.rows = whole_number("batch", "Guarded", rows if rows is not None else inner.batch_rows, 1)
+        self.recheck = validate_integer("recheck", "Guarded", recheck)
+        self.rows = validate_integer("batch", "Guarded", rows if rows is not None else inner.batch_rows, 1)
         self.health = Health()
-        self.most_pieces = 0
-        self._lanes, self._journal, self._stopped = list(lanes) or [inner], journal, stopped
+        self.max_pieces = 0
+        self._lanes, self._journal, self._is_stopped = list(lanes) or [inner], journal, is_stopped
         self._threads: ThreadPoolExecutor | None = None
-        self._failures = self._seen = 0
+        self._failures = self._row_count = 0
         self._alive = alive
         self._next_recheck = 1
-        self._pace: float | None = None  # seconds a piece takes
-        self._doubtful: tuple[int, Solved] | None = None  # a piece of which nothing was answered, as ever before
+        self._seconds_per_piece: float | None = None  # seconds a piece takes
+        self._doubtful_piece: tuple[int, SolvedPiece] | None = (
+            None  # a piece of which nothing was answered, as ever before
+        )
         self._rng = np.random.default_rng(0)
 
-    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
+    def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Answer every row, the failing ones with a status."""
-        outputs = self._solved(batch, scores)
+        outputs = self._solve_batch(batch, scores)
         if outputs.status.any():
             for status, count in zip(
                 *np.unique(outputs.status[outputs.status != 0], return_counts=True), strict=True
             ):
-                self.health.failed[Status(status)] = self.health.failed.get(Status(status), 0) + int(count)
-        self._seen += len(batch)
-        if scores != "only" and self.recheck and self._seen >= self._next_recheck:
-            self._next_recheck = 10 * self._seen
-            self._ask_again(batch, outputs)
+                self.health.status_counts[Status(status)] = self.health.status_counts.get(Status(status), 0) + int(
+                    count
+                )
+        self._row_count += len(batch)
+        if scores != "only" and self.recheck and self._row_count >= self._next_recheck:
+            self._next_recheck = 10 * self._row_count
+            self._recheck_rows(batch, outputs)
         return outputs
 
     def close(self) -> None:
@@ -176,221 +182,245 @@ class Guarded(Wrapper):
             self._threads.shutdown(wait=False, cancel_futures=True)
             self._threads = None
 
-    def _solved(self, batch: Batch, scores: Wanted) -> Outputs:
-        cuts = self._cuts(len(batch))
-        self.most_pieces = max(self.most_pieces, len(cuts))
-        found = dict(self._journal.known(batch, scores, len(cuts))) if self._journal else {}
-        self._alive |= any(solved.alive for solved in found.values())
-        todo = [piece for piece in range(len(cuts)) if piece not in found]
+    def _solve_batch(self, batch: Batch, scores: ScoreRequest) -> Outputs:
+        cuts = self._find_cuts(len(batch))
+        self.max_pieces = max(self.max_pieces, len(cuts))
+        results = dict(self._journal.find_pieces(batch, scores, len(cuts))) if self._journal else {}
+        self._alive |= any(result.alive for result in results.values())
+        todo = [piece for piece in range(len(cuts)) if piece not in results]
         while todo:
-            for piece, solved in self._spread(batch, todo, scores):
-                self._alive |= solved.alive
-                if solved.hopeless:
-                    self._doubtful = (piece, solved)
+            for piece, result in self._distribute_pieces(batch, todo, scores):
+                self._alive |= result.alive
+                if result.give_up_reason:
+                    self._doubtful_piece = (piece, result)
                     continue
-                found[piece] = solved
+                results[piece] = result
                 if self._journal:
-                    self._journal.keep(piece, solved)
-            todo = [piece for piece in todo if piece not in found]
-            if self._doubtful is not None:
-                self._alive = self._alive or self._answers_somewhere(batch, cuts, *self._doubtful)
-                self._doubtful = None
-        parts = [found[piece] for piece in range(len(cuts))]
-        self.health.asked_again += sum(part.asked_again for part in parts)
+                    self._journal.keep(piece, result)
+            todo = [piece for piece in todo if piece not in results]
+            if self._doubtful_piece is not None:
+                self._alive = self._alive or self._is_answering_other_pieces(batch, cuts, *self._doubtful_piece)
+                self._doubtful_piece = None
+        parts = [results[piece] for piece in range(len(cuts))]
+        self.health.repeated_rows += sum(part.repeated_rows for part in parts)
         self._failures += sum(part.failures for part in parts)
         for part in parts:
-            part.known.tell(self.inner)
-            if part.only_in_parts:
-                self.health.remark(
-                    f"{self.name} failed on a batch of {plural(len(part.outputs), 'row')} and answered each of them in "
+            part.traits.apply_to(self.inner)
+            if part.answered_in_parts:
+                self.health.add_remark(
+                    f"{self.name} failed on a batch of {pluralize(len(part.outputs), 'row')} and answered each of them in "
                     "smaller ones."
                 )
-        return _joined([part.outputs for part in parts])
+        return _join_outputs([part.outputs for part in parts])
 
-    def _spread(self, batch: Batch, todo: list[int], scores: Wanted) -> Iterator[tuple[int, Solved]]:
+    def _distribute_pieces(
+        self, batch: Batch, todo: list[int], scores: ScoreRequest
+    ) -> Iterator[tuple[int, SolvedPiece]]:
         """Give pieces to the lanes and yield each with its outputs as they come."""
-        groups = [each.tolist() for each in np.array_split(todo, self._tasks(len(todo)))]
+        groups = [chunk.tolist() for chunk in np.array_split(todo, self._count_tasks(len(todo)))]
         if len(self._lanes) == 1:
             for group in groups:
-                self._go_on()
-                if self._doubtful is not None:
+                self._raise_if_stopped()
+                if self._doubtful_piece is not None:
                     return  # whether it answers anything at all is to be seen first
-                yield from self._work(self._lanes[0], batch, group, scores)
+                yield from self._solve_group(self._lanes[0], batch, group, scores)
             return
         if self._threads is None:
             self._threads = ThreadPoolExecutor(len(self._lanes), thread_name_prefix="datamorphic")
-        free: SimpleQueue[Executor] = SimpleQueue()
+        free_lanes: SimpleQueue[Executor] = SimpleQueue()
         for lane in self._lanes:
-            free.put(lane)
+            free_lanes.put(lane)
 
-        def work(group: list[int]) -> list[tuple[int, Solved]]:
-            if self._stopped() or self._doubtful is not None:
+        def solve_group(group: list[int]) -> list[tuple[int, SolvedPiece]]:
+            if self._is_stopped() or self._doubtful_piece is not None:
                 return []
-            lane = free.get()
+            lane = free_lanes.get()
             try:
-                return self._work(lane, batch, group, scores)
+                return self._solve_group(lane, batch, group, scores)
             finally:
-                free.put(lane)
+                free_lanes.put(lane)
 
-        under_way: set[Future[list[tuple[int, Solved]]]] = {self._threads.submit(work, group) for group in groups}
+        pending: set[Future[list[tuple[int, SolvedPiece]]]] = {
+            self._threads.submit(solve_group, group) for group in groups
+        }
         try:
-            while under_way:
-                done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+            while pending:
+                done, pending = wait(pending, return_when=FIRST_COMPLETED)
                 for future in done:
                     yield from future.result()
         finally:
-            for future in under_way:
+            for future in pending:
                 future.cancel()
-        self._go_on()
+        self._raise_if_stopped()
 
-    def _tasks(self, pieces: int) -> int:
+    def _count_tasks(self, pieces: int) -> int:
         """Return in how many tasks pieces are handed out: each worth its way, and as many for one lane as for another."""
-        if not self._lanes[0].far or self._pace is None:
+        if not self._lanes[0].is_remote or self._seconds_per_piece is None:
             return pieces
-        worth = min(pieces, max(1, int(pieces * self._pace / WORTH_SENDING)))
-        return worth if worth < len(self._lanes) else worth - worth % len(self._lanes)
+        task_count = min(pieces, max(1, int(pieces * self._seconds_per_piece / MIN_TASK_SECONDS)))
+        return task_count if task_count < len(self._lanes) else task_count - task_count % len(self._lanes)
 
-    def _go_on(self) -> None:
-        if self._stopped():
+    def _raise_if_stopped(self) -> None:
+        if self._is_stopped():
             raise Interrupted("interrupted")
 
-    def _work(self, lane: Executor, batch: Batch, group: list[int], scores: Wanted) -> list[tuple[int, Solved]]:
-        alive, failures, began = self._alive, self._failures, time.monotonic()
-        cuts = self._cuts(len(batch))
-        pieces = [self._piece(batch, cuts, number) for number in group]
-        answers = lane.answers(pieces, scores)
-        solved = [
+    def _solve_group(
+        self, lane: Executor, batch: Batch, group: list[int], scores: ScoreRequest
+    ) -> list[tuple[int, SolvedPiece]]:
+        alive, failures, started_at = self._alive, self._failures, time.monotonic()
+        cuts = self._find_cuts(len(batch))
+        pieces = [self._take_piece(batch, cuts, number) for number in group]
+        answers = lane.answer_batches(pieces, scores)
+        results = [
             solve(lane, piece, scores, answer, alive=alive, failures=failures)
             for piece, answer in zip(pieces, answers, strict=True)
         ]
-        self._pace = max(time.monotonic() - began, 1e-6) / len(group)
-        known = Known.of(lane)
-        return [(number, replace(each, known=known)) for number, each in zip(group, solved, strict=True)]
+        self._seconds_per_piece = max(time.monotonic() - started_at, 1e-6) / len(group)
+        traits = SystemTraits.from_system(lane)
+        return [(number, replace(result, traits=traits)) for number, result in zip(group, results, strict=True)]
 
-    def _cuts(self, rows: int) -> list[tuple[int, int]]:
+    def _find_cuts(self, rows: int) -> list[tuple[int, int]]:
         """Return where pieces begin and end: of one size, and an even number, so that two lanes get as much each."""
         pieces = -(-rows // self.rows)
         pieces += pieces % 2 if 1 < pieces < rows else 0
         return _cut(0, rows, pieces)
 
-    def _piece(self, batch: Batch, cuts: list[tuple[int, int]], number: int) -> Batch:
+    def _take_piece(self, batch: Batch, cuts: list[tuple[int, int]], number: int) -> Batch:
         return batch if len(cuts) == 1 else batch.take(slice(*cuts[number]))
 
-    def _answers_somewhere(self, batch: Batch, cuts: list[tuple[int, int]], failed: int, solved: Solved) -> bool:
+    def _is_answering_other_pieces(
+        self, batch: Batch, cuts: list[tuple[int, int]], failed_piece: int, result: SolvedPiece
+    ) -> bool:
         """Look at the other pieces when one is hopeless, data may be sorted, or say that the system has failed."""
-        others = _rows([cut for number, cut in enumerate(cuts) if number != failed])
-        if _answers_elsewhere(self._lanes[0], batch, others, 16):
+        other_rows = _list_rows([cut for number, cut in enumerate(cuts) if number != failed_piece])
+        if _is_answering_elsewhere(self._lanes[0], batch, other_rows, 16):
             return True
-        self._failures += solved.failures
+        self._failures += result.failures
         raise SystemFailed(
-            f"{self.name} failed on every one of {plural(self._failures, 'row')} it was asked, the last time with "
-            f"{solved.hopeless}. Try it by hand on one row of your data."
+            f"{self.name} failed on every one of {pluralize(self._failures, 'row')} it was asked, the last time with "
+            f"{result.give_up_reason}. Try it by hand on one row of your data."
         )
 
-    def _ask_again(self, batch: Batch, outputs: Outputs) -> None:
-        answered = np.flatnonzero(outputs.ok)
-        if not answered.size:
+    def _recheck_rows(self, batch: Batch, outputs: Outputs) -> None:
+        answered_rows = np.flatnonzero(outputs.ok)
+        if not answered_rows.size:
             return
-        chosen = answered
-        if len(answered) > self.recheck:
-            chosen = np.unique(answered[self._rng.integers(len(answered), size=self.recheck)])
-        self.health.asked_again += len(chosen)
-        sample, first = batch.take(chosen), outputs.take(chosen)
-        second = self._solved(sample, False)
-        failed = np.flatnonzero(~second.ok)
-        if failed.size:
-            why = second.messages.get(int(failed[0]), Status(second.status[failed[0]]).name)
-            self.health.remark(f"{self.name} answered some rows once and failed on them the second time: {why}")
+        chosen_rows = answered_rows
+        if len(answered_rows) > self.recheck:
+            chosen_rows = np.unique(answered_rows[self._rng.integers(len(answered_rows), size=self.recheck)])
+        self.health.repeated_rows += len(chosen_rows)
+        sample, first = batch.take(chosen_rows), outputs.take(chosen_rows)
+        second = self._solve_batch(sample, False)
+        failed_rows = np.flatnonzero(~second.ok)
+        if failed_rows.size:
+            reason = second.messages.get(int(failed_rows[0]), Status(second.status[failed_rows[0]]).name)
+            self.health.add_remark(
+                f"{self.name} answered some rows once and failed on them the second time: {reason}"
+            )
         for row in np.flatnonzero(second.ok & ~first.same(second, rounding=1e-9)):
             case = sample.take(slice(row, row + 1)).frame.iloc[0].to_dict()
-            self.health.unstable.append({"case": case, "first": first.values[row], "second": second.values[row]})
+            self.health.unstable_cases.append(
+                {"case": case, "first": first.values[row], "second": second.values[row]}
+            )
 
 
 def solve(
-    system: Executor, batch: Batch, scores: Wanted, first: Answer, *, alive: bool = True, failures: int = 0
-) -> Solved:
+    system: Executor,
+    batch: Batch,
+    scores: ScoreRequest,
+    first: AnswerOrError,
+    *,
+    alive: bool = True,
+    failures: int = 0,
+) -> SolvedPiece:
     """Return a batch with an output for every row, from what came of asking it whole.
 
     `alive` and `failures` tell whether the system has ever answered, and how many rows have failed if not.
     """
     if isinstance(first, Outputs):
-        return Solved(first)
+        return SolvedPiece(first)
     parts: list[tuple[int, Outputs]] = []  # where each solved part begins
     todo = [(0, len(batch))]
-    again = lone = hung = 0
+    repeated_rows = failed_rows = hung_rows = 0
     answered = False
     while todo:
         start, stop = todo.pop()
         part = batch if stop - start == len(batch) else batch.take(slice(start, stop))
-        answer = first if part is batch else _asked(system, part, scores)
+        answer = first if part is batch else _query_part(system, part, scores)
         if isinstance(answer, SystemDied) and (part is batch or len(part) == 1):
-            answer = _asked(system, part, scores)  # a process may be lost for other reasons: it is tried twice
+            answer = _query_part(
+                system, part, scores
+            )  # a process may be lost for other reasons: it is tried twice
         if isinstance(answer, UsageError):
             raise answer  # a model that was fitted on other columns is no failing row
         if isinstance(answer, Outputs):
             alive = answered = True
-            hung = 0
+            hung_rows = 0
             parts.append((start, answer))
             continue
-        again += len(part)
+        repeated_rows += len(part)
         if len(part) > 1:
-            todo.extend(reversed(_cut(start, stop, min(CUTS, len(part)))))
+            todo.extend(reversed(_cut(start, stop, min(PARTS_PER_FAILING_PIECE, len(part)))))
             continue
-        parts.append((start, _failed_row(answer)))
-        lone += 1
-        hung = hung + 1 if isinstance(answer, SystemHung) else 0
-        if not alive and failures + lone >= PATIENCE:
-            alive = _answers_elsewhere(system, batch, _rows(todo), 16)
+        parts.append((start, _build_failed_row(answer)))
+        failed_rows += 1
+        hung_rows = hung_rows + 1 if isinstance(answer, SystemHung) else 0
+        if not alive and failures + failed_rows >= MAX_FAILED_ROWS:
+            alive = _is_answering_elsewhere(system, batch, _list_rows(todo), 16)
             if not alive:
-                return Solved(Outputs.empty(), again, lone, False, redacted(told(answer)))
-        if hung >= MOST_HUNG and todo:
-            if not _answers_elsewhere(system, batch, _rows(todo), 4):
-                parts.extend(_not_asked(_rows(todo), hung))
+                return SolvedPiece(
+                    Outputs.empty(), repeated_rows, failed_rows, False, redact(format_error_line(answer))
+                )
+        if hung_rows >= MAX_HUNG_ROWS and todo:
+            if not _is_answering_elsewhere(system, batch, _list_rows(todo), 4):
+                parts.extend(_give_up_rows(_list_rows(todo), hung_rows))
                 todo = []
-            hung = 0
-    outputs = _joined([part for _, part in sorted(parts, key=lambda part: part[0])])
-    hopeless = "" if alive or len(batch) < FEW else outputs.messages[len(batch) - 1]
-    return Solved(outputs, again, lone, answered, hopeless)
+            hung_rows = 0
+    outputs = _join_outputs([part for _, part in sorted(parts, key=lambda part: part[0])])
+    give_up_reason = "" if alive or len(batch) < MIN_ROWS_TO_GIVE_UP else outputs.messages[len(batch) - 1]
+    return SolvedPiece(outputs, repeated_rows, failed_rows, answered, give_up_reason)
 
 
 def _cut(start: int, stop: int, pieces: int) -> list[tuple[int, int]]:
     return list(pairwise(np.linspace(start, stop, pieces + 1).astype(int).tolist()))
 
 
-def _rows(pieces: list[tuple[int, int]]) -> Rows:
+def _list_rows(pieces: list[tuple[int, int]]) -> RowNumbers:
     return np.concatenate([np.empty(0, dtype=np.int64), *(np.arange(*piece) for piece in pieces)])
 
 
-def _asked(system: Executor, part: Batch, scores: Wanted) -> Answer:
-    return system.answers([part], scores)[0]
+def _query_part(system: Executor, part: Batch, scores: ScoreRequest) -> AnswerOrError:
+    return system.answer_batches([part], scores)[0]
 
 
-def _answers_elsewhere(system: Executor, batch: Batch, left: Rows, tries: int) -> bool:
+def _is_answering_elsewhere(system: Executor, batch: Batch, remaining_rows: RowNumbers, sample_size: int) -> bool:
     """Before rows are given up, ask a few from all over what is left: data may be sorted."""
-    rows = left[np.linspace(0, len(left) - 1, min(tries, len(left))).astype(int)].tolist()
-    return any(isinstance(_asked(system, batch.take(slice(row, row + 1)), False), Outputs) for row in rows)
+    rows = remaining_rows[
+        np.linspace(0, len(remaining_rows) - 1, min(sample_size, len(remaining_rows))).astype(int)
+    ].tolist()
+    return any(isinstance(_query_part(system, batch.take(slice(row, row + 1)), False), Outputs) for row in rows)
 
 
-def _failed_row(error: BaseException) -> Outputs:
-    known: dict[type, Status] = {
+def _build_failed_row(error: BaseException) -> Outputs:
+    status_of_error: dict[type, Status] = {
         SystemHung: Status.TIMEOUT,
         SystemDied: Status.DIED,
         BadAnswer: Status.MALFORMED,
     }
-    status = known.get(type(error), Status.ERROR)
+    status = status_of_error.get(type(error), Status.ERROR)
     # what somebody's code raises may hold a URL with a password in it, and messages go into files and reports
-    message = redacted(told(error))
+    message = redact(format_error_line(error))
     return Outputs(np.array([None], dtype=object), np.array([status], dtype=np.int8), None, {0: message})
 
 
-def _not_asked(rows: Rows, hung: int) -> list[tuple[int, Outputs]]:
+def _give_up_rows(rows: RowNumbers, hung_rows: int) -> list[tuple[int, Outputs]]:
     """Rows that are given up: each would cost a whole time-out."""
-    why = f"not asked: it hung on the {hung} rows before, and on others"
-    none, late = np.array([None], dtype=object), np.array([Status.TIMEOUT], dtype=np.int8)
-    return [(row, Outputs(none, late, None, {0: why})) for row in rows.tolist()]
+    message = f"not asked: it hung on the {hung_rows} rows before, and on others"
+    no_value, timeout_status = np.array([None], dtype=object), np.array([Status.TIMEOUT], dtype=np.int8)
+    return [(row, Outputs(no_value, timeout_status, None, {0: message})) for row in rows.tolist()]
 
 
-def _joined(parts: list[Outputs]) -> Outputs:
+def _join_outputs(parts: list[Outputs]) -> Outputs:
     """Join parts; rows that failed get a blank of the others' type, so that the labels keep theirs."""
     dtype = next((part.values.dtype for part in parts if part.ok.any()), None)
     if dtype is not None:

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import redacted, reject
-from ..errors import ModelError, told
+from .._checks import redact, reject
+from ..errors import ModelError, format_error_line
 from ..outputs import Outputs, Status
-from .answers import as_outputs
-from .base import Executor, Wanted
+from .answers import to_outputs
+from .base import Executor, ScoreRequest
 from .estimator import Estimator
-from .training import Array, Floats, Training, Trainings
+from .training import Array, Floats, Training, TrainingBatch
 
-FAILURES = (Exception, SystemExit)  # what a learner may raise without ending the run
+LEARNER_ERRORS = (Exception, SystemExit)  # what a learner may raise without ending the run
 
 
 class Learner(Executor):
@@ -47,14 +47,14 @@ class Learner(Executor):
         if isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "predict")):
             reject("learner", "Learner", "an object with fit and predict", learner)
         self.learner, self.seed, self.limited = learner, seed, limited
-        self.name = name or learner_text(learner)
-        self._settled: Any = None  # a copy in which nothing is left to chance, of which copies are fitted
+        self.name = name or format_learner(learner)
+        self._prototype: Any = None  # a copy in which nothing is left to chance, of which copies are fitted
 
-    def batch(self, data: Any) -> Any:
+    def to_batch(self, data: Any) -> Any:
         """Return data as a batch: one training set, or many."""
-        return Trainings([data]) if isinstance(data, Training) else data
+        return TrainingBatch([data]) if isinstance(data, Training) else data
 
-    def answer(self, batch: Any, scores: Wanted) -> Outputs:
+    def answer(self, batch: Any, scores: ScoreRequest) -> Outputs:
         """Fit a copy for each training set, and label its cases."""
         values = np.full(len(batch), None, dtype=object)
         status = np.zeros(len(batch), dtype=np.int8)
@@ -62,86 +62,86 @@ class Learner(Executor):
         messages: dict[int, str] = {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if self._settled is None:
-                self._settled = self._copied()
+            if self._prototype is None:
+                self._prototype = self._make_prototype()
             for training, rows in batch.parts():
                 try:
-                    model = fitted(self._settled, training)
-                    outputs = _outputs(model.predict(copied(training.t)), len(rows))
-                except FAILURES as error:
+                    model = fit_copy(self._prototype, training)
+                    outputs = _to_outputs(model.predict(copy_table(training.t)), len(rows))
+                except LEARNER_ERRORS as error:
                     if self.limited and isinstance(error, MemoryError):
                         raise
                     status[rows] = Status.ERROR
-                    messages |= dict.fromkeys(rows.tolist(), redacted(told(error)))
+                    messages |= dict.fromkeys(rows.tolist(), redact(format_error_line(error)))
                     continue
                 values[rows], status[rows] = outputs.values, outputs.status
                 messages |= {int(rows[row]): text for row, text in outputs.messages.items()}
                 if table is not None:
-                    found = scores_of(model, training)
-                    if found is not None:
-                        table[rows, : found.shape[1]] = found
+                    case_scores = compute_scores(model, training)
+                    if case_scores is not None:
+                        table[rows, : case_scores.shape[1]] = case_scores
         return Outputs(values, status, table, messages)
 
-    def _copied(self) -> Any:
+    def _make_prototype(self) -> Any:
         try:
-            return settled(self.learner, self.seed)
-        except FAILURES as error:
+            return copy_with_seed(self.learner, self.seed)
+        except LEARNER_ERRORS as error:
             raise ModelError(
-                f"{self.name} cannot be copied, and each training needs a copy of its own: {told(error)}. Its constructor "
+                f"{self.name} cannot be copied, and each training needs a copy of its own: {format_error_line(error)}. Its constructor "
                 "must keep its parameters as they are given, or the object allow copy.deepcopy."
             ) from error
 
     def fit(self, x: Any, y: Any) -> Executor:
         """Return the learner, fitted, as a system that predicts."""
-        return Estimator(self._copied().fit(x, y), name=self.name)
+        return Estimator(self._make_prototype().fit(x, y), name=self.name)
 
 
-def _outputs(answer: Any, rows: int) -> Outputs:
+def _to_outputs(answer: Any, rows: int) -> Outputs:
     """Return answers as outputs; in texts and whole numbers there is nothing to look for."""
     if isinstance(answer, np.ndarray) and answer.shape == (rows,) and answer.dtype.kind in "Uiu":
         return Outputs.of(answer)
-    return as_outputs(answer, rows)
+    return to_outputs(answer, rows)
 
 
-def fitted(learner: Any, data: Training) -> Any:
+def fit_copy(learner: Any, data: Training) -> Any:
     """Return a copy of a learner, fitted; what it raises is raised."""
-    model = _copy(learner)
-    more: dict[str, Any] = {}
+    model = _copy_unfitted(learner)
+    fit_arguments: dict[str, Any] = {}
     if data.weights is not None:
-        more["sample_weight"] = data.weights.copy()
-    if data.labels is not None and "classes" in fit_takes(type(learner)):  # type: ignore[arg-type]
-        more["classes"] = list(data.labels)
-    model.fit(copied(data.x), data.y.copy(), **more)
+        fit_arguments["sample_weight"] = data.weights.copy()
+    if data.labels is not None and "classes" in list_fit_parameters(type(learner)):  # type: ignore[arg-type]
+        fit_arguments["classes"] = list(data.labels)
+    model.fit(copy_table(data.x), data.y.copy(), **fit_arguments)
     return model
 
 
-def scores_of(model: Any, data: Training) -> Floats | None:
+def compute_scores(model: Any, data: Training) -> Floats | None:
     """Return a fitted learner's scores of the test cases, a column a declared label; None where it has none."""
     score = getattr(model, "predict_proba", None) or getattr(model, "decision_function", None)
     classes = list(getattr(model, "classes_", ()))
     if score is None or not classes:
         return None
-    with suppress(*FAILURES):  # labels are answers without scores, too
-        found = np.asarray(score(copied(data.t)), dtype=np.float64)
-        found = np.column_stack([-found, found]) if found.ndim == 1 else found
-        if found.shape == (len(data), len(classes)):
-            return aligned(found, classes, data.declared)
+    with suppress(*LEARNER_ERRORS):  # labels are answers without scores, too
+        scores = np.asarray(score(copy_table(data.t)), dtype=np.float64)
+        scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+        if scores.shape == (len(data), len(classes)):
+            return align_scores(scores, classes, data.declared)
     return None
 
 
-def aligned(scores: Floats, classes: Any, wanted: Any) -> Floats:
+def align_scores(scores: Floats, classes: Any, labels: Any) -> Floats:
     """Return scores with a column for each class that is wanted; NaN where it has none."""
-    place = {label: column for column, label in enumerate(classes)}
-    columns = np.array([place.get(label, -1) for label in wanted], dtype=np.intp)
+    column_of_label = {label: column for column, label in enumerate(classes)}
+    columns = np.array([column_of_label.get(label, -1) for label in labels], dtype=np.intp)
     return np.where(columns < 0, np.nan, scores[:, columns])
 
 
-def copied(table: Any) -> Any:
+def copy_table(table: Any) -> Any:
     """Return a copy: some learners write on what they are given."""
     return table.copy()
 
 
-def _copy(learner: Any) -> Any:
+def _copy_unfitted(learner: Any) -> Any:
     """Return an unfitted copy."""
     if not hasattr(learner, "get_params"):
         return copy.deepcopy(learner)
@@ -150,36 +150,38 @@ def _copy(learner: Any) -> Any:
     return clone(learner)
 
 
-def settled(learner: Any, seed: int) -> Any:
+def copy_with_seed(learner: Any, seed: int) -> Any:
     """Return an unfitted copy in which nothing is left to chance."""
-    model = _copy(learner)
-    if loose := [name for name, value in deep(model).items() if name.endswith("random_state") and value is None]:
-        model.set_params(**dict.fromkeys(loose, seed))
+    model = _copy_unfitted(learner)
+    if unseeded_names := [
+        name for name, value in read_parameters(model).items() if name.endswith("random_state") and value is None
+    ]:
+        model.set_params(**dict.fromkeys(unseeded_names, seed))
     return model
 
 
-def deep(learner: Any) -> Mapping[str, Any]:
+def read_parameters(learner: Any) -> Mapping[str, Any]:
     """Return all parameters of a learner and of its parts; none where it has none to tell."""
-    with suppress(*FAILURES):
-        told: Mapping[str, Any] = learner.get_params(deep=True)
-        return told
+    with suppress(*LEARNER_ERRORS):
+        all_parameters: Mapping[str, Any] = learner.get_params(deep=True)
+        return all_parameters
     return {}
 
 
-def parameters(learner: Any, name: str) -> list[Any]:
+def find_parameter_values(learner: Any, name: str) -> list[Any]:
     """Return the values of all parameters of a name, of the learner and of its parts."""
-    return [value for key, value in deep(learner).items() if key.rpartition("__")[2] == name]
+    return [value for key, value in read_parameters(learner).items() if key.rpartition("__")[2] == name]
 
 
 @lru_cache(maxsize=256)
-def fit_takes(kind: type[Any]) -> tuple[str, ...]:
+def list_fit_parameters(kind: type[Any]) -> tuple[str, ...]:
     """Return the parameters that a class's ``fit`` takes."""
     with suppress(TypeError, ValueError):
         return tuple(inspect.signature(kind.fit).parameters)
     return ()
 
 
-def takes_weights(learner: Any) -> bool:
+def has_weight_parameter(learner: Any) -> bool:
     """Tell whether rows can be given weights."""
     with suppress(Exception):  # a pipeline passes them on under another name, and says so in its own way
         from sklearn.utils.validation import has_fit_parameter
@@ -198,11 +200,11 @@ def is_regressor(learner: Any, y: Array | None = None) -> bool:
     return y is not None and y.dtype.kind == "f" and bool((y % 1 > 0).any())
 
 
-def learner_text(learner: Any) -> str:
+def format_learner(learner: Any) -> str:
     """Return a learner as its author would write it, on one line, the same in every process; or else its type's name."""
     try:
         text = " ".join(repr(learner).split())
     except Exception:  # it has a name whatever it says of itself
         text = ""
-    lasting = " at 0x" not in text  # no place in memory, which is another the next time
-    return text if 0 < len(text) <= 80 and lasting else type(learner).__name__
+    is_stable = " at 0x" not in text  # no place in memory, which is another the next time
+    return text if 0 < len(text) <= 80 and is_stable else type(learner).__name__

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import plural
+from .._checks import pluralize
 from ..errors import DataError
-from ..space.points import Take
+from ..space.points import RowSelection
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +55,7 @@ class Training:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "y", np.asarray(self.y))
-        frames = [hasattr(each, "columns") for each in (self.x, self.t)]
+        frames = [hasattr(table, "columns") for table in (self.x, self.t)]
         if frames[0] != frames[1]:
             raise DataError("Training rows and test cases are both frames, or both arrays. Got one of each.")
         if frames[0]:
@@ -67,10 +67,10 @@ class Training:
                     f"Test cases need the columns of the training rows, {columns}. Got {list(self.t)}."
                 )
         elif not (np.ndim(self.x) == np.ndim(self.t) == 2 and self.x.shape[1] == self.t.shape[1] > 0):
-            shapes = " and ".join(str(np.shape(each)) for each in (self.x, self.t))
+            shapes = " and ".join(str(np.shape(table)) for table in (self.x, self.t))
             raise DataError(f"Training rows and test cases need a column for each attribute. Got shapes {shapes}.")
         if self.y.shape != self.x.shape[:1]:
-            rows = plural(self.x.shape[0], "training row")
+            rows = pluralize(self.x.shape[0], "training row")
             raise DataError(f"{rows} need a label each. Got shape {self.y.shape}.")
         if not self.x.shape[0] or not self.t.shape[0]:
             raise DataError("A learner needs a training row and a test case at least. Got none.")
@@ -89,10 +89,10 @@ class Training:
         """The different labels that occur, sorted where they can be."""
         if self.y.dtype.kind in "iub":
             return np.unique(self.y)
-        found = list(dict.fromkeys(self.y.tolist()))
+        labels = list(dict.fromkeys(self.y.tolist()))
         with suppress(TypeError):
-            found = sorted(found)
-        return np.fromiter(found, dtype=self.y.dtype, count=len(found))
+            labels = sorted(labels)
+        return np.fromiter(labels, dtype=self.y.dtype, count=len(labels))
 
     @property
     def declared(self) -> list[Any]:
@@ -104,11 +104,14 @@ class Training:
         """The places of the numeric attributes."""
         if not self.framed:
             return np.arange(self.x.shape[1])
-        kinds = [
+        numeric_names = [
             set(part.select_dtypes("number", exclude=["timedelta", "complex"]).columns)
             for part in (self.x, self.t)
         ]
-        return np.array([i for i, name in enumerate(self.x.columns) if name in kinds[0] & kinds[1]], dtype=np.intp)
+        return np.array(
+            [i for i, name in enumerate(self.x.columns) if name in numeric_names[0] & numeric_names[1]],
+            dtype=np.intp,
+        )
 
     @cached_property
     def numbers(self) -> Floats:
@@ -128,16 +131,16 @@ class Training:
         x[names], t[names] = numbers[:rows], numbers[rows:]
         return replace(self, x=x, t=t)
 
-    def rows(self, rows: Take) -> Training:
+    def rows(self, rows: RowSelection) -> Training:
         """Return the data with these training rows, in this order."""
         weights = None if self.weights is None else self.weights[rows]
-        return replace(self, x=_taken(self.x, rows), y=self.y[rows], weights=weights)
+        return replace(self, x=_take_rows(self.x, rows), y=self.y[rows], weights=weights)
 
-    def cases(self, cases: Take) -> Training:
+    def cases(self, cases: RowSelection) -> Training:
         """Return the data with these test cases."""
-        return replace(self, t=_taken(self.t, cases))
+        return replace(self, t=_take_rows(self.t, cases))
 
-    def attributes(self, places: Take) -> Training:
+    def attributes(self, places: RowSelection) -> Training:
         """Return the data with these attributes, in this order."""
         if self.framed:
             return replace(self, x=self.x.iloc[:, places], t=self.t.iloc[:, places])
@@ -147,19 +150,19 @@ class Training:
         """Return the data with one attribute more: `x` of the training rows and `t` of the cases, or one value for both."""
         t = x if t is None else t
         if not self.framed:
-            both = [
+            new_columns = [
                 np.broadcast_to(np.asarray(value, dtype=np.float64), table.shape[0])
                 for value, table in ((x, self.x), (t, self.t))
             ]
             columns = [
                 np.column_stack([new, old] if first else [old, new])
-                for new, old in zip(both, (self.x, self.t), strict=True)
+                for new, old in zip(new_columns, (self.x, self.t), strict=True)
             ]
             return replace(self, x=columns[0], t=columns[1])
         title: Any = name
         while title in self.x.columns:
             title += "_"
-        if all(isinstance(each, int | np.integer) for each in self.x.columns):
+        if all(isinstance(column, int | np.integer) for column in self.x.columns):
             title = max(self.x.columns) + 1  # scikit-learn refuses names of several types
         frames = self.x.copy(), self.t.copy()
         for frame, value in zip(frames, (x, t), strict=True):
@@ -174,7 +177,7 @@ class Training:
             x = pd.concat([self.x, t], ignore_index=True).astype(self.x.dtypes.to_dict())
         else:
             x = np.concatenate([self.x, t])
-        return replace(self, x=x, y=_joined(self.y, labels))
+        return replace(self, x=x, y=_join_labels(self.y, labels))
 
     def labelled(self, y: Any, labels: Iterable[Any] | None = None) -> Training:
         """Return the data with other labels; the declared ones, where there are any, are then `labels` and those of `y`."""
@@ -193,21 +196,21 @@ class Training:
         return x.assign(**{"label" if "label" not in x else "label_": self.y})
 
 
-def _taken(table: Any, rows: Take) -> Any:
+def _take_rows(table: Any, rows: RowSelection) -> Any:
     return table.iloc[rows].reset_index(drop=True) if hasattr(table, "iloc") else table[rows]
 
 
-def _joined(first: Array, second: Array) -> Array:
+def _join_labels(first: Array, second: Array) -> Array:
     """Join labels without cutting texts short or making texts of numbers."""
     if first.dtype.kind == second.dtype.kind and first.dtype.kind in "iubfU":
         return np.concatenate([first, second])
-    both = np.empty(len(first) + len(second), dtype=object)
-    both[:] = [*first.tolist(), *second.tolist()]
-    plain = np.array(both.tolist()) if len({type(each) for each in both.tolist()}) == 1 else both
-    return plain if plain.ndim == 1 else both
+    objects = np.empty(len(first) + len(second), dtype=object)
+    objects[:] = [*first.tolist(), *second.tolist()]
+    array = np.array(objects.tolist()) if len({type(value) for value in objects.tolist()}) == 1 else objects
+    return array if array.ndim == 1 else objects
 
 
-class Trainings:
+class TrainingBatch:
     """A batch for a learner: each row is one test case, with the training data it is labelled after.
 
     Parameters
@@ -218,57 +221,62 @@ class Trainings:
         For each row the number of its training data, and of its case there; by default all cases of all of them.
     """
 
-    __slots__ = ("case", "each", "which", "width")
+    __slots__ = ("case_index", "training_index", "trainings", "width")
 
     def __init__(
         self,
-        each: Sequence[Training],
-        which: Places | None = None,
-        case: Places | None = None,
+        trainings: Sequence[Training],
+        training_index: Places | None = None,
+        case_index: Places | None = None,
         width: int | None = None,
     ) -> None:
-        self.each = each
-        if which is None or case is None:
-            sizes = np.fromiter((len(training) for training in each), dtype=np.intp, count=len(each))
-            which = np.repeat(np.arange(len(each)), sizes)
-            case = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        self.which, self.case = which, case
+        self.trainings = trainings
+        if training_index is None or case_index is None:
+            sizes = np.fromiter((len(training) for training in trainings), dtype=np.intp, count=len(trainings))
+            training_index = np.repeat(np.arange(len(trainings)), sizes)
+            case_index = np.arange(len(training_index)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        self.training_index, self.case_index = training_index, case_index
         # as many columns as any of them has labels: outputs of parts of a batch are put together
-        self.width = max((len(training.declared) for training in each), default=0) if width is None else width
+        self.width = max((len(training.declared) for training in trainings), default=0) if width is None else width
 
     def __len__(self) -> int:
-        return len(self.which)
+        return len(self.training_index)
 
-    def take(self, rows: Take) -> Trainings:
+    def take(self, rows: RowSelection) -> TrainingBatch:
         """Return some of the rows."""
-        return Trainings(self.each, self.which[rows], self.case[rows], self.width)
+        return TrainingBatch(self.trainings, self.training_index[rows], self.case_index[rows], self.width)
 
     def parts(self) -> list[tuple[Training, Places]]:
         """Return the training data, each with the cases wanted of it and no others, and the rows these are."""
-        order = np.argsort(self.which, kind="stable")
-        starts = np.flatnonzero(np.diff(self.which[order], prepend=-1))
-        found = []
+        order = np.argsort(self.training_index, kind="stable")
+        starts = np.flatnonzero(np.diff(self.training_index[order], prepend=-1))
+        result = []
         for rows in np.split(order, starts[1:]):
-            training, cases = self.each[self.which[rows[0]]], self.case[rows]
+            training, cases = self.trainings[self.training_index[rows[0]]], self.case_index[rows]
             if len(cases) != len(training) or (cases != np.arange(len(cases))).any():
                 training = training.cases(cases)
-            found.append((training, rows))
-        return found
+            result.append((training, rows))
+        return result
 
     @property
     def frame(self) -> pd.DataFrame:
         """How large the training data of each row are."""
         import pandas as pd
 
-        sizes = [(self.each[k].x.shape[0], self.each[k].x.shape[1], len(self.each[k].classes)) for k in self.which]
+        sizes = [
+            (self.trainings[k].x.shape[0], self.trainings[k].x.shape[1], len(self.trainings[k].classes))
+            for k in self.training_index
+        ]
         return pd.DataFrame(sizes, columns=["rows", "attributes", "labels"])
 
     def __getstate__(self) -> tuple[Any, ...]:
-        used, which = np.unique(self.which, return_inverse=True)  # another process gets what it needs, no more
-        return [self.each[k] for k in used], which, self.case, self.width
+        used_index, training_index = np.unique(
+            self.training_index, return_inverse=True
+        )  # another process gets what it needs, no more
+        return [self.trainings[k] for k in used_index], training_index, self.case_index, self.width
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.each, self.which, self.case, self.width = state
+        self.trainings, self.training_index, self.case_index, self.width = state
 
     def __repr__(self) -> str:
-        return f"Trainings({plural(len(self.each), 'training set')}, {plural(len(self), 'case')})"
+        return f"Trainings({pluralize(len(self.trainings), 'training set')}, {pluralize(len(self), 'case')})"

@@ -15,19 +15,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import did_you_mean, plural, reject, short
+from .._checks import format_short, pluralize, reject, suggest_name
 from ..errors import ArgumentError, BadAnswer, DataError, DatamorphicError, ModelError
-from .attributes import Columns, as_labels, declared, label_array, places
-from .jvm import Attribute, Bridge, Floats, bridge, java_path
+from .attributes import WekaColumns, build_class_array, encode_labels, find_declared_labels, to_labels
+from .jvm import Attribute, Floats, WekaBridge, find_java, get_bridge
 
 Array = npt.NDArray[Any]
 Jar = str | os.PathLike[str]
 
 JAR_VARIABLE = "DATAMORPHIC_WEKA_JAR"
 DEBIAN_JAR = "/usr/share/java/weka.jar"
-PACKAGE = "weka.classifiers."
+CLASSIFIERS_PACKAGE = "weka.classifiers."
 
-__all__ = ["Weka", "find_jar", "weka_learner", "why_no_weka"]
+__all__ = ["Weka", "explain_missing_weka", "find_jar", "make_weka_learner"]
 
 # -- the jar ---------------------------------------------------------------------------------------------------
 
@@ -36,17 +36,17 @@ def find_jar(jar: Jar | None = None) -> str:
     """Return where Weka's jar is: as given, in ``$DATAMORPHIC_WEKA_JAR``, of Debian, or in python-weka-wrapper3."""
     if jar is not None and not isinstance(jar, str | os.PathLike):
         reject("jar", "Weka", "the path of weka.jar, or None", jar)
-    return _found(os.fspath(jar) if jar is not None else os.environ.get(JAR_VARIABLE, ""))
+    return _find_jar_path(os.fspath(jar) if jar is not None else os.environ.get(JAR_VARIABLE, ""))
 
 
 @lru_cache(maxsize=16)
-def _found(given: str) -> str:
-    for place in [given] if given else [DEBIAN_JAR, _of_wrapper()]:
-        if os.path.isfile(place):
-            return os.path.realpath(place)
-    if given:
+def _find_jar_path(location: str) -> str:
+    for path in [location] if location else [DEBIAN_JAR, _find_wrapper_jar()]:
+        if os.path.isfile(path):
+            return os.path.realpath(path)
+    if location:
         raise ModelError(
-            f"There is no file {given!r}, where weka.jar should be. See the parameter jar, or ${JAR_VARIABLE}."
+            f"There is no file {location!r}, where weka.jar should be. See the parameter jar, or ${JAR_VARIABLE}."
         )
     raise ModelError(
         "Weka is not found. Install it (Debian, Ubuntu: apt install weka), or python-weka-wrapper3, which brings it "
@@ -54,7 +54,7 @@ def _found(given: str) -> str:
     )
 
 
-def _of_wrapper() -> str:
+def _find_wrapper_jar() -> str:
     try:
         return str(distribution("python-weka-wrapper3").locate_file("weka/lib/weka.jar"))
     except PackageNotFoundError:
@@ -62,51 +62,57 @@ def _of_wrapper() -> str:
 
 
 @lru_cache(maxsize=16)
-def class_names(jar: str) -> tuple[str, ...]:
+def list_class_names(jar: str) -> tuple[str, ...]:
     """Return the names of the classes that a jar has under weka.classifiers."""
     try:
         with zipfile.ZipFile(jar) as archive:
             entries = archive.namelist()
     except (zipfile.BadZipFile, OSError) as error:
         raise ModelError(f"{jar!r} cannot be read as a jar: {error}. It should be Weka's weka.jar.") from None
-    folder = PACKAGE.replace(".", "/")
+    folder = CLASSIFIERS_PACKAGE.replace(".", "/")
     names = sorted(
         entry.removesuffix(".class").replace("/", ".")
         for entry in entries
         if entry.startswith(folder) and entry.endswith(".class") and "$" not in entry
     )
-    if f"{PACKAGE}Classifier" not in names:
+    if f"{CLASSIFIERS_PACKAGE}Classifier" not in names:
         raise ModelError(f"{jar!r} is a jar without Weka's classifiers. It should be Weka's weka.jar.")
     return tuple(names)
 
 
 @lru_cache(maxsize=256)
-def class_name(name: str, jar: str) -> str:
+def resolve_class_name(name: str, jar: str) -> str:
     """Return the whole name of a class under weka.classifiers, from its last parts."""
-    names = class_names(jar)
+    names = list_class_names(jar)
     # parts of classifiers, which may share a name with one, are in packages further down
-    upper = [each for each in names if each.count(".") == 3]
-    found = [name] if name in names else [each for each in names if each.endswith(f".{name}")]
-    found = [each for each in found if each in upper] or found
-    if len(found) == 1:
-        return found[0]
-    if found:
+    top_level_names = [candidate for candidate in names if candidate.count(".") == 3]
+    matches = [name] if name in names else [candidate for candidate in names if candidate.endswith(f".{name}")]
+    matches = [candidate for candidate in matches if candidate in top_level_names] or matches
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
         raise ModelError(
-            f"{name!r} may be any of these classes of Weka: {', '.join(found)}. Write more of its name."
+            f"{name!r} may be any of these classes of Weka: {', '.join(matches)}. Write more of its name."
         )
-    brief = [each.rpartition(".")[2] for each in upper]
-    alike = [each for each in brief if each.lower() == name.lower().rpartition(".")[2]]
+    short_names = [candidate.rpartition(".")[2] for candidate in top_level_names]
+    similar_names = [
+        short_name for short_name in short_names if short_name.lower() == name.lower().rpartition(".")[2]
+    ]
     raise ModelError(
         f"Weka has no classifier {name!r}. "
-        + (f"Did you mean {alike[0]!r}?" if alike else did_you_mean(name.rpartition(".")[2], brief))
+        + (
+            f"Did you mean {similar_names[0]!r}?"
+            if similar_names
+            else suggest_name(name.rpartition(".")[2], short_names)
+        )
     )
 
 
-def why_no_weka(jar: Jar | None = None) -> str:
+def explain_missing_weka(jar: Jar | None = None) -> str:
     """Return why Weka cannot run here and what to do about it; an empty text where it can. It starts no Java."""
     try:
-        class_names(find_jar(jar))
-        java_path()
+        list_class_names(find_jar(jar))
+        find_java()
     except DatamorphicError as error:
         return str(error)
     return ""
@@ -145,7 +151,7 @@ class Weka:
 
     def __init__(self, options: str, *, jar: Jar | None = None) -> None:
         self.options, self.jar = options, jar
-        self._fitted: _Fitted | None = None
+        self._fitted_model: _FittedClassifier | None = None
 
     def fit(self, X: Any, y: Any, classes: Sequence[Any] | None = None) -> Weka:
         """Build the classifier.
@@ -159,67 +165,69 @@ class Weka:
         classes : sequence, optional
             The labels there are, in order; some may occur in no row. By default those that occur, sorted.
         """
-        self._fitted = None
-        weka, model = self._new()
-        given, columns = as_labels(y), Columns.of(X)
-        labels, rows = declared(given, classes), columns.codes(X)
-        if len(given) != len(rows):
-            raise DataError(f"{plural(len(rows), 'training row')} need a label each. Got {len(given)}.")
-        rows[:, -1] = given if labels is None else places(given, labels)
-        attributes = columns.attributes(labels)
-        weka.fit(model, weka.header(attributes), rows)
-        known = None if labels is None else label_array(labels, given)
-        self._fitted = _Fitted(weka.jar, columns, attributes, known, model)
+        self._fitted_model = None
+        weka, model = self._make_classifier()
+        targets, columns = to_labels(y), WekaColumns.from_table(X)
+        labels, rows = find_declared_labels(targets, classes), columns.encode_rows(X)
+        if len(targets) != len(rows):
+            raise DataError(f"{pluralize(len(rows), 'training row')} need a label each. Got {len(targets)}.")
+        rows[:, -1] = targets if labels is None else encode_labels(targets, labels)
+        attributes = columns.to_attributes(labels)
+        weka.fit(model, weka.make_header(attributes), rows)
+        class_array = None if labels is None else build_class_array(labels, targets)
+        self._fitted_model = _FittedClassifier(weka.jar, columns, attributes, class_array, model)
         return self
 
     def predict(self, X: Any) -> Array:
         """Return the labels that Weka's ``classifyInstance`` gives; None where it says that they are missing."""
-        fitted = self._known()
-        found, labels = fitted.asked(Bridge.classify, X, self.jar), fitted.labels
+        fitted_model = self._require_fitted()
+        codes, labels = fitted_model.query(WekaBridge.classify, X, self.jar), fitted_model.labels
         if labels is None:
-            return found
-        if len(found) and found.min() >= 0 and found.max() < len(labels):
-            return labels[found.astype(np.intp)]
-        missing = np.isnan(found)
-        if ((found < 0) | (found >= len(labels))).any():
-            raise BadAnswer(f"Weka answered with label number {short(found[~missing].max())} of {len(labels)}")
-        answers = np.full(len(found), None, dtype=object)
-        answers[~missing] = labels[found[~missing].astype(np.intp)]
+            return codes
+        if len(codes) and codes.min() >= 0 and codes.max() < len(labels):
+            return labels[codes.astype(np.intp)]
+        missing = np.isnan(codes)
+        if ((codes < 0) | (codes >= len(labels))).any():
+            raise BadAnswer(
+                f"Weka answered with label number {format_short(codes[~missing].max())} of {len(labels)}"
+            )
+        answers = np.full(len(codes), None, dtype=object)
+        answers[~missing] = labels[codes[~missing].astype(np.intp)]
         return answers if missing.any() else answers.astype(labels.dtype)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return what Weka's ``distributionForInstance`` gives, a column a declared label."""
-        fitted = self._known()
-        if fitted.labels is None:
+        fitted_model = self._require_fitted()
+        if fitted_model.labels is None:
             raise ModelError(
                 f"{self!r} was fitted on numbers: there are no labels whose probability it could tell."
             )
-        return fitted.asked(Bridge.distribute, X, self.jar)
+        return fitted_model.query(WekaBridge.distribute, X, self.jar)
 
     @property
     def classes_(self) -> Array:
         """The labels in the order they were declared."""
-        if self._fitted is None or self._fitted.labels is None:
+        if self._fitted_model is None or self._fitted_model.labels is None:
             raise AttributeError("Only a learner that was fitted on labels has classes_.")
-        return self._fitted.labels
+        return self._fitted_model.labels
 
     @property
     def n_features_in_(self) -> int:
         """How many attributes it was fitted on."""
-        if self._fitted is None:
+        if self._fitted_model is None:
             raise AttributeError("Only a fitted learner has n_features_in_.")
-        return len(self._fitted.columns.names)
+        return len(self._fitted_model.columns.names)
 
     @property
     def feature_names_in_(self) -> Array:
         """The columns of the frame it was fitted on."""
-        if self._fitted is None or not self._fitted.columns.framed:
+        if self._fitted_model is None or not self._fitted_model.columns.framed:
             raise AttributeError("Only a learner that was fitted on a frame has feature_names_in_.")
-        return np.array(self._fitted.columns.names, dtype=object)
+        return np.array(self._fitted_model.columns.names, dtype=object)
 
     def check(self) -> Weka:
         """Make the classifier once, and return the learner: what is wrong with its name, options or jar is raised."""
-        self._new()
+        self._make_classifier()
         return self
 
     @property
@@ -235,10 +243,10 @@ class Weka:
     def like(self) -> Any:
         """The estimator of scikit-learn's with the same algorithm, where there is one; else None."""
         text = str(self.options)
-        if found := re.fullmatch(r"\s*(?:weka\.classifiers\.)?(?:lazy\.)?IBk(?:\s+-K\s+([1-9]\d*))?\s*", text):
+        if match := re.fullmatch(r"\s*(?:weka\.classifiers\.)?(?:lazy\.)?IBk(?:\s+-K\s+([1-9]\d*))?\s*", text):
             from sklearn.neighbors import KNeighborsClassifier
 
-            return KNeighborsClassifier(int(found[1] or 1))
+            return KNeighborsClassifier(int(match[1] or 1))
         if re.fullmatch(r"\s*(?:weka\.classifiers\.)?(?:bayes\.)?NaiveBayes\s*", text):
             from sklearn.naive_bayes import GaussianNB
 
@@ -253,7 +261,7 @@ class Weka:
         """Set parameters by name."""
         for name, value in parameters.items():
             if name not in self.get_params():
-                raise ArgumentError(f"Weka has no parameter {name!r}. {did_you_mean(name, self.get_params())}")
+                raise ArgumentError(f"Weka has no parameter {name!r}. {suggest_name(name, self.get_params())}")
             setattr(self, name, value)
         return self
 
@@ -267,22 +275,22 @@ class Weka:
     def __repr__(self) -> str:
         return f"Weka({self.options!r}{f', jar={os.fspath(self.jar)!r}' if self.jar is not None else ''})"
 
-    def _new(self) -> tuple[Bridge, Any]:
+    def _make_classifier(self) -> tuple[WekaBridge, Any]:
         if not isinstance(self.options, str) or not self.options.strip():
             reject("options", "Weka", "the name of a classifier with its options, as in 'IBk -K 3'", self.options)
-        name, *rest = self.options.split(maxsplit=1)
+        name, *option_parts = self.options.split(maxsplit=1)
         jar = find_jar(self.jar)
-        whole = class_name(name, jar)
-        weka = bridge(jar)
-        return weka, weka.classifier(whole, "".join(rest))
+        full_name = resolve_class_name(name, jar)
+        weka = get_bridge(jar)
+        return weka, weka.make_classifier(full_name, "".join(option_parts))
 
-    def _known(self) -> _Fitted:
-        if self._fitted is None:
+    def _require_fitted(self) -> _FittedClassifier:
+        if self._fitted_model is None:
             raise ModelError(f"{self!r} is not fitted. Fit it first: model.fit(X, y).")
-        return self._fitted
+        return self._fitted_model
 
 
-def weka_learner(text: str) -> Weka:
+def make_weka_learner(text: str) -> Weka:
     """Return the learner that ``weka:`` with a name and options stands for.
 
     Examples
@@ -296,30 +304,32 @@ def weka_learner(text: str) -> Weka:
 
 
 @dataclass
-class _Fitted:
+class _FittedClassifier:
     """A classifier of Java's, or its bytes until it is needed, and how its rows and labels are written."""
 
     jar: str
-    columns: Columns
+    columns: WekaColumns
     attributes: tuple[Attribute, ...]
     labels: Array | None
     model: Any
     lock: Any = field(default_factory=threading.Lock)
 
-    def asked(self, question: Callable[[Bridge, Any, Any, Floats], Floats], table: Any, jar: Jar | None) -> Floats:
+    def query(
+        self, bridge_method: Callable[[WekaBridge, Any, Any, Floats], Floats], table: Any, jar: Jar | None
+    ) -> Floats:
         """Return what the classifier answers for the rows of a table."""
-        rows = self.columns.codes(table)
+        rows = self.columns.encode_rows(table)
         with self.lock:  # some classifiers change while they are asked
             if isinstance(self.model, bytes):
                 self.jar = find_jar(jar)  # on another machine it may be elsewhere
-                self.model = bridge(self.jar).load(self.model)
-            weka = bridge(self.jar)
-            return question(weka, self.model, weka.header(self.attributes), rows)
+                self.model = get_bridge(self.jar).load(self.model)
+            weka = get_bridge(self.jar)
+            return bridge_method(weka, self.model, weka.make_header(self.attributes), rows)
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
-            saved = self.model if isinstance(self.model, bytes) else bridge(self.jar).dump(self.model)
-        return self.__dict__ | {"model": saved, "lock": None}
+            model_bytes = self.model if isinstance(self.model, bytes) else get_bridge(self.jar).dump(self.model)
+        return self.__dict__ | {"model": model_bytes, "lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ = state | {"lock": threading.Lock()}

@@ -10,8 +10,8 @@ from ..errors import ModelError
 from .base import Executor, Function
 from .estimator import Estimator
 from .files import load_model
-from .guard import Guarded
-from .isolated import Isolated
+from .guard import GuardedSystem
+from .isolated import IsolatedSystem
 
 if TYPE_CHECKING:
     from ..space.space import Space
@@ -61,13 +61,13 @@ def wrap(
     >>> sut.execute(space.points({"x": 0.7})).values.tolist()
     ['high']
     """
-    executor = _plain(model, space, scalar, trust, name, labels)
+    executor = _make_executor(model, space, scalar, trust, name, labels)
     if timeout is not None:
-        executor = Isolated(executor, timeout)
-    return Guarded(executor) if guarded or timeout is not None else executor
+        executor = IsolatedSystem(executor, timeout)
+    return GuardedSystem(executor) if guarded or timeout is not None else executor
 
 
-def _plain(
+def _make_executor(
     model: Any,
     space: Space | None,
     scalar: bool,
@@ -82,16 +82,16 @@ def _plain(
         return model.sut
     if isinstance(model, str) and model.startswith("weka:"):
         from .learner import Learner
-        from .weka import weka_learner
+        from .weka import make_weka_learner
 
-        return Learner(weka_learner(model).check(), name=name or model)
+        return Learner(make_weka_learner(model).check(), name=name or model)
     if isinstance(model, str | os.PathLike):
-        loaded = load_model(model, trust=trust)
+        loaded_model = load_model(model, trust=trust)
         name = name or os.path.basename(os.fspath(model))
-        if isinstance(loaded, Executor):
-            loaded.name, loaded.space = name, space
-            return loaded
-        model = loaded
+        if isinstance(loaded_model, Executor):
+            loaded_model.name, loaded_model.space = name, space
+            return loaded_model
+        model = loaded_model
     if isinstance(model, type):
         raise ModelError(
             f"{model.__name__} is a class, not a model. Make one and fit it: {model.__name__}().fit(X, y)."

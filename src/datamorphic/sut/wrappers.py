@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._checks import whole_number
+from .._checks import validate_integer
 from ..outputs import Outputs
 from ..space.points import Batch, Points
 from ..space.rowtable import Numbers, RowTable
-from .base import Executor, Wanted, Wrapper
+from .base import Executor, ScoreRequest, Wrapper
 
 
-class Counted(Wrapper):
+class CountingSystem(Wrapper):
     """Counts the rows and the batches that reach the system."""
 
     def __init__(self, inner: Executor) -> None:
@@ -24,14 +24,14 @@ class Counted(Wrapper):
         self.calls = 0
         self.batches = 0
 
-    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
+    def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Pass the batch on and count it."""
         self.calls += len(batch)
         self.batches += 1
         return self.inner.answer(batch, scores)
 
 
-class Cached(Wrapper):
+class CachingSystem(Wrapper):
     """Asks for no row twice, within a batch or across batches, as long as it remembers.
 
     It remembers the last `rows` different ones at least and twice as many at most: when the younger half is
@@ -40,41 +40,46 @@ class Cached(Wrapper):
 
     def __init__(self, inner: Executor, rows: int = 1_000_000) -> None:
         super().__init__(inner)
-        self.rows = whole_number("rows", "Cached", rows, 1)
-        self._memory = {False: _Memory(), True: _Memory()}  # without scores, and with
-        self._older = {False: _Memory(), True: _Memory()}
+        self.rows = validate_integer("rows", "Cached", rows, 1)
+        self._memory = {False: _AnswerMemory(), True: _AnswerMemory()}  # without scores, and with
+        self._older = {False: _AnswerMemory(), True: _AnswerMemory()}
 
-    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
+    def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Answer from memory what is there and ask for the rest, each different row once."""
         if not isinstance(batch, Points) or scores == "only":
             # texts and queries: their systems keep their own; guessed labels: nobody should
             return self.inner.answer(batch, scores)
         if len(self._memory[scores]) >= self.rows:
-            self._older[scores], self._memory[scores] = self._memory[scores], _Memory()
+            self._older[scores], self._memory[scores] = self._memory[scores], _AnswerMemory()
         memory, older = self._memory[scores], self._older[scores]
-        known_before = older.find(batch)
-        rest = np.flatnonzero(known_before < 0)
-        asked = batch if len(rest) == len(batch) else batch.take(rest)
-        places, new = memory.add(asked)
-        if new.size:
+        older_places = older.find(batch)
+        unknown_rows = np.flatnonzero(older_places < 0)
+        unknown_batch = batch if len(unknown_rows) == len(batch) else batch.take(unknown_rows)
+        places, new_rows = memory.add(unknown_batch)
+        if new_rows.size:
             try:
-                memory.learn(self.inner.answer(asked if len(new) == len(asked) else asked.take(new), scores))
+                memory.learn(
+                    self.inner.answer(
+                        unknown_batch if len(new_rows) == len(unknown_batch) else unknown_batch.take(new_rows),
+                        scores,
+                    )
+                )
             except BaseException:
-                self._memory[scores] = _Memory()  # it holds rows that now have no answer
+                self._memory[scores] = _AnswerMemory()  # it holds rows that now have no answer
                 raise
-        if asked is batch:
+        if unknown_batch is batch:
             return memory.take(places)
-        remembered = np.flatnonzero(known_before >= 0)
-        both = Outputs.concat([older.take(known_before[remembered]), memory.take(places)])
-        return both.take(np.argsort(np.concatenate([remembered, rest])))
+        known_rows = np.flatnonzero(older_places >= 0)
+        combined = Outputs.concat([older.take(older_places[known_rows]), memory.take(places)])
+        return combined.take(np.argsort(np.concatenate([known_rows, unknown_rows])))
 
 
-class _Memory:
+class _AnswerMemory:
     """Rows and the outputs they had, in buffers that grow by doubling."""
 
     def __init__(self) -> None:
         self.table: RowTable | None = None
-        self._kept = Outputs.empty()  # as long as the buffers; the first `_count` rows count
+        self._buffer = Outputs.empty()  # as long as the buffers; the first `_count` rows count
         self._count = 0
 
     def __len__(self) -> int:
@@ -92,23 +97,25 @@ class _Memory:
 
     @property
     def outputs(self) -> Outputs:
-        return self._kept.take(slice(0, self._count))
+        return self._buffer.take(slice(0, self._count))
 
     def take(self, places: Numbers) -> Outputs:
-        return self._kept.take(places)
+        return self._buffer.take(places)
 
-    def learn(self, new: Outputs) -> None:
-        kept, start, stop = self._kept, self._count, self._count + len(new)
-        alike = kept.values.dtype == new.values.dtype and (kept.scores is None) == (new.scores is None)
-        if stop > len(kept) or not alike:
-            joined = Outputs.concat([self.outputs, new])
-            self._kept = joined.take(np.arange(2 * stop) % stop)  # room for as many again
-            self._kept.messages.clear()
-            self._kept.messages.update(joined.messages)
+    def learn(self, new_outputs: Outputs) -> None:
+        buffer, start, stop = self._buffer, self._count, self._count + len(new_outputs)
+        has_same_layout = buffer.values.dtype == new_outputs.values.dtype and (buffer.scores is None) == (
+            new_outputs.scores is None
+        )
+        if stop > len(buffer) or not has_same_layout:
+            combined = Outputs.concat([self.outputs, new_outputs])
+            self._buffer = combined.take(np.arange(2 * stop) % stop)  # room for as many again
+            self._buffer.messages.clear()
+            self._buffer.messages.update(combined.messages)
         else:
-            kept.values[start:stop] = new.values
-            kept.status[start:stop] = new.status
-            if kept.scores is not None and new.scores is not None:
-                kept.scores[start:stop] = new.scores
-            kept.messages.update({start + row: text for row, text in new.messages.items()})
+            buffer.values[start:stop] = new_outputs.values
+            buffer.status[start:stop] = new_outputs.status
+            if buffer.scores is not None and new_outputs.scores is not None:
+                buffer.scores[start:stop] = new_outputs.scores
+            buffer.messages.update({start + row: text for row, text in new_outputs.messages.items()})
         self._count = stop

@@ -12,18 +12,18 @@ import numpy.typing as npt
 
 from .._checks import is_number
 from ..space.features import Categorical, Feature
-from .inputs import Inputs
+from .inputs import TreeInputs
 from .rules import Range
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Floats = npt.NDArray[np.float64]
-JUST = 0.01  # of the range of a column: how far inside the box a rounder number may lie
+MAX_ROUNDING_SHARE = 0.01  # of the range of a column: how far inside the box a rounder number may lie
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnDomain:
     """What a column may hold, in the units of the user.
 
     Attributes
@@ -52,89 +52,101 @@ class Column:
     whole: bool
     choices: Floats | None
     missing: bool
-    gone: bool
+    missing_visible: bool
     width: float
     typical: float
-    free: Column | None = None
+    unrestricted: ColumnDomain | None = None
 
-    def within(self, range_: Range) -> Allowed:
+    def restrict(self, range_: Range) -> AllowedValues:
         """Return what it may hold of what comes through a range."""
-        found = self._within(range_)
-        return self.free._within(range_) if found.empty and self.free is not None else found
+        allowed_values = self._restrict(range_)
+        return (
+            self.unrestricted._restrict(range_)
+            if allowed_values.empty and self.unrestricted is not None
+            else allowed_values
+        )
 
-    def _within(self, range_: Range) -> Allowed:
-        inside, single = _inside(range_, self.single), self.single
+    def _restrict(self, range_: Range) -> AllowedValues:
+        inside, single = _close_range(range_, self.single), self.single
         low, high, choices = max(inside.low, self.low), min(inside.high, self.high), self.choices
         # a bound may round to a number beyond it, and is as good as that
-        if low > self.high and as_seen(self.high, single) >= inside.low:
+        if low > self.high and round_to_precision(self.high, single) >= inside.low:
             low = high = self.high
-        if high < self.low and as_seen(self.low, single) <= inside.high:
+        if high < self.low and round_to_precision(self.low, single) <= inside.high:
             low = high = self.low
         if self.whole:
             low = math.ceil(low) if math.isfinite(low) else low
             high = math.floor(high) if math.isfinite(high) else high
         if inside.only is not None and choices is None:
-            listed = sorted(each for each in inside.only if not self.whole or each == int(each))
+            listed = sorted(code for code in inside.only if not self.whole or code == int(code))
             if single:
-                listed = [shortest(each, single) for each in listed]
-            ends = {as_seen(low, single), as_seen(high, single)} if low <= high else set()
-            choices = np.array([each for each in listed if low <= each <= high or as_seen(each, single) in ends])
+                listed = [shorten_number(code, single) for code in listed]
+            end_values = (
+                {round_to_precision(low, single), round_to_precision(high, single)} if low <= high else set()
+            )
+            choices = np.array(
+                [code for code in listed if low <= code <= high or round_to_precision(code, single) in end_values]
+            )
         elif choices is not None:
-            seen = choices.astype(np.float32) if single else choices
-            fits = (seen >= inside.low) & (seen <= inside.high) & ~np.isin(seen, list(inside.never))
-            choices = choices[fits if inside.only is None else fits & np.isin(seen, list(inside.only))]
-        gone = inside.missing and self.gone
-        return Allowed(
-            replace(inside, missing=gone),
+            rounded = choices.astype(np.float32) if single else choices
+            fits = (rounded >= inside.low) & (rounded <= inside.high) & ~np.isin(rounded, list(inside.never))
+            choices = choices[fits if inside.only is None else fits & np.isin(rounded, list(inside.only))]
+        missing_passes = inside.missing and self.missing_visible
+        return AllowedValues(
+            replace(inside, missing=missing_passes),
             single,
             float(low),
             float(high),
             self.whole,
             choices,
-            missing=self.missing and gone,
+            missing=self.missing and missing_passes,
             width=self.width,
             typical=self.typical,
         )
 
 
-def column_of(column: int, single: bool, frame: pd.DataFrame, own: Floats, inputs: Inputs) -> Column:
+def build_column_domain(
+    column: int, single: bool, frame: pd.DataFrame, values: Floats, inputs: TreeInputs
+) -> ColumnDomain:
     """Return what a column may hold: what its feature allows, or what its dtype suggests; `own` are its values.
 
     Where a model was fitted on fractions, and the rows at hand happen to be whole, fractions are possible all the same.
     """
-    known = own[~np.isnan(own)]
+    known_values = values[~np.isnan(values)]
     feature = inputs.space[inputs.names[column]] if inputs.space is not None else None
     largest = float(np.finfo(np.float32 if single else np.float64).max)
     low, high, whole, choices, suggested = -largest, largest, False, None, False
     if feature is not None:
-        missing = feature.nullable or column in inputs.gone
+        missing = feature.nullable or column in inputs.missing_markers
         if isinstance(feature, Categorical):
-            choices = _choices(feature, inputs.coded, inputs.categories.get(column))
+            choices = _list_choices(feature, inputs.coded, inputs.categories.get(column))
         else:
             low, high, whole = max(low, feature.low), min(high, feature.high), feature.kind == "integer"
     elif column in inputs.categories:
         missing, choices = True, np.arange(len(inputs.categories[column]), dtype=np.float64)
     else:
-        low, high, whole, choices, missing = _suggested(frame.dtypes.iloc[column], low, high)
+        low, high, whole, choices, missing = _read_dtype_limits(frame.dtypes.iloc[column], low, high)
         suggested = getattr(frame.dtypes.iloc[column], "kind", "O") != "b"
-    filled = inputs.before is not None and inputs.before.fills
-    found = Column(
+    is_imputed = inputs.preprocessing is not None and inputs.preprocessing.fills
+    domain = ColumnDomain(
         single,
         low,
         high,
         whole,
         choices,
         missing,
-        gone=inputs.takes_missing and not filled,
-        width=_width(feature, known),
-        typical=float(np.median(known)) if len(known) else 0.0,
+        missing_visible=inputs.takes_missing and not is_imputed,
+        width=_measure_width(feature, known_values),
+        typical=float(np.median(known_values)) if len(known_values) else 0.0,
     )
     if not suggested:
-        return found
-    return replace(found, free=replace(found, low=-largest, high=largest, whole=False, choices=None, missing=True))
+        return domain
+    return replace(
+        domain, unrestricted=replace(domain, low=-largest, high=largest, whole=False, choices=None, missing=True)
+    )
 
 
-def _suggested(dtype: Any, low: float, high: float) -> tuple[float, float, bool, Floats | None, bool]:
+def _read_dtype_limits(dtype: Any, low: float, high: float) -> tuple[float, float, bool, Floats | None, bool]:
     """Return what a dtype suggests: bounds, whether numbers are whole, the few values, whether some may be missing."""
     kind = getattr(dtype, "kind", "O")
     missing = kind not in "iub" or not isinstance(dtype, np.dtype)
@@ -145,12 +157,14 @@ def _suggested(dtype: Any, low: float, high: float) -> tuple[float, float, bool,
         low, high = max(low, float(limits.min)), min(high, float(limits.max))
     choices = None
     if hasattr(dtype, "categories"):
-        choices = np.array([float(each) for each in dtype.categories])  # trees have seen them: they are numbers
+        choices = np.array(
+            [float(category) for category in dtype.categories]
+        )  # trees have seen them: they are numbers
     return low, high, kind in "iu", choices, missing
 
 
 @dataclass(frozen=True)
-class Allowed:
+class AllowedValues:
     """What may be put into a column to get into a box.
 
     Attributes
@@ -184,25 +198,27 @@ class Allowed:
     @property
     def empty(self) -> bool:
         """Whether nothing that the column may hold lies in the box."""
-        some = not math.isnan(self._kept(self.low)) if self.choices is None else len(self.choices) > 0
-        return not some and not self.missing
+        has_number = (
+            not math.isnan(self._find_passing(self.low)) if self.choices is None else len(self.choices) > 0
+        )
+        return not has_number and not self.missing
 
-    def gaps(self, values: Floats) -> Floats:
+    def measure_gaps(self, values: Floats) -> Floats:
         """Return how far values lie outside the box, as shares of the range of the column; inf if nothing helps."""
-        seen = (values.astype(np.float32) if self.single else values).astype(np.float64)
-        known = (seen >= self.box.low) & (seen <= self.box.high) & ~np.isin(seen, list(self.box.never))
+        rounded = (values.astype(np.float32) if self.single else values).astype(np.float64)
+        mask = (rounded >= self.box.low) & (rounded <= self.box.high) & ~np.isin(rounded, list(self.box.never))
         if self.box.only is not None:
-            known &= np.isin(seen, list(self.box.only))
-        inside = np.where(np.isnan(values), self.box.missing, known)
+            mask &= np.isin(rounded, list(self.box.only))
+        comes_through = np.where(np.isnan(values), self.box.missing, mask)
         if self.empty:
-            return np.where(inside, 0.0, np.inf)
-        gaps = np.ones(len(values))
+            return np.where(comes_through, 0.0, np.inf)
+        distances = np.ones(len(values))
         if self.choices is None and self.low <= self.high:
-            known = ~np.isnan(values)
-            gaps[known] = np.maximum(self.low - values[known], values[known] - self.high) / self.width
-        return np.where(inside, 0.0, gaps.clip(min=np.finfo(float).tiny))
+            mask = ~np.isnan(values)
+            distances[mask] = np.maximum(self.low - values[mask], values[mask] - self.high) / self.width
+        return np.where(comes_through, 0.0, distances.clip(min=np.finfo(float).tiny))
 
-    def nearest(self, value: float) -> float:
+    def find_nearest(self, value: float) -> float:
         """Return an allowed value next to one that is not."""
         value = self.typical if math.isnan(value) else value
         if self.choices is not None:
@@ -211,33 +227,39 @@ class Allowed:
             return math.nan
         value = float(round(value)) if self.whole else value
         if self.low <= value <= self.high:
-            return self._kept(value)
-        below = value < self.low
+            return self._find_passing(value)
+        is_below = value < self.low
         if self.whole:
-            return self._kept(self.low if below else self.high)
-        just = JUST * self.width
-        low, high = (self.low, self.low + just) if below else (self.high - just, self.high)
-        return shortest(self._kept(roundest(max(low, self.low), min(high, self.high), upwards=below)), self.single)
+            return self._find_passing(self.low if is_below else self.high)
+        margin = MAX_ROUNDING_SHARE * self.width
+        low, high = (self.low, self.low + margin) if is_below else (self.high - margin, self.high)
+        return shorten_number(
+            self._find_passing(find_roundest(max(low, self.low), min(high, self.high), upwards=is_below)),
+            self.single,
+        )
 
-    def _kept(self, value: float) -> float:
+    def _find_passing(self, value: float) -> float:
         """Return a value from the low to the high end, or one next to it that comes through; NaN if there is none."""
         if self.low > self.high:
             return math.nan
         for step in range(len(self.box.never) + 1):
             for ahead in (step, -step):
-                tried = value + ahead if self.whole else stepped(value, ahead, self.single)
-                if self.low <= tried <= self.high and float(as_seen(tried, self.single)) not in self.box.never:
-                    return tried
+                candidate = value + ahead if self.whole else step_number(value, ahead, self.single)
+                if (
+                    self.low <= candidate <= self.high
+                    and float(round_to_precision(candidate, self.single)) not in self.box.never
+                ):
+                    return candidate
         return math.nan
 
 
-def as_seen(value: float, single: bool) -> float:
+def round_to_precision(value: float, single: bool) -> float:
     """Return a number as trees compare it."""
     with np.errstate(over="ignore"):
         return float(np.float32(value)) if single else value
 
 
-def shortest(value: float, single: bool) -> float:
+def shorten_number(value: float, single: bool) -> float:
     """Return the number with the fewest digits that trees see as the same.
 
     Examples
@@ -245,19 +267,19 @@ def shortest(value: float, single: bool) -> float:
     >>> shortest(1.649999976158142, True), shortest(1.649999976158142, False), shortest(math.nan, True)
     (1.65, 1.649999976158142, nan)
     """
-    return float(str(np.float32(value))) if single and math.isfinite(as_seen(value, single)) else value
+    return float(str(np.float32(value))) if single and math.isfinite(round_to_precision(value, single)) else value
 
 
-def stepped(value: float, steps: int, single: bool) -> float:
+def step_number(value: float, steps: int, single: bool) -> float:
     """Return the number some representable steps above another, or below."""
-    kind = np.float32 if single else np.float64
-    number = kind(value) if steps else value
+    dtype = np.float32 if single else np.float64
+    number = dtype(value) if steps else value
     for _ in range(abs(steps)):
-        number = np.nextafter(number, kind(math.copysign(math.inf, steps)))
+        number = np.nextafter(number, dtype(math.copysign(math.inf, steps)))
     return float(number)
 
 
-def roundest(low: float, high: float, *, upwards: bool = True) -> float:
+def find_roundest(low: float, high: float, *, upwards: bool = True) -> float:
     """Return the number with the fewest decimals from `low` to `high`, the lowest of these or the highest.
 
     Examples
@@ -274,40 +296,42 @@ def roundest(low: float, high: float, *, upwards: bool = True) -> float:
     return low if upwards else high
 
 
-def _inside(range_: Range, single: bool) -> Range:
+def _close_range(range_: Range, single: bool) -> Range:
     """Return a range with the outermost values that lie inside as its ends."""
     if range_.empty:
         return Range(math.inf, -math.inf, range_.missing)
     only = range_.only
     if only is not None:
-        only = frozenset(each for each in only if range_.lets(each) and as_seen(each, single) == each)
-    return Range(*_ends(range_, single), range_.missing, only, range_.never)
+        only = frozenset(
+            value for value in only if range_.has_value(value) and round_to_precision(value, single) == value
+        )
+    return Range(*_find_ends(range_, single), range_.missing, only, range_.never)
 
 
-def _ends(range_: Range, single: bool) -> tuple[float, float]:
+def _find_ends(range_: Range, single: bool) -> tuple[float, float]:
     """Return the lowest and the highest number of the trees' precision that lie in a range."""
-    kind = np.float32 if single else np.float64
+    dtype = np.float32 if single else np.float64
     with np.errstate(over="ignore"):
-        low, high = kind(range_.low), kind(range_.high)
+        low, high = dtype(range_.low), dtype(range_.high)
         if float(low) <= range_.low and range_.low > -math.inf:
-            low = np.nextafter(low, kind(np.inf))
+            low = np.nextafter(low, dtype(np.inf))
         if float(high) > range_.high:
-            high = np.nextafter(high, kind(-np.inf))
+            high = np.nextafter(high, dtype(-np.inf))
     return float(low), float(high)
 
 
-def _width(feature: Feature | None, known: Floats) -> float:
+def _measure_width(feature: Feature | None, known_values: Floats) -> float:
     """Return what counts as the range of a column."""
     if feature is not None and not isinstance(feature, Categorical):
         return 1 / feature.scale
-    width = float(np.ptp(known)) if len(known) else 0.0
-    return width or max(1.0, float(np.abs(known).max(initial=0.0)))
+    width = float(np.ptp(known_values)) if len(known_values) else 0.0
+    return width or max(1.0, float(np.abs(known_values).max(initial=0.0)))
 
 
-def _choices(feature: Categorical, coded: bool, known: Sequence[Any] | None = None) -> Floats:
+def _list_choices(feature: Categorical, coded: bool, codebook: Sequence[Any] | None = None) -> Floats:
     """Return the categories as trees see them: their codes, or themselves where they are numbers."""
     if coded:
         return np.arange(len(feature.values), dtype=np.float64)
-    if known is not None:
-        return np.array([code for code, value in enumerate(known) if value in feature.values], dtype=np.float64)
+    if codebook is not None:
+        return np.array([code for code, value in enumerate(codebook) if value in feature.values], dtype=np.float64)
     return np.array([float(v) for v in feature.values if is_number(v) or isinstance(v, bool)])  # type: ignore[arg-type]

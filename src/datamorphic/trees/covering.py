@@ -10,11 +10,11 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-SMALL = 200_000  # meetings of a row and a requirement up to which the smallest set is sought
-SECONDS = 10.0
+MAX_EXACT_MATRIX_ENTRIES = 200_000  # meetings of a row and a requirement up to which the smallest set is sought
+EXACT_SOLVER_SECONDS = 10.0
 
 
-def smallest(meets: csr_array) -> tuple[npt.NDArray[np.intp], bool]:
+def find_smallest_cover(coverage_matrix: csr_array) -> tuple[npt.NDArray[np.intp], bool]:
     """Return rows that meet every requirement that any row meets, and whether no smaller set would do.
 
     Parameters
@@ -29,53 +29,53 @@ def smallest(meets: csr_array) -> tuple[npt.NDArray[np.intp], bool]:
     >>> rows.tolist(), exact
     ([1, 2], True)
     """
-    wanted = np.flatnonzero(np.diff(meets.indptr) > 0)
-    if not wanted.size:
+    requirements = np.flatnonzero(np.diff(coverage_matrix.indptr) > 0)
+    if not requirements.size:
         return np.zeros(0, dtype=np.intp), True
-    wanted_meets = meets[wanted]
+    required_matrix = coverage_matrix[requirements]
     # rows that meet the same requirements stand for each other, the first for all
-    columns = wanted_meets.tocsc()
+    columns = required_matrix.tocsc()
     columns.sort_indices()
     keys: dict[bytes, int] = {}
     for row in np.flatnonzero(np.diff(columns.indptr) > 0).tolist():
         keys.setdefault(columns.indices[columns.indptr[row] : columns.indptr[row + 1]].tobytes(), row)
     rows = np.fromiter(keys.values(), dtype=np.intp)
-    few = columns[:, rows].tocsr()
-    chosen = greedy(few)
+    distinct_matrix = columns[:, rows].tocsr()
+    chosen = find_greedy_cover(distinct_matrix)
     exact = len(chosen) == 1
-    if not exact and few.nnz <= SMALL:
-        better = _solved(few)
-        if better is not None:
-            chosen, exact = better, True
+    if not exact and distinct_matrix.nnz <= MAX_EXACT_MATRIX_ENTRIES:
+        optimum = _solve_exactly(distinct_matrix)
+        if optimum is not None:
+            chosen, exact = optimum, True
     return np.sort(rows[chosen]), exact
 
 
-def greedy(meets: csr_array) -> npt.NDArray[np.intp]:
+def find_greedy_cover(coverage_matrix: csr_array) -> npt.NDArray[np.intp]:
     """Return rows that meet all requirements: each time the one that meets most of those still open."""
-    columns = meets.tocsc()
-    still = np.diff(columns.indptr).astype(np.int64)
-    open_ = np.ones(meets.shape[0], dtype=bool)
+    columns = coverage_matrix.tocsc()
+    open_counts = np.diff(columns.indptr).astype(np.int64)
+    is_open = np.ones(coverage_matrix.shape[0], dtype=bool)
     chosen = []
-    while open_.any():
-        row = int(still.argmax())
+    while is_open.any():
+        row = int(open_counts.argmax())
         chosen.append(row)
-        met = columns.indices[columns.indptr[row] : columns.indptr[row + 1]]
-        met = met[open_[met]]
-        open_[met] = False
+        requirements = columns.indices[columns.indptr[row] : columns.indptr[row + 1]]
+        requirements = requirements[is_open[requirements]]
+        is_open[requirements] = False
         # each of the requirements met now counts no longer for all rows that meet it
-        np.subtract.at(still, meets[met].indices, 1)
+        np.subtract.at(open_counts, coverage_matrix[requirements].indices, 1)
     return np.array(chosen, dtype=np.intp)
 
 
-def _solved(meets: Any) -> npt.NDArray[np.intp] | None:
+def _solve_exactly(coverage_matrix: Any) -> npt.NDArray[np.intp] | None:
     """Return the smallest set by a solver of integer programs; None if it takes too long."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    found = milp(
-        np.ones(meets.shape[1]),
-        integrality=np.ones(meets.shape[1]),
+    solution = milp(
+        np.ones(coverage_matrix.shape[1]),
+        integrality=np.ones(coverage_matrix.shape[1]),
         bounds=Bounds(0, 1),
-        constraints=LinearConstraint(meets.astype(float), lb=1),
-        options={"time_limit": SECONDS, "mip_rel_gap": 0},
+        constraints=LinearConstraint(coverage_matrix.astype(float), lb=1),
+        options={"time_limit": EXACT_SOLVER_SECONDS, "mip_rel_gap": 0},
     )
-    return np.flatnonzero(found.x > 0.5) if found.status == 0 else None
+    return np.flatnonzero(solution.x > 0.5) if solution.status == 0 else None

@@ -14,7 +14,7 @@ from .._checks import is_number
 if TYPE_CHECKING:
     import pandas as pd
 
-ANOTHER = "another"  # what stands for all values that no tree asks for
+OTHER_CATEGORY = "another"  # what stands for all values that no tree asks for
 
 
 @dataclass(frozen=True)
@@ -35,24 +35,24 @@ class Domain:
 
     missing: tuple[Any, ...] = ()
     intervals: tuple[tuple[float, bool, float, bool], ...] = ()
-    others: str = "kept"
+    invalid_policy: str = "kept"
 
-    def gone(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    def find_missing(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Tell which numbers stand for a missing value."""
-        told = [each for each in self.missing if not isinstance(each, str)]
-        return np.isin(values, np.array(told, dtype=values.dtype))
+        markers = [marker for marker in self.missing if not isinstance(marker, str)]
+        return np.isin(values, np.array(markers, dtype=values.dtype))
 
-    def outside(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    def find_invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Tell which numbers are not valid; missing ones are."""
         inside = np.isnan(values) | (not self.intervals)
         for low, with_low, high, with_high in self.intervals:
-            least, most = values.dtype.type(low), values.dtype.type(high)
-            above = values >= least if with_low else values > least
-            inside |= above & (values <= most if with_high else values < most)
+            low_end, high_end = values.dtype.type(low), values.dtype.type(high)
+            above = values >= low_end if with_low else values > low_end
+            inside |= above & (values <= high_end if with_high else values < high_end)
         return ~inside
 
 
-def codes_among(column: pd.Series[Any], values: Sequence[Any]) -> npt.NDArray[np.float64]:
+def encode_categories(column: pd.Series[Any], values: Sequence[Any]) -> npt.NDArray[np.float64]:
     """Return the places of a column's values among some, NaN where they are none of them."""
     import pandas as pd
 
@@ -60,32 +60,32 @@ def codes_among(column: pd.Series[Any], values: Sequence[Any]) -> npt.NDArray[np
     return np.where(places < 0, np.nan, places)
 
 
-def without(frame: pd.DataFrame, column: int, values: Sequence[Any]) -> pd.DataFrame:
+def replace_with_missing(frame: pd.DataFrame, column: int, values: Sequence[Any]) -> pd.DataFrame:
     """Return a frame in which some values of a column, are missing."""
-    own = frame.iloc[:, column]
-    gone = own.isin(list(values))
-    return frame.assign(**{str(own.name): own.astype(object).mask(gone)}) if gone.any() else frame
+    series = frame.iloc[:, column]
+    is_marker = series.isin(list(values))
+    return frame.assign(**{str(series.name): series.astype(object).mask(is_marker)}) if is_marker.any() else frame
 
 
-class _Another(int):
+class _OtherCategory(int):
     """A number that stands for all that no tree asks for."""
 
     def __str__(self) -> str:
-        return ANOTHER
+        return OTHER_CATEGORY
 
 
-def with_others(values: Sequence[Any], column: pd.Series[Any], feature: Any) -> tuple[Any, ...]:
+def add_other_categories(values: Sequence[Any], column: pd.Series[Any], feature: Any) -> tuple[Any, ...]:
     """Return categories with others that the column may hold, and one for all the rest: the trees ask for none of these.
 
     So words for a leaf name them, and rows can be made of them.
     """
     dtype = getattr(column.dtype, "categories", ())
-    may = list(getattr(feature, "values", dtype))
-    known = [*values, *(each for each in may if each not in values)]
-    if all(isinstance(each, str) for each in known):
-        name = ANOTHER
-        while name in known:
+    possible_values = list(getattr(feature, "values", dtype))
+    categories = [*values, *(value for value in possible_values if value not in values)]
+    if all(isinstance(category, str) for category in categories):
+        name = OTHER_CATEGORY
+        while name in categories:
             name = "yet " + name
-        return (*known, name)
-    largest = max((each for each in known if is_number(each)), default=0)
-    return (*known, _Another(int(largest) + 1))
+        return (*categories, name)
+    largest = max((category for category in categories if is_number(category)), default=0)
+    return (*categories, _OtherCategory(int(largest) + 1))

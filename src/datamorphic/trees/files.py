@@ -6,15 +6,15 @@ import os
 from pathlib import Path
 from typing import Any
 
-from .._checks import optional_import
+from .._checks import import_optional
 from ..errors import ModelError
 
-FILES = (".pmml", ".xml", ".json", ".ubj", ".txt", ".cbm")
+TREE_FILE_SUFFIXES = (".pmml", ".xml", ".json", ".ubj", ".txt", ".cbm")
 
 
 def is_tree_file(path: str | os.PathLike[str]) -> bool:
     """Tell whether a path has the ending of a file with trees."""
-    return Path(path).suffix.lower() in FILES
+    return Path(path).suffix.lower() in TREE_FILE_SUFFIXES
 
 
 def load_trees(path: str | os.PathLike[str]) -> Any:
@@ -34,7 +34,7 @@ def load_trees(path: str | os.PathLike[str]) -> Any:
 
         return read_pmml(file)
     library = {".json": "xgboost", ".ubj": "xgboost", ".txt": "lightgbm", ".cbm": "catboost"}[kind]
-    module = optional_import(library, "boost", f"Reading a {kind} model")
+    module = import_optional(library, "boost", f"Reading a {kind} model")
     try:
         if library == "lightgbm":
             return module.Booster(model_file=str(file))
@@ -42,7 +42,7 @@ def load_trees(path: str | os.PathLike[str]) -> Any:
         model.load_model(str(file))
         return model
     except Exception as error:  # whatever a library makes of a file that is not its own
-        told = str(error).strip().splitlines()
+        error_lines = str(error).strip().splitlines()
         raise ModelError(
-            f"{file.name} cannot be read as a model of {library}: {type(error).__name__}{f': {told[0]}' if told else ''}"
+            f"{file.name} cannot be read as a model of {library}: {type(error).__name__}{f': {error_lines[0]}' if error_lines else ''}"
         ) from error

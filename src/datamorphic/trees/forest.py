@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import plural
+from .._checks import pluralize
 from ..errors import ModelError
 from .domains import Domain
-from .model import Floats, Tree, leaf_of
-from .steps import Before
+from .model import Floats, Tree, find_leaves
+from .steps import Preprocessing
 
 
 def _softmax(scores: Floats) -> Floats:
@@ -60,10 +60,10 @@ class Joining:
         How much each tree counts, for the median.
     """
 
-    how: str = "mean"
+    method: str = "mean"
     start: tuple[float, ...] = ()
     column: tuple[int, ...] = ()
-    decides: str = "most"
+    decision: str = "most"
     link: str = ""
     scale: float = 1.0
     single: bool = False
@@ -123,14 +123,14 @@ class Forest:
     joining: Joining | None = Joining()
     takes_missing: bool = True
     categories: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
-    gone: Mapping[int, float] = field(default_factory=dict)
-    before: Before | None = None
+    missing_markers: Mapping[int, float] = field(default_factory=dict)
+    preprocessing: Preprocessing | None = None
     domains: Mapping[int, Domain] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        leaves = plural(sum(len(tree.leaves) for tree in self.trees), "leaf", "leaves")
-        many = f"{len(self.trees):,} trees, " if len(self.trees) != 1 else ""
-        return f"Forest({many}{leaves}, of {self.owner})"
+        leaves = pluralize(sum(len(tree.leaves) for tree in self.trees), "leaf", "leaves")
+        tree_count = f"{len(self.trees):,} trees, " if len(self.trees) != 1 else ""
+        return f"Forest({tree_count}{leaves}, of {self.owner})"
 
     @property
     def single(self) -> bool:
@@ -148,25 +148,25 @@ class Forest:
 
     def scores(self, matrix: Any) -> Floats:
         """Return the scores of rows as the trees see them, a column for each."""
-        return self.joined(tree.value[leaf_of(tree, matrix)] for tree in self.trees)
+        return self.join_values(tree.value[find_leaves(tree, matrix)] for tree in self.trees)
 
-    def joined(self, values: Iterable[Floats]) -> Floats:
+    def join_values(self, values: Iterable[Floats]) -> Floats:
         """Return the scores that come of what each tree adds, a row for each case; trees in order."""
         joining = self._joining
-        if joining.how == "median":
-            return _weighted_median(np.column_stack(list(values)), np.array(joining.weights))
-        kind = np.float32 if joining.single else np.float64
+        if joining.method == "median":
+            return _compute_weighted_median(np.column_stack(list(values)), np.array(joining.weights))
+        dtype = np.float32 if joining.single else np.float64
         scores: Any = None
         for number, value in enumerate(values):
             first = joining.column[number] if joining.column else 0
             if scores is None:
                 width = len(joining.start) or max(joining.column, default=0) + value.shape[1]
-                scores = np.tile(np.array(joining.start or np.zeros(width), dtype=kind), (len(value), 1))
-            scores[:, first : first + value.shape[1]] += value.astype(kind, copy=False)
-        return scores / self.shared if joining.how == "mean" else scores
+                scores = np.tile(np.array(joining.start or np.zeros(width), dtype=dtype), (len(value), 1))
+            scores[:, first : first + value.shape[1]] += value.astype(dtype, copy=False)
+        return scores / self.trees_per_score if joining.method == "mean" else scores
 
     @property
-    def shared(self) -> Any:
+    def trees_per_score(self) -> Any:
         """By what a mean divides each score: where trees take turns each gets but some of them."""
         column = self._joining.column
         return np.bincount(column) if column else len(self.trees)
@@ -181,37 +181,37 @@ class Forest:
 
     def _decide(self, scores: Floats) -> npt.NDArray[Any]:
         joining = self._joining
-        if joining.decides in ("above", "at least"):
-            return (scores[:, 0] > 0 if joining.decides == "above" else scores[:, 0] >= 0).astype(np.intp)
+        if joining.decision in ("above", "at least"):
+            return (scores[:, 0] > 0 if joining.decision == "above" else scores[:, 0] >= 0).astype(np.intp)
         with np.errstate(over="ignore"):
             linked = LINKS[joining.link](scores * joining.scale if joining.scale != 1 else scores)
-        if joining.decides == "most":
+        if joining.decision == "most":
             return linked.argmax(axis=1)
-        return linked[:, 0] if joining.decides == "number" else (linked[:, 0] > 0.5).astype(np.intp)
+        return linked[:, 0] if joining.decision == "number" else (linked[:, 0] > 0.5).astype(np.intp)
 
     def predict(self, matrix: Any) -> npt.NDArray[Any]:
         """Return the answers to rows as the trees see them: what the model itself would say."""
-        decided = self.decide(self.scores(matrix))
+        decisions = self.decide(self.scores(matrix))
         if self.labels is None:
-            return decided
+            return decisions
         if self._joining.parts:
             return np.column_stack(
-                [_as_array(labels)[places] for labels, places in zip(self.labels, decided.T, strict=True)]
+                [_to_label_array(labels)[places] for labels, places in zip(self.labels, decisions.T, strict=True)]
             )
-        return _as_array(self.labels)[decided]
+        return _to_label_array(self.labels)[decisions]
 
 
-def _as_array(labels: tuple[Any, ...]) -> npt.NDArray[Any]:
+def _to_label_array(labels: tuple[Any, ...]) -> npt.NDArray[Any]:
     """Return labels as an array that changes none of them, as large integers of both signs would be."""
     array = np.asarray(labels)
-    whole = array.dtype.kind == "f" and any(isinstance(label, int) for label in labels)
-    return np.array(labels, dtype=object) if whole else array
+    has_integers = array.dtype.kind == "f" and any(isinstance(label, int) for label in labels)
+    return np.array(labels, dtype=object) if has_integers else array
 
 
-def _weighted_median(numbers: Floats, weights: Floats) -> Floats:
+def _compute_weighted_median(numbers: Floats, weights: Floats) -> Floats:
     """Return the smallest number of each row that, with all below it, has half of the weight."""
     order = np.argsort(numbers, axis=1)
-    heaped = np.cumsum(weights[order], axis=1)
-    place = (heaped >= 0.5 * heaped[:, -1:]).argmax(axis=1)
+    cumulated = np.cumsum(weights[order], axis=1)
+    place = (cumulated >= 0.5 * cumulated[:, -1:]).argmax(axis=1)
     rows = np.arange(len(numbers))
     return numbers[rows, order[rows, place]][:, None]

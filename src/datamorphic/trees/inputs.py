@@ -9,27 +9,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import did_you_mean, plural, short
+from .._checks import format_short, pluralize, suggest_name
 from ..errors import ArgumentError, DataError, ModelError
-from ..space.columns import as_numbers
-from ..space.infer import check_frame
+from ..space.columns import to_numbers
+from ..space.infer import validate_frame
 from ..space.points import Points
 from ..space.space import Space
-from .domains import Domain, codes_among, with_others, without
+from .domains import Domain, add_other_categories, encode_categories, replace_with_missing
 from .forest import Forest
-from .steps import Before
+from .steps import Preprocessing
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Singles = npt.NDArray[np.float32]
-Seen = npt.NDArray[np.float32] | npt.NDArray[np.float64]
-NEARLY_ZERO = float(np.float32(1e-35))  # LightGBM, the one in double precision, takes it for the 0 that is missing
-LARGEST_CODE = 1e30  # beyond it scikit-learn's sums of single precision overflow
+TreeMatrix = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+LIGHTGBM_ZERO_TOLERANCE = float(
+    np.float32(1e-35)
+)  # LightGBM, the one in double precision, takes it for the 0 that is missing
+MAX_CODE = 1e30  # beyond it scikit-learn's sums of single precision overflow
 
 
 @dataclass(frozen=True)
-class Inputs:
+class TreeInputs:
     """How the rows of a user become what trees compare.
 
     Attributes
@@ -58,130 +60,140 @@ class Inputs:
 
     owner: str
     names: tuple[str, ...]
-    before: Before | None = None
+    preprocessing: Preprocessing | None = None
     takes_missing: bool = True
     single: bool = True
     categories: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
-    gone: Mapping[int, float] = field(default_factory=dict)
+    missing_markers: Mapping[int, float] = field(default_factory=dict)
     space: Space | None = None
     coded: bool = False
     domains: Mapping[int, Domain] = field(default_factory=dict)
 
-    def seen(self, frame: pd.DataFrame) -> Seen:
+    def to_tree_matrix(self, frame: pd.DataFrame) -> TreeMatrix:
         """Return the rows as the trees see them, in the precision they compare in; missing values are NaN."""
         values: Any
-        if self.before is not None:
+        if self.preprocessing is not None:
             try:
-                values = self.before.transform(frame)
+                values = self.preprocessing.transform(frame)
             except Exception as error:  # whatever a step of a pipeline does not like
                 raise DataError(
                     f"The steps before the trees do not take these data: {type(error).__name__}: {error}"
                 ) from error
-            seen = self._rounded(values)
+            matrix = self._round_to_precision(values)
         elif self.coded:
             assert self.space is not None
-            seen = singles(self.space.points(frame).codes)
+            matrix = to_single_precision(self.space.points(frame).codes)
         else:
-            seen = self._rounded(self.plain(frame))
-        if self.gone and not self.coded:
-            seen = seen.copy()  # it may be the user's own
-            for column, number in self.gone.items():
-                near = np.abs(seen[:, column] - number) <= (0 if self.single else NEARLY_ZERO)
-                seen[near, column] = np.nan
+            matrix = self._round_to_precision(self.to_numbers(frame))
+        if self.missing_markers and not self.coded:
+            matrix = matrix.copy()  # it may be the user's own
+            for column, number in self.missing_markers.items():
+                near = np.abs(matrix[:, column] - number) <= (0 if self.single else LIGHTGBM_ZERO_TOLERANCE)
+                matrix[near, column] = np.nan
         if self.domains:
-            seen = self._valid(seen.copy(), frame)
-        if np.isfinite(seen).all():
-            return seen
-        _refuse(frame, np.isinf(seen), "is infinite, or too large for single precision", "Replace or rescale it.")
+            matrix = self._apply_domains(matrix.copy(), frame)
+        if np.isfinite(matrix).all():
+            return matrix
+        _refuse_bad_values(
+            frame, np.isinf(matrix), "is infinite, or too large for single precision", "Replace or rescale it."
+        )
         if not self.takes_missing:
-            why = f"is missing, and {self.owner} takes no missing values"
-            _refuse(frame, np.isnan(seen), why, "Fill it, or leave the row out.")
-        return seen
-
-    def plain(self, frame: pd.DataFrame) -> npt.NDArray[Any]:
-        """Return the rows as numbers: categories as their codes, all else as it is."""
-        for column, domain in self.domains.items():
-            frame = without(frame, column, domain.missing)
-        if not self.categories:
-            plain = frame.to_numpy() if all(dtype.kind in "fiub" for dtype in frame.dtypes) else numbers(frame)
-            return plain if plain.dtype.kind in "fiub" else numbers(frame)
-        matrix = np.empty((len(frame), len(frame.columns)))
-        others = [j for j in range(len(frame.columns)) if j not in self.categories]
-        matrix[:, others] = numbers(frame.iloc[:, others])
-        for column, values in self.categories.items():
-            matrix[:, column] = self._codes(frame, column, values)
+            problem = f"is missing, and {self.owner} takes no missing values"
+            _refuse_bad_values(frame, np.isnan(matrix), problem, "Fill it, or leave the row out.")
         return matrix
 
-    def _codes(self, frame: pd.DataFrame, column: int, values: Sequence[Any]) -> npt.NDArray[np.float64]:
-        """Return the codes of a column of categories, and do with others what the model says."""
-        own = frame.iloc[:, column]
-        codes, domain = codes_among(own, values), self.domains.get(column)
-        others = np.isnan(codes) & own.notna().to_numpy()
-        if domain is None or domain.others == "missing" or not others.any():
-            return codes
-        text = isinstance(next(iter(values), None), str)
-        unlike = np.array([isinstance(each, str) != text for each in own.astype(object)]) & others
-        wrong = "is no text, and trees ask for texts" if text else "is a text, and trees ask for none"
-        if len(values) > 1 or domain.others == "refused":  # else no tree asks for any
-            _refuse(frame, unlike, wrong, "Give the column the type it had for fitting.", column)
-        if domain.others == "refused":
-            _refuse(
-                frame, others, f"is no value for which {self.owner} has an answer", "Leave the row out.", column
+    def to_numbers(self, frame: pd.DataFrame) -> npt.NDArray[Any]:
+        """Return the rows as numbers: categories as their codes, all else as it is."""
+        for column, domain in self.domains.items():
+            frame = replace_with_missing(frame, column, domain.missing)
+        if not self.categories:
+            array = (
+                frame.to_numpy()
+                if all(dtype.kind in "fiub" for dtype in frame.dtypes)
+                else convert_to_numbers(frame)
             )
-        return np.where(others, len(values) - 1, codes)
+            return array if array.dtype.kind in "fiub" else convert_to_numbers(frame)
+        matrix = np.empty((len(frame), len(frame.columns)))
+        others = [j for j in range(len(frame.columns)) if j not in self.categories]
+        matrix[:, others] = convert_to_numbers(frame.iloc[:, others])
+        for column, values in self.categories.items():
+            matrix[:, column] = self._encode_categories(frame, column, values)
+        return matrix
 
-    def _valid(self, seen: Seen, frame: pd.DataFrame) -> Seen:
+    def _encode_categories(
+        self, frame: pd.DataFrame, column: int, values: Sequence[Any]
+    ) -> npt.NDArray[np.float64]:
+        """Return the codes of a column of categories, and do with others what the model says."""
+        series = frame.iloc[:, column]
+        codes, domain = encode_categories(series, values), self.domains.get(column)
+        is_other = np.isnan(codes) & series.notna().to_numpy()
+        if domain is None or domain.invalid_policy == "missing" or not is_other.any():
+            return codes
+        is_text = isinstance(next(iter(values), None), str)
+        is_other_type = np.array([isinstance(value, str) != is_text for value in series.astype(object)]) & is_other
+        problem = "is no text, and trees ask for texts" if is_text else "is a text, and trees ask for none"
+        if len(values) > 1 or domain.invalid_policy == "refused":  # else no tree asks for any
+            _refuse_bad_values(
+                frame, is_other_type, problem, "Give the column the type it had for fitting.", column
+            )
+        if domain.invalid_policy == "refused":
+            _refuse_bad_values(
+                frame, is_other, f"is no value for which {self.owner} has an answer", "Leave the row out.", column
+            )
+        return np.where(is_other, len(values) - 1, codes)
+
+    def _apply_domains(self, matrix: TreeMatrix, frame: pd.DataFrame) -> TreeMatrix:
         """Return numbers without those that stand for missing ones or are invalid by the word of the model."""
         for column in self.domains.keys() - self.categories.keys():
-            own, domain = seen[:, column], self.domains[column]
-            invalid = domain.gone(own) | domain.outside(own)
-            if domain.others == "refused":
-                outside = invalid & ~domain.gone(own)
-                why = f"is outside of the values for which {self.owner} has an answer"
-                _refuse(frame, outside, why, "Leave the row out.", column)
-            own[invalid] = np.nan
-        return seen
+            column_values, domain = matrix[:, column], self.domains[column]
+            invalid = domain.find_missing(column_values) | domain.find_invalid(column_values)
+            if domain.invalid_policy == "refused":
+                outside = invalid & ~domain.find_missing(column_values)
+                problem = f"is outside of the values for which {self.owner} has an answer"
+                _refuse_bad_values(frame, outside, problem, "Leave the row out.", column)
+            column_values[invalid] = np.nan
+        return matrix
 
-    def _rounded(self, values: Any) -> Seen:
+    def _round_to_precision(self, values: Any) -> TreeMatrix:
         with np.errstate(over="ignore"):
             if self.single:
                 return np.ascontiguousarray(values, dtype=np.float32)
             return np.ascontiguousarray(values, dtype=np.float64)
 
 
-def numbers(frame: pd.DataFrame) -> npt.NDArray[np.float64]:
+def convert_to_numbers(frame: pd.DataFrame) -> npt.NDArray[np.float64]:
     """Return a frame as a matrix of numbers, or name the value that is none."""
     matrix = np.empty((len(frame), len(frame.columns)))
     for j, name in enumerate(frame.columns):
-        matrix[:, j], text = as_numbers(frame[name])
-        _refuse(frame, text, "is no number, and trees compare numbers", "Encode it as for fitting.", j)
+        matrix[:, j], text = to_numbers(frame[name])
+        _refuse_bad_values(frame, text, "is no number, and trees compare numbers", "Encode it as for fitting.", j)
     return matrix
 
 
-def singles(codes: npt.NDArray[np.float64]) -> Singles:
+def to_single_precision(codes: npt.NDArray[np.float64]) -> Singles:
     """Return codes of a space as trees take them."""
-    return np.clip(codes, -LARGEST_CODE, LARGEST_CODE).astype(np.float32, order="C")
+    return np.clip(codes, -MAX_CODE, MAX_CODE).astype(np.float32, order="C")
 
 
-def _refuse(
-    frame: pd.DataFrame, bad: npt.NDArray[np.bool_], what: str, remedy: str, only: int | None = None
+def _refuse_bad_values(
+    frame: pd.DataFrame, bad: npt.NDArray[np.bool_], problem: str, remedy: str, only_column: int | None = None
 ) -> None:
     """Raise an error about the first bad value, if there is one; with `only` they are of that column."""
     if not bad.any():
         return
-    row, column = (int(place[0]) for place in np.nonzero(bad if only is None else bad[:, None]))
-    column = column if only is None else only
+    row, column = (int(indices[0]) for indices in np.nonzero(bad if only_column is None else bad[:, None]))
+    column = column if only_column is None else only_column
     more = int(bad.sum()) - 1
-    others = f" ({more:,} more like it)" if more else ""
+    more_text = f" ({more:,} more like it)" if more else ""
     label = frame.index[row]
     label = label.item() if isinstance(label, np.generic) else label
-    value = short(frame.iloc[row, column])
-    raise DataError(f"Column {frame.columns[column]!r}, row {label!r}: {value!r} {what}{others}. {remedy}")
+    value = format_short(frame.iloc[row, column])
+    raise DataError(f"Column {frame.columns[column]!r}, row {label!r}: {value!r} {problem}{more_text}. {remedy}")
 
 
-def read(
+def read_data(
     forest: Forest, data: Any, *, target: str | None = None, space: Space | None = None
-) -> tuple[Inputs, pd.DataFrame, list[str]]:
+) -> tuple[TreeInputs, pd.DataFrame, list[str]]:
     """Return how trees are given inputs, the rows of the data with their columns, and what was left out.
 
     Parameters
@@ -195,38 +207,40 @@ def read(
     space : Space, optional
         What values the columns may have.
     """
-    owner, known = forest.owner, forest.columns
+    owner, columns = forest.owner, forest.columns
     # the steps before keep the columns: as many come in as the trees get
-    frame, notes = table(owner, data, None if known is None else list(known), forest.width, target)
+    frame, notes = read_table(owner, data, None if columns is None else list(columns), forest.width, target)
     if space is not None:
         absent = [name for name in frame.columns if name not in space.names]
         if absent:
             raise ArgumentError(
-                f"The space has no feature {absent[0]!r}, which {owner} looks at. {did_you_mean(absent[0], space.names)}"
+                f"The space has no feature {absent[0]!r}, which {owner} looks at. {suggest_name(absent[0], space.names)}"
             )
     names = tuple(str(name) for name in frame.columns)
     categories = {
-        column: with_others(values, frame.iloc[:, column], space[names[column]] if space is not None else None)
-        if column in forest.domains and forest.domains[column].others == "kept"
+        column: add_other_categories(
+            values, frame.iloc[:, column], space[names[column]] if space is not None else None
+        )
+        if column in forest.domains and forest.domains[column].invalid_policy == "kept"
         else values
         for column, values in forest.categories.items()
     }
-    inputs = Inputs(
+    inputs = TreeInputs(
         owner,
         names,
-        forest.before,
+        forest.preprocessing,
         forest.takes_missing,
         forest.single,
         categories,
-        forest.gone,
+        forest.missing_markers,
         space,
         domains=forest.domains,
     )
     return inputs, frame, notes
 
 
-def table(
-    owner: str, data: Any, known: list[str] | None, width: int, target: str | None = None
+def read_table(
+    owner: str, data: Any, columns: list[str] | None, width: int, target: str | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows of the data with the columns a model knows, or as many as it takes, and what was left out."""
     import pandas as pd
@@ -234,34 +248,34 @@ def table(
     if isinstance(data, Points):
         data = data.frame
     if isinstance(data, pd.DataFrame | pd.Series):
-        frame = check_frame(data)
+        frame = validate_frame(data)
     else:
-        frame = _as_frame(data, known, width, owner, target)
+        frame = _to_frame(data, columns, width, owner, target)
         target = None
     if target is not None:
         if target not in frame.columns:
             raise DataError(
-                f"The target column {target!r} is not in the data. {did_you_mean(target, frame.columns)}"
+                f"The target column {target!r} is not in the data. {suggest_name(target, frame.columns)}"
             )
-        if known is not None and target in known:
+        if columns is not None and target in columns:
             raise DataError(f"The target column {target!r} is one of the inputs that {owner} was fitted on.")
         frame = frame.drop(columns=[target])
     notes: list[str] = []
-    if known is not None:
-        missing = [name for name in known if name not in frame.columns]
+    if columns is not None:
+        missing = [name for name in columns if name not in frame.columns]
         if missing:
             listed = ", ".join(map(repr, missing[:6])) + (", ..." if len(missing) > 6 else "")
             raise ModelError(
-                f"{owner} was fitted on {plural(len(known), 'column')}, and {len(missing)} of them are not in the "
-                f"data: {listed}. {did_you_mean(missing[0], frame.columns)}"
+                f"{owner} was fitted on {pluralize(len(columns), 'column')}, and {len(missing)} of them are not in the "
+                f"data: {listed}. {suggest_name(missing[0], frame.columns)}"
             )
-        extra = [str(name) for name in frame.columns if name not in known]
+        extra = [str(name) for name in frame.columns if name not in columns]
         if extra:
             notes.append(f"Columns that are no inputs of the model were left out: {', '.join(extra[:5])}.")
-        frame = frame[known]
+        frame = frame[columns]
     elif width != len(frame.columns):
         raise ModelError(
-            f"{owner} was fitted on {plural(width, 'column')} and the data have {len(frame.columns)}. Give the "
+            f"{owner} was fitted on {pluralize(width, 'column')} and the data have {len(frame.columns)}. Give the "
             "columns it was fitted on, in their order; name the target, if it is among them: target=..."
         )
     if not len(frame):
@@ -269,7 +283,7 @@ def table(
     return frame, notes
 
 
-def _as_frame(data: Any, known: list[str] | None, width: int, owner: str, target: str | None) -> Any:
+def _to_frame(data: Any, columns: list[str] | None, width: int, owner: str, target: str | None) -> Any:
     """Return an array as a frame, its columns named."""
     import pandas as pd
 
@@ -285,9 +299,9 @@ def _as_frame(data: Any, known: list[str] | None, width: int, owner: str, target
         )
     if array.shape[1] != width:
         raise ModelError(
-            f"{owner} was fitted on {plural(width, 'column')} and the data have {array.shape[1]}. Leave out the "
+            f"{owner} was fitted on {pluralize(width, 'column')} and the data have {array.shape[1]}. Leave out the "
             "columns that are no inputs, the target for one."
         )
-    names = known if known is not None else [f"x{j}" for j in range(array.shape[1])]
+    names = columns if columns is not None else [f"x{j}" for j in range(array.shape[1])]
     frame = pd.DataFrame(array, columns=names)
     return frame.infer_objects() if array.dtype == object else frame

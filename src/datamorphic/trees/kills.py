@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .model import ROWS_AT_ONCE, Nodes, Tree, as_seen, compared, descend, leaf_of
+from .model import ROWS_PER_BLOCK, Nodes, Tree, descend, evaluate_comparisons, find_leaves, to_tree_precision
 from .mutants import Mutants
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-WORTH_COMPILED = 1_000_000_000  # rows times mutants: below, loading the compiler costs more than it saves
-COUNTED_AT_ONCE = 200_000  # rows
+MIN_COMPILED_CELLS = 1_000_000_000  # rows times mutants: below, loading the compiler costs more than it saves
+ROWS_PER_COUNT = 200_000  # rows
 
 
 @dataclass(frozen=True, eq=False)
-class Kills:
+class RowKills:
     """Which rows kill which mutants: those of mutant m are ``rows[start[m]:start[m + 1]]``, ascending."""
 
     start: Nodes
@@ -35,7 +35,7 @@ class Kills:
     def __len__(self) -> int:
         return len(self.start) - 1
 
-    def of(self, mutant: int) -> Nodes:
+    def get_rows(self, mutant: int) -> Nodes:
         """Return the rows that kill a mutant."""
         return self.rows[self.start[mutant] : self.start[mutant + 1]]
 
@@ -49,7 +49,7 @@ class Kills:
         """Which mutants some row kills."""
         return self.counts > 0
 
-    def matrix(self) -> csr_array:
+    def to_matrix(self) -> csr_array:
         """Return all that as a sparse matrix, a row for each mutant and a column for each row of the data."""
         from scipy.sparse import csr_array
 
@@ -58,9 +58,9 @@ class Kills:
         )
 
 
-def kills_of(
+def find_kills(
     tree: Tree, matrix: Any, mutants: Mutants, *, tolerance: float = 0.0, compiled: bool | None = None
-) -> Kills:
+) -> RowKills:
     """Return which rows of a matrix, as the tree sees them, kill which of its mutants: get another answer.
 
     Parameters
@@ -70,87 +70,101 @@ def kills_of(
     compiled : bool, optional
         Whether to use compiled code, which needs the extra "fast"; left out, where it is there and pays.
     """
-    values = as_seen(tree, matrix)
+    values = to_tree_precision(tree, matrix)
     if compiled is None:
-        worth = len(values) * len(mutants) > WORTH_COMPILED
-        compiled = worth and find_spec("numba") is not None
+        is_worth_compiling = len(values) * len(mutants) > MIN_COMPILED_CELLS
+        compiled = is_worth_compiling and find_spec("numba") is not None
     if compiled:
-        from .kernels import compiled_kills
+        from .kernels import find_kills_compiled
 
-        return Kills(
-            *compiled_kills(tree, values, mutants, tree.answer.astype(np.float64), tolerance), len(values)
+        return RowKills(
+            *find_kills_compiled(tree, values, mutants, tree.answer.astype(np.float64), tolerance), len(values)
         )
-    number, rows, _ = cells(tree, values, mutants, tree.answer, tolerance)
-    return collected(number, rows, len(mutants), len(values))
+    number, rows, _ = list_kills(tree, values, mutants, tree.answer, tolerance)
+    return collect_kills(number, rows, len(mutants), len(values))
 
 
-def killers_of(tree: Tree, matrix: Any, mutants: Mutants, *, tolerance: float = 0.0) -> Nodes:
+def count_killers(tree: Tree, matrix: Any, mutants: Mutants, *, tolerance: float = 0.0) -> Nodes:
     """Return how many rows kill each mutant: the same figures without a list of who, which may be long."""
-    values = as_seen(tree, matrix)
+    values = to_tree_precision(tree, matrix)
     counts = np.zeros(len(mutants), dtype=np.intp)
-    for start in range(0, len(values), COUNTED_AT_ONCE):
-        counts += kills_of(tree, values[start : start + COUNTED_AT_ONCE], mutants, tolerance=tolerance).counts
+    for start in range(0, len(values), ROWS_PER_COUNT):
+        counts += find_kills(tree, values[start : start + ROWS_PER_COUNT], mutants, tolerance=tolerance).counts
     return counts
 
 
-def collected(number: Nodes, rows: Nodes, mutants: int, width: int) -> Kills:
+def collect_kills(number: Nodes, rows: Nodes, mutants: int, width: int) -> RowKills:
     """Return kills that are given one by one, by mutant and row."""
     start = np.concatenate([[0], np.cumsum(np.bincount(number, minlength=mutants))])
-    return Kills(start.astype(np.intp), rows[np.argsort(number, kind="stable")], width)
+    return RowKills(start.astype(np.intp), rows[np.argsort(number, kind="stable")], width)
 
 
-def cells(
+def list_kills(
     tree: Tree, values: npt.NDArray[Any], mutants: Mutants, answer: npt.NDArray[Any], tolerance: float = 0.0
 ) -> tuple[Nodes, Nodes, Nodes]:
     """Return kills one by one: the mutant, the row, and the leaf it comes to in the mutant; rows ascending.
 
     Two leaves answer the same where their numbers in `answer` are no farther apart than the tolerance.
     """
-    found: list[tuple[Nodes, Nodes, Nodes]] = []
-    for start in range(0, len(values), ROWS_AT_ONCE):
-        number, rows, leaves = _cells(tree, values[start : start + ROWS_AT_ONCE], mutants, answer, tolerance)
-        found.append((number, rows + start, leaves))
-    if not found:
+    blocks: list[tuple[Nodes, Nodes, Nodes]] = []
+    for start in range(0, len(values), ROWS_PER_BLOCK):
+        number, rows, leaves = _list_block_kills(
+            tree, values[start : start + ROWS_PER_BLOCK], mutants, answer, tolerance
+        )
+        blocks.append((number, rows + start, leaves))
+    if not blocks:
         return (np.zeros(0, dtype=np.intp),) * 3
-    number, rows, leaves = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    number, rows, leaves = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     return number, rows, leaves
 
 
-def _cells(
+def _list_block_kills(
     tree: Tree, values: npt.NDArray[Any], mutants: Mutants, answer: npt.NDArray[Any], tolerance: float
 ) -> tuple[Nodes, Nodes, Nodes]:
-    own = leaf_of(tree, values)
-    rows, nodes = _visits(tree, own)
-    seen = values[rows, tree.feature[nodes]]
-    left = compared(seen, tree.operator[nodes], tree.threshold[nodes], tree.members)
-    given = ~np.isnan(seen)  # a missing value goes where it went
-    rows, nodes, seen, left = rows[given], nodes[given], seen[given], left[given]
-    other = descend(tree, values, rows, np.where(left, tree.right[nodes], tree.left[nodes]).astype(np.intp))
-    tells = np.flatnonzero(np.abs(answer[other] - answer[own[rows]]) > tolerance)
-    tells = tells[np.argsort(nodes[tells], kind="stable")]
-    rows, nodes, seen, left, other = rows[tells], nodes[tells], seen[tells], left[tells], other[tells]
+    own_leaves = find_leaves(tree, values)
+    rows, nodes = _list_visits(tree, own_leaves)
+    compared_values = values[rows, tree.feature[nodes]]
+    left = evaluate_comparisons(compared_values, tree.operator[nodes], tree.threshold[nodes], tree.members)
+    is_known = ~np.isnan(compared_values)  # a missing value goes where it went
+    rows, nodes, compared_values, left = rows[is_known], nodes[is_known], compared_values[is_known], left[is_known]
+    other_leaves = descend(tree, values, rows, np.where(left, tree.right[nodes], tree.left[nodes]).astype(np.intp))
+    telling = np.flatnonzero(np.abs(answer[other_leaves] - answer[own_leaves[rows]]) > tolerance)
+    telling = telling[np.argsort(nodes[telling], kind="stable")]
+    rows, nodes, compared_values, left, other_leaves = (
+        rows[telling],
+        nodes[telling],
+        compared_values[telling],
+        left[telling],
+        other_leaves[telling],
+    )
     first = np.searchsorted(nodes, mutants.node)
-    many = np.searchsorted(nodes, mutants.node, side="right") - first
-    number = np.repeat(np.arange(len(mutants)), many)
-    at = np.arange(len(number)) - np.repeat(np.cumsum(many) - many, many) + np.repeat(first, many)
-    holds = compared(seen[at], mutants.operator[number], mutants.threshold[number], tree.members)
-    turned = np.flatnonzero(holds != left[at])
-    return number[turned], rows[at[turned]], other[at[turned]]
+    visit_counts = np.searchsorted(nodes, mutants.node, side="right") - first
+    number = np.repeat(np.arange(len(mutants)), visit_counts)
+    visits = (
+        np.arange(len(number))
+        - np.repeat(np.cumsum(visit_counts) - visit_counts, visit_counts)
+        + np.repeat(first, visit_counts)
+    )
+    holds = evaluate_comparisons(
+        compared_values[visits], mutants.operator[number], mutants.threshold[number], tree.members
+    )
+    turned = np.flatnonzero(holds != left[visits])
+    return number[turned], rows[visits[turned]], other_leaves[visits[turned]]
 
 
-def _visits(tree: Tree, leaves: Nodes) -> tuple[Nodes, Nodes]:
+def _list_visits(tree: Tree, leaves: Nodes) -> tuple[Nodes, Nodes]:
     """Return the nodes that rows come by on their way to their leaves, as pairs; of one node, rows ascending."""
     rows, nodes = np.arange(len(leaves)), tree.parent[leaves].astype(np.intp)
-    found = []
+    levels = []
     while True:
-        on = nodes >= 0
-        if not on.any():
+        has_parent = nodes >= 0
+        if not has_parent.any():
             break
-        rows, nodes = rows[on], nodes[on]
-        found.append((rows, nodes))
+        rows, nodes = rows[has_parent], nodes[has_parent]
+        levels.append((rows, nodes))
         nodes = tree.parent[nodes].astype(np.intp)
-    if not found:
+    if not levels:
         return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp)
-    rows, nodes = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    rows, nodes = (np.concatenate(parts) for parts in zip(*levels, strict=True))
     order = np.lexsort((rows, nodes))
     return rows[order], nodes[order]

@@ -15,8 +15,8 @@ from .._checks import reject
 LEAF = -1
 OPERATORS = ("<=", "<", ">", ">=", "==", "in", "not in")
 UP_TO, BELOW, ABOVE, FROM, EQUAL, WITHIN, WITHOUT = range(len(OPERATORS))
-ROWS_AT_ONCE = 16_384  # few enough to stay in the processor's cache from level to level
-LEVELS_AT_ONCE = 4  # between two looks at who has arrived: looking costs as much as a level
+ROWS_PER_BLOCK = 16_384  # few enough to stay in the processor's cache from level to level
+LEVELS_PER_ARRIVAL_CHECK = 4  # between two looks at who has arrived: looking costs as much as a level
 
 Nodes = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
@@ -83,7 +83,7 @@ class Tree:
     names: tuple[str, ...]
     labels: tuple[Any, ...] | None = None
     meaning: str = ""
-    told: Floats | None = None
+    data_thresholds: Floats | None = None
     single: bool = True
     sets: tuple[frozenset[int], ...] = ()
 
@@ -101,13 +101,13 @@ class Tree:
     @cached_property
     def inner(self) -> Nodes:
         """The numbers of the nodes that decide, in pre-order: the root first, all on the left before the right."""
-        order, waiting = [], [0]
+        order, pending = [], [0]
         left, right = self.left.tolist(), self.right.tolist()
-        while waiting:
-            node = waiting.pop()
+        while pending:
+            node = pending.pop()
             if left[node] != LEAF:
                 order.append(node)
-                waiting += [right[node], left[node]]
+                pending += [right[node], left[node]]
         return np.array(order, dtype=np.intp)
 
     @cached_property
@@ -128,9 +128,9 @@ class Tree:
             level = level[self.left[level] != LEAF]
             if not level.size:
                 return depth
-            below = depth[level] + 1
-            depth[self.left[level]] = below
-            depth[self.right[level]] = below
+            child_depth = depth[level] + 1
+            depth[self.left[level]] = child_depth
+            depth[self.right[level]] = child_depth
             level = np.concatenate([self.left[level], self.right[level]])
 
     def answer_at(self, node: int) -> Any:
@@ -150,39 +150,39 @@ class Tree:
             labels = np.asarray(self.labels)
         return labels[self.answer[nodes]]
 
-    def named(self, names: Sequence[str]) -> Tree:
+    def with_names(self, names: Sequence[str]) -> Tree:
         """Return the same tree with other names of its columns."""
         return self if tuple(names) == self.names else replace(self, names=tuple(names))
 
     def path(self, node: int) -> list[tuple[int, bool]]:
         """Return the decisions that lead to a node, the root's first: each a node and whether one goes left."""
-        steps: list[tuple[int, bool]] = []
-        while (above := int(self.parent[node])) >= 0:
-            steps.append((above, int(self.left[above]) == node))
-            node = above
-        return steps[::-1]
+        decisions: list[tuple[int, bool]] = []
+        while (parent := int(self.parent[node])) >= 0:
+            decisions.append((parent, int(self.left[parent]) == node))
+            node = parent
+        return decisions[::-1]
 
     @cached_property
     def routing(self) -> Routing:
         """The same decisions in the form in which they are fastest to take."""
-        arrived, own = self.left == LEAF, np.arange(len(self))
-        left, right = np.where(arrived, own, self.left), np.where(arrived, own, self.right)
+        is_leaf, nodes = self.left == LEAF, np.arange(len(self))
+        left, right = np.where(is_leaf, nodes, self.left), np.where(is_leaf, nodes, self.right)
         swapped = (self.operator == ABOVE) | (self.operator == FROM)
         strict = (self.operator == BELOW) | (self.operator == FROM)
         return Routing(
-            feature=np.where(arrived, 0, self.feature).astype(np.intp),
+            feature=np.where(is_leaf, 0, self.feature).astype(np.intp),
             limit=np.where(strict, np.nextafter(self.threshold, -np.inf), self.threshold),
             children=np.stack([np.where(swapped, right, left), np.where(swapped, left, right)], axis=1).ravel(),
             missing_second=self.missing_left == swapped,
-            arrived=arrived,
-            special=(self.operator >= EQUAL) & ~arrived if (self.operator[~arrived] >= EQUAL).any() else None,
+            is_leaf=is_leaf,
+            special=(self.operator >= EQUAL) & ~is_leaf if (self.operator[~is_leaf] >= EQUAL).any() else None,
         )
 
     @cached_property
     def members(self) -> npt.NDArray[np.bool_]:
         """Which codes each of `sets` holds, a row for each; the last column stands for all larger codes."""
         table = np.zeros(
-            (len(self.sets), max((max(each, default=0) for each in self.sets), default=0) + 2), dtype=bool
+            (len(self.sets), max((max(codes, default=0) for codes in self.sets), default=0) + 2), dtype=bool
         )
         for row, codes in zip(table, self.sets, strict=True):
             row[list(codes)] = True
@@ -200,11 +200,11 @@ class Routing(NamedTuple):
     limit: Floats
     children: Nodes
     missing_second: npt.NDArray[np.bool_]
-    arrived: npt.NDArray[np.bool_]
+    is_leaf: npt.NDArray[np.bool_]
     special: npt.NDArray[np.bool_] | None
 
 
-def compared(
+def evaluate_comparisons(
     values: npt.NDArray[Any],
     operator: npt.NDArray[np.int8],
     threshold: Floats,
@@ -215,22 +215,24 @@ def compared(
     `members` is what "in" needs, see `Tree.members`.
     """
     holds = values <= threshold
-    for place, compare in ((BELOW, np.less), (ABOVE, np.greater), (FROM, np.greater_equal), (EQUAL, np.equal)):
-        at = np.flatnonzero(operator == place)
-        if at.size:
-            holds[at] = compare(values[at], threshold[at])
-    at = np.flatnonzero(operator >= WITHIN)
-    if at.size:
+    for code, compare in ((BELOW, np.less), (ABOVE, np.greater), (FROM, np.greater_equal), (EQUAL, np.equal)):
+        places = np.flatnonzero(operator == code)
+        if places.size:
+            holds[places] = compare(values[places], threshold[places])
+    places = np.flatnonzero(operator >= WITHIN)
+    if places.size:
         assert members is not None
         with np.errstate(invalid="ignore"):
-            codes = np.clip(values[at], -1, members.shape[1] - 1)
-            whole = np.isfinite(codes) & (codes >= 0) & (codes == np.floor(codes))
-            inside = whole & members[threshold[at].astype(np.intp), np.where(whole, codes, 0).astype(np.intp)]
-        holds[at] = inside == (operator[at] == WITHIN)
+            codes = np.clip(values[places], -1, members.shape[1] - 1)
+            is_code = np.isfinite(codes) & (codes >= 0) & (codes == np.floor(codes))
+            inside = (
+                is_code & members[threshold[places].astype(np.intp), np.where(is_code, codes, 0).astype(np.intp)]
+            )
+        holds[places] = inside == (operator[places] == WITHIN)
     return holds
 
 
-def as_seen(tree: Tree, matrix: Any) -> npt.NDArray[Any]:
+def to_tree_precision(tree: Tree, matrix: Any) -> npt.NDArray[Any]:
     """Return rows in the precision in which a tree compares them."""
     with np.errstate(over="ignore"):
         values = np.ascontiguousarray(matrix, dtype=np.float32 if tree.single else np.float64)
@@ -239,19 +241,19 @@ def as_seen(tree: Tree, matrix: Any) -> npt.NDArray[Any]:
     return values
 
 
-def leaf_of(tree: Tree, matrix: Any, *, compiled: bool = False) -> Nodes:
+def find_leaves(tree: Tree, matrix: Any, *, compiled: bool = False) -> Nodes:
     """Return the leaf each row of a matrix comes to; missing values are NaN. Compiled code needs the extra "fast"."""
-    values = as_seen(tree, matrix)
+    values = to_tree_precision(tree, matrix)
     if compiled:
-        from .kernels import compiled_leaves
+        from .kernels import find_leaves_compiled
 
-        return compiled_leaves(tree, values)
-    found = np.zeros(len(values), dtype=np.intp)
-    for start in range(0, len(values), ROWS_AT_ONCE):
-        block = values[start : start + ROWS_AT_ONCE]
+        return find_leaves_compiled(tree, values)
+    leaves = np.zeros(len(values), dtype=np.intp)
+    for start in range(0, len(values), ROWS_PER_BLOCK):
+        block = values[start : start + ROWS_PER_BLOCK]
         rows = np.arange(len(block))
-        found[start : start + ROWS_AT_ONCE] = descend(tree, block, rows, np.zeros(len(block), dtype=np.intp))
-    return found
+        leaves[start : start + ROWS_PER_BLOCK] = descend(tree, block, rows, np.zeros(len(block), dtype=np.intp))
+    return leaves
 
 
 def descend(tree: Tree, values: npt.NDArray[Any], rows: Nodes, node: Nodes) -> Nodes:
@@ -259,28 +261,33 @@ def descend(tree: Tree, values: npt.NDArray[Any], rows: Nodes, node: Nodes) -> N
 
     All go down together, a level at a time; who has arrived waits in a leaf that leads to itself.
     """
-    feature, limit, children, missing_second, arrived, special = tree.routing
-    found = node.copy()
-    if arrived[0]:
-        return found
-    gone = missing_second if np.isnan(values).any() else None
+    feature, limit, children, missing_second, is_leaf, special = tree.routing
+    leaves = node.copy()
+    if is_leaf[0]:
+        return leaves
+    missing_goes_second = missing_second if np.isnan(values).any() else None
     flat = values.ravel()
     origin = rows * values.shape[1]
     places = np.arange(len(node))
     while node.size:
-        for _ in range(LEVELS_AT_ONCE):
+        for _ in range(LEVELS_PER_ARRIVAL_CHECK):
             # "clip" spares the check of indices that are right
-            seen = flat.take(origin + feature.take(node, mode="clip"), mode="clip")
-            second = ~(seen <= limit.take(node, mode="clip"))
+            compared_values = flat.take(origin + feature.take(node, mode="clip"), mode="clip")
+            second = ~(compared_values <= limit.take(node, mode="clip"))
             if special is not None:
-                at = np.flatnonzero(special.take(node, mode="clip"))
-                here = node[at]
-                second[at] = ~compared(seen[at], tree.operator[here], tree.threshold[here], tree.members)
-            if gone is not None:
-                second = np.where(np.isnan(seen), gone.take(node, mode="clip"), second)
+                special_places = np.flatnonzero(special.take(node, mode="clip"))
+                special_nodes = node[special_places]
+                second[special_places] = ~evaluate_comparisons(
+                    compared_values[special_places],
+                    tree.operator[special_nodes],
+                    tree.threshold[special_nodes],
+                    tree.members,
+                )
+            if missing_goes_second is not None:
+                second = np.where(np.isnan(compared_values), missing_goes_second.take(node, mode="clip"), second)
             node = children.take(2 * node + second, mode="clip")
-        found[places] = node
-        left = np.flatnonzero(~arrived.take(node, mode="clip"))
-        if left.size < 0.8 * node.size:  # fewer rows to carry along pay for copying them
-            node, origin, places = node.take(left), origin.take(left), places.take(left)
-    return found
+        leaves[places] = node
+        moving = np.flatnonzero(~is_leaf.take(node, mode="clip"))
+        if moving.size < 0.8 * node.size:  # fewer rows to carry along pay for copying them
+            node, origin, places = node.take(moving), origin.take(moving), places.take(moving)
+    return leaves

@@ -9,10 +9,10 @@ import numpy as np
 from ..errors import ModelError
 from .forest import Forest
 from .model import Tree
-from .steps import columns_of, taken_apart
+from .steps import get_column_names, split_pipeline
 
 # by the library a model's class comes from, the module here that reads it
-READERS = {
+READER_MODULES = {
     "xgboost": "sources.xgboost_trees",
     "lightgbm": "sources.lightgbm_trees",
     "catboost": "sources.catboost_trees",
@@ -40,35 +40,37 @@ def forest_of(model: Any, data: Any = None) -> Forest:
     from importlib import import_module
 
     if isinstance(model, Forest):
-        return _checked(model)
-    last, before = taken_apart(model)
-    reader = READERS.get(type(last).__module__.partition(".")[0])
+        return _validate_forest(model)
+    last, preprocessing = split_pipeline(model)
+    reader = READER_MODULES.get(type(last).__module__.partition(".")[0])
     if reader is None:
         from .sources.sklearn_trees import read_forest
 
-        return _checked(read_forest(last, columns_of(model), before))
-    return _checked(import_module(f".{reader}", __package__).read_forest(last, columns_of(model), before, data))
+        return _validate_forest(read_forest(last, get_column_names(model), preprocessing))
+    return _validate_forest(
+        import_module(f".{reader}", __package__).read_forest(last, get_column_names(model), preprocessing, data)
+    )
 
 
-def _checked(forest: Forest) -> Forest:
+def _validate_forest(forest: Forest) -> Forest:
     """Return the trees if every decision compares with something."""
     for number, tree in enumerate(forest.trees):
-        lost = tree.inner[np.isnan(tree.threshold[tree.inner])]
-        if lost.size:
-            name = tree.names[tree.feature[lost[0]]]
+        nodes_without_threshold = tree.inner[np.isnan(tree.threshold[tree.inner])]
+        if nodes_without_threshold.size:
+            name = tree.names[tree.feature[nodes_without_threshold[0]]]
             raise ModelError(
-                f"Node {int(lost[0])} of tree {number} of this {forest.owner} compares {name!r} with NaN, which nothing "
+                f"Node {int(nodes_without_threshold[0])} of tree {number} of this {forest.owner} compares {name!r} with NaN, which nothing "
                 "is below or above. The model is damaged: fit it again."
             )
     return forest
 
 
-def trees_of(model: Any, data: Any = None) -> list[Tree]:
+def read_trees(model: Any, data: Any = None) -> list[Tree]:
     """Return the trees of a fitted model as ours, without what joins them; see `forest_of`."""
     return list(forest_of(model, data).trees)
 
 
-def no_trees(kind: str) -> ModelError:
+def build_no_trees_error(kind: str) -> ModelError:
     """Return the error about a model without trees that can be read."""
     return ModelError(
         f"{kind} is no decision tree and no ensemble of them that can be read. Decision trees, random forests, extra "

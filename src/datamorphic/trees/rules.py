@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import short
+from .._checks import format_short
 from .model import BELOW, EQUAL, FROM, UP_TO, WITHOUT, Tree
 
 
@@ -31,15 +31,15 @@ class Range:
     def empty(self) -> bool:
         """Whether no number comes through."""
         if self.only is not None:
-            return not any(map(self.lets, self.only))
+            return not any(map(self.has_value, self.only))
         return self.low >= self.high
 
-    def lets(self, value: float) -> bool:
+    def has_value(self, value: float) -> bool:
         """Tell whether a number comes through."""
-        among = self.only is None or value in self.only
-        return among and value not in self.never and self.low < value <= self.high
+        is_listed = self.only is None or value in self.only
+        return is_listed and value not in self.never and self.low < value <= self.high
 
-    def met(self, other: Range) -> Range:
+    def intersect(self, other: Range) -> Range:
         """Return what comes through both this and another range."""
         only = self.only if other.only is None else other.only if self.only is None else self.only & other.only
         return Range(
@@ -51,14 +51,16 @@ class Range:
         )
 
 
-def side(tree: Tree, node: int, goes_left: bool, *, told: bool = False) -> Range:
+def find_side(tree: Tree, node: int, goes_left: bool, *, in_data_units: bool = False) -> Range:
     """Return the values of the column a node looks at that go left there, or right."""
-    thresholds = tree.told if told and tree.told is not None else tree.threshold
+    thresholds = tree.data_thresholds if in_data_units and tree.data_thresholds is not None else tree.threshold
     operator, limit = int(tree.operator[node]), float(thresholds[node])
-    return passing(operator, limit, goes_left, bool(tree.missing_left[node]) == goes_left, tree.sets)
+    return build_range(operator, limit, goes_left, bool(tree.missing_left[node]) == goes_left, tree.sets)
 
 
-def passing(operator: int, limit: float, holds: bool, missing: bool, sets: Sequence[frozenset[int]] = ()) -> Range:
+def build_range(
+    operator: int, limit: float, holds: bool, missing: bool, sets: Sequence[frozenset[int]] = ()
+) -> Range:
     """Return the values for which a comparison holds, or those for which it does not."""
     if operator >= EQUAL:
         codes = frozenset([limit] if operator == EQUAL else sets[int(limit)])
@@ -74,19 +76,21 @@ def passing(operator: int, limit: float, holds: bool, missing: bool, sets: Seque
     return Range(low=limit, missing=missing)
 
 
-def box(tree: Tree, node: int, *, told: bool = False) -> dict[int, Range]:
+def find_box(tree: Tree, node: int, *, in_data_units: bool = False) -> dict[int, Range]:
     """Return what the way to a node asks of each column it looks at, in the order it first does.
 
     With `told` in the units of the user's data, where the tree has others.
     """
     ranges: dict[int, Range] = {}
-    for above, goes_left in tree.path(int(node)):
-        column = int(tree.feature[above])
-        ranges[column] = ranges.get(column, Range()).met(side(tree, above, goes_left, told=told))
+    for ancestor, goes_left in tree.path(int(node)):
+        column = int(tree.feature[ancestor])
+        ranges[column] = ranges.get(column, Range()).intersect(
+            find_side(tree, ancestor, goes_left, in_data_units=in_data_units)
+        )
     return ranges
 
 
-def rule(
+def format_rule(
     tree: Tree,
     node: int,
     *,
@@ -112,14 +116,16 @@ def rule(
         For the columns that hold codes, what the codes 0, 1, ... stand for.
     """
     parts = []
-    for column, range_ in box(tree, node, told=True).items():
+    for column, range_ in find_box(tree, node, in_data_units=True).items():
         name = tree.names[column]
         if categories is not None and name in categories:
-            text = among(name, range_, categories[name])
+            text = format_categories(name, range_, categories[name])
         elif range_.only is not None:
-            text = f"{name} is " + " or ".join(short(each) for each in sorted(range_.only) if range_.lets(each))
+            text = f"{name} is " + " or ".join(
+                format_short(code) for code in sorted(range_.only) if range_.has_value(code)
+            )
         else:
-            text = _between(name, range_, tree.single and tree.told is None)
+            text = _format_interval(name, range_, tree.single and tree.data_thresholds is None)
         if range_.missing and range_.empty:
             text = f"{name} is missing"
         elif range_.missing and text and name in missing:
@@ -131,35 +137,37 @@ def rule(
     return " and ".join(parts) if parts else "always"
 
 
-def _between(name: str, range_: Range, single: bool) -> str:
+def _format_interval(name: str, range_: Range, single: bool) -> str:
     """Return which numbers a range lets through in words; nothing if it lets all."""
     if range_.never:
-        others = " or ".join(short(each) for each in sorted(range_.never))
-        within = _between(name, replace(range_, never=frozenset()), single)
+        others = " or ".join(format_short(code) for code in sorted(range_.never))
+        within = _format_interval(name, replace(range_, never=frozenset()), single)
         return " and ".join(filter(None, (within, f"{name} is not {others}")))
-    (low, above), (high, up_to) = (told_limit(limit, single) for limit in (range_.low, range_.high))
+    (low, is_open_low), (high, is_closed_high) = (
+        format_limit(limit, single) for limit in (range_.low, range_.high)
+    )
     if range_.empty or (math.isfinite(range_.low) and math.isfinite(range_.high)):
-        return f"{low} {'<' if above else '<='} {name} {'<=' if up_to else '<'} {high}"
+        return f"{low} {'<' if is_open_low else '<='} {name} {'<=' if is_closed_high else '<'} {high}"
     if math.isfinite(range_.low):
-        return f"{name} {'>' if above else '>='} {low}"
-    return f"{name} {'<=' if up_to else '<'} {high}" if math.isfinite(range_.high) else ""
+        return f"{name} {'>' if is_open_low else '>='} {low}"
+    return f"{name} {'<=' if is_closed_high else '<'} {high}" if math.isfinite(range_.high) else ""
 
 
-def among(name: str, range_: Range, values: Sequence[Any]) -> str:
+def format_categories(name: str, range_: Range, values: Sequence[Any]) -> str:
     """Return which categories a range of codes lets through in words; nothing if it lets all."""
-    inside = [range_.lets(code) for code in range(len(values))]
-    some = [short(value) for value, fits in zip(values, inside, strict=True) if fits]
-    others = [short(value) for value, fits in zip(values, inside, strict=True) if not fits]
-    if not others:
+    inside = [range_.has_value(code) for code in range(len(values))]
+    included = [format_short(value) for value, fits in zip(values, inside, strict=True) if fits]
+    excluded = [format_short(value) for value, fits in zip(values, inside, strict=True) if not fits]
+    if not excluded:
         return ""
-    if not some:
+    if not included:
         return f"{name} is none of its categories"
-    if len(others) < len(some):
-        return f"{name} is not " + " or ".join(others)
-    return f"{name} is " + " or ".join(some)
+    if len(excluded) < len(included):
+        return f"{name} is not " + " or ".join(excluded)
+    return f"{name} is " + " or ".join(included)
 
 
-def told_limit(threshold: float, single: bool = True) -> tuple[str, bool]:
+def format_limit(threshold: float, single: bool = True) -> tuple[str, bool]:
     """Return the shortest decimal within one step of the precision of a threshold, and whether it counts as below.
 
     Examples
@@ -168,11 +176,11 @@ def told_limit(threshold: float, single: bool = True) -> tuple[str, bool]:
     (('0.8', True), ('2.45', False), ('1234.5678', True))
     """
     if not math.isfinite(threshold):
-        return short(threshold), True
+        return format_short(threshold), True
     step = float(np.spacing(np.float32(abs(threshold)))) if single else 2 * math.ulp(threshold)
     for digits in range(1, 18):
         rounded = float(f"{threshold:.{digits}g}")
         if abs(rounded - threshold) <= step:
             break
-    below = float(np.float32(rounded)) <= threshold if single else rounded <= threshold
-    return f"{rounded:.{max(digits, 10)}g}", below
+    is_below = float(np.float32(rounded)) <= threshold if single else rounded <= threshold
+    return f"{rounded:.{max(digits, 10)}g}", is_below

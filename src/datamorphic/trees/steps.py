@@ -22,7 +22,7 @@ NAMES_OF_COLUMNS = {
 
 
 @dataclass(frozen=True)
-class Before:
+class Preprocessing:
     """The fitted steps of a pipeline before its last: they keep the columns, and may change their units.
 
     Attributes
@@ -40,13 +40,13 @@ class Before:
     pipeline: Any
     scalers: tuple[Any, ...]
     fills: bool
-    named: bool
+    takes_frame: bool
 
     def transform(self, frame: Any) -> Any:
         """Return the data as the last step gets them."""
-        return np.asarray(self.pipeline.transform(frame if self.named else frame.to_numpy()))
+        return np.asarray(self.pipeline.transform(frame if self.takes_frame else frame.to_numpy()))
 
-    def told(self, columns: npt.NDArray[Any], thresholds: Floats) -> Floats:
+    def to_data_thresholds(self, columns: npt.NDArray[Any], thresholds: Floats) -> Floats:
         """Return thresholds of the last step, a column for each, in the units of the data.
 
         There the limit is known to within what a few steps of single precision become. Of the numbers that close the
@@ -55,41 +55,41 @@ class Before:
         """
         finite = np.isfinite(thresholds) & (columns >= 0)
         column, limit = columns[finite], thresholds[finite]
-        centre = self._back(column, limit)
+        centre = self._to_data_units(column, limit)
         step = np.spacing(np.maximum(1, np.abs(limit)).astype(np.float32))  # scaled columns hold numbers around 1
-        blur = np.abs(self._back(column, limit + 4 * step) - centre)
-        found, sought = centre.copy(), np.ones(len(centre), dtype=bool)
+        blur = np.abs(self._to_data_units(column, limit + 4 * step) - centre)
+        nearest, pending = centre.copy(), np.ones(len(centre), dtype=bool)
         for decimals in range(16):
             rounded = np.round(centre, decimals)
-            here = sought & (np.abs(rounded - centre) <= blur)
-            found[here] = rounded[here]
-            sought &= ~here
-        above = self.forth(column, found).astype(np.float32) > limit
-        told = thresholds.copy()
-        told[finite] = np.where(above, np.nextafter(found, -np.inf), found)
-        return told
+            here = pending & (np.abs(rounded - centre) <= blur)
+            nearest[here] = rounded[here]
+            pending &= ~here
+        above = self.to_tree_units(column, nearest).astype(np.float32) > limit
+        data_thresholds = thresholds.copy()
+        data_thresholds[finite] = np.where(above, np.nextafter(nearest, -np.inf), nearest)
+        return data_thresholds
 
-    def _back(self, columns: npt.NDArray[Any], values: Floats) -> Floats:
-        table = self._table(columns, values)
+    def _to_data_units(self, columns: npt.NDArray[Any], values: Floats) -> Floats:
+        table = self._build_table(columns, values)
         for scaler in reversed(self.scalers):
             table = np.asarray(scaler.inverse_transform(table), dtype=np.float64)
         return table[np.arange(len(table)), columns]
 
-    def forth(self, columns: npt.NDArray[Any], values: Floats) -> Floats:
+    def to_tree_units(self, columns: npt.NDArray[Any], values: Floats) -> Floats:
         """Return values, a column for each, in the units in which the last step gets them."""
-        table = self._table(columns, values)
+        table = self._build_table(columns, values)
         for scaler in self.scalers:
-            table = np.asarray(_nameless(scaler).transform(table), dtype=np.float64)
+            table = np.asarray(_without_feature_names(scaler).transform(table), dtype=np.float64)
         return table[np.arange(len(table)), columns]
 
-    def _table(self, columns: npt.NDArray[Any], values: Floats) -> Floats:
+    def _build_table(self, columns: npt.NDArray[Any], values: Floats) -> Floats:
         """Return a row for each value: each column is scaled by itself, so what the others hold does not matter."""
         table = np.zeros((len(values), self.pipeline.n_features_in_))
         table[np.arange(len(values)), columns] = values
         return table
 
 
-def taken_apart(model: Any) -> tuple[Any, Before | None]:
+def split_pipeline(model: Any) -> tuple[Any, Preprocessing | None]:
     """Return the model that gives the answers, and the steps before it if there are any.
 
     Raises
@@ -100,46 +100,48 @@ def taken_apart(model: Any) -> tuple[Any, Before | None]:
     from sklearn.pipeline import Pipeline
 
     model = getattr(model, "best_estimator_", model)  # what a search over parameters has found
-    check_fitted(model)
+    validate_fitted(model)
     if not isinstance(model, Pipeline):
         return model, None
-    steps = list(_flat(model))
+    steps = list(_iterate_steps(model))
     last = steps.pop()[1]
     if not steps:
         return last, None
     for name, step in steps:
-        if not _keeps_columns(step):
+        if not _is_column_preserving(step):
             raise ModelError(
                 f"The step {name!r} ({type(step).__name__}) before the trees does not keep the columns of the data as "
                 "they are, so the trees cannot be told in these. Take the last step and what it gets: "
                 "dm.cover(model[-1], model[:-1].transform(data))."
             )
-    return last, Before(
+    return last, Preprocessing(
         model[:-1],
-        scalers=tuple(step for _, step in steps if _scales(step)),
-        fills=any(_fills(step) for _, step in steps),
-        named=columns_of(model) is not None,
+        scalers=tuple(step for _, step in steps if _is_scaler(step)),
+        fills=any(_is_imputer(step) for _, step in steps),
+        takes_frame=get_column_names(model) is not None,
     )
 
 
-def columns_of(model: Any) -> list[str] | None:
+def get_column_names(model: Any) -> list[str] | None:
     """Return the names of the columns a model was fitted on; None where it was fitted on an array."""
     model = getattr(model, "best_estimator_", model)
-    places = NAMES_OF_COLUMNS.get(type(model).__module__.partition(".")[0])
-    for place in places or ["feature_names_in_"]:
-        names = getattr(model, place, None)
+    attributes = NAMES_OF_COLUMNS.get(type(model).__module__.partition(".")[0])
+    for attribute in attributes or ["feature_names_in_"]:
+        names = getattr(model, attribute, None)
         if names is not None:
             listed = [str(name) for name in (names() if callable(names) else names)]
-            return None if places and _invented(listed) else listed
+            return None if attributes and _are_generated(listed) else listed
     return None
 
 
-def _invented(names: list[str]) -> bool:
+def _are_generated(names: list[str]) -> bool:
     """Tell whether a library made up the names of columns because it got none."""
-    return any(names == [form.format(place) for place in range(len(names))] for form in ("Column_{}", "{}"))
+    return any(
+        names == [template.format(place) for place in range(len(names))] for template in ("Column_{}", "{}")
+    )
 
 
-def check_fitted(model: Any) -> None:
+def validate_fitted(model: Any) -> None:
     """Raise `ModelError` if a model of scikit-learn is not fitted."""
     from sklearn.base import BaseEstimator
     from sklearn.exceptions import NotFittedError
@@ -162,43 +164,43 @@ def check_fitted(model: Any) -> None:
         raise unfitted from None
 
 
-def _nameless(step: Any) -> Any:
+def _without_feature_names(step: Any) -> Any:
     """Return a twin of a fitted step that takes an array without a word about the names it was fitted with."""
     twin = copy.copy(step)
     vars(twin).pop("feature_names_in_", None)
     return twin
 
 
-def _flat(pipeline: Any) -> Iterator[tuple[str, Any]]:
+def _iterate_steps(pipeline: Any) -> Iterator[tuple[str, Any]]:
     """Return the steps of a pipeline that do something, those of pipelines in it among them."""
     from sklearn.pipeline import Pipeline
 
     for name, step in pipeline.steps:
         if isinstance(step, Pipeline):
-            yield from _flat(step)
+            yield from _iterate_steps(step)
         elif step is not None and not (isinstance(step, str) and step == "passthrough"):
             yield name, step
 
 
-def _scales(step: Any) -> bool:
+def _is_scaler(step: Any) -> bool:
     """Tell whether a step stretches and shifts each column by itself, upwards staying upwards."""
     from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
     return isinstance(step, MaxAbsScaler | MinMaxScaler | RobustScaler | StandardScaler)
 
 
-def _fills(step: Any) -> bool:
+def _is_imputer(step: Any) -> bool:
     from sklearn.impute import KNNImputer, SimpleImputer
 
     return isinstance(step, KNNImputer | SimpleImputer)
 
 
-def _keeps_columns(step: Any) -> bool:
+def _is_column_preserving(step: Any) -> bool:
     from sklearn.preprocessing import FunctionTransformer
 
     if isinstance(step, FunctionTransformer):
         return step.func is None
-    if not _scales(step) and not _fills(step):
+    if not _is_scaler(step) and not _is_imputer(step):
         return False
     # an imputer may leave columns out and add some
     return len(step.get_feature_names_out()) == step.n_features_in_

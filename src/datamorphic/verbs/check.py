@@ -11,38 +11,45 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import did_you_mean, one_of, plural, positive, reject, whole_number
+from .._checks import pluralize, reject, suggest_name, validate_choice, validate_integer, validate_positive
 from ..errors import ArgumentError, ModelError
-from ..morphisms.subject import subject_of
+from ..morphisms.subject import build_subject
 from ..relations.base import Relation
-from ..relations.drawing import HIGH, LABELS, LOW, ROWS, parts_of, random_training
-from ..relations.examining import Inputs
+from ..relations.drawing import (
+    MAX_TRAINING_ROWS,
+    RANDOM_LABELS,
+    RANDOM_VALUE_HIGH,
+    RANDOM_VALUE_LOW,
+    draw_random_training,
+    make_data_sampler,
+)
+from ..relations.examining import TrainingSource
 from ..relations.further import LEARNER_RELATIONS
 from ..relations.learners import LearnerRelation
-from ..relations.necessity import STRICTNESS, Stance, known, overridden, stance
-from ..relations.predicting import PREDICTING
-from ..runs.engine import Staying, engine_of
+from ..relations.necessity import STRICTNESS, Stance, find_stance, is_known_learner, override_stance
+from ..relations.predicting import PREDICTOR_RELATIONS
+from ..runs.engine import PersistentEngine, make_engine
 from ..runs.interrupts import Interrupts
 from ..strategies.flow import Budget
 from ..sut.base import Executor
 from ..sut.files import load_model
-from ..sut.learner import Learner, is_regressor, learner_text
-from ..verdicts.asked import Asked
-from ..verdicts.examination import Examination, to_test
-from ..verdicts.report import Report
-from .checks import kept_check
-from .keeping import Keep, lasting_seed
+from ..sut.learner import Learner, format_learner, is_regressor
+from ..verdicts.asked import ModelSession
+from ..verdicts.examination import LearnerSession, prepare_outcomes
+from ..verdicts.report import CheckReport
+from .checks import keep_check
+from .keeping import KeepOptions, resolve_seed
 
-CASES = 20  # test cases of one training set, where parts of real data are learnt
-MOST_SHRUNK = (
+CASES_PER_TRAINING_SET = 20  # test cases of one training set, where parts of real data are learnt
+MAX_SHRUNK_RELATIONS = (
     6  # relations whose smallest violation is looked for at once, hypotheses half as many; others when asked for
 )
-RANDOM = "random"
+RANDOM_DATA = "random"
 
 
 def check(
     learner: Any,
-    data: Any = RANDOM,
+    data: Any = RANDOM_DATA,
     relations: Any = "auto",
     target: str | None = None,
     inputs: int = 300,
@@ -52,7 +59,7 @@ def check(
     like: Any = None,
     strictness: Mapping[str, str] | None = None,
     expected_failures: Mapping[str, str] | None = None,
-    rows: int = ROWS,
+    rows: int = MAX_TRAINING_ROWS,
     ties: str = "aside",
     budget: Budget | str | float | None = None,
     timeout: float | None = None,
@@ -64,7 +71,7 @@ def check(
     scalar: bool = False,
     name: str | None = None,
     progress: bool | None = None,
-) -> Report:
+) -> CheckReport:
     """Check whether a learner, or a model, keeps its promises: metamorphic relations on many inputs.
 
     A learner (anything with ``fit`` and ``predict``) is trained on source data and on follow-up data, and its labels are
@@ -125,101 +132,115 @@ def check(
     [['MR-0', 'verification', 0], ['MR-1.1', 'validation', 8]]
     """
     began, limit = time.monotonic(), Budget.parse(budget)
-    whole_number("inputs", "check", inputs, 1)
-    whole_number("rows", "check", rows, 1)
-    one_of("ties", "check", ties, ("aside", "count"))
+    validate_integer("inputs", "check", inputs, 1)
+    validate_integer("rows", "check", rows, 1)
+    validate_choice("ties", "check", ties, ("aside", "count"))
     if timeout is not None:
-        positive("timeout", "check", timeout)
+        validate_positive("timeout", "check", timeout)
     if seed is not None:
-        whole_number("seed", "check", seed)
-    keep = store if isinstance(store, Keep) or store is None else Keep(store)
-    seed = lasting_seed(seed, keep or Keep("none"))
-    model, called = _loaded(learner, trust, name)
+        validate_integer("seed", "check", seed)
+    keep = store if isinstance(store, KeepOptions) or store is None else KeepOptions(store)
+    seed = resolve_seed(seed, keep or KeepOptions("none"))
+    model, model_name = _load_model(learner, trust, name)
     if data is None and target is None and space is None and hasattr(model, "fit"):
-        data = RANDOM
+        data = RANDOM_DATA
     if like is not None:
-        known_like("check", like)
-    chosen, asked, must = _chosen(relations, model, data, target)
-    views = _views(chosen, model if like is None else like, relations, strictness, expected_failures)
-    if must:
-        chosen = [each for each in chosen if views[each.name].necessary]
-    driving = {"engine": engine, "timeout": timeout, "batch": batch, "progress": progress}
-    random = isinstance(data, str) and data == RANDOM
-    draw: Any = parts_of(data, target, rows) if chosen and not random else random_training
-    source = Inputs(draw, inputs, 1 if random else CASES, seed)
-    learning = Examination(model, to_test(chosen, views, seed, ties), source, driving, like=like)
-    models = None
-    if asked:
-        subject = subject_of(
-            model, None if random else data, target=target, space=space, seeds=inputs, rng=np.random.default_rng(seed),
-            scalar=scalar, name=called,
+        validate_like("check", like)
+    learner_relations, model_relations, necessary_only = _select_relations(relations, model, data, target)
+    stances = _build_stances(
+        learner_relations, model if like is None else like, relations, strictness, expected_failures
+    )
+    if necessary_only:
+        learner_relations = [relation for relation in learner_relations if stances[relation.name].necessary]
+    drive_options = {"engine": engine, "timeout": timeout, "batch": batch, "progress": progress}
+    is_random = isinstance(data, str) and data == RANDOM_DATA
+    sampler: Any = (
+        make_data_sampler(data, target, rows) if learner_relations and not is_random else draw_random_training
+    )
+    source = TrainingSource(sampler, inputs, 1 if is_random else CASES_PER_TRAINING_SET, seed)
+    learner_session = LearnerSession(
+        model, prepare_outcomes(learner_relations, stances, seed, ties), source, drive_options, like=like
+    )
+    model_session = None
+    if model_relations:
+        subject = build_subject(
+            model, None if is_random else data, target=target, space=space, seeds=inputs, rng=np.random.default_rng(seed),
+            scalar=scalar, name=model_name,
         )  # fmt: skip
-        models = Asked(subject, asked, seed, driving)
-    about = called or (learner_text(model) if chosen or models is None else models.subject.name)
+        model_session = ModelSession(subject, model_relations, seed, drive_options)
+    subject_name = model_name or (
+        format_learner(model) if learner_relations or model_session is None else model_session.subject.name
+    )
     notes: list[str] = []
 
-    def left() -> Budget:
-        spent = learning.tally.runs + (0 if models is None else models.tally.runs)
-        return limit.less(spent, time.monotonic() - began)
+    def remaining_budget() -> Budget:
+        spent_runs = learner_session.counter.runs + (0 if model_session is None else model_session.counter.runs)
+        return limit.subtract(spent_runs, time.monotonic() - began)
 
-    with Interrupts(), _kept_up(driving), kept_check(keep, about, seed, learner, data, name) as kept:
-        if chosen and random:
-            learning.draw_random(rows)
-        if chosen and not learning.repeats(left()):
-            notes.append(_by_distribution(learning))
-        replayed = {} if kept is None else kept.tried_again(learning)
-        if chosen:
-            learning.run(left())
-        if models is not None:
-            models.run(left)
-        report = Report.of(
-            about, _told_data(data, random, rows, chosen, target), learning, models, replayed, seed,
-            bool(not chosen or like is not None or known(model)),
+    with (
+        Interrupts(),
+        _keep_engine_up(drive_options),
+        keep_check(keep, subject_name, seed, learner, data, name) as stored_check,
+    ):
+        if learner_relations and is_random:
+            learner_session.use_random_data(rows)
+        if learner_relations and not learner_session.is_repeatable(remaining_budget()):
+            notes.append(_judge_by_distribution(learner_session))
+        replayed_violations = {} if stored_check is None else stored_check.replay_violations(learner_session)
+        if learner_relations:
+            learner_session.run(remaining_budget())
+        if model_session is not None:
+            model_session.run(remaining_budget)
+        report = CheckReport.from_sessions(
+            subject_name, _format_data(data, is_random, rows, learner_relations, target), learner_session, model_session, replayed_violations, seed,
+            bool(not learner_relations or like is not None or is_known_learner(model)),
         )  # fmt: skip
         if shrink:
-            report = replace(report, examples=report.smallest(MOST_SHRUNK, left))
-        report = _priced(report, learning, models, notes, time.monotonic() - began)
-        if kept is not None:
-            kept.finish(report, learning)
+            report = replace(
+                report, examples=report.find_smallest_violations(MAX_SHRUNK_RELATIONS, remaining_budget)
+            )
+        report = _add_costs(report, learner_session, model_session, notes, time.monotonic() - began)
+        if stored_check is not None:
+            stored_check.finish(report, learner_session)
     return report
 
 
-def known_like(verb: str, like: Any) -> None:
+def validate_like(verb: str, like: Any) -> None:
     """Raise ArgumentError unless it is known what an estimator must keep."""
-    if not known(like):
+    if not is_known_learner(like):
         reject("like", verb, "an estimator of scikit-learn that the table has, e.g. KNeighborsClassifier(3)", like)
 
 
-def _loaded(model: Any, trust: bool, name: str | None) -> tuple[Any, str | None]:
+def _load_model(model: Any, trust: bool, name: str | None) -> tuple[Any, str | None]:
     """Return the model itself and what to call it."""
     if isinstance(model, str) and model.startswith("weka:"):
-        from ..sut.weka import weka_learner
+        from ..sut.weka import make_weka_learner
 
-        return weka_learner(model).check(), name or model
+        return make_weka_learner(model).check(), name or model
     if isinstance(model, str | os.PathLike):
         return load_model(model, trust=trust), name or os.path.basename(os.fspath(model))
     return (model.learner, name or model.name) if isinstance(model, Learner) else (model, name)
 
 
-def _chosen(
-    given: Any, model: Any, data: Any, target: str | None
+def _select_relations(
+    relations: Any, model: Any, data: Any, target: str | None
 ) -> tuple[list[LearnerRelation], list[Relation], bool]:
     """Return the relations of learners and of models to put to it, and whether only those that must hold."""
     if isinstance(model, type):
         raise ModelError(f"{model.__name__} is a class. Make a learner of it first: {model.__name__}().")
     learns = hasattr(model, "fit") and hasattr(model, "predict") and not isinstance(model, Executor)
-    random = isinstance(data, str) and data == RANDOM
-    if isinstance(data, str) and not random:
+    is_random = isinstance(data, str) and data == RANDOM_DATA
+    if isinstance(data, str) and not is_random:
         raise ArgumentError(
             f"The data are a frame, or 'random'. Got {data!r}: load it first, with dm.data.load or pandas."
         )
-    if learns and random and is_regressor(model):
+    if learns and is_random and is_regressor(model):
         raise ArgumentError(
             f"Random data have labels, and {type(model).__name__} learns numbers. Give data, and target= to name the column."
         )
-    trains = learns and (random or target is not None)
-    answers = not random and (not learns or _fitted(model))
-    if isinstance(given, str) and given in ("auto", "necessary"):
+    trains = learns and (is_random or target is not None)
+    answers = not is_random and (not learns or _is_fitted(model))
+    if isinstance(relations, str) and relations in ("auto", "necessary"):
         if not trains and not answers:
             raise ArgumentError(
                 "Labels are needed to train it anew: give target= to name their column, or data='random'."
@@ -228,44 +249,51 @@ def _chosen(
             )
         return (
             list(LEARNER_RELATIONS.values()) if trains else [],
-            list(PREDICTING.values()) if answers else [],
-            given == "necessary",
+            list(PREDICTOR_RELATIONS.values()) if answers else [],
+            relations == "necessary",
         )
-    several = given if isinstance(given, list | tuple | set | frozenset) else [given]
-    by_name: dict[str, LearnerRelation | Relation] = {**PREDICTING, **LEARNER_RELATIONS}
-    chosen: dict[str, LearnerRelation | Relation] = {}
-    for each in several:
-        if isinstance(each, str):
-            if each not in by_name:
-                raise ArgumentError(f"There is no relation {each!r}. {did_you_mean(each, by_name)}")
-            each = by_name[each]
-        elif isinstance(each, type) and issubclass(each, Relation | LearnerRelation):
-            each = each()
-        if not isinstance(each, Relation | LearnerRelation):
+    candidates = relations if isinstance(relations, list | tuple | set | frozenset) else [relations]
+    known_relations: dict[str, LearnerRelation | Relation] = {**PREDICTOR_RELATIONS, **LEARNER_RELATIONS}
+    relations_by_name: dict[str, LearnerRelation | Relation] = {}
+    for relation in candidates:
+        if isinstance(relation, str):
+            if relation not in known_relations:
+                raise ArgumentError(
+                    f"There is no relation {relation!r}. {suggest_name(relation, known_relations)}"
+                )
+            relation = known_relations[relation]
+        elif isinstance(relation, type) and issubclass(relation, Relation | LearnerRelation):
+            relation = relation()
+        if not isinstance(relation, Relation | LearnerRelation):
             reject(
-                "relations", "check", "'auto', 'necessary', a relation, the name of one, or several of these", each
+                "relations",
+                "check",
+                "'auto', 'necessary', a relation, the name of one, or several of these",
+                relation,
             )
-        if not each.name:
-            raise ArgumentError(f"The relation {type(each).__name__} has no name. Give it one: name = '...'.")
-        if chosen.get(each.name, each) is not each:
-            raise ArgumentError(f"Two relations are called {each.name!r}. Give each a name of its own.")
-        chosen[each.name] = each
-    if not chosen:
-        reject("relations", "check", "at least one relation", given)
-    of_learners = [each for each in chosen.values() if isinstance(each, LearnerRelation)]
-    of_models = [each for each in chosen.values() if isinstance(each, Relation)]
-    if of_learners and not learns:
+        if not relation.name:
+            raise ArgumentError(f"The relation {type(relation).__name__} has no name. Give it one: name = '...'.")
+        if relations_by_name.get(relation.name, relation) is not relation:
+            raise ArgumentError(f"Two relations are called {relation.name!r}. Give each a name of its own.")
+        relations_by_name[relation.name] = relation
+    if not relations_by_name:
+        reject("relations", "check", "at least one relation", relations)
+    learner_relations = [
+        relation for relation in relations_by_name.values() if isinstance(relation, LearnerRelation)
+    ]
+    model_relations = [relation for relation in relations_by_name.values() if isinstance(relation, Relation)]
+    if learner_relations and not learns:
         raise ModelError(
-            f"The relation {of_learners[0].name!r} is about learners, and {type(model).__name__} has no fit and predict."
+            f"The relation {learner_relations[0].name!r} is about learners, and {type(model).__name__} has no fit and predict."
         )
-    if of_models and random:
+    if model_relations and is_random:
         raise ArgumentError(
-            f"The relation {of_models[0].name!r} is about models that predict: give inputs, a frame."
+            f"The relation {model_relations[0].name!r} is about models that predict: give inputs, a frame."
         )
-    return of_learners, of_models, False
+    return learner_relations, model_relations, False
 
 
-def _fitted(model: Any) -> bool:
+def _is_fitted(model: Any) -> bool:
     """Tell whether a model of scikit-learn's kin can predict as it is."""
     from sklearn.base import BaseEstimator
     from sklearn.exceptions import NotFittedError
@@ -280,42 +308,42 @@ def _fitted(model: Any) -> bool:
     return True
 
 
-def _views(
-    chosen: list[LearnerRelation],
+def _build_stances(
+    learner_relations: list[LearnerRelation],
     model: Any,
     relations: Any,
     strictness: Mapping[str, str] | None,
     expected_failures: Mapping[str, str] | None,
 ) -> dict[str, Stance]:
     """Return what each relation is for the learner: by the table, unless the user says otherwise."""
-    views = {each.name: stance(each.name, model) for each in chosen}
-    for each in chosen:
-        if each.about_scores and views[each.name].strictness == "class_exact":
-            views[each.name] = replace(views[each.name], strictness="score_exact")
-    for given, what in ((strictness, "strictness"), (expected_failures, "expected_failures")):
-        if not isinstance(given, Mapping | None):
-            reject(what, "check", "a mapping from names of relations", given)
-        for name in given or {}:
-            if name not in views:
+    stances = {relation.name: find_stance(relation.name, model) for relation in learner_relations}
+    for relation in learner_relations:
+        if relation.about_scores and stances[relation.name].strictness == "class_exact":
+            stances[relation.name] = replace(stances[relation.name], strictness="score_exact")
+    for overrides, argument in ((strictness, "strictness"), (expected_failures, "expected_failures")):
+        if not isinstance(overrides, Mapping | None):
+            reject(argument, "check", "a mapping from names of relations", overrides)
+        for name in overrides or {}:
+            if name not in stances:
                 raise ArgumentError(
-                    f"{what} names the relation {name!r}, which is not checked. {did_you_mean(name, views)}"
+                    f"{argument} names the relation {name!r}, which is not checked. {suggest_name(name, stances)}"
                 )
-    for name, how in (strictness or {}).items():
-        one_of("strictness", "check", how, STRICTNESS)
-        views[name] = overridden(views[name], how)
+    for name, relation_strictness in (strictness or {}).items():
+        validate_choice("strictness", "check", relation_strictness, STRICTNESS)
+        stances[name] = override_stance(stances[name], relation_strictness)
     for name, reason in (expected_failures or {}).items():
-        views[name] = overridden(views[name], expected_failure=reason)
-    own = {each.name for each in chosen if each.name not in LEARNER_RELATIONS}
-    for name in own - set(expected_failures or {}):
-        views[name] = replace(views[name], reason="a relation of your own")
-    return views
+        stances[name] = override_stance(stances[name], expected_failure=reason)
+    own_relations = {relation.name for relation in learner_relations if relation.name not in LEARNER_RELATIONS}
+    for name in own_relations - set(expected_failures or {}):
+        stances[name] = replace(stances[name], reason="a relation of your own")
+    return stances
 
 
-def _by_distribution(learning: Examination) -> str:
+def _judge_by_distribution(learner_session: LearnerSession) -> str:
     """Judge labels by their distribution: this learner cannot be repeated."""
-    for each in learning.tested:
-        if each.relation.name != "refit" and not each.statistical:
-            each.manner = replace(each.manner, strictness="class_stat")
+    for outcome in learner_session.outcomes:
+        if outcome.relation.name != "refit" and not outcome.statistical:
+            outcome.judging = replace(outcome.judging, strictness="class_stat")
     return (
         "Fitted again on the same data, this learner gives other labels, and it has no random_state to fix: labels are "
         "judged by their distribution."
@@ -323,40 +351,46 @@ def _by_distribution(learning: Examination) -> str:
 
 
 @contextmanager
-def _kept_up(driving: dict[str, Any]) -> Iterator[None]:
+def _keep_engine_up(drive_options: dict[str, Any]) -> Iterator[None]:
     """Keep the processes of an engine up from question to question; those of later ones are their own."""
-    engine = driving["engine"]
-    driving["engine"] = up = Staying(engine_of(engine))
+    engine = drive_options["engine"]
+    drive_options["engine"] = staying_engine = PersistentEngine(make_engine(engine))
     try:
         yield
     finally:
-        up.end()
-        driving["engine"] = engine
+        staying_engine.shut_down()
+        drive_options["engine"] = engine
 
 
-def _told_data(data: Any, random: bool, rows: int, chosen: Any, target: str | None) -> str:
-    if random:
+def _format_data(data: Any, is_random: bool, rows: int, learner_relations: Any, target: str | None) -> str:
+    if is_random:
         return (
-            f"random data: up to {plural(rows, 'training row')} of 4 numbers from {LOW:g} to {HIGH:g}, "
-            f"labels {', '.join(LABELS)} by chance, one case each"
+            f"random data: up to {pluralize(rows, 'training row')} of 4 numbers from {RANDOM_VALUE_LOW:g} to {RANDOM_VALUE_HIGH:g}, "
+            f"labels {', '.join(RANDOM_LABELS)} by chance, one case each"
         )
-    size = plural(len(data), "row") if hasattr(data, "__len__") else "inputs drawn from a space"
-    drawn = f", training sets and cases drawn from them, labels in {target}" if chosen else ""
-    return size + drawn
+    size = pluralize(len(data), "row") if hasattr(data, "__len__") else "inputs drawn from a space"
+    sampling_text = f", training sets and cases drawn from them, labels in {target}" if learner_relations else ""
+    return size + sampling_text
 
 
-def _priced(
-    report: Report, learning: Examination, models: Asked | None, notes: list[str], seconds: float
-) -> Report:
+def _add_costs(
+    report: CheckReport,
+    learner_session: LearnerSession,
+    model_session: ModelSession | None,
+    notes: list[str],
+    seconds: float,
+) -> CheckReport:
     """Return the report with what it cost."""
-    tallies = [learning.tally, *([] if models is None else [models.tally])]
-    exhausted = any(each.exhausted for each in tallies)
+    counters = [learner_session.counter, *([] if model_session is None else [model_session.counter])]
+    exhausted = any(counter.exhausted for counter in counters)
     if exhausted:
-        stopped = any(each.interrupted for each in tallies)
+        stopped = any(counter.interrupted for counter in counters)
         notes.append(f"{'It was stopped' if stopped else 'The budget was spent'} before everything was tried.")
-    if again := sum(entry.replayed for entry in report.entries):
-        notes.append(f"{plural(again, 'violation')} of earlier checks went first, and can still be seen.")
+    if replayed_count := sum(entry.replayed for entry in report.entries):
+        notes.append(
+            f"{pluralize(replayed_count, 'violation')} of earlier checks went first, and can still be seen."
+        )
     return replace(
         report, notes=tuple(notes), seconds=seconds, complete=not exhausted,
-        runs=sum(each.runs for each in tallies), calls=sum(each.calls for each in tallies),
+        runs=sum(counter.runs for counter in counters), calls=sum(counter.calls for counter in counters),
     )  # fmt: skip

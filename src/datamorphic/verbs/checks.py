@@ -8,54 +8,59 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DataError
-from ..verdicts.examination import Examination
-from ..verdicts.report import Report
-from ..verdicts.violation import Violation
-from .keeping import Keep, opened
+from ..verdicts.examination import LearnerSession
+from ..verdicts.report import CheckReport
+from ..verdicts.violation import LearnerViolation
+from .keeping import KeepOptions, open_store
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
     from ..runs.session import Session
 
-REPORT = "report.json"
-MOST = 20  # violations of a relation that are tried again
+REPORT_FILE = "report.json"
+MAX_REPLAYED_VIOLATIONS = 20  # violations of a relation that are tried again
 
 
-class KeptCheck:
+class StoredCheck:
     """A check in a run store."""
 
     def __init__(self, session: Session, system: str) -> None:
         self.session, self.system = session, system
 
-    def tried_again(self, learning: Examination) -> dict[str, list[Violation]]:
+    def replay_violations(self, learner_session: LearnerSession) -> dict[str, list[LearnerViolation]]:
         """Try the violations of earlier checks; return those that are violations still, and forget the others."""
         from ..runs import failures
 
-        store, still = self.session.store, {}
-        for each in learning.tested:
-            if each.statistical:
+        store, violations_by_relation = self.session.store, {}
+        for outcome in learner_session.outcomes:
+            if outcome.statistical:
                 continue
-            found = []
-            for failure in failures.recall(store, self.system, _key(each.relation.name), MOST):
+            violations = []
+            for failure in failures.recall(
+                store, self.system, _make_key(outcome.relation.name), MAX_REPLAYED_VIOLATIONS
+            ):
                 try:
-                    violation = learning.still(each, failure.case)
+                    violation = learner_session.replay(outcome, failure.case)
                 except (DataError, KeyError, TypeError, ValueError):
                     continue  # a case of another learner of this name
                 if violation is None:
                     failures.forget(store, [failure.id])
                 else:
-                    found.append(violation)
-            still[each.relation.name] = found
-        return still
+                    violations.append(violation)
+            violations_by_relation[outcome.relation.name] = violations
+        return violations_by_relation
 
-    def finish(self, report: Report, learning: Examination) -> None:
+    def finish(self, report: CheckReport, learner_session: LearnerSession) -> None:
         """Enter what came out."""
         from ..runs import failures
 
         for name, violation in report.examples.items():
-            if isinstance(violation, Violation) and (case := learning.kept(violation)) is not None:
+            if (
+                isinstance(violation, LearnerViolation)
+                and (case := learner_session.to_stored_case(violation)) is not None
+            ):
                 message = f"{violation.before} before, {violation.after} after, {violation.expected} expected"
-                kept = {"case": case, "verdict": "VIOLATED", "message": message}
-                failures.remember(self.session.store, self.system, _key(name), [kept], self.session.run)
+                record = {"case": case, "verdict": "VIOLATED", "message": message}
+                failures.remember(self.session.store, self.system, _make_key(name), [record], self.session.run)
 
         def write(path: Path) -> int:
             report.to_json(path)
@@ -70,16 +75,16 @@ class KeptCheck:
                 "runs": report.runs,
                 "calls": report.calls,
             },
-            verdicts=[_verdict(entry) for entry in report.entries],
-            artifacts={REPORT: write},
+            verdicts=[_to_verdict_record(entry) for entry in report.entries],
+            artifacts={REPORT_FILE: write},
         )
 
 
-def _key(relation: str) -> str:
+def _make_key(relation: str) -> str:
     return f"check: {relation}"
 
 
-def _verdict(entry: Any) -> dict[str, Any]:
+def _to_verdict_record(entry: Any) -> dict[str, Any]:
     verdict = (
         "VIOLATED"
         if entry.violated or entry.fault
@@ -93,20 +98,20 @@ def _verdict(entry: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def kept_check(
-    keep: Keep | None, subject: str, seed: int, model: Any, data: Any, name: str | None
-) -> Iterator[KeptCheck | None]:
+def keep_check(
+    keep: KeepOptions | None, subject: str, seed: int, model: Any, data: Any, name: str | None
+) -> Iterator[StoredCheck | None]:
     """Keep a check while it goes on; None where nobody asked for that."""
     if keep is None:
         yield None
         return
     from ..runs.session import Session
 
-    with opened(keep) as store:
-        session = Session(store, None, "check", subject, dict(keep.words), seed=seed, model=model, seeds=data)
-        keep.begun(session.run)
-        words = keep.words.get("words", {})
+    with open_store(keep) as store:
+        session = Session(store, None, "check", subject, dict(keep.request), seed=seed, model=model, seeds=data)
+        keep.on_begin(session.run)
+        request = keep.request.get("words", {})
         with session:
             # by its parameters, too: what one k violates, another need not
-            asked = " ".join([words["model"], *words.get("param", ())]) if words.get("model") else ""
-            yield KeptCheck(session, asked or name or subject)
+            model_text = " ".join([request["model"], *request.get("param", ())]) if request.get("model") else ""
+            yield StoredCheck(session, model_text or name or subject)

@@ -8,75 +8,82 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..checkup.finding import Finding, Outcome
-from ..checkup.result import Result
+from ..checkup.result import AuditResult
 from ..errors import DataError, UsageError
 from ..fronts.files import save
-from ..morphisms.subject import Subject
+from ..morphisms.subject import SubjectUnderTest
 from ..space.describe import value_from_json
 from ..space.points import Points
-from .keeping import FRONT, Keep, named, opened
+from .keeping import FRONT_FILE, KeepOptions, find_system_name, open_store
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
     from ..runs.session import Session
 
-RESULT = "result.json"
-MOST = 20  # cases of a check that are remembered
-RETRIED = ("answers", "monotone", "invariant", "protected")  # checks about single cases, which can be tried again
+RESULT_FILE = "result.json"
+MAX_REMEMBERED_CASES = 20  # cases of a check that are remembered
+RETRIED_CHECKS = (
+    "answers",
+    "monotone",
+    "invariant",
+    "protected",
+)  # checks about single cases, which can be tried again
 
 
-class KeptTest:
+class AuditRun:
     """A test in a run store."""
 
     def __init__(self, session: Session, system: str) -> None:
         self.session, self.system = session, system
 
-    def remembered(self, subject: Subject) -> dict[str, Points]:
+    def load_known_failures(self, subject: SubjectUnderTest) -> dict[str, Points]:
         """Return the cases that broke a promise in earlier tests, by the name of the check."""
         from ..runs import failures
 
         space = subject.seeds.space
-        found: dict[str, list[Points]] = {}
-        for failure in failures.known(self.session.store):
+        cases_by_check: dict[str, list[Points]] = {}
+        for failure in failures.recall_all(self.session.store):
             if failure.system != self.system or not failure.relation.startswith("test: "):
                 continue
             try:
                 case = {name: value_from_json(value) for name, value in failure.case.items()}
                 if set(case) == set(space.names):
-                    found.setdefault(failure.relation.removeprefix("test: "), []).append(space.points(case))
+                    cases_by_check.setdefault(failure.relation.removeprefix("test: "), []).append(
+                        space.points(case)
+                    )
             except (UsageError, ValueError, TypeError, AttributeError):
                 continue  # a case of another model of this name
-        return {check: Points.concat(parts[:MOST]) for check, parts in found.items()}
+        return {check: Points.concat(parts[:MAX_REMEMBERED_CASES]) for check, parts in cases_by_check.items()}
 
-    def learn(self, outcome: Outcome) -> None:
+    def update_failures(self, outcome: Outcome) -> None:
         """Remember what broke a promise, and forget what does no longer: at once, since a test may be killed."""
         from ..runs import failures
 
-        if outcome.check not in RETRIED:
+        if outcome.check not in RETRIED_CHECKS:
             return
         store, relation = self.session.store, f"test: {outcome.check}"
         if outcome.state in ("passed", "found"):
-            failures.forget(store, [each.id for each in failures.recall(store, self.system, relation, 1000)])
+            failures.forget(store, [failure.id for failure in failures.recall(store, self.system, relation, 1000)])
         cases = [
             {"case": dict(example.case), "verdict": "VIOLATED", "message": example.words}
-            for finding in _wrong(outcome)
+            for finding in _exclude_advice(outcome)
             for example in finding.examples
             if example.case
         ]
         if cases:
-            failures.remember(store, self.system, relation, cases[:MOST], self.session.run)
+            failures.remember(store, self.system, relation, cases[:MAX_REMEMBERED_CASES], self.session.run)
 
-    def finish(self, result: Result) -> None:
+    def finish(self, result: AuditResult) -> None:
         """Enter what came out."""
         try:
-            self._finish(result, {RESULT: _writes(result), **_front(result)})
+            self._finish_session(result, {RESULT_FILE: _make_result_writer(result), **_make_front_writers(result)})
         except (DataError, UnicodeError):  # labels that no file can hold: what can be kept is
-            self._finish(result, {RESULT: _writes(result)})
+            self._finish_session(result, {RESULT_FILE: _make_result_writer(result)})
 
-    def _finish(self, result: Result, artifacts: Mapping[str, Any]) -> None:
-        self.session.finish(summary=summary(result), verdicts=verdicts(result), artifacts=artifacts)
+    def _finish_session(self, result: AuditResult, artifacts: Mapping[str, Any]) -> None:
+        self.session.finish(summary=build_summary(result), verdicts=list_verdicts(result), artifacts=artifacts)
 
 
-def _writes(result: Result) -> Any:
+def _make_result_writer(result: AuditResult) -> Any:
     def write(path: Path) -> int:
         result.to_json(path)
         return len(result.findings)
@@ -84,19 +91,19 @@ def _writes(result: Result) -> Any:
     return write
 
 
-def _front(result: Result) -> dict[str, Any]:
+def _make_front_writers(result: AuditResult) -> dict[str, Any]:
     front = result.front
     if front is None or not len(front):
         return {}
 
     def write(path: Path) -> int:
-        save(front, path, aside=False)
+        save(front, path, query_seeds=False)
         return len(front)
 
-    return {FRONT: write}
+    return {FRONT_FILE: write}
 
 
-def summary(result: Result) -> dict[str, Any]:
+def build_summary(result: AuditResult) -> dict[str, Any]:
     """Return what was found in figures."""
     levels = [finding.level for finding in result.findings]
     return {
@@ -112,38 +119,50 @@ def summary(result: Result) -> dict[str, Any]:
     }
 
 
-def _wrong(outcome: Outcome) -> list[Finding]:
+def _exclude_advice(outcome: Outcome) -> list[Finding]:
     return [finding for finding in outcome.findings if finding.level != "advice"]
 
 
-def verdicts(result: Result) -> list[dict[str, Any]]:
+def list_verdicts(result: AuditResult) -> list[dict[str, Any]]:
     """Return what became of every check."""
     states = {"passed": "HOLDS", "found": "VIOLATED", "not run": "INAPPLICABLE", "broke": "UNDEFINED"}
     return [
         {
             "relation": outcome.check,
             "says": outcome.asks,
-            "verdict": states[outcome.state] if _wrong(outcome) or outcome.state != "found" else "HOLDS",
-            "cases": sum(finding.cases for finding in _wrong(outcome)),
+            "verdict": states[outcome.state] if _exclude_advice(outcome) or outcome.state != "found" else "HOLDS",
+            "cases": sum(finding.cases for finding in _exclude_advice(outcome)),
         }
         for outcome in result.outcomes
     ]
 
 
 @contextmanager
-def kept_test(
-    keep: Keep | None, subject: Subject, words: Mapping[str, Any], seed: int, model: Any, name: str | None
-) -> Iterator[KeptTest | None]:
+def open_audit_run(
+    keep: KeepOptions | None,
+    subject: SubjectUnderTest,
+    request: Mapping[str, Any],
+    seed: int,
+    model: Any,
+    name: str | None,
+) -> Iterator[AuditRun | None]:
     """Keep a test while it goes on; None where nobody asked for that."""
     if keep is None:
         yield None
         return
     from ..runs.session import Session
 
-    with opened(keep) as store:
+    with open_store(keep) as store:
         session = Session(
-            store, None, "test", subject.name, {**words, **keep.words}, seed=seed, model=model, seeds=subject.seeds
+            store,
+            None,
+            "test",
+            subject.name,
+            {**request, **keep.request},
+            seed=seed,
+            model=model,
+            seeds=subject.seeds,
         )
-        keep.begun(session.run)
+        keep.on_begin(session.run)
         with session:
-            yield KeptTest(session, named(model, name, keep))
+            yield AuditRun(session, find_system_name(model, name, keep))

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import is_number, one_of, reject, short
-from ..adequacy.coverage import Coverage, measure
+from .._checks import format_short, is_number, reject, validate_choice
+from ..adequacy.coverage import Coverage, measure_coverage
 from ..adequacy.mutation import MutationScore, measure_kills
 from ..adequacy.surrogate import Surrogate
 from ..errors import ArgumentError, DataError, ModelError
 from ..space.space import Space
 from ..sut.estimator import Estimator
-from ..trees.boundaries import STEP, Offset, check_offset
+from ..trees.boundaries import STEP, Offset, validate_offset
 from ..trees.forest import Forest
-from ..trees.inputs import read
-from ..trees.mutants import NEIGHBOURS, PerNode, check_per_node
+from ..trees.inputs import read_data
+from ..trees.mutants import NEIGHBOURS, PerNode, validate_per_node
 from ..trees.reading import forest_of
-from .standing import standing_for
+from .standing import fit_surrogate_to_model
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,24 +93,27 @@ def cover(
     >>> cover(tree, iris.data[:70], criterion="DTMT")
     MutationScore(8 of 10 mutants killed, 80.00 %)
     """
-    one_of("criterion", "cover", criterion, CRITERIA)
-    check_offset(offset, "cover", beyond=False)
-    check_per_node(per_node)
+    validate_choice("criterion", "cover", criterion, CRITERIA)
+    validate_offset(offset, "cover", beyond=False)
+    validate_per_node(per_node)
     if surrogate is not False:
         background = None if surrogate is True else surrogate
-        model, space = standing_for(model, data, background, target=target, space=space, progress=progress), None
-    forest, leaves, _ = read_all(model, data, "cover", target=target, space=space)
-    joint, tolerance = how_killed(forest, criterion, joint, tolerance)
+        model, space = (
+            fit_surrogate_to_model(model, data, background, target=target, space=space, progress=progress),
+            None,
+        )
+    forest, leaves, _ = read_model_and_data(model, data, "cover", target=target, space=space)
+    joint, tolerance = resolve_kill_rule(forest, criterion, joint, tolerance)
     if criterion == "DTC":
         return leaves
     if criterion == "BVA":
-        return measure(leaves.trees, leaves.frame, leaves.inputs, leaves.notes, criterion, offset)
+        return measure_coverage(leaves.trees, leaves.frame, leaves.inputs, leaves.notes, criterion, offset)
     return measure_kills(
         forest, leaves, per_node=per_node, joint=joint, tolerance=tolerance, notes=leaves.notes, progress=progress
     )
 
 
-def read_all(
+def read_model_and_data(
     model: Any, data: Any, owner: str, *, target: str | None = None, space: Space | None = None
 ) -> tuple[Forest, Coverage, pd.DataFrame]:
     """Return the trees of a model, which leaves the data reach, and the rows of the data with all their columns."""
@@ -127,66 +130,68 @@ def read_all(
         forest = model.forest
     else:
         forest = forest_of(model, data)
-        inputs, frame, notes = read(forest, data, target=target, space=space)
-        leaves = measure([tree.named(inputs.names) for tree in forest.trees], frame, inputs, notes)
-    _check_decides(forest)
-    rows = _whole_rows(data, leaves)
+        inputs, frame, notes = read_data(forest, data, target=target, space=space)
+        leaves = measure_coverage([tree.with_names(inputs.names) for tree in forest.trees], frame, inputs, notes)
+    _validate_decisions(forest)
+    rows = _get_full_rows(data, leaves)
     if target is not None:
-        _check_labels(forest, rows[target], target)
+        _validate_labels(forest, rows[target], target)
     return forest, leaves, rows
 
 
-def _whole_rows(data: Any, leaves: Coverage) -> pd.DataFrame:
+def _get_full_rows(data: Any, leaves: Coverage) -> pd.DataFrame:
     """Return the rows of the data with all columns they came with."""
     import pandas as pd
 
     return data if isinstance(data, pd.DataFrame) else leaves.frame
 
 
-def _check_decides(forest: Forest) -> None:
+def _validate_decisions(forest: Forest) -> None:
     if all(len(tree) == 1 for tree in forest.trees):
-        told = forest.trees[0].answer_at(0)
+        answer = forest.trees[0].answer_at(0)
         raise ModelError(
-            f"This {forest.owner} makes no decision: it has one leaf and answers {told!r} to every input, so there is "
+            f"This {forest.owner} makes no decision: it has one leaf and answers {answer!r} to every input, so there is "
             "nothing to cover. Was it fitted on data with one label only?"
         )
 
 
-def _check_labels(forest: Forest, column: pd.Series[Any], target: str) -> None:
+def _validate_labels(forest: Forest, column: pd.Series[Any], target: str) -> None:
     """Raise `DataError` if the labels of the data are none of those of the model."""
     if forest.labels is None or (forest.joining is not None and forest.joining.parts):
         return
-    given = set(column.dropna().unique().tolist())
-    if given and not given & set(forest.labels):
-        ours, theirs = short(sorted(given, key=str)[0]), short(forest.labels[0])
-        kinds = type(sorted(given, key=str)[0]).__name__, type(forest.labels[0]).__name__
+    data_labels = set(column.dropna().unique().tolist())
+    if data_labels and not data_labels & set(forest.labels):
+        data_label, model_label = format_short(sorted(data_labels, key=str)[0]), format_short(forest.labels[0])
+        kinds = type(sorted(data_labels, key=str)[0]).__name__, type(forest.labels[0]).__name__
         text = f" ({kinds[0]} against {kinds[1]})" if kinds[0] != kinds[1] else ""
         raise DataError(
-            f"The target {target!r} holds labels such as {ours!r}, and {forest.owner} answers {theirs!r} and the "
+            f"The target {target!r} holds labels such as {data_label!r}, and {forest.owner} answers {model_label!r} and the "
             f"like{text}: none of them is the same. Give the labels as they were for fitting."
         )
 
 
-def how_killed(forest: Forest, criterion: str, joint: bool | None, tolerance: float | None) -> tuple[bool, float]:
+def resolve_kill_rule(
+    forest: Forest, criterion: str, joint: bool | None, tolerance: float | None
+) -> tuple[bool, float]:
     """Return whether the whole forest must answer differently to kill a mutant, and by how much."""
     if tolerance is not None and (not is_number(tolerance) or not 0 <= float(tolerance) < np.inf):
         reject("tolerance", "mutants of trees", "a number, 0 or more", tolerance)
     if criterion != "DTMT":
         return False, 0.0
-    several = (
+    has_several_numbers = (
         forest.labels is None and forest.trees[0].labels is not None
     )  # numbers: only the whole can compare them
     if joint is None:
-        joint = several or any(tree.meaning for tree in forest.trees)
-    if several and not joint:
+        joint = has_several_numbers or any(tree.meaning for tree in forest.trees)
+    if has_several_numbers and not joint:
         raise ModelError(
             f"This {forest.owner} answers with several numbers at once, which are compared as a whole: joint=True."
         )
-    numbers = forest.labels is None if joint else forest.trees[0].labels is None
-    if numbers and tolerance is None:
-        what = "its trees" if not joint and forest.labels is not None else f"this {forest.owner}"
+    is_numeric = forest.labels is None if joint else forest.trees[0].labels is None
+    if is_numeric and tolerance is None:
+        owner_text = "its trees" if not joint and forest.labels is not None else f"this {forest.owner}"
         raise ModelError(
-            f"DTMT counts a mutant as killed when the answer differs, and {what} answers with numbers, which differ by "
+            f"DTMT counts a mutant as killed when the answer differs, and {owner_text} answers with numbers, which differ by "
             "next to nothing most of the time. Say from what difference on counts: tolerance=0.1, or tolerance=0 for any "
             "(--tolerance on the command line)."
         )
@@ -195,4 +200,4 @@ def how_killed(forest: Forest, criterion: str, joint: bool | None, tolerance: fl
             f"The trees of this {forest.owner} do not make its answer alone: it starts from another model. Look at each "
             "tree by itself: joint=False."
         )
-    return joint, float(tolerance or 0.0) if numbers else 0.0  # labels are the same or not
+    return joint, float(tolerance or 0.0) if is_numeric else 0.0  # labels are the same or not

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..fronts.exploring import run
+from ..fronts.exploring import run_exploration
 from ..fronts.files import save
 from ..fronts.front import Front
-from ..morphisms.subject import Subject
+from ..morphisms.subject import SubjectUnderTest
 from ..outputs import Outputs
 from ..space.points import Batch
-from ..sut.base import Executor, Wanted, Wrapper
-from .keeping import Keep, kept
+from ..sut.base import Executor, ScoreRequest, Wrapper
+from .keeping import KeepOptions, keep_run
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class _Fuse(Wrapper):
         super().__init__(inner)
         self.rows, self._most = 0, most
 
-    def answer(self, batch: Batch, scores: Wanted) -> Outputs:
+    def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Answer, or blow."""
         if self.rows + len(batch) > self._most:
             raise _PowerCut
@@ -57,18 +57,21 @@ class _Fuse(Wrapper):
         return self.inner.answer(batch, scores)
 
 
-def cut_and_resumed(subject: Subject, seed: int, how: Mapping[str, Any]) -> Resumed:
+def cut_and_resumed(subject: SubjectUnderTest, seed: int, how: Mapping[str, Any]) -> Resumed:
     """Explore, explore again and cut that short half-way, go on with it, and compare."""
-    front = run(subject, np.random.default_rng(seed), progress=False, **how)
-    whole = front.calls + front.tally.health.asked_again
+    front = run_exploration(subject, np.random.default_rng(seed), progress=False, **how)
+    whole = front.calls + front.tally.health.repeated_rows
     first, second = _Fuse(subject.sut, whole / 2), _Fuse(subject.sut)
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         numbers: list[int] = []
 
         def explored(sut: _Fuse, resume: int | None = None) -> Front:
-            rng, keep = np.random.default_rng(seed), Keep(Path(folder) / "runs.sqlite", resume, {}, numbers.append)
-            with kept(keep, "demo", subject, {}, seed=seed, rng=rng, model=None) as session:
-                return run(replace(subject, sut=sut), rng, session=session, progress=False, **how)
+            rng, keep = (
+                np.random.default_rng(seed),
+                KeepOptions(Path(folder) / "runs.sqlite", resume, {}, numbers.append),
+            )
+            with keep_run(keep, "demo", subject, {}, seed=seed, rng=rng, model=None) as session:
+                return run_exploration(replace(subject, sut=sut), rng, session=session, progress=False, **how)
 
         try:
             explored(first)
@@ -76,6 +79,6 @@ def cut_and_resumed(subject: Subject, seed: int, how: Mapping[str, Any]) -> Resu
             again = explored(second, numbers[0])
         files = []
         for each in (front, again):
-            save(each, Path(folder) / "front.parquet", aside=False)
+            save(each, Path(folder) / "front.parquet", query_seeds=False)
             files.append((Path(folder) / "front.parquet").read_bytes())
     return Resumed(first.rows, second.rows, whole, files[0] == files[1])

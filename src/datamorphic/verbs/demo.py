@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import plural, short
-from ..adequacy.drawing import drawing_of
+from .._checks import format_short, pluralize
+from ..adequacy.drawing import draw_tree
 from ..adequacy.mutation import MutationScore
-from ..checkup.page import report_of
-from ..checkup.result import Result
+from ..checkup.page import build_page
+from ..checkup.result import AuditResult
 from ..data.sets import load
 from ..fronts.front import Front
 from ..morphisms.derived import derive
 from ..morphisms.law_report import LawReport
 from ..morphisms.laws import check_laws
-from ..morphisms.subject import Subject
-from ..reports.summary import Line, Report, Section, Table
-from ..runs.drive import Tally, drive
+from ..morphisms.subject import SubjectUnderTest
+from ..reports.summary import Line, Page, Section, Table
+from ..runs.drive import CallCounter, drive
 from ..space.paths import Path
 from ..space.space import Space
 from ..strategies.flow import ask
@@ -50,11 +50,11 @@ class Demo:
     sut: Executor
     rows: int
     accuracy: float
-    result: Result
+    result: AuditResult
     laws: LawReport
     path: Path
     walked: Outputs
-    cost: Tally
+    cost: CallCounter
     resumed: Resumed
     flip: pd.DataFrame
     planted: Planted
@@ -78,14 +78,16 @@ class Demo:
         """Return one change of the answer in words."""
         before, after = self.path.walk().frame.iloc[step], self.path.walk().frame.iloc[step + 1]
         moved = [name for name in self.space.names if before[name] != after[name]]
-        values = ", ".join(f"{name} from {short(before[name])} to {short(after[name])}" for name in moved[:3])
+        values = ", ".join(
+            f"{name} from {format_short(before[name])} to {format_short(after[name])}" for name in moved[:3]
+        )
         more = f" (and {len(moved) - 3} more)" if len(moved) > 3 else ""
         labels = self.walked.values
         return f"step {step + 1} changes {values}{more}: {labels[step]} becomes {labels[step + 1]}"
 
-    def report(self) -> Report:
+    def report(self) -> Page:
         """Return the page: what the check-up found, and a closer look."""
-        page = report_of(self.result)
+        page = build_page(self.result)
         return replace(
             page, title=TITLE, lead=f"{self.lead} {page.lead}", sections=[*page.sections, self.closer_look()]
         )
@@ -127,7 +129,7 @@ class Demo:
     def _flip_section(self) -> Section:
         case = self.flip.iloc[0]
         changes = case["change"].split(", ")  # no measurement has a comma in its name
-        more = f", and {plural(len(changes) - 3, 'smaller change')}" if len(changes) > 3 else ""
+        more = f", and {pluralize(len(changes) - 3, 'smaller change')}" if len(changes) > 3 else ""
         return Section(
             f"What would change the answer for one patient: from {case['answer']} to {case['becomes']}",
             "The smallest change that was found, and that the model confirms: "
@@ -147,7 +149,7 @@ class Demo:
         )
         told = "\n".join(f"• {self.told_change(step)}" for step in self.changes)
         return Section(
-            f"From a malignant to a benign tumour in {plural(len(self.path), 'small step')}: the answer changes "
+            f"From a malignant to a benign tumour in {pluralize(len(self.path), 'small step')}: the answer changes "
             f"{_times(len(self.changes))}",
             "Two patients from opposite classes; one is turned into the other feature by feature. Where the answer "
             f"changes, two nearly equal patients are told different things:\n{told}",
@@ -176,10 +178,10 @@ class Demo:
             f"{int(found.leaves.covered.sum())} of its {found.leaves.leaves} leaves. Then one decision at a time was "
             f"changed: {killed} such mutants answer differently to one of these patients at least; {found.proved} can be "
             "told from the tree by no patient there could be, which is proved; "
-            f"{plural(len(self.extra), 'made-up patient')} would tell all others. The report has the tree drawn.",
+            f"{pluralize(len(self.extra), 'made-up patient')} would tell all others. The report has the tree drawn.",
             "good" if killed + found.proved == len(found.counts) else "warn",
             Table(["what is changed", "why nobody notices"], rows),
-            drawing=drawing_of(found),
+            drawing=draw_tree(found),
         )
 
     def _planted_section(self) -> Section:
@@ -218,7 +220,7 @@ class Demo:
         same = "the same front, byte for byte" if found.same else "another front"
         return Section(
             f"A run that was cut short goes on: {same}",
-            f"The exploration was made a second time and cut short after {plural(found.before, 'row')}; resumed, it "
+            f"The exploration was made a second time and cut short after {pluralize(found.before, 'row')}; resumed, it "
             f"asked the model for the other {found.after:,}. Without the cut it asks for {found.whole:,}. Every run of "
             "the command line can be resumed: datamorphic runs list, datamorphic runs resume ID.",
             "good" if found.same and found.before + found.after == found.whole else "bad",
@@ -260,13 +262,13 @@ def run_demo(seed: int = 0) -> Demo:
     tests = cover(tree, unseen, criterion="DTMT", progress=False)
     assert isinstance(tests, MutationScore)
 
-    cost = Tally()
+    cost = CallCounter()
     asked = model.predict(inputs)
     start = inputs.iloc[int(np.argmax(asked == "malignant"))]
     target = inputs.iloc[int(np.argmax(asked == "benign"))]
     path = space.path(start, target)
     walked = drive(ask(path.walk(), scores=True, note="walking"), sut, tally=cost)
-    prepared = Subject(sut.name, sut, derive(space, sut), space.points(inputs))
+    prepared = SubjectUnderTest(sut.name, sut, derive(space, sut), space.points(inputs))
     unsure = int(np.argmin(np.abs(model.decision_function(unseen))))  # the one the model is least sure of
     front = result.front
     assert front is not None

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .._checks import generator, one_of, positive, whole_number
+from .._checks import to_generator, validate_choice, validate_integer, validate_positive
 from ..errors import ArgumentError
-from ..fronts.exploring import border_of, run
+from ..fronts.exploring import choose_border, run_exploration
 from ..fronts.front import Front
-from ..morphisms.subject import subject_of
-from ..runs.engine import engine_of
+from ..morphisms.subject import build_subject
+from ..runs.engine import make_engine
 from ..runs.interrupts import Interrupts
 from ..strategies.flow import Budget
-from ..strategies.refine import METHODS, UNLIMITED
-from .keeping import Keep, keep_front, kept, lasting_seed, named, try_again
+from ..strategies.refine import REFINEMENT_METHODS, UNLIMITED_HALVINGS
+from .keeping import KeepOptions, find_system_name, keep_front, keep_run, resolve_seed, retry_failures
 
 STRATEGIES = ("random_target", "directed_walk", "random_walk", "auto")
 
@@ -122,35 +122,37 @@ def explore(
     >>> bool((front.pairs["a_output"] != front.pairs["b_output"]).all())
     True
     """
-    one_of("strategy", "explore", strategy, STRATEGIES)
-    one_of("refine", "explore", refine, METHODS)
-    one_of("pool", "explore", pool, ("fixed", "growing"))
-    whole_number("walks", "explore", walks)
-    whole_number("walk_distance", "explore", walk_distance, low=1)
+    validate_choice("strategy", "explore", strategy, STRATEGIES)
+    validate_choice("refine", "explore", refine, REFINEMENT_METHODS)
+    validate_choice("pool", "explore", pool, ("fixed", "growing"))
+    validate_integer("walks", "explore", walks)
+    validate_integer("walk_distance", "explore", walk_distance, low=1)
     if delta is not None:
-        positive("delta", "explore", delta)
-    halvings = whole_number("steps", "explore", steps if steps is not None else UNLIMITED if delta else 20)
-    engine = engine_of(engine)
-    keep = store if isinstance(store, Keep) or store is None else Keep(store, resume)
+        validate_positive("delta", "explore", delta)
+    halvings = validate_integer(
+        "steps", "explore", steps if steps is not None else UNLIMITED_HALVINGS if delta else 20
+    )
+    engine = make_engine(engine)
+    keep = store if isinstance(store, KeepOptions) or store is None else KeepOptions(store, resume)
     if resume is not None and keep is None:
         raise ArgumentError(f"Run {resume} is in a store. Say in which: store=...")
     if keep is not None:
-        seed = lasting_seed(seed, keep)
+        seed = resolve_seed(seed, keep)
     if timeout is not None:
-        positive("timeout", "explore", timeout)
+        validate_positive("timeout", "explore", timeout)
     if batch is not None:
-        whole_number("batch", "explore", batch, 1)
+        validate_integer("batch", "explore", batch, 1)
     if strategy == "auto" and pool == "growing":
         raise ArgumentError("strategy='auto' mixes strategies over one pool, which cannot grow. Use pool='fixed'.")
-    rng = generator("seed", "explore", seed)
-    border = border_of(threshold, jump, labels)
-    wrapping = {"trust": trust, "scalar": scalar, "name": name}
-    subject = subject_of(model, data, target=target, space=space, seeds=seeds, rng=rng, **wrapping)
-    how: dict[str, Any] = {
+    rng = to_generator("seed", "explore", seed)
+    border = choose_border(threshold, jump, labels)
+    wrap_options = {"trust": trust, "scalar": scalar, "name": name}
+    subject = build_subject(model, data, target=target, space=space, seeds=seeds, rng=rng, **wrap_options)
+    options: dict[str, Any] = {
         "strategy": strategy, "walks": walks, "steps": halvings, "walk_distance": walk_distance, "delta": delta,
         "moves": None if moves is None else list(moves), "refine": refine, "pool": pool, "timeout": timeout, "batch": batch,
     }  # fmt: skip
-    rest: dict[str, Any] = {
+    run_options: dict[str, Any] = {
         "border": border,
         "progress": progress,
         "seed": seed,
@@ -158,21 +160,25 @@ def explore(
         "budget": budget,
     }
     if keep is None:
-        return run(subject, rng, **how, **rest)
+        return run_exploration(subject, rng, **options, **run_options)
     limits = {name: limit for name, limit in vars(Budget.parse(budget)).items() if limit is not None}
-    asked = {
-        **how, "budget": limits or None, "threshold": threshold, "jump": jump, "labels": labels, "target": target,
+    request = {
+        **options, "budget": limits or None, "threshold": threshold, "jump": jump, "labels": labels, "target": target,
         "seeds": len(subject.seeds),
     }  # fmt: skip
-    system = named(model, name, keep)
+    system = find_system_name(model, name, keep)
     with (
         Interrupts(),
-        kept(keep, "explore", subject, asked, seed=seed, rng=rng, model=model, engine=engine.name) as session,
+        keep_run(
+            keep, "explore", subject, request, seed=seed, rng=rng, model=model, engine=engine.name
+        ) as session,
     ):
-        tried = None
+        retest_counts = None
         if not session.resumed:
-            tried = try_again(session.store, system, subject, engine=engine, timeout=timeout, batch=batch)
-        front = run(subject, rng, **how, **rest, session=session)
+            retest_counts = retry_failures(
+                session.store, system, subject, engine=engine, timeout=timeout, batch=batch
+            )
+        front = run_exploration(subject, rng, **options, **run_options, session=session)
         keep_front(session, system, front)
-        front.tally.tried = tried
+        front.tally.retried_failures = retest_counts
         return front

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import did_you_mean, plural, reject, whole_number
+from .._checks import pluralize, reject, suggest_name, validate_integer
 from ..errors import ArgumentError, Interrupted
-from ..groups.base import Groups
-from ..groups.generators import make as make_generator
+from ..groups.base import GroupBatch
+from ..groups.generators import make_generator as make_generator
 from ..groups.selectors import make_selector
-from ..hunts.asking import Asked
+from ..hunts.asking import FunctionRunner
 from ..hunts.hunt import Hunt
-from ..hunts.hunting import Proposing, Trial, Turns, Violation, hunting
-from ..hunts.systems import asked_once, fitting, framed, hunted, space_of
+from ..hunts.hunting import HuntTrial, Proposer, RoundRobin, ViolatingGroup, run_trial
+from ..hunts.systems import drive_hunt, query_once, resolve_system, to_function_relation, validate_columns
 from ..relations.base import Relation
 from ..relations.numeric import FunctionRelation
 from ..runs.interrupts import Interrupts
@@ -97,164 +97,172 @@ def hunt(
     >>> dm.hunt(tanh, "tripling", budget=1000).found
     False
     """
-    whole_number("budget", "hunt", budget, 1)
-    whole_number("trials", "hunt", trials, 1)
-    whole_number("seed", "hunt", seed)
+    validate_integer("budget", "hunt", budget, 1)
+    validate_integer("trials", "hunt", trials, 1)
+    validate_integer("seed", "hunt", seed)
     if stop_after is not None:
-        whole_number("stop_after", "hunt", stop_after, 1)
+        validate_integer("stop_after", "hunt", stop_after, 1)
     if batch is not None:
-        whole_number("batch", "hunt", batch, 1)
+        validate_integer("batch", "hunt", batch, 1)
     is_system = isinstance(sut, Executor | str) or hasattr(sut, "predict") or space is not None or data is not None
     if not is_system:
-        for what, value in (("engine", engine), ("timeout", timeout), ("target", target)):
+        for option, value in (("engine", engine), ("timeout", timeout), ("target", target)):
             if value is not None:
                 raise ArgumentError(
-                    f"{what} is for systems whose inputs are those of a space; {_called(sut)} is a plain function, asked "
+                    f"{option} is for systems whose inputs are those of a space; {_get_name(sut)} is a plain function, asked "
                     "in this process. Give it a space (space=...), or wrap it: dm.wrap(function, space=..., timeout=...)."
                 )
-    executor, known_space = space_of(sut, data, space, target) if is_system else (None, None)
-    chosen = _relations(sut, relations, known_space, selector is not None)
+    executor, known_space = resolve_system(sut, data, space, target) if is_system else (None, None)
+    chosen_relations = _resolve_relations(sut, relations, known_space, selector is not None)
     if k is not None:
         options["k"] = k
     if generator is None:
         generator = (
-            "MD-ART" if known_space is not None and not all(each.affine for each in chosen) else "SFIDMT-ART"
+            "MD-ART"
+            if known_space is not None and not all(relation.affine for relation in chosen_relations)
+            else "SFIDMT-ART"
         )
-    proposing = _proposing(chosen, generator, selector, known_space is not None, options)
-    asked = Asked(sut, getattr(sut, "name", None)) if executor is None else None
-    began = time.perf_counter()
-    done: list[Trial] = []
-    kept: list[Violation] = []
+    proposer = _make_proposer(chosen_relations, generator, selector, known_space is not None, options)
+    runner = FunctionRunner(sut, getattr(sut, "name", None)) if executor is None else None
+    start_time = time.perf_counter()
+    trial_records: list[HuntTrial] = []
+    violations: list[ViolatingGroup] = []
     interrupted = False
-    name = asked.name if asked is not None else executor.name  # type: ignore[union-attr]
-    with Interrupts() as interrupts, Progress(f"hunting {name}", progress) as shown:
+    name = runner.name if runner is not None else executor.name  # type: ignore[union-attr]
+    with Interrupts() as interrupts, Progress(f"hunting {name}", progress) as display:
         for number in range(trials):
-            record = Trial()
-            before = 0 if asked is None else asked.calls
-            done.append(record)
-            turn = proposing.again(np.random.default_rng([seed, number]))
-            steps = hunting(turn, turn.relations, number, budget, stop_after, batch, kept, record)
+            record = HuntTrial()
+            calls_before = 0 if runner is None else runner.calls
+            trial_records.append(record)
+            trial_proposer = proposer.clone(np.random.default_rng([seed, number]))
+            steps = run_trial(
+                trial_proposer, trial_proposer.relations, number, budget, stop_after, batch, violations, record
+            )
             try:
                 if executor is not None and known_space is not None:
-                    _answer_with(turn, lambda parts: [asked_once(executor, known_space, each) for each in parts])
-                    record.calls = hunted(
+                    _set_answerer(
+                        trial_proposer, lambda parts: [query_once(executor, known_space, part) for part in parts]
+                    )
+                    record.calls = drive_hunt(
                         steps, executor, known_space, engine=engine, timeout=timeout, progress=False
                     )
                 else:
-                    assert asked is not None
-                    _answer_with(turn, lambda parts: [asked(each)[0] for each in parts])
-                    ask = next(steps)
+                    assert runner is not None
+                    _set_answerer(trial_proposer, lambda parts: [runner(part)[0] for part in parts])
+                    query = next(steps)
                     while True:
                         if interrupts.stopped:
                             raise Interrupted("interrupted")
-                        shown.show(
+                        display.show(
                             f"trial {number + 1:,} of {trials:,}, {record.groups:,} groups",
-                            (number + ask.done) / trials,
+                            (number + query.progress) / trials,
                         )
-                        ask = steps.send(asked(ask.inputs))
+                        query = steps.send(runner(query.inputs))
             except StopIteration:
                 pass
             except (Interrupted, KeyboardInterrupt):  # nothing found is lost
                 interrupted = True
                 break
             finally:
-                if asked is not None:
-                    record.calls = asked.calls - before
-            shown.show(f"trial {number + 1:,} of {trials:,}", (number + 1) / trials)
-    columns = tuple(known_space.names) if known_space is not None else _columns(sut, turn.relations[0])
-    found = Hunt(
-        name, proposing.name, turn.relations, done, kept, columns, budget, seed, time.perf_counter() - began,
-        0 if asked is None else asked.failed, interrupted=interrupted,
+                if runner is not None:
+                    record.calls = runner.calls - calls_before
+            display.show(f"trial {number + 1:,} of {trials:,}", (number + 1) / trials)
+    columns = (
+        tuple(known_space.names) if known_space is not None else _name_columns(sut, trial_proposer.relations[0])
+    )
+    result = Hunt(
+        name, proposer.name, trial_proposer.relations, trial_records, violations, columns, budget, seed, time.perf_counter() - start_time,
+        0 if runner is None else runner.failures, interrupted=interrupted,
     )  # fmt: skip
-    object.__setattr__(found, "notes", tuple(_notes(found, asked)))
-    return found
+    object.__setattr__(result, "notes", tuple(_build_notes(result, runner)))
+    return result
 
 
-def _called(sut: Any) -> str:
+def _get_name(sut: Any) -> str:
     return str(getattr(sut, "name", None) or getattr(sut, "__name__", None) or type(sut).__name__)
 
 
-def _answer_with(turn: Proposing, answer: Any) -> None:
+def _set_answerer(proposer: Proposer, answer: Any) -> None:
     """Say who answers to sources, where follow-ups depend on that."""
-    if isinstance(turn, Turns):
-        for each in turn.generators:
-            each.answered_by(answer)
+    if isinstance(proposer, RoundRobin):
+        for generator in proposer.generators:
+            generator.answer_with(answer)
 
 
-def _relations(sut: Any, given: Any, space: Any, selected: bool) -> list[FunctionRelation]:
+def _resolve_relations(sut: Any, relations: Any, space: Any, has_selector: bool) -> list[FunctionRelation]:
     """Return the relations by objects or names; those of a program on one source domain where a selector chooses."""
-    own: Mapping[str, FunctionRelation] = getattr(sut, "relations", None) or {}
-    shared = sut.shared() if selected and own and hasattr(sut, "shared") else {}
-    if given is None:
-        if not own:
+    own_relations: Mapping[str, FunctionRelation] = getattr(sut, "relations", None) or {}
+    shared_relations = sut.shared() if has_selector and own_relations and hasattr(sut, "shared") else {}
+    if relations is None:
+        if not own_relations:
             raise ArgumentError(
                 "Say which relations must hold: hunt(function, relation). Make one with dm.FunctionRelation, or take those "
                 "of a program of dm.programs."
             )
-        given = list(own)
-    several = given if isinstance(given, list | tuple | set | frozenset) else [given]
-    if isinstance(given, Mapping):
-        several = list(given.values())
-    chosen: list[FunctionRelation] = []
-    for each in several:
-        if isinstance(each, str):
-            if each not in own:
+        relations = list(own_relations)
+    items = relations if isinstance(relations, list | tuple | set | frozenset) else [relations]
+    if isinstance(relations, Mapping):
+        items = list(relations.values())
+    resolved_relations: list[FunctionRelation] = []
+    for item in items:
+        if isinstance(item, str):
+            if item not in own_relations:
                 raise ArgumentError(
-                    f"There is no relation {each!r} of {getattr(sut, 'name', 'this system')!r}. "
-                    + (did_you_mean(each, own) if own else "Give the relation itself.")
+                    f"There is no relation {item!r} of {getattr(sut, 'name', 'this system')!r}. "
+                    + (suggest_name(item, own_relations) if own_relations else "Give the relation itself.")
                 )
-            each = own[each]
-            each = shared.get(each.name, each)
-        if isinstance(each, type) and issubclass(each, Relation):
-            each = each()
-        if isinstance(each, Relation):
+            item = own_relations[item]
+            item = shared_relations.get(item.name, item)
+        if isinstance(item, type) and issubclass(item, Relation):
+            item = item()
+        if isinstance(item, Relation):
             if space is None:
                 raise ArgumentError(
-                    f"The relation {each.name!r} is about models, whose inputs are those of a space. "
+                    f"The relation {item.name!r} is about models, whose inputs are those of a space. "
                     "Say which: data= or space=."
                 )
-            each = framed(each, space)
-        if not isinstance(each, FunctionRelation):
-            reject("relations", "hunt", "relations, or names of those of a program", each)
-        chosen.append(each if space is None else fitting(each, space))
-    if not chosen:
-        reject("relations", "hunt", "at least one relation", given)
-    return chosen
+            item = to_function_relation(item, space)
+        if not isinstance(item, FunctionRelation):
+            reject("relations", "hunt", "relations, or names of those of a program", item)
+        resolved_relations.append(item if space is None else validate_columns(item, space))
+    if not resolved_relations:
+        reject("relations", "hunt", "at least one relation", relations)
+    return resolved_relations
 
 
-def _proposing(
+def _make_proposer(
     relations: Sequence[FunctionRelation], generator: Any, selector: Any, scaled: bool, options: dict[str, Any]
-) -> Proposing:
+) -> Proposer:
     if selector is not None:
-        depending = [relation.name for relation in relations if relation.uses_outputs]
-        if depending:
+        output_dependent = [relation.name for relation in relations if relation.uses_outputs]
+        if output_dependent:
             raise ArgumentError(
-                f"A selector compares candidates before they are executed, and follow-ups of {depending[0]!r} depend on "
+                f"A selector compares candidates before they are executed, and follow-ups of {output_dependent[0]!r} depend on "
                 "answers. Leave the selector out: relations then take turns."
             )
         return make_selector(selector, relations, **options)
-    return Turns([make_generator(generator, relation, scaled=scaled, **options) for relation in relations])
+    return RoundRobin([make_generator(generator, relation, scaled=scaled, **options) for relation in relations])
 
 
-def _columns(sut: Any, relation: FunctionRelation) -> tuple[str, ...]:
+def _name_columns(sut: Any, relation: FunctionRelation) -> tuple[str, ...]:
     width = relation.follow_domains()[0].dimension if relation.follow_ups else relation.domain[0].dimension
     return tuple("xyzuvw"[:width]) if width <= 6 else tuple(str(j) for j in range(width))
 
 
-def _notes(found: Hunt, asked: Asked | None) -> list[str]:
+def _build_notes(result: Hunt, runner: FunctionRunner | None) -> list[str]:
     notes = []
-    table = found.table
-    judged = int((table["holds"] + table["violated"]).sum())
-    if found.groups and not judged:
-        undefined, beside = int(table["undefined"].sum()), int(table["inapplicable"].sum())
+    table = result.table
+    judged_groups = int((table["holds"] + table["violated"]).sum())
+    if result.groups and not judged_groups:
+        undefined, inapplicable = int(table["undefined"].sum()), int(table["inapplicable"].sum())
         notes.append(
-            f"No group could be judged: {plural(undefined, 'group')} without an answer that is a number, {beside:,} to "
+            f"No group could be judged: {pluralize(undefined, 'group')} without an answer that is a number, {inapplicable:,} to "
             "which the relation does not apply or whose follow-ups leave their declared domain."
         )
-    if asked is not None and asked.failed:
-        why = max(asked.messages, key=lambda text: asked.messages[text])
-        notes.append(f"{plural(asked.failed, 'input')} had no answer. Most often: {why}")
-    if found.interrupted:
+    if runner is not None and runner.failures:
+        message = max(runner.messages, key=lambda text: runner.messages[text])
+        notes.append(f"{pluralize(runner.failures, 'input')} had no answer. Most often: {message}")
+    if result.interrupted:
         notes.append("It was interrupted: what was found until then is here.")
     return notes
 
@@ -267,7 +275,7 @@ def generate(
     *,
     k: int | None = None,
     **options: Any,
-) -> Groups:
+) -> GroupBatch:
     """Make groups of a relation, without executing anything.
 
     Parameters
@@ -299,13 +307,13 @@ def generate(
     >>> groups.sources.shape, groups.follow_ups.shape
     ((100, 1), (100, 1))
     """
-    whole_number("n", "generate", n, 1)
-    whole_number("seed", "generate", seed)
+    validate_integer("n", "generate", n, 1)
+    validate_integer("seed", "generate", seed)
     if k is not None:
         options["k"] = k
-    made = make_generator(generator, relation, seed=seed, **options)
-    if isinstance(made.relation, FunctionRelation) and made.relation.uses_outputs:
+    group_generator = make_generator(generator, relation, seed=seed, **options)
+    if isinstance(group_generator.relation, FunctionRelation) and group_generator.relation.uses_outputs:
         raise ArgumentError(
-            f"Follow-ups of the relation {made.relation.name!r} depend on answers, and here nobody answers. Use dm.hunt."
+            f"Follow-ups of the relation {group_generator.relation.name!r} depend on answers, and here nobody answers. Use dm.hunt."
         )
-    return made.propose(n)
+    return group_generator.propose(n)

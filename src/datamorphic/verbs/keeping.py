@@ -16,10 +16,10 @@ from .._checks import reject
 from ..errors import DataError, Interrupted, UsageError
 from ..fronts.files import save
 from ..fronts.front import Front
-from ..morphisms.subject import Subject
+from ..morphisms.subject import SubjectUnderTest
 from ..morphisms.system import TestSystem
 from ..outputs import Status
-from ..runs.drive import MOST_INCIDENTS, Tally, drive
+from ..runs.drive import MAX_INCIDENT_ROWS, CallCounter, drive
 from ..space.describe import value_from_json, value_to_json
 from ..space.points import Points
 from ..strategies.flow import ask
@@ -28,12 +28,12 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
     from ..runs.session import Session
     from ..runs.store import Store
 
-FRONT = "front.parquet"  # what an exploration found, among the files of its run
-ANSWERS = "answers"  # the first promise of every system: an answer to every case
+FRONT_FILE = "front.parquet"  # what an exploration found, among the files of its run
+ANSWERS_RELATION = "answers"  # the first promise of every system: an answer to every case
 
 
 @dataclass(frozen=True)
-class Keep:
+class KeepOptions:
     """Where a run is to be kept.
 
     Attributes
@@ -50,14 +50,14 @@ class Keep:
 
     store: str | os.PathLike[str] | Store
     resume: int | None = None
-    words: Mapping[str, Any] = field(default_factory=dict)
-    begun: Callable[[int], None] = lambda run: None
+    request: Mapping[str, Any] = field(default_factory=dict)
+    on_begin: Callable[[int], None] = lambda run: None
 
 
-def lasting_seed(seed: Any, keep: Keep) -> int:
+def resolve_seed(seed: Any, keep: KeepOptions) -> int:
     """Return a seed that can be kept and given again; a run that goes on has the one it began with."""
     if seed is None and keep.resume is not None:
-        with opened(keep) as store:
+        with open_store(keep) as store:
             seed = store.run(keep.resume).seed
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
@@ -67,10 +67,10 @@ def lasting_seed(seed: Any, keep: Keep) -> int:
 
 
 @contextmanager
-def kept(
-    keep: Keep,
+def keep_run(
+    keep: KeepOptions,
     verb: str,
-    subject: Subject,
+    subject: SubjectUnderTest,
     parameters: Mapping[str, Any],
     *,
     seed: Any,
@@ -81,18 +81,18 @@ def kept(
     """Keep a run while it goes on."""
     from ..runs.session import Session
 
-    with opened(keep) as store:
+    with open_store(keep) as store:
         session = Session(
-            store, keep.resume, verb, subject.name, {**parameters, **keep.words},
+            store, keep.resume, verb, subject.name, {**parameters, **keep.request},
             seed=seed, rng=rng, model=model, seeds=subject.seeds, engine=engine,
         )  # fmt: skip
-        keep.begun(session.run)
+        keep.on_begin(session.run)
         with session:
             yield session
 
 
 @contextmanager
-def opened(keep: Keep) -> Iterator[Store]:
+def open_store(keep: KeepOptions) -> Iterator[Store]:
     """Open a store, unless it is open already: then it is its owner's to close."""
     from ..runs.store import Store
 
@@ -103,11 +103,11 @@ def opened(keep: Keep) -> Iterator[Store]:
             yield store
 
 
-def named(model: Any, name: str | None, keep: Keep) -> str:
+def find_system_name(model: Any, name: str | None, keep: KeepOptions) -> str:
     """Return the name under which failures of a system are kept: as it was asked for, its own, or that of its code."""
-    words = keep.words.get("words", {})
-    if asked := words.get("model") or words.get("subject") or name:
-        return str(asked)
+    request = keep.request.get("words", {})
+    if requested_name := request.get("model") or request.get("subject") or name:
+        return str(requested_name)
     if isinstance(model, str | os.PathLike):
         return os.path.abspath(model)
     if isinstance(model, TestSystem):
@@ -116,7 +116,7 @@ def named(model: Any, name: str | None, keep: Keep) -> str:
     return f"{code.__module__}.{code.__qualname__}"
 
 
-def try_again(store: Store, name: str, subject: Subject, **driving: Any) -> tuple[int, int] | None:
+def retry_failures(store: Store, name: str, subject: SubjectUnderTest, **driving: Any) -> tuple[int, int] | None:
     """Ask the cases that the system failed on in earlier runs; forget those that it answers now.
 
     Return how many fail still, and how many do no longer; None where none are known.
@@ -124,60 +124,60 @@ def try_again(store: Store, name: str, subject: Subject, **driving: Any) -> tupl
     from ..runs import failures
 
     space = subject.system.known_space()
-    known, rows = [], []
-    for failure in failures.recall(store, name, ANSWERS, MOST_INCIDENTS):
+    known_failures, rows = [], []
+    for failure in failures.recall(store, name, ANSWERS_RELATION, MAX_INCIDENT_ROWS):
         if failure.case.keys() != set(space.names):
             continue  # a case of another model of this name
         try:
             rows.append(space.points({name: value_from_json(value) for name, value in failure.case.items()}))
-            known.append(failure)
+            known_failures.append(failure)
         except (UsageError, ValueError, TypeError):
             continue
-    if not known:
+    if not known_failures:
         return None
-    tally = Tally()
+    tally = CallCounter()
     try:
         outputs = drive(
             ask(Points.concat(rows)), subject.sut, tally=tally, progress=False, recheck=0, alive=True, **driving
         )
     except Interrupted:
         return None  # the run that follows will notice
-    answered = np.isin(outputs.status, (Status.OK, Status.NEW_LABEL))
-    forgotten = [failure.id for failure, ok in zip(known, answered, strict=True) if ok]
-    failures.forget(store, forgotten)
-    failures.remember(store, name, ANSWERS, _cases(tally))
-    return len(known) - len(forgotten), len(forgotten)
+    is_answered = np.isin(outputs.status, (Status.OK, Status.NEW_LABEL))
+    fixed_ids = [failure.id for failure, ok in zip(known_failures, is_answered, strict=True) if ok]
+    failures.forget(store, fixed_ids)
+    failures.remember(store, name, ANSWERS_RELATION, _list_failed_cases(tally))
+    return len(known_failures) - len(fixed_ids), len(fixed_ids)
 
 
 def keep_front(session: Session, name: str, front: Front) -> None:
     """Enter what an exploration found, and the cases without an answer."""
     from ..runs import failures
 
-    def write(path: Path) -> int:
-        save(front, path, aside=False)
+    def write_front(path: Path) -> int:
+        save(front, path, query_seeds=False)
         return len(front)
 
-    counts = front.tally.health.failed
-    failed = sum(count for status, count in counts.items() if status != Status.NEW_LABEL)
-    unstable = len(front.tally.health.unstable)
+    counts = front.tally.health.status_counts
+    failed_rows = sum(count for status, count in counts.items() if status != Status.NEW_LABEL)
+    unstable_count = len(front.tally.health.unstable_cases)
     verdicts = [
-        _verdict(ANSWERS, "the system answers every case", failed),
-        _verdict("repeats", "the system gives the same answer when it is asked again", unstable),
+        _build_verdict(ANSWERS_RELATION, "the system answers every case", failed_rows),
+        _build_verdict("repeats", "the system gives the same answer when it is asked again", unstable_count),
     ]
-    failures.remember(session.store, name, ANSWERS, _cases(front.tally), session.run)
-    ending: dict[str, Any] = {
+    failures.remember(session.store, name, ANSWERS_RELATION, _list_failed_cases(front.tally), session.run)
+    end_values: dict[str, Any] = {
         "interrupted": front.tally.interrupted,
-        "summary": summary(front),
+        "summary": summarize_front(front),
         "verdicts": verdicts,
     }
-    unkept = session.journal.unkept if session.journal is not None else ""
+    stop_reason = session.journal.stop_reason if session.journal is not None else ""
     try:
-        session.finish(**ending, artifacts={FRONT: write}, message=unkept)
+        session.finish(**end_values, artifacts={FRONT_FILE: write_front}, message=stop_reason)
     except (DataError, UnicodeError) as error:  # labels that no file can hold: what can be kept is
-        session.finish(**ending, artifacts={}, message=f"The front is not kept: {error}")
+        session.finish(**end_values, artifacts={}, message=f"The front is not kept: {error}")
 
 
-def summary(front: Front) -> dict[str, Any]:
+def summarize_front(front: Front) -> dict[str, Any]:
     """Return what was found and what it cost, in figures."""
     return {
         "strategy": front.strategy,
@@ -196,17 +196,22 @@ def summary(front: Front) -> dict[str, Any]:
     }
 
 
-def _verdict(relation: str, says: str, violated: int) -> dict[str, Any]:
-    return {"relation": relation, "says": says, "verdict": "VIOLATED" if violated else "HOLDS", "cases": violated}
+def _build_verdict(relation: str, statement: str, violation_count: int) -> dict[str, Any]:
+    return {
+        "relation": relation,
+        "says": statement,
+        "verdict": "VIOLATED" if violation_count else "HOLDS",
+        "cases": violation_count,
+    }
 
 
-def _cases(tally: Tally) -> list[dict[str, Any]]:
+def _list_failed_cases(tally: CallCounter) -> list[dict[str, Any]]:
     """Return the cases without an answer as readable rows."""
     import pandas as pd
 
     frame = tally.incidents
     inputs = frame.iloc[:, :-2].to_dict("records")  # status and message come last
-    found = []
+    cases = []
     for row, status, message in zip(inputs, frame.iloc[:, -2], frame.iloc[:, -1], strict=True):
         if status == Status.NEW_LABEL.name:
             continue  # an answer, if one that nobody expected
@@ -214,5 +219,5 @@ def _cases(tally: Tally) -> list[dict[str, Any]]:
             case = {str(name): None if value is pd.NA else value_to_json(value) for name, value in row.items()}
         except DataError:
             continue  # values that no file can hold
-        found.append({"case": case, "verdict": status, "message": message})
-    return found
+        cases.append({"case": case, "verdict": status, "message": message})
+    return cases

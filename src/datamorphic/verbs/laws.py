@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import whole_number
+from .._checks import validate_integer
 from ..errors import DataError
-from ..morphisms.derived import as_test_system
+from ..morphisms.derived import to_test_system
 from ..morphisms.law_report import LawReport
 from ..morphisms.laws import LAWS, check_laws
 from ..morphisms.system import TestSystem
@@ -23,8 +23,10 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
     from ..runs.session import Session
     from ..runs.store import Store
 
-MOST = 20  # counter-examples of a law that are remembered: all of them are tried the next time
-Known = dict[str, list[tuple["Failure", Codes]]]  # by law, each as the store and as the space has it
+MAX_REMEMBERED_PER_LAW = 20  # counter-examples of a law that are remembered: all of them are tried the next time
+KnownCounterexamples = dict[
+    str, list[tuple["Failure", Codes]]
+]  # by law, each as the store and as the space has it
 
 
 def laws(
@@ -57,35 +59,37 @@ def laws(
     >>> dm.laws(dm.subjects["Box 1"], examples=50).holds
     True
     """
-    how: dict[str, Any] = {
-        "examples": whole_number("examples", "laws", examples, 1),
-        "seed": whole_number("seed", "laws", seed),
+    options: dict[str, Any] = {
+        "examples": validate_integer("examples", "laws", examples, 1),
+        "seed": validate_integer("seed", "laws", seed),
     }
-    system = as_test_system(test_system)
-    with Progress(system.name, progress) as shown:
+    system = to_test_system(test_system)
+    with Progress(system.name, progress) as display:
         if store is None:
-            return check_laws(system, **how, show=shown.show)
-        return _kept(store, test_system, system, how, shown)
+            return check_laws(system, **options, show_progress=display.show)
+        return _check_and_keep(store, test_system, system, options, display)
 
 
-def _kept(keep: Any, source: Any, system: TestSystem, how: dict[str, Any], shown: Progress) -> LawReport:
+def _check_and_keep(
+    keep: Any, source: Any, system: TestSystem, options: dict[str, Any], display: Progress
+) -> LawReport:
     """Check the laws, what broke them before first, and keep what came out."""
     from ..runs.session import Session
-    from .keeping import Keep, opened
+    from .keeping import KeepOptions, open_store
 
-    keep = keep if isinstance(keep, Keep) else Keep(keep)
+    keep = keep if isinstance(keep, KeepOptions) else KeepOptions(keep)
     space = system.known_space()
-    about: dict[str, Any] = {"model": source, "seeds": Points(space, np.empty((0, len(space))))}
-    parameters = {"examples": how["examples"], **keep.words}
+    session_inputs: dict[str, Any] = {"model": source, "seeds": Points(space, np.empty((0, len(space))))}
+    parameters = {"examples": options["examples"], **keep.words}
     with (
-        opened(keep) as store,
-        Session(store, None, "laws", system.name, parameters, seed=how["seed"], **about) as session,
+        open_store(keep) as store,
+        Session(store, None, "laws", system.name, parameters, seed=options["seed"], **session_inputs) as session,
     ):
         keep.begun(session.run)
-        known = _recalled(store, system.name, space)
-        triples = {law: [triple for _, triple in each] for law, each in known.items()}
-        report = check_laws(system, **how, known=triples, show=shown.show)
-        unkept = _remembered(session, report, known, space)
+        known = _recall_counterexamples(store, system.name, space)
+        triples = {law: [triple for _, triple in entries] for law, entries in known.items()}
+        report = check_laws(system, **options, known_triples=triples, show_progress=display.show)
+        message = _remember_counterexamples(session, report, known, space)
         session.finish(
             summary={
                 "laws": len(report.results),
@@ -104,7 +108,7 @@ def _kept(keep: Any, source: Any, system: TestSystem, how: dict[str, Any], shown
                 for result in report.results
             ],
             artifacts={},
-            message=unkept,
+            message=message,
         )
         return report
 
@@ -112,7 +116,7 @@ def _kept(keep: Any, source: Any, system: TestSystem, how: dict[str, Any], shown
 # -- counter-examples in the store -----------------------------------------------------------------------------
 
 
-def _recalled(store: Store, system: str, space: Space) -> Known:
+def _recall_counterexamples(store: Store, system: str, space: Space) -> KnownCounterexamples:
     """Return the counter-examples of earlier checks, those seen last first."""
     from ..runs import failures
 
@@ -120,46 +124,50 @@ def _recalled(store: Store, system: str, space: Space) -> Known:
         law.name: [
             (failure, triple)
             for failure in failures.recall(store, system, law.name, limit=1000)
-            if (triple := _triple(space, failure.case)) is not None
+            if (triple := _to_triple(space, failure.case)) is not None
         ]
         for law in LAWS
     }
 
 
-def _remembered(session: Session, report: LawReport, known: Known, space: Space) -> str:
+def _remember_counterexamples(
+    session: Session, report: LawReport, known: KnownCounterexamples, space: Space
+) -> str:
     """Forget what breaks no law any more, remember what does, and say what cannot be remembered."""
     from ..runs import failures
 
-    unkept = ""
+    message = ""
     for result in report.results:
-        tried = list(zip(known[result.law], result.first, strict=False))  # none, where the law was not checked
-        failures.forget(session.store, [failure.id for (failure, _), breaks in tried if not breaks])
+        outcomes = list(zip(known[result.law], result.first, strict=False))  # none, where the law was not checked
+        failures.forget(session.store, [failure.id for (failure, _), breaks in outcomes if not breaks])
         cases = [
             {"case": failure.case, "verdict": "BROKEN", "message": failure.message}
-            for (failure, _), breaks in tried
+            for (failure, _), breaks in outcomes
             if breaks
         ]
         if result.again is not None:
             try:
-                found = {"case": _case(space, result.again), "verdict": "BROKEN", "message": result.words}
+                entry = {"case": _to_case(space, result.again), "verdict": "BROKEN", "message": result.words}
             except DataError as error:
-                unkept = f"What breaks the law of {result.law} cannot be tried first the next time: {error}"
+                message = f"What breaks the law of {result.law} cannot be tried first the next time: {error}"
             else:
-                if len(cases) < MOST or any(each["case"] == found["case"] for each in cases):
-                    cases.append(found)
+                if len(cases) < MAX_REMEMBERED_PER_LAW or any(case["case"] == entry["case"] for case in cases):
+                    cases.append(entry)
         failures.remember(session.store, report.system, result.law, cases, session.run)
-    return unkept
+    return message
 
 
-def _case(space: Space, triple: Codes) -> dict[str, Any]:
+def _to_case(space: Space, triple: Codes) -> dict[str, Any]:
     """Return a triple as JSON has it. Not by way of a frame: a dtype such as float32 would change the numbers."""
     return {
-        point: {feature.name: _value(feature, code) for feature, code in zip(space.features, codes, strict=True)}
+        point: {
+            feature.name: _to_value(feature, code) for feature, code in zip(space.features, codes, strict=True)
+        }
         for point, codes in zip("xyz", triple.tolist(), strict=True)
     }
 
 
-def _value(feature: Feature, code: float) -> Any:
+def _to_value(feature: Feature, code: float) -> Any:
     if np.isnan(code):
         return None
     if isinstance(feature, Categorical):
@@ -167,7 +175,7 @@ def _value(feature: Feature, code: float) -> Any:
     return int(code) if feature.kind == "integer" else code
 
 
-def _triple(space: Space, case: Any) -> Codes | None:
+def _to_triple(space: Space, case: Any) -> Codes | None:
     """Return the codes of a triple; None if it is none of this space, but of one that the name once stood for."""
     try:
         if set(case) != set("xyz") or any(set(case[point]) != set(space.names) for point in "xyz"):

@@ -6,25 +6,25 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .._checks import did_you_mean, plural, positive, reject, whole_number
+from .._checks import pluralize, reject, suggest_name, validate_integer, validate_positive
 from ..errors import ArgumentError, SystemFailed
-from ..mutants.forge import mutants_of, read_program
-from ..relations.drawing import ROWS, parts_of, random_training
-from ..relations.examining import Inputs
+from ..mutants.forge import make_mutants, read_program
+from ..relations.drawing import MAX_TRAINING_ROWS, draw_random_training, make_data_sampler
+from ..relations.examining import TrainingSource
 from ..relations.further import LEARNER_RELATIONS
 from ..relations.learners import LearnerRelation
-from ..runs.jobs import Done, run_jobs
+from ..runs.jobs import JobSuccess, run_jobs
 from ..runs.progress import Progress
-from ..verdicts.killing import Plan, study_mutant, study_original
-from ..verdicts.mutation import Mutation, tried_of
-from ..verdicts.rival import Rules
-from .check import known_like
+from ..verdicts.killing import MutationPlan, study_mutant, study_original
+from ..verdicts.mutation import Mutation, classify_mutant
+from ..verdicts.rival import CrossValidationRules
+from .check import validate_like
 
-LONGER = 4.0  # a mutant may take so much longer than the original ...
-LEAST = 10.0  # ... and so many seconds at least
-PATIENCE = 600.0  # seconds for the original
-MEMORY = 1 << 30  # bytes that a mutant may add
-CASES = 20  # of one training set, where parts of real data are learnt
+TIMEOUT_FACTOR = 4.0  # a mutant may take so much longer than the original ...
+MIN_TIMEOUT_SECONDS = 10.0  # ... and so many seconds at least
+ORIGINAL_TIMEOUT_SECONDS = 600.0  # seconds for the original
+DEFAULT_MEMORY_BYTES = 1 << 30  # bytes that a mutant may add
+CASES_PER_TRAINING_SET = 20  # of one training set, where parts of real data are learnt
 
 
 def mutate(
@@ -40,11 +40,11 @@ def mutate(
     target: str | None = None,
     inputs: int = 300,
     compared: int = 1000,
-    rows: int = ROWS,
+    rows: int = MAX_TRAINING_ROWS,
     rival: int | None = None,
     workers: int = 1,
     timeout: float | None = None,
-    memory: int = MEMORY,
+    memory: int = DEFAULT_MEMORY_BYTES,
     fresh: bool = False,
     progress: bool | None = None,
 ) -> Mutation:
@@ -106,78 +106,94 @@ def mutate(
     """
     began = time.monotonic()
     for name, value in {"inputs": inputs, "compared": compared, "rows": rows, "workers": workers}.items():
-        whole_number(name, "mutate", value, 1)
-    whole_number("memory", "mutate", memory, 1)
+        validate_integer(name, "mutate", value, 1)
+    validate_integer("memory", "mutate", memory, 1)
     if timeout is not None:
-        positive("timeout", "mutate", timeout)
+        validate_positive("timeout", "mutate", timeout)
     if like is not None:
-        known_like("mutate", like)
-    text = read_program(program)
-    made = mutants_of(text.text, operators, limit=limit, seed=seed, name=text.name)
-    if not made:
-        raise ArgumentError(f"There is nothing in {text.name} that these operators could change: {operators!r}.")
-    random = isinstance(data, str) and data == "random"
-    if isinstance(data, str) and not random:
+        validate_like("mutate", like)
+    module_source = read_program(program)
+    mutants = make_mutants(module_source.text, operators, limit=limit, seed=seed, name=module_source.name)
+    if not mutants:
+        raise ArgumentError(
+            f"There is nothing in {module_source.name} that these operators could change: {operators!r}."
+        )
+    is_random = isinstance(data, str) and data == "random"
+    if isinstance(data, str) and not is_random:
         raise ArgumentError(f"The data are a frame, or 'random'. Got {data!r}.")
-    source = Inputs(
-        _draw(data, target, rows, random), inputs, 1 if random else CASES, whole_number("seed", "mutate", seed)
+    training_source = TrainingSource(
+        _make_sampler(data, target, rows, is_random),
+        inputs,
+        1 if is_random else CASES_PER_TRAINING_SET,
+        validate_integer("seed", "mutate", seed),
     )
-    rules = None if rival is None else Rules(whole_number("rival", "mutate", rival, 1), seed)
-    plan = Plan(text, source, _relations(relations), learners, like, compared, rules)
-    with Progress(text.name, progress) as shown:
-        shown.show("the original", 0.0)
+    rules = None if rival is None else CrossValidationRules(validate_integer("rival", "mutate", rival, 1), seed)
+    plan = MutationPlan(
+        module_source, training_source, _select_relations(relations), learners, like, compared, rules
+    )
+    with Progress(module_source.name, progress) as display:
+        display.show("the original", 0.0)
         start = time.monotonic()
-        (own,) = run_jobs(study_original, [plan], seconds=max(PATIENCE, timeout or 0.0), output="nothing")
-        if not isinstance(own, Done):
-            raise SystemFailed(f"{text.name} itself cannot be tested: {getattr(own, 'message', own.state)}.")
-        original = own.value
+        (original_job,) = run_jobs(
+            study_original, [plan], seconds=max(ORIGINAL_TIMEOUT_SECONDS, timeout or 0.0), output="nothing"
+        )
+        if not isinstance(original_job, JobSuccess):
+            raise SystemFailed(
+                f"{module_source.name} itself cannot be tested: {getattr(original_job, 'message', original_job.state)}."
+            )
+        original = original_job.value
         if not any(original.relations.values()):
             raise ArgumentError(
-                f"Nobody has said what the learners of {text.name} must keep. Say whose algorithm they implement "
+                f"Nobody has said what the learners of {module_source.name} must keep. Say whose algorithm they implement "
                 "(like=, or an attribute `like`), or name the relations that must hold."
             )
-        longest = timeout or max(LEAST, LONGER * (time.monotonic() - start))
-        to_try = [mutant for mutant in made if not mutant.same_as]
+        max_seconds = timeout or max(MIN_TIMEOUT_SECONDS, TIMEOUT_FACTOR * (time.monotonic() - start))
+        mutants_to_run = [mutant for mutant in mutants if not mutant.same_as]
         done = 0
 
         def note(number: int, outcome: Any) -> None:
             nonlocal done
             done += 1
-            shown.show(f"{done:,} of {plural(len(to_try), 'mutant')}", done / len(to_try))
+            display.show(f"{done:,} of {pluralize(len(mutants_to_run), 'mutant')}", done / len(mutants_to_run))
 
         outcomes = run_jobs(
-            study_mutant, ((plan, original, mutant.source) for mutant in to_try), workers=workers, seconds=longest,
+            study_mutant, ((plan, original, mutant.source) for mutant in mutants_to_run), workers=workers, seconds=max_seconds,
             memory=memory, output="nothing", fresh=fresh, progress=note,
         )  # fmt: skip
-    by_id = dict(zip((mutant.id for mutant in to_try), outcomes, strict=True))
-    tried = [tried_of(mutant, by_id.get(mutant.id), original) for mutant in made]
-    return Mutation(text.name, tried, original, inputs, compared, rules, seed, time.monotonic() - began)
+    by_id = dict(zip((mutant.id for mutant in mutants_to_run), outcomes, strict=True))
+    results = [classify_mutant(mutant, by_id.get(mutant.id), original) for mutant in mutants]
+    return Mutation(module_source.name, results, original, inputs, compared, rules, seed, time.monotonic() - began)
 
 
-def _draw(data: Any, target: str | None, rows: int, random: bool) -> Any:
+def _make_sampler(data: Any, target: str | None, rows: int, is_random: bool) -> Any:
     from functools import partial
 
-    return partial(random_training, most=rows) if random else parts_of(data, target, rows)
+    return partial(draw_random_training, max_rows=rows) if is_random else make_data_sampler(data, target, rows)
 
 
-def _relations(given: Any) -> list[LearnerRelation] | None:
+def _select_relations(relations: Any) -> list[LearnerRelation] | None:
     """Return the relations that were asked for; None for those that must hold."""
-    if isinstance(given, str) and given == "auto":
+    if isinstance(relations, str) and relations == "auto":
         return None
-    several = given if isinstance(given, list | tuple | set | frozenset) else [given]
-    found = []
-    for each in several:
-        if isinstance(each, str):
-            if each not in LEARNER_RELATIONS:
-                raise ArgumentError(f"There is no relation {each!r}. {did_you_mean(each, LEARNER_RELATIONS)}")
-            each = LEARNER_RELATIONS[each]
-        elif isinstance(each, type) and issubclass(each, LearnerRelation):
-            each = each()
-        if not isinstance(each, LearnerRelation):
+    candidates = relations if isinstance(relations, list | tuple | set | frozenset) else [relations]
+    learner_relations = []
+    for relation in candidates:
+        if isinstance(relation, str):
+            if relation not in LEARNER_RELATIONS:
+                raise ArgumentError(
+                    f"There is no relation {relation!r}. {suggest_name(relation, LEARNER_RELATIONS)}"
+                )
+            relation = LEARNER_RELATIONS[relation]
+        elif isinstance(relation, type) and issubclass(relation, LearnerRelation):
+            relation = relation()
+        if not isinstance(relation, LearnerRelation):
             reject(
-                "relations", "mutate", "'auto', a relation of learners, the name of one, or several of these", each
+                "relations",
+                "mutate",
+                "'auto', a relation of learners, the name of one, or several of these",
+                relation,
             )
-        found.append(each)
-    if not found:
-        reject("relations", "mutate", "at least one relation", given)
-    return found
+        learner_relations.append(relation)
+    if not learner_relations:
+        reject("relations", "mutate", "at least one relation", relations)
+    return learner_relations

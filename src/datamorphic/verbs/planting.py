@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..data import knn
-from ..mutants.forge import Mutant, module_of, mutants_of, read_program
-from ..verdicts.report import Report
+from ..mutants.forge import SourceMutant, load_module, make_mutants, read_program
+from ..verdicts.report import CheckReport
 from .check import check
 
 RELATIONS = ("MR-0", "MR-1.2", "MR-2.1", "MR-3.1", "MR-3.2", "MR-4.2", "sample order")
@@ -16,8 +16,8 @@ RELATIONS = ("MR-0", "MR-1.2", "MR-2.1", "MR-3.1", "MR-3.2", "MR-4.2", "sample o
 class Planted:
     """What was changed in the learner, and what the relations said."""
 
-    mutant: Mutant
-    report: Report
+    mutant: SourceMutant
+    report: CheckReport
 
     @property
     def found(self) -> list[str]:
@@ -28,9 +28,9 @@ class Planted:
 def planted_and_found(seed: int) -> Planted:
     """Let a nearest-neighbour learner forget to add up its distances, and check what it then promises."""
     program = read_program(knn)
-    faults = mutants_of(program.text, ["ASR"], name=program.name)
+    faults = make_mutants(program.text, ["ASR"], name=program.name)
     mutant = next(
         each for each in faults if each.function == "squared_distance" and each.after.startswith("total = ")
     )
-    with module_of(mutant.source, program.name, program.package) as module:
+    with load_module(mutant.source, program.name, program.package) as module:
         return Planted(mutant, check(module.KNN(3), "random", RELATIONS, inputs=60, seed=seed, progress=False))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..data.programs import programs
-from ..groups.measures import Estimate, estimate, f_ratio
+from ..groups.measures import IntervalEstimate, estimate, f_ratio
 from ..hunts.hunt import Hunt
 from .hunt import hunt
 
@@ -21,7 +21,7 @@ class Race:
     change: str
     hunts: dict[str, Hunt]
 
-    def mean(self, generator: str) -> Estimate:
+    def mean(self, generator: str) -> IntervalEstimate:
         """Return the groups a generator needs, with an interval."""
         return estimate(self.hunts[generator].f_measures)
 

@@ -7,24 +7,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..checkup.result import Result
+from ..checkup.result import AuditResult
 from ..errors import ArgumentError, StoreError
 from ..fronts.difference import Difference
 from ..fronts.front import Front
 from ..runs.run import Run
 from ..runs.store import Store
-from .checkups import RESULT
-from .keeping import FRONT
+from .checkups import RESULT_FILE
+from .keeping import FRONT_FILE
 
 
-def front_of_run(store: Store, run: int) -> Front:
+def load_front(store: Store, run: int) -> Front:
     """Return the front that a run found."""
-    with store.fetch(run, FRONT) as path:
+    with store.fetch(run, FRONT_FILE) as path:
         return Front.load(path)
 
 
 @dataclass(frozen=True)
-class RunsCompared:
+class RunComparison:
     """Two runs side by side.
 
     Attributes
@@ -41,49 +41,54 @@ class RunsCompared:
 
     first: Run
     second: Run
-    changed: dict[str, tuple[Any, Any]]
+    changes: dict[str, tuple[Any, Any]]
     difference: Difference | None = None
-    why_not: str = ""
+    reason: str = ""
 
 
-def compare(store: Store, first: int, second: int) -> RunsCompared:
+def compare_runs(store: Store, first: int, second: int) -> RunComparison:
     """Compare how two explorations were made and what they found."""
-    one, two = store.run(first), store.run(second)
-    changed: dict[str, tuple[Any, Any]] = {}
-    for what in ("verb", "system", "seed", "model_hash", "data_hash"):
-        changed[what] = getattr(one, what), getattr(two, what)
-    for what in ("parameters", "versions", "environment"):
-        before, after = _flat(getattr(one, what)), _flat(getattr(two, what))
-        changed |= {name: (before.get(name), after.get(name)) for name in sorted(before.keys() | after.keys())}
-    changed = {name: both for name, both in changed.items() if both[0] != both[1]}
+    first_run, second_run = store.run(first), store.run(second)
+    changes: dict[str, tuple[Any, Any]] = {}
+    for attribute in ("verb", "system", "seed", "model_hash", "data_hash"):
+        changes[attribute] = getattr(first_run, attribute), getattr(second_run, attribute)
+    for attribute in ("parameters", "versions", "environment"):
+        before, after = (
+            _flatten_parameters(getattr(first_run, attribute)),
+            _flatten_parameters(getattr(second_run, attribute)),
+        )
+        changes |= {name: (before.get(name), after.get(name)) for name in sorted(before.keys() | after.keys())}
+    changes = {name: value_pair for name, value_pair in changes.items() if value_pair[0] != value_pair[1]}
     try:
-        fronts = [front_of_run(store, run) for run in (first, second)]
+        fronts = [load_front(store, run) for run in (first, second)]
     except StoreError as error:
-        return RunsCompared(one, two, changed, None, str(error))
+        return RunComparison(first_run, second_run, changes, None, str(error))
     empty = [run for run, front in zip((first, second), fronts, strict=True) if not len(front)]
     if empty:
-        return RunsCompared(one, two, changed, None, f"Run {empty[0]} found no pairs. Give it more walks.")
-    return RunsCompared(one, two, changed, fronts[0].diff(fronts[1]))
+        return RunComparison(
+            first_run, second_run, changes, None, f"Run {empty[0]} found no pairs. Give it more walks."
+        )
+    return RunComparison(first_run, second_run, changes, fronts[0].diff(fronts[1]))
 
 
-def _flat(about: dict[str, Any]) -> dict[str, Any]:
+def _flatten_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return parameters without the words they came from: these say the same again, but for model and data."""
-    words = about.get("words", {})
-    return {name: value for name, value in about.items() if name != "words"} | {
-        name: words[name]
+    request = parameters.get("words", {})
+    return {name: value for name, value in parameters.items() if name != "words"} | {
+        name: request[name]
         for name in ("model", "data", "subject", "target", "seeds")
-        if words.get(name) is not None
+        if request.get(name) is not None
     }
 
 
-def export(store: Store, run: int, path: Path) -> list[Path]:
+def export_run(store: Store, run: int, path: Path) -> list[Path]:
     """Write a run to a file, what of it the ending says, or everything to a folder; return what was written.
 
     .json: all that is known of the run; .parquet: the front as `Front.load` reads it; .csv: the pairs;
     .html: the report.
     """
-    about = store.run(run)
-    writers = {".json": _json, ".parquet": _parquet, ".csv": _csv, ".html": _html}
+    stored_run = store.run(run)
+    writers = {".json": _write_json, ".parquet": _write_parquet, ".csv": _write_csv, ".html": _write_html}
     if path.suffix:
         if path.suffix not in writers:
             raise ArgumentError(
@@ -91,48 +96,52 @@ def export(store: Store, run: int, path: Path) -> list[Path]:
             )
         files = {path: writers[path.suffix]}
     else:
-        names = {"run.json": _json}
-        names |= {FRONT: _parquet, "pairs.csv": _csv} if _has(about, FRONT) else {}
-        names |= {RESULT: _result} if _has(about, RESULT) else {}
-        names |= {"report.html": _html} if _has(about, FRONT) or _has(about, RESULT) else {}
+        names = {"run.json": _write_json}
+        names |= {FRONT_FILE: _write_parquet, "pairs.csv": _write_csv} if _has_file(stored_run, FRONT_FILE) else {}
+        names |= {RESULT_FILE: _write_result} if _has_file(stored_run, RESULT_FILE) else {}
+        names |= (
+            {"report.html": _write_html}
+            if _has_file(stored_run, FRONT_FILE) or _has_file(stored_run, RESULT_FILE)
+            else {}
+        )
         files = {path / name: writer for name, writer in names.items()}
     try:
         for file, writer in files.items():
             file.parent.mkdir(parents=True, exist_ok=True)
-            writer(store, about, file)
+            writer(store, stored_run, file)
     except OSError as error:
         raise StoreError(f"Run {run} cannot be written to {path}: {error.strerror or error}.") from None
     return list(files)
 
 
-def _json(store: Store, run: Run, path: Path) -> None:
+def _write_json(store: Store, run: Run, path: Path) -> None:
     path.write_text(json.dumps(run.to_json(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
 
-def _parquet(store: Store, run: Run, path: Path) -> None:
-    with store.fetch(run.id, FRONT) as kept:
-        path.write_bytes(kept.read_bytes())
+def _write_parquet(store: Store, run: Run, path: Path) -> None:
+    with store.fetch(run.id, FRONT_FILE) as source_path:
+        path.write_bytes(source_path.read_bytes())
 
 
-def _csv(store: Store, run: Run, path: Path) -> None:
-    front_of_run(store, run.id).pairs.to_csv(path, index=False)
+def _write_csv(store: Store, run: Run, path: Path) -> None:
+    load_front(store, run.id).pairs.to_csv(path, index=False)
 
 
-def _html(store: Store, run: Run, path: Path) -> None:
-    from ..fronts.report import front_report
-    from ..reports.html import write
+def _write_html(store: Store, run: Run, path: Path) -> None:
+    from ..fronts.report import build_front_page
+    from ..reports.html import write_page
 
-    if _has(run, RESULT):
-        with store.fetch(run.id, RESULT) as kept:
-            Result.from_json(kept.read_text(encoding="utf-8")).to_html(path)
+    if _has_file(run, RESULT_FILE):
+        with store.fetch(run.id, RESULT_FILE) as source_path:
+            AuditResult.from_json(source_path.read_text(encoding="utf-8")).to_html(path)
     else:
-        write(front_report(front_of_run(store, run.id)), path)
+        write_page(build_front_page(load_front(store, run.id)), path)
 
 
-def _result(store: Store, run: Run, path: Path) -> None:
-    with store.fetch(run.id, RESULT) as kept:
-        path.write_bytes(kept.read_bytes())
+def _write_result(store: Store, run: Run, path: Path) -> None:
+    with store.fetch(run.id, RESULT_FILE) as source_path:
+        path.write_bytes(source_path.read_bytes())
 
 
-def _has(run: Run, name: str) -> bool:
+def _has_file(run: Run, name: str) -> bool:
     return any(artifact.name == name for artifact in run.artifacts)

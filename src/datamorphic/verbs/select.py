@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._checks import generator, one_of
-from ..adequacy.selection import Selection, selected
+from .._checks import to_generator, validate_choice
+from ..adequacy.selection import Selection, select_rows
 from ..space.space import Space
-from ..trees.boundaries import STEP, Offset, check_offset
-from ..trees.mutants import NEIGHBOURS, PerNode, check_per_node
-from .cover import CRITERIA, how_killed, read_all
-from .standing import standing_for
+from ..trees.boundaries import STEP, Offset, validate_offset
+from ..trees.mutants import NEIGHBOURS, PerNode, validate_per_node
+from .cover import CRITERIA, read_model_and_data, resolve_kill_rule
+from .standing import fit_surrogate_to_model
 
 
 def select(
@@ -82,16 +82,16 @@ def select(
     >>> chosen.nodes, chosen.decision_nodes, len(chosen.mutants), round(100 * chosen.score, 2), len(chosen.rows)
     (17, 8, 42, 80.95, 9)
     """
-    one_of("criterion", "select", criterion, CRITERIA)
-    check_offset(offset, "select")
-    check_per_node(per_node)
-    rng = generator("seed", "select", seed)
+    validate_choice("criterion", "select", criterion, CRITERIA)
+    validate_offset(offset, "select")
+    validate_per_node(per_node)
+    rng = to_generator("seed", "select", seed)
     if surrogate is not False:
         background = None if surrogate is True else surrogate
-        model, space = standing_for(model, data, background, target=target, space=space, seed=seed), None
-    forest, leaves, rows = read_all(model, data, "select", target=target, space=space)
-    joint, tolerance = how_killed(forest, criterion, joint, tolerance)
-    return selected(
+        model, space = fit_surrogate_to_model(model, data, background, target=target, space=space, seed=seed), None
+    forest, leaves, rows = read_model_and_data(model, data, "select", target=target, space=space)
+    joint, tolerance = resolve_kill_rule(forest, criterion, joint, tolerance)
+    return select_rows(
         forest, leaves, rows, criterion, rng,
         target=target, minimal=minimal, offset=offset, per_node=per_node, joint=joint, tolerance=tolerance,
     )  # fmt: skip

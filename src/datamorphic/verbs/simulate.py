@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import whole_number
+from .._checks import validate_integer
 from ..groups.measures import FMeasures
-from ..groups.simulate import Simulation, setting_of
+from ..groups.simulate import Simulation, build_setting
 from ..runs.progress import Progress
 
-AT_ONCE = 50  # trials between two looks at the clock
+TRIALS_PER_TASK = 50  # trials between two looks at the clock
 
 
 def simulate(
@@ -81,26 +81,30 @@ def simulate(
     >>> bool(found.f_ratio < 0.8)
     True
     """
-    whole_number("trials", "simulate", trials, 1)
-    whole_number("seed", "simulate", seed)
-    setting = setting_of(
+    validate_integer("trials", "simulate", trials, 1)
+    validate_integer("seed", "simulate", seed)
+    setting = build_setting(
         generator, region, rate, dimension, relation, scenario, selector, violating, budget, boxes, seed, options
     )
-    many = min(os.cpu_count() or 1, 8) if workers is None else whole_number("workers", "simulate", workers, 1)
-    counts, ended = np.zeros(trials, dtype=np.int64), np.zeros(trials, dtype=bool)
+    worker_count = (
+        min(os.cpu_count() or 1, 8) if workers is None else validate_integer("workers", "simulate", workers, 1)
+    )
+    counts, censored = np.zeros(trials, dtype=np.int64), np.zeros(trials, dtype=bool)
 
-    def some(first: int) -> None:
-        for number in range(first, min(first + AT_ONCE, trials)):
-            counts[number], ended[number] = setting.trial(number)
+    def run_trials(first: int) -> None:
+        for number in range(first, min(first + TRIALS_PER_TASK, trials)):
+            counts[number], censored[number] = setting.run_trial(number)
 
-    began = time.perf_counter()
-    starts = range(0, trials, AT_ONCE)
-    some(0)  # kernels are compiled by one thread
-    with Progress(f"simulating {setting.proposing.name}", progress) as shown:
-        pool = ThreadPoolExecutor(many)
+    start_time = time.perf_counter()
+    starts = range(0, trials, TRIALS_PER_TASK)
+    run_trials(0)  # kernels are compiled by one thread
+    with Progress(f"simulating {setting.proposer.name}", progress) as display:
+        pool = ThreadPoolExecutor(worker_count)
         try:
-            for done, _ in enumerate(pool.map(some, starts[1:]), 2):
-                shown.show(f"{min(done * AT_ONCE, trials):,} trials", done / len(starts))
+            for tasks_done, _ in enumerate(pool.map(run_trials, starts[1:]), 2):
+                display.show(f"{min(tasks_done * TRIALS_PER_TASK, trials):,} trials", tasks_done / len(starts))
         finally:
             pool.shutdown(cancel_futures=True)  # or Ctrl-C would wait for all trials
-    return Simulation(setting.proposing.name, setting, FMeasures(counts, ended), time.perf_counter() - began)
+    return Simulation(
+        setting.proposer.name, setting, FMeasures(counts, censored), time.perf_counter() - start_time
+    )

@@ -7,31 +7,31 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import generator
-from ..adequacy.surrogate import LEAVES, Surrogate, surrogate
-from ..fronts.reading import said
-from ..morphisms.subject import subject_of
+from .._checks import to_generator
+from ..adequacy.surrogate import DEFAULT_MAX_LEAVES, Surrogate, fit_surrogate
+from ..fronts.reading import to_answer_objects
+from ..morphisms.subject import build_subject
 from ..runs.drive import drive
 from ..space.points import Points
 from ..space.space import Space
 from ..strategies.flow import ask
 
-MADE = 2_000  # inputs asked besides those that are given
-JUDGED_BY_ITSELF = (
+EXTRA_INPUTS = 2_000  # inputs asked besides those that are given
+SAME_ROWS_WARNING = (
     "Beware: it was fitted to the model's answers to these very rows, and to mixtures of them. Of what is far from them it "
     "knows nothing, so poor tests may look good. Give it other rows, those of training for one: surrogate=rows (--train "
     "FILE)."
 )
 
 
-def standing_for(
+def fit_surrogate_to_model(
     model: Any,
     data: Any,
     background: Any = None,
     *,
     target: str | None = None,
     space: Space | None = None,
-    leaves: int = LEAVES,
+    leaves: int = DEFAULT_MAX_LEAVES,
     seed: int = 0,
     progress: bool | None = None,
 ) -> Surrogate:
@@ -41,19 +41,23 @@ def standing_for(
     another, and, with a space, random inputs of it. Without a background the rows of the data have to do; a tree that was
     fitted to the very rows it judges is told as such.
     """
-    rng = generator("seed", "cover", seed)
-    alone = background is None
-    subject = subject_of(model, data if alone else background, target=target, space=space, rng=rng)
-    given = subject.seeds
-    one, other = (given.codes[rng.integers(len(given), size=MADE)] for _ in range(2))
-    mixed = np.where(rng.random(one.shape) < 0.5, one, other)
-    if given.space.keeps_constraints:
-        mixed = mixed[given.space.satisfied(mixed)]
-    asked = [given, Points(given.space, mixed)]
+    rng = to_generator("seed", "cover", seed)
+    without_background = background is None
+    subject = build_subject(model, data if without_background else background, target=target, space=space, rng=rng)
+    seeds = subject.seeds
+    first_codes, second_codes = (seeds.codes[rng.integers(len(seeds), size=EXTRA_INPUTS)] for _ in range(2))
+    mixed = np.where(rng.random(first_codes.shape) < 0.5, first_codes, second_codes)
+    if seeds.space.keeps_constraints:
+        mixed = mixed[seeds.space.satisfied(mixed)]
+    queries = [seeds, Points(seeds.space, mixed)]
     if space is not None:
-        asked.append(space.sample(MADE, seed=rng, points=True))
-    points = Points.concat(asked)
+        queries.append(space.sample(EXTRA_INPUTS, seed=rng, points=True))
+    points = Points.concat(queries)
     outputs = drive(ask(points, note="surrogate"), subject.sut, progress=progress)
-    numbers = True if subject.numbers else None
-    found = surrogate(said(outputs), points, numbers=numbers, max_leaves=leaves, seed=seed)
-    return replace(found, note=JUDGED_BY_ITSELF) if alone and space is None else found
+    numbers = True if subject.has_numeric_answers else None
+    surrogate_tree = fit_surrogate(
+        to_answer_objects(outputs), points, numbers=numbers, max_leaves=leaves, seed=seed
+    )
+    return (
+        replace(surrogate_tree, note=SAME_ROWS_WARNING) if without_background and space is None else surrogate_tree
+    )

@@ -11,30 +11,38 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import did_you_mean, generator, one_of, plural, positive, reject, whole_number
+from .._checks import (
+    pluralize,
+    reject,
+    suggest_name,
+    to_generator,
+    validate_choice,
+    validate_integer,
+    validate_positive,
+)
 from ..checkup import CHECKS
-from ..checkup.checks import examine
-from ..checkup.given import Clock, Given
-from ..checkup.promises import promises_of
-from ..checkup.result import Result
-from ..checkup.words import plain
-from ..errors import AmbiguousData, ArgumentError, DataError, ModelError, told
+from ..checkup.checks import run_checks
+from ..checkup.given import BudgetClock, CheckContext
+from ..checkup.promises import parse_expectations
+from ..checkup.result import AuditResult
+from ..checkup.words import to_plain
+from ..errors import AmbiguousData, ArgumentError, DataError, ModelError, format_error_line
 from ..fronts.front import Front
-from ..morphisms.subject import Subject, subject_of
-from ..morphisms.system import declares_morphisms
-from ..runs.engine import Staying, engine_of
+from ..morphisms.subject import SubjectUnderTest, build_subject
+from ..morphisms.system import has_morphisms
+from ..runs.engine import PersistentEngine, make_engine
 from ..runs.interrupts import Interrupts
 from ..runs.progress import Progress
-from ..runs.versions import versions
+from ..runs.versions import read_versions
 from ..space.space import Space
 from ..strategies.flow import Budget
 from ..sut.base import Executor
 from ..sut.estimator import Estimator
 from ..sut.files import load_model
-from .checkups import kept_test
-from .keeping import Keep, lasting_seed
+from .checkups import open_audit_run
+from .keeping import KeepOptions, resolve_seed
 
-NAMES = tuple(check.name for check in CHECKS)
+CHECK_NAMES = tuple(check.name for check in CHECKS)
 
 
 def test(
@@ -59,7 +67,7 @@ def test(
     progress: bool | None = None,
     words: Any = None,
     began: float | None = None,
-) -> Result:
+) -> AuditResult:
     """Test a model with everything that applies to it, and return the findings, the worst and surest first.
 
     It looks at what it was given (a fitted model or a learner, a classifier or a regressor, with labels or without) and
@@ -112,112 +120,114 @@ def test(
     >>> result.passed
     True
     """
-    clock = Clock(Budget.parse(budget), began)
-    chosen = (only,) if isinstance(only, str) else tuple(only)
-    for check in chosen:
-        one_of("only", "test", check, NAMES)
+    clock = BudgetClock(Budget.parse(budget), began)
+    selected_checks = (only,) if isinstance(only, str) else tuple(only)
+    for check in selected_checks:
+        validate_choice("only", "test", check, CHECK_NAMES)
     if timeout is not None:
-        positive("timeout", "test", timeout)
+        validate_positive("timeout", "test", timeout)
     if batch is not None:
-        whole_number("batch", "test", batch, 1)
-    keep = store if isinstance(store, Keep) or store is None else Keep(store)
-    seed = lasting_seed(seed, keep or Keep("none"))
-    promises = promises_of(expect, protected)
-    rng = generator("seed", "test", seed)
-    asked = dict(words or {}) or _words(target, promises, expect, baseline, budget, scalar)
-    loaded, called = _loaded(model, trust, name)
-    learner, fitted, notes = _learner(loaded, data, target)
-    with warnings.catch_warnings(record=True) as caught:  # what is said of the data belongs on the page
+        validate_integer("batch", "test", batch, 1)
+    keep = store if isinstance(store, KeepOptions) or store is None else KeepOptions(store)
+    seed = resolve_seed(seed, keep or KeepOptions("none"))
+    expectations = parse_expectations(expect, protected)
+    rng = to_generator("seed", "test", seed)
+    request = dict(words or {}) or _build_request(target, expectations, expect, baseline, budget, scalar)
+    loaded_model, display_name = _load_named_model(model, trust, name)
+    learner, fitted_model, notes = _prepare_learner(loaded_model, data, target)
+    with warnings.catch_warnings(record=True) as caught_warnings:  # what is said of the data belongs on the page
         warnings.simplefilter("always", AmbiguousData)
-        subject = subject_of(fitted, data, target=target, space=space, rng=rng, scalar=scalar, name=called)
-    for each in caught:
-        if issubclass(each.category, AmbiguousData):
-            notes.append(str(each.message))
+        subject = build_subject(
+            fitted_model, data, target=target, space=space, rng=rng, scalar=scalar, name=display_name
+        )
+    for warning in caught_warnings:
+        if issubclass(warning.category, AmbiguousData):
+            notes.append(str(warning.message))
         else:
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-    promises.check_features(subject.seeds.space, [str(column) for column in getattr(data, "columns", ())])
-    for relation in promises.monotone_relations():
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    expectations.validate_features(subject.seeds.space, [str(column) for column in getattr(data, "columns", ())])
+    for relation in expectations.build_monotone_relations():
         relation.why_not(subject.sut, subject.seeds)  # a class that is none of the model's is an error at once
-    earlier = _baseline(baseline)
-    if earlier is not None and earlier.space.names != subject.seeds.space.names:
+    baseline_front = _load_baseline(baseline)
+    if baseline_front is not None and baseline_front.space.names != subject.seeds.space.names:
         raise DataError(
             "The baseline is the border of a model with other inputs: "
-            f"{', '.join(earlier.space.names[:5])}, ... Save a new one with --save-front, or front.save()."
+            f"{', '.join(baseline_front.space.names[:5])}, ... Save a new one with --save-front, or front.save()."
         )
-    running = Staying(engine_of(engine))
-    given = Given(
+    held_engine = PersistentEngine(make_engine(engine))
+    context = CheckContext(
         subject=subject,
-        kind=_kind(subject, loaded, learner is not None and fitted is not loaded),
-        promises=promises,
+        kind=_describe_kind(subject, loaded_model, learner is not None and fitted_model is not loaded_model),
+        expectations=expectations,
         clock=clock,
         learner=learner,
-        truth=_truth(data, target, subject),
-        baseline=earlier,
-        data_given=data is not None and not isinstance(data, Space),
+        truth=_read_labels(data, target, subject),
+        baseline=baseline_front,
+        has_data=data is not None and not isinstance(data, Space),
         seed=seed,
-        driving={"engine": running, "timeout": timeout, "batch": batch},
+        drive_options={"engine": held_engine, "timeout": timeout, "batch": batch},
     )
     with (
         Interrupts(),
-        Progress(subject.name, progress) as shown,
-        kept_test(keep, subject, asked, seed, model, name) as kept,
+        Progress(subject.name, progress) as progress_line,
+        open_audit_run(keep, subject, request, seed, model, name) as audit_run,
     ):
-        if kept is not None:
-            given.remembered = kept.remembered(subject)
+        if audit_run is not None:
+            context.known_failures = audit_run.load_known_failures(subject)
         try:
-            given.measure_pace()
-            learn = {"learn": kept.learn} if kept is not None else {}
-            outcomes = examine(given, CHECKS, chosen, shown.show, **learn)
+            context.measure_pace()
+            callbacks = {"learn": audit_run.update_failures} if audit_run is not None else {}
+            outcomes = run_checks(context, CHECKS, selected_checks, progress_line.show, **callbacks)
         finally:
-            running.end()
-        result = Result(
+            held_engine.shut_down()
+        result = AuditResult(
             subject=subject.name,
-            kind=given.kind,
-            data=_told_data(subject, data, target),
+            kind=context.kind,
+            data=_describe_data(subject, data, target),
             outcomes=tuple(outcomes),
             seed=seed,
-            budget=_told_budget(clock.budget),
+            budget=_describe_budget(clock.budget),
             seconds=clock.seconds,
             calls=sum(outcome.calls for outcome in outcomes),
-            words=asked,
-            notes=(*notes, *subject.notes, *_accuracy(given)),
-            versions=versions(),
-            front=given.front,
+            words=request,
+            notes=(*notes, *subject.notes, *_describe_accuracy(context)),
+            versions=read_versions(),
+            front=context.front,
         )
-        if kept is not None:
-            kept.finish(result)
+        if audit_run is not None:
+            audit_run.finish(result)
     return result
 
 
 test.__test__ = False  # type: ignore[attr-defined]  # pytest: the name begins with "test", it is no test
 
 
-def _words(
-    target: str | None, promises: Any, expect: Any, baseline: Any, budget: Any, scalar: bool
+def _build_request(
+    target: str | None, expectations: Any, expect: Any, baseline: Any, budget: Any, scalar: bool
 ) -> dict[str, Any]:
     """Return how a test was asked for in Python, as far as it can be written down."""
     return {
         "target": target,
-        "protected": list(promises.protected),
+        "protected": list(expectations.protected),
         "expect": os.fspath(expect) if isinstance(expect, str | os.PathLike) else None,
-        "monotone": [f"{name}={way}" for name, way in promises.monotone.items()],
-        "invariant": list(promises.invariant),
-        "towards": plain(promises.towards),
-        "relations": [relation.name for relation in promises.relations],
+        "monotone": [f"{name}={direction}" for name, direction in expectations.monotone.items()],
+        "invariant": list(expectations.invariant),
+        "towards": to_plain(expectations.towards),
+        "relations": [relation.name for relation in expectations.relations],
         "baseline": os.fspath(baseline) if isinstance(baseline, str | os.PathLike) else None,
         "budget": budget if isinstance(budget, str | int) and budget != "1m" else None,
         "scalar": scalar,
     }
 
 
-def _loaded(model: Any, trust: bool, name: str | None) -> tuple[Any, str | None]:
+def _load_named_model(model: Any, trust: bool, name: str | None) -> tuple[Any, str | None]:
     """Return the model itself and what to call it."""
     if isinstance(model, str | os.PathLike):
         return load_model(model, trust=trust), name or os.path.basename(os.fspath(model))
     return model, name
 
 
-def _learner(model: Any, data: Any, target: str | None) -> tuple[Any, Any, list[str]]:
+def _prepare_learner(model: Any, data: Any, target: str | None) -> tuple[Any, Any, list[str]]:
     """Return what can be fitted anew (None if nothing can), the model to ask, and what was decided."""
     if "sklearn" not in sys.modules:  # whoever has such a model has loaded it
         return None, model, []
@@ -225,7 +235,7 @@ def _learner(model: Any, data: Any, target: str | None) -> tuple[Any, Any, list[
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
-    if not isinstance(model, BaseEstimator) or not hasattr(model, "fit") or declares_morphisms(model):
+    if not isinstance(model, BaseEstimator) or not hasattr(model, "fit") or has_morphisms(model):
         return None, model, []
     try:
         check_is_fitted(model)
@@ -240,74 +250,75 @@ def _learner(model: Any, data: Any, target: str | None) -> tuple[Any, Any, list[
             f"This {kind} is not fitted. Fit it first, or give a frame with labels, and target= to name their column."
         )
     if target not in data.columns:
-        raise DataError(f"The target column {target!r} is not in the data. {did_you_mean(target, data.columns)}")
+        raise DataError(f"The target column {target!r} is not in the data. {suggest_name(target, data.columns)}")
     try:
-        fitted = clone(model).fit(data.drop(columns=[target]), data[target])
+        fitted_model = clone(model).fit(data.drop(columns=[target]), data[target])
     except Exception as error:
         raise ModelError(
-            f"This {kind} could not be fitted to the data: {told(error)}. Fit it yourself, or mend the data."
+            f"This {kind} could not be fitted to the data: {format_error_line(error)}. Fit it yourself, or mend the data."
         ) from error
-    return model, fitted, [f"The {kind} was not fitted: it was fitted to the data before it was tested."]
+    return model, fitted_model, [f"The {kind} was not fitted: it was fitted to the data before it was tested."]
 
 
-def _truth(data: Any, target: str | None, subject: Subject) -> npt.NDArray[Any] | None:
+def _read_labels(data: Any, target: str | None, subject: SubjectUnderTest) -> npt.NDArray[Any] | None:
     if target is None or not hasattr(data, "columns") or len(data) != len(subject.seeds):
         return None
     return np.asarray(data[target].to_numpy())
 
 
-def _baseline(given: Any) -> Front | None:
-    if given is None or isinstance(given, Front):
-        return given
-    if not isinstance(given, str | os.PathLike):
-        reject("baseline", "test", "a Front, or the path of a saved one", given)
-    return Front.load(given)
+def _load_baseline(baseline: Any) -> Front | None:
+    if baseline is None or isinstance(baseline, Front):
+        return baseline
+    if not isinstance(baseline, str | os.PathLike):
+        reject("baseline", "test", "a Front, or the path of a saved one", baseline)
+    return Front.load(baseline)
 
 
-def _kind(subject: Subject, model: Any, fitted_here: bool) -> str:
+def _describe_kind(subject: SubjectUnderTest, model: Any, fitted_here: bool) -> str:
     sut: Executor = subject.sut
-    of = ""
+    suffix = ""
     if isinstance(sut, Estimator):
-        kind = "regressor" if subject.numbers else "classifier" if sut.labels is not None else "model"
-        of = f" ({_class_name(sut.model)})" + (", fitted to these data" if fitted_here else "")
+        kind = "regressor" if subject.has_numeric_answers else "classifier" if sut.labels is not None else "model"
+        suffix = f" ({_format_class_name(sut.model)})" + (", fitted to these data" if fitted_here else "")
         kind = f"a fitted {kind}"
-    elif declares_morphisms(model):
+    elif has_morphisms(model):
         kind = "a test system"
     else:
         kind = "a function" if callable(model) else "a system"
-    classes = f" of {plural(len(sut.labels), 'class', 'classes')}" if sut.labels is not None else ""
-    return f"{kind}{classes}{of}"
+    classes = f" of {pluralize(len(sut.labels), 'class', 'classes')}" if sut.labels is not None else ""
+    return f"{kind}{classes}{suffix}"
 
 
-def _class_name(model: Any) -> str:
+def _format_class_name(model: Any) -> str:
     steps = getattr(model, "steps", None)
     if isinstance(steps, list) and steps:
         return " > ".join(type(step).__name__ for _, step in steps)
     return type(model).__name__
 
 
-def _told_data(subject: Subject, data: Any, target: str | None) -> str:
+def _describe_data(subject: SubjectUnderTest, data: Any, target: str | None) -> str:
     space = subject.seeds.space
     kinds = ", ".join(f"{count} {kind}" for kind, count in space.kinds.items() if count)
-    made = "" if data is not None else " made by the system itself or drawn from its space"
+    origin_text = "" if data is not None else " made by the system itself or drawn from its space"
     labels = "" if target is None else f", labels in {target}"
-    return f"{plural(len(subject.seeds), 'input')}{made}, {plural(len(space), 'feature')} ({kinds}){labels}"
+    return f"{pluralize(len(subject.seeds), 'input')}{origin_text}, {pluralize(len(space), 'feature')} ({kinds}){labels}"
 
 
-def _told_budget(budget: Budget) -> str:
+def _describe_budget(budget: Budget) -> str:
     if budget.seconds is not None:
         return f"{budget.seconds:g} s"
-    return plural(budget.runs, "run") if budget.runs is not None else "no limit"
+    return pluralize(budget.runs, "run") if budget.runs is not None else "no limit"
 
 
-def _accuracy(given: Given) -> list[str]:
+def _describe_accuracy(context: CheckContext) -> list[str]:
     """Return how often the answers agree with the labels, where there are any: no finding, but good to know."""
-    if given.truth is None or given.answers is None or len(given.answers) != len(given.truth):
+    if context.truth is None or context.answers is None or len(context.answers) != len(context.truth):
         return []
-    ok = given.answers.ok
-    if given.subject.numbers or not ok.any():
+    ok = context.answers.ok
+    if context.subject.has_numeric_answers or not ok.any():
         return []
-    right = sum(
-        str(a) == str(b) for a, b in zip(given.answers.values[ok].tolist(), given.truth[ok].tolist(), strict=True)
+    agreements = sum(
+        str(a) == str(b)
+        for a, b in zip(context.answers.values[ok].tolist(), context.truth[ok].tolist(), strict=True)
     )
-    return [f"Its answer agrees with the label of {right / int(ok.sum()):.1%} of the given inputs."]
+    return [f"Its answer agrees with the label of {agreements / int(ok.sum()):.1%} of the given inputs."]

@@ -9,35 +9,35 @@ from typing import Any
 import numpy as np
 
 from ..errors import Interrupted, OutOfBudget
-from ..morphisms.subject import Subject
-from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Groups, Relation
-from ..relations.examining import Broken
-from ..relations.shrinking import shrunk
-from ..runs.drive import Tally, drive
+from ..morphisms.subject import SubjectUnderTest
+from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Relation
+from ..relations.examining import ViolatingCase
+from ..relations.shrinking import shrink_violation
+from ..runs.drive import CallCounter, drive
 from ..space.describe import value_to_json
-from .asking import checked
-from .examples import example_of
+from .asking import run_relation_check
+from .examples import format_example
 
-REASON = {True: "it is promised of whatever predicts, or declared", False: "a hypothesis"}
+REASONS = {True: "it is promised of whatever predicts, or declared", False: "a hypothesis"}
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class ModelViolation:
     """A violation by a model: one case, its follow-up, both answers."""
 
     relation: str
     says: str
-    groups: Groups
+    groups: JudgedGroups
 
     def describe(self) -> str:
         """Return it in lines."""
-        return example_of(self.groups)
+        return format_example(self.groups)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it."""
         first = self.groups.take(slice(0, 1))
         source, follow_up = (
-            each.frame.astype(object).to_dict("records")[0] for each in (first.source, first.follow_up)
+            batch.frame.astype(object).to_dict("records")[0] for batch in (first.source, first.follow_up)
         )
         return {
             "relation": self.relation,
@@ -50,69 +50,82 @@ class Shown:
 
 
 @dataclass
-class Kept:
+class ModelRelationOutcome:
     """What became of one relation of a model."""
 
     relation: Relation
     counts: Any = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
-    violations: list[Broken] = field(default_factory=list)
+    violations: list[ViolatingCase] = field(default_factory=list)
     messages: dict[str, int] = field(default_factory=dict)
-    groups: Groups | None = None
-    smallest: Groups | None = None
+    groups: JudgedGroups | None = None
+    smallest: JudgedGroups | None = None
 
 
 @dataclass
-class Asked:
+class ModelSession:
     """A model, and relations to put to it."""
 
-    subject: Subject
+    subject: SubjectUnderTest
     relations: Sequence[Relation]
     seed: int
-    driving: Mapping[str, Any]
-    tally: Tally = field(default_factory=Tally)
-    kept: list[Kept] = field(default_factory=list)
+    drive_options: Mapping[str, Any]
+    counter: CallCounter = field(default_factory=CallCounter)
+    outcomes: list[ModelRelationOutcome] = field(default_factory=list)
 
-    def run(self, left: Callable[[], Any] = lambda: None) -> None:
+    def run(self, remaining_budget: Callable[[], Any] = lambda: None) -> None:
         """Put all relations to the model; `left` tells what is left of the budget."""
         sut, inputs = self.subject.sut, self.subject.seeds
         for relation in self.relations:
-            found = Kept(relation)
-            self.kept.append(found)
-            if why := relation.why_not(sut, inputs):
-                found.counts[INAPPLICABLE] = len(inputs)
-                found.messages[why] = len(inputs)
+            outcome = ModelRelationOutcome(relation)
+            self.outcomes.append(outcome)
+            if obstacle := relation.why_not(sut, inputs):
+                outcome.counts[INAPPLICABLE] = len(inputs)
+                outcome.messages[obstacle] = len(inputs)
                 continue
             try:
-                result = checked(
-                    relation, sut, inputs, seed=self.seed, tally=self.tally, budget=left(), **self.driving
+                result = run_relation_check(
+                    relation,
+                    sut,
+                    inputs,
+                    seed=self.seed,
+                    counter=self.counter,
+                    budget=remaining_budget(),
+                    **self.drive_options,
                 )
             except OutOfBudget as error:  # what was found until then counts
-                self.tally.exhausted = True
-                self.tally.interrupted = isinstance(error, Interrupted)
+                self.counter.exhausted = True
+                self.counter.interrupted = isinstance(error, Interrupted)
                 break
-            found.groups, found.smallest = result.groups, result.smallest
-            found.counts, found.violations = counted(result.groups, len(inputs)), _broken(result.groups)
+            outcome.groups, outcome.smallest = result.groups, result.smallest
+            outcome.counts, outcome.violations = (
+                count_verdicts(result.groups, len(inputs)),
+                _list_violating_cases(result.groups),
+            )
             for outputs in (result.groups.before, result.groups.after):
                 for text in outputs.messages.values():
-                    found.messages[text] = found.messages.get(text, 0) + 1
+                    outcome.messages[text] = outcome.messages.get(text, 0) + 1
 
-    def shrink(self, each: Kept, broken: Broken) -> Shown | None:
+    def shrink(self, outcome: ModelRelationOutcome, violating_case: ViolatingCase) -> ModelViolation | None:
         """Return the smallest violation that one leads to."""
-        if each.groups is None:
+        if outcome.groups is None:
             return None
-        groups = each.smallest
-        if broken != each.violations[0] or groups is None:
-            one = each.groups.take(
-                np.flatnonzero((each.groups.rows == broken.input) & (each.groups.verdicts == VIOLATED))
+        groups = outcome.smallest
+        if violating_case != outcome.violations[0] or groups is None:
+            violation_groups = outcome.groups.take(
+                np.flatnonzero(
+                    (outcome.groups.rows == violating_case.input) & (outcome.groups.verdicts == VIOLATED)
+                )
             )
             sut, inputs = self.subject.sut, self.subject.seeds
-            relation = each.relation.fitted_to(sut, inputs)
-            options = {"progress": False, "recheck": 0, "alive": True} | dict(self.driving)
-            groups = drive(shrunk(relation, inputs, one, self.seed), relation.system(sut), **options)
-        return Shown(each.relation.name, each.relation.says, groups) if len(groups) else None
+            relation = outcome.relation.fitted_to(sut, inputs)
+            options = {"progress": False, "recheck": 0, "alive": True} | dict(self.drive_options)
+            groups = drive(
+                shrink_violation(relation, inputs, violation_groups, self.seed), relation.system(sut), **options
+            )
+        return ModelViolation(outcome.relation.name, outcome.relation.says, groups) if len(groups) else None
 
 
-def counted(groups: Groups, inputs: int) -> Any:
+def count_verdicts(groups: JudgedGroups, inputs: int) -> Any:
     """Return how many inputs have each verdict; one that several groups are made of counts by the worst of them."""
     worst = np.full(inputs, INAPPLICABLE, dtype=np.int8)
     for verdict in (HOLDS, UNDEFINED, VIOLATED):
@@ -120,9 +133,11 @@ def counted(groups: Groups, inputs: int) -> Any:
     return np.bincount(worst, minlength=4)
 
 
-def _broken(groups: Groups) -> list[Broken]:
-    bad = groups.violations
+def _list_violating_cases(groups: JudgedGroups) -> list[ViolatingCase]:
+    violations = groups.violations
     return [
-        Broken(int(row), 0, before, None, after)
-        for row, before, after in zip(bad.rows, bad.before.values, bad.after.values, strict=True)
+        ViolatingCase(int(row), 0, before, None, after)
+        for row, before, after in zip(
+            violations.rows, violations.before.values, violations.after.values, strict=True
+        )
     ]

@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..relations.base import Groups, Relation
-from ..relations.shrinking import shrunk
-from ..runs.drive import Tally, drive
+from ..relations.base import JudgedGroups, Relation
+from ..relations.shrinking import shrink_violation
+from ..runs.drive import CallCounter, drive
 from ..space.features import Codes
 from ..space.points import Points
 from ..strategies.flow import Budget, Flow
@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
-class Checked:
+class RelationCheck:
     """What became of a relation.
 
     Attributes
@@ -36,42 +36,42 @@ class Checked:
 
     relation: Relation
     inputs: Points
-    groups: Groups
-    smallest: Groups | None
+    groups: JudgedGroups
+    smallest: JudgedGroups | None
 
 
-def checked(
+def run_relation_check(
     relation: Relation,
     sut: Executor,
     inputs: Points,
     *,
     seed: int = 0,
-    tally: Tally | None = None,
-    ordinary: Codes | None = None,
-    **driving: Any,
-) -> Checked:
+    counter: CallCounter | None = None,
+    usual_values: Codes | None = None,
+    **drive_options: Any,
+) -> RelationCheck:
     """Put a relation to a system: ask, judge, shrink; `driving` are options of `drive`.
 
     `ordinary` are the usual values that an example may have wherever they do not matter, by default those of the inputs.
     Whether the relation applies is for the caller to ask, with ``relation.why_not(sut, inputs)``.
     """
-    fitted, system = relation.fitted_to(sut, inputs), relation.system(sut)
-    driving = {"progress": False, "recheck": 0, "alive": True, **driving}
-    left = Budget.parse(driving.pop("budget", None))
-    total = tally if tally is not None else Tally()
+    fitted_relation, system = relation.fitted_to(sut, inputs), relation.system(sut)
+    drive_options = {"progress": False, "recheck": 0, "alive": True, **drive_options}
+    remaining = Budget.parse(drive_options.pop("budget", None))
+    total = counter if counter is not None else CallCounter()
 
-    def asked(flow: Flow[Result]) -> Result:
-        nonlocal left
-        cost = Tally()  # one tally a drive: it sets what it counts
+    def run_flow(flow: Flow[Result]) -> Result:
+        nonlocal remaining
+        cost = CallCounter()  # one tally a drive: it sets what it counts
         try:
-            return drive(flow, system, tally=cost, budget=left, **driving)
+            return drive(flow, system, tally=cost, budget=remaining, **drive_options)
         finally:
-            left = left.less(cost.runs, cost.seconds)
+            remaining = remaining.subtract(cost.runs, cost.seconds)
             total.runs += cost.runs
-            total.calls += cost.calls + cost.health.asked_again
+            total.calls += cost.calls + cost.health.repeated_rows
 
-    groups = asked(fitted.check(inputs, np.random.default_rng(seed)))
+    groups = run_flow(fitted_relation.check(inputs, np.random.default_rng(seed)))
     smallest = None
     if len(groups.violations):
-        smallest = asked(shrunk(fitted, inputs, groups, seed, ordinary))
-    return Checked(fitted, inputs, groups, smallest)
+        smallest = run_flow(shrink_violation(fitted_relation, inputs, groups, seed, usual_values))
+    return RelationCheck(fitted_relation, inputs, groups, smallest)

@@ -12,26 +12,32 @@ import numpy as np
 from ..errors import DataError
 from ..outputs import Outputs
 from ..relations.base import VIOLATED
-from ..relations.drawing import ROWS, Draw, random_training
-from ..relations.examining import Broken, Inputs, Tested, again, examine
+from ..relations.drawing import MAX_TRAINING_ROWS, TrainingSampler, draw_random_training
+from ..relations.examining import (
+    LearnerRelationOutcome,
+    TrainingSource,
+    ViolatingCase,
+    check_again,
+    check_in_waves,
+)
 from ..relations.further import LEARNER_RELATIONS
-from ..relations.learned import Manner, Subject
+from ..relations.learned import JudgingOptions, LearnerSubject
 from ..relations.learners import LearnerRelation
-from ..relations.learning import answered
+from ..relations.learning import answer_flow
 from ..relations.necessity import Stance
-from ..relations.smaller import smallest
-from ..runs.drive import Tally, drive
+from ..relations.smaller import shrink_training_data
+from ..runs.drive import CallCounter, drive
 from ..strategies.flow import Flow, ask
 from ..sut.learner import Learner
-from ..sut.training import Trainings
-from .violation import Violation, training_from_json, training_to_json, violation_of
+from ..sut.training import TrainingBatch
+from .violation import LearnerViolation, build_violation, training_from_json, training_to_json
 
 Result = TypeVar("Result")
-LOOKS = 20  # inputs that tell whether a learner can be repeated at all
+REPEATABILITY_INPUTS = 20  # inputs that tell whether a learner can be repeated at all
 
 
 @dataclass
-class Examination:
+class LearnerSession:
     """Relations put to a learner.
 
     Attributes
@@ -51,105 +57,121 @@ class Examination:
     """
 
     learner: Any
-    tested: Sequence[Tested]
-    inputs: Inputs
-    driving: Mapping[str, Any] = field(default_factory=dict)
-    tally: Tally = field(default_factory=Tally)
+    outcomes: Sequence[LearnerRelationOutcome]
+    inputs: TrainingSource
+    drive_options: Mapping[str, Any] = field(default_factory=dict)
+    counter: CallCounter = field(default_factory=CallCounter)
 
     like: Any = None
 
     def __post_init__(self) -> None:
-        self.subject = Subject(self.learner, self.like)
+        self.subject = LearnerSubject(self.learner, self.like)
         self._systems: dict[
             int, Learner
         ] = {}  # by seed; the same ones all the time, or processes would start anew
 
-    def draw_random(self, most: int) -> None:
+    def use_random_data(self, max_rows: int) -> None:
         """Have random training sets drawn, of so many rows at most, in the form that the learner takes."""
-        self.inputs = replace(self.inputs, draw=random_draw(self.learner, most=most, asked=self._drive))
+        self.inputs = replace(
+            self.inputs, draw=make_random_sampler(self.learner, max_rows=max_rows, run_flow=self._drive)
+        )
 
     def run(self, budget: Any = None) -> None:
         """Put all relations to the learner, on all inputs the budget allows."""
-        self._drive(examine(self.tested, self.subject, self.inputs), budget)
+        self._drive(check_in_waves(self.outcomes, self.subject, self.inputs), budget)
 
-    def smallest(self, each: Tested, broken: Broken, budget: Any = None) -> Violation | None:
+    def shrink(
+        self, outcome: LearnerRelationOutcome, violating_case: ViolatingCase, budget: Any = None
+    ) -> LearnerViolation | None:
         """Return the smallest violation that one of them leads to; None if it cannot be shown again."""
-        data = self.inputs.training(broken.input)
-        found = self._drive(smallest(each, self.subject, data, broken.input, broken.case), budget)
-        return None if found is None else violation_of(each, found[0], found[1], shrunk=True)
+        data = self.inputs.draw_training(violating_case.input)
+        result = self._drive(
+            shrink_training_data(outcome, self.subject, data, violating_case.input, violating_case.case), budget
+        )
+        return None if result is None else build_violation(outcome, result[0], result[1], shrunk=True)
 
-    def whole(self, each: Tested, broken: Broken, budget: Any = None) -> Violation | None:
+    def reproduce(
+        self, outcome: LearnerRelationOutcome, violating_case: ViolatingCase, budget: Any = None
+    ) -> LearnerViolation | None:
         """Return a violation as it came; None if it does not come again."""
-        data = self.inputs.training(broken.input)
-        found = self._drive(again(each, self.subject, [data], [broken.input], scores=True), budget)
-        if broken.case not in found.violations:
+        data = self.inputs.draw_training(violating_case.input)
+        result = self._drive(
+            check_again(outcome, self.subject, [data], [violating_case.input], scores=True), budget
+        )
+        if violating_case.case not in result.violations:
             return None
-        return violation_of(each, found, broken.input, shrunk=False, row=broken.case)
+        return build_violation(outcome, result, violating_case.input, shrunk=False, row=violating_case.case)
 
-    def still(self, each: Tested, case: Any) -> Violation | None:
+    def replay(self, outcome: LearnerRelationOutcome, case: Any) -> LearnerViolation | None:
         """Try a violation of an earlier run again, as it was kept; None if it is none any more."""
         data, seed, number = training_from_json(case), int(case["seed"]), int(case.get("number", 0))
-        then = replace(each, manner=replace(each.manner, seed=seed))
-        found = self._drive(again(then, self.subject, [data], [number], scores=True), seed=seed)
-        return violation_of(each, found, number, shrunk=True) if found.count(VIOLATED) else None
+        earlier_outcome = replace(outcome, judging=replace(outcome.judging, seed=seed))
+        result = self._drive(check_again(earlier_outcome, self.subject, [data], [number], scores=True), seed=seed)
+        return build_violation(outcome, result, number, shrunk=True) if result.count(VIOLATED) else None
 
-    def kept(self, violation: Violation) -> dict[str, Any] | None:
+    def to_stored_case(self, violation: LearnerViolation) -> dict[str, Any] | None:
         """Return a violation as a store keeps it; None where no file can hold its values."""
         try:
             return {**training_to_json(violation.source), "seed": self.inputs.seed, "number": violation.number}
         except DataError:
             return None
 
-    def repeats(self, budget: Any = None) -> bool:
+    def is_repeatable(self, budget: Any = None) -> bool:
         """Tell whether the learner, fitted again on the same data, gives the same labels."""
         relation = LEARNER_RELATIONS["refit"]
-        refit = Tested(relation, Stance(True, "class_exact", ""), Manner(seed=self.inputs.seed))
-        few = replace(self.inputs, count=min(LOOKS, self.inputs.count))
-        self._drive(examine([refit], self.subject, few), budget)
-        return not refit.changed
+        refit = LearnerRelationOutcome(
+            relation, Stance(True, "class_exact", ""), JudgingOptions(seed=self.inputs.seed)
+        )
+        small_source = replace(self.inputs, count=min(REPEATABILITY_INPUTS, self.inputs.count))
+        self._drive(check_in_waves([refit], self.subject, small_source), budget)
+        return not refit.changed_count
 
     def _drive(self, flow: Flow[Result], budget: Any = None, seed: int | None = None) -> Result:
         seed = self.inputs.seed if seed is None else seed
         system = self._systems.setdefault(seed, Learner(self.learner, seed=seed))
-        cost = Tally()  # one tally a drive: it sets what it counts
-        quiet: dict[str, Any] = {
+        cost = CallCounter()  # one tally a drive: it sets what it counts
+        options: dict[str, Any] = {
             "recheck": 0,
             "alive": True,
             "cache": None,
         }  # a relation sees itself whether labels repeat
         try:
-            return drive(flow, system, tally=cost, budget=budget, **quiet, **self.driving)
+            return drive(flow, system, tally=cost, budget=budget, **options, **self.drive_options)
         finally:
-            self.tally.runs += cost.runs
-            self.tally.calls += cost.calls + cost.health.asked_again
-            self.tally.seconds += cost.seconds
-            self.tally.exhausted |= cost.exhausted
-            self.tally.interrupted |= cost.interrupted
+            self.counter.runs += cost.runs
+            self.counter.calls += cost.calls + cost.health.repeated_rows
+            self.counter.seconds += cost.seconds
+            self.counter.exhausted |= cost.exhausted
+            self.counter.interrupted |= cost.interrupted
 
 
-def random_draw(
-    learner: Any, *, least: int = 1, most: int = ROWS, asked: Callable[[Flow[Outputs]], Outputs] | None = None
-) -> Draw:
+def make_random_sampler(
+    learner: Any,
+    *,
+    min_rows: int = 1,
+    max_rows: int = MAX_TRAINING_ROWS,
+    run_flow: Callable[[Flow[Outputs]], Outputs] | None = None,
+) -> TrainingSampler:
     """Return what draws random training sets: arrays, or frames for a learner that cannot do without.
 
     `asked` answers a flow with care: a learner may hang, or die, the first time already.
     """
-    first = ask(Trainings([random_training(np.random.default_rng(0), least=ROWS)]))
-    plain = answered(first, Learner(learner)) if asked is None else asked(first)
-    return partial(random_training, least=least, most=most, framed=not plain.ok.all())
+    probe = ask(TrainingBatch([draw_random_training(np.random.default_rng(0), min_rows=MAX_TRAINING_ROWS)]))
+    outputs = answer_flow(probe, Learner(learner)) if run_flow is None else run_flow(probe)
+    return partial(draw_random_training, min_rows=min_rows, max_rows=max_rows, framed=not outputs.ok.all())
 
 
-def to_test(
+def prepare_outcomes(
     relations: Iterable[LearnerRelation],
-    views: Mapping[str, Stance],
+    stances: Mapping[str, Stance],
     seed: int,
     ties: str = "aside",
-) -> list[Tested]:
+) -> list[LearnerRelationOutcome]:
     """Return relations as they are to be tested; what is expected to fail is judged by what it is about."""
-    found = []
+    outcomes = []
     for relation in relations:
-        view = views[relation.name]
-        plain = "score_exact" if relation.about_scores else "class_exact"
-        strictness = plain if view.strictness == "expected_failure" else view.strictness
-        found.append(Tested(relation, view, Manner(strictness, ties, seed)))
-    return found
+        stance = stances[relation.name]
+        default_strictness = "score_exact" if relation.about_scores else "class_exact"
+        strictness = default_strictness if stance.strictness == "expected_failure" else stance.strictness
+        outcomes.append(LearnerRelationOutcome(relation, stance, JudgingOptions(strictness, ties, seed)))
+    return outcomes

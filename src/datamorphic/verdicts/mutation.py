@@ -11,78 +11,88 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import jsonable, plural
-from .._intervals import wilson
-from ..mutants.forge import Mutant
-from ..mutants.kills import CRASHED, DIED, KILLED, OUT_OF_MEMORY, SAME, SURVIVED, TIMED_OUT, UNREACHED, Kills
-from ..reports.texts import printable
-from .killing import Fate, Original
-from .rival import Rules, passes
+from .._checks import pluralize, to_jsonable
+from .._intervals import compute_wilson_interval
+from ..mutants.forge import SourceMutant
+from ..mutants.kills import (
+    CRASHED,
+    DIED,
+    KILLED,
+    OUT_OF_MEMORY,
+    SAME_BYTECODE,
+    SURVIVED,
+    TIMED_OUT,
+    UNREACHED,
+    KillMatrix,
+)
+from ..reports.texts import to_printable
+from .killing import MutantOutcome, OriginalOutcome
+from .rival import CrossValidationRules, is_passing
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LOST = {"timed out": TIMED_OUT, "out of memory": OUT_OF_MEMORY, "died": DIED, "raised": CRASHED}
+STATES_BY_OUTCOME = {"timed out": TIMED_OUT, "out of memory": OUT_OF_MEMORY, "died": DIED, "raised": CRASHED}
 
 
 @dataclass(frozen=True)
-class Tried:
+class MutantResult:
     """A mutant, its state, and what is known of it: its fate in its process, or what was said when there was none."""
 
-    mutant: Mutant
+    mutant: SourceMutant
     state: str
-    fate: Fate | None = None
+    outcome: MutantOutcome | None = None
     message: str = ""
 
     @property
     def different(self) -> bool:
         """Whether its labels are known to differ from the original's somewhere."""
-        return self.fate is not None and self.fate.different > 0
+        return self.outcome is not None and self.outcome.different_count > 0
 
     @property
-    def rival_kills(self) -> bool | None:
+    def killed_by_rival(self) -> bool | None:
         """Whether cross-validation notices it; None where that was not tried."""
-        if self.fate is None or not self.fate.errors:
+        if self.outcome is None or not self.outcome.errors:
             return None
-        return not all(passes(errors) for errors in self.fate.errors.values())
+        return not all(is_passing(errors) for errors in self.outcome.errors.values())
 
-    def why(self, compared: int) -> str:
+    def explain_survival(self, compared_inputs: int) -> str:
         """Return why it is not killed; an empty text where it is."""
         if self.state == KILLED:
             return ""
-        if self.state == SAME:
+        if self.state == SAME_BYTECODE:
             twin = self.mutant.same_as
             return f"it compiles to the bytecode of {'the original' if twin == 'original' else twin}"
         if self.state == UNREACHED:
             return "no input that was traced reaches the changed line"
-        if self.state != SURVIVED or self.fate is None:
+        if self.state != SURVIVED or self.outcome is None:
             return self.message
-        if not self.fate.different:
-            return f"its labels are those of the original on all {compared:,} inputs: perhaps an equivalent mutant"
-        share = self.fate.different / max(1, compared)
+        if not self.outcome.different_count:
+            return f"its labels are those of the original on all {compared_inputs:,} inputs: perhaps an equivalent mutant"
+        share = self.outcome.different_count / max(1, compared_inputs)
         return (
-            f"its labels differ on {self.fate.different:,} of {compared:,} inputs ({share:.2%}), but alike in source and "
+            f"its labels differ on {self.outcome.different_count:,} of {compared_inputs:,} inputs ({share:.2%}), but alike in source and "
             "follow-up: another learner that keeps the same promises"
         )
 
 
-def tried_of(mutant: Mutant, outcome: Any, original: Original) -> Tried:
+def classify_mutant(mutant: SourceMutant, outcome: Any, original: OriginalOutcome) -> MutantResult:
     """Return what became of a mutant, from what its process said."""
     if mutant.same_as:
-        return Tried(mutant, SAME)
+        return MutantResult(mutant, SAME_BYTECODE)
     if outcome.state != "done":
-        return Tried(mutant, LOST[outcome.state], None, _said(outcome))
-    fate: Fate = outcome.value
-    if any(fate.violated.values()):
-        return Tried(mutant, KILLED, fate)
-    if fate.undefined:
-        return Tried(mutant, CRASHED, fate, fate.message)
-    if not fate.different and not mutant.is_reached(set(original.lines)):
-        return Tried(mutant, UNREACHED, fate)
-    return Tried(mutant, SURVIVED, fate)
+        return MutantResult(mutant, STATES_BY_OUTCOME[outcome.state], None, _format_outcome(outcome))
+    mutant_outcome: MutantOutcome = outcome.value
+    if any(mutant_outcome.violation_counts.values()):
+        return MutantResult(mutant, KILLED, mutant_outcome)
+    if mutant_outcome.undefined_count:
+        return MutantResult(mutant, CRASHED, mutant_outcome, mutant_outcome.message)
+    if not mutant_outcome.different_count and not mutant.is_reached(set(original.lines)):
+        return MutantResult(mutant, UNREACHED, mutant_outcome)
+    return MutantResult(mutant, SURVIVED, mutant_outcome)
 
 
-def _said(outcome: Any) -> str:
+def _format_outcome(outcome: Any) -> str:
     if outcome.state == "timed out":
         return f"it had no end after {outcome.seconds:g} s"
     if outcome.state == "out of memory":
@@ -113,33 +123,35 @@ class Mutation:
     """
 
     program: str
-    tried: Sequence[Tried]
-    original: Original
+    tried: Sequence[MutantResult]
+    original: OriginalOutcome
     inputs: int
     compared: int
-    rules: Rules | None = None
+    rules: CrossValidationRules | None = None
     seed: int = 0
     seconds: float = 0.0
     notes: Sequence[str] = field(default_factory=tuple)
 
     @cached_property
     def _keys(self) -> list[tuple[str, str]]:
-        return list(self.original.judged)
+        return list(self.original.judged_counts)
 
-    def _name(self, key: tuple[str, str]) -> str:
+    def _format_relation(self, key: tuple[str, str]) -> str:
         return key[1] if len(self.original.relations) == 1 else f"{key[1]} ({key[0]})"
 
     @cached_property
-    def kills(self) -> Kills:
+    def kills(self) -> KillMatrix:
         """Which relation kills which mutant, with violation rates."""
         rates = np.full((len(self._keys), len(self.tried)), np.nan)
-        for column, each in enumerate(self.tried):
+        for column, result in enumerate(self.tried):
             for row, key in enumerate(self._keys):
-                if each.fate is not None and each.fate.judged.get(key):
-                    rates[row, column] = each.fate.violated[key] / each.fate.judged[key]
-        lost = {each.mutant.id: each.state for each in self.tried if each.state not in (KILLED, SURVIVED)}
-        names = [self._name(key) for key in self._keys]
-        return Kills.of(names, [each.mutant.id for each in self.tried], rates, lost)
+                if result.outcome is not None and result.outcome.judged_counts.get(key):
+                    rates[row, column] = result.outcome.violation_counts[key] / result.outcome.judged_counts[key]
+        other_states = {
+            result.mutant.id: result.state for result in self.tried if result.state not in (KILLED, SURVIVED)
+        }
+        names = [self._format_relation(key) for key in self._keys]
+        return KillMatrix.from_rates(names, [result.mutant.id for result in self.tried], rates, other_states)
 
     @property
     def score(self) -> float:
@@ -147,27 +159,27 @@ class Mutation:
         return self.kills.score
 
     @property
-    def different(self) -> list[Tried]:
+    def different(self) -> list[MutantResult]:
         """The mutants whose labels differ from the original's somewhere, and that neither crash nor hang."""
-        return [each for each in self.tried if each.state in (KILLED, SURVIVED) and each.different]
+        return [result for result in self.tried if result.state in (KILLED, SURVIVED) and result.different]
 
     @property
     def killed_of_different(self) -> float:
         """The share of the mutants that differ which the relations kill; NaN if none differs."""
-        differ = self.different
-        return sum(each.state == KILLED for each in differ) / len(differ) if differ else float("nan")
+        results = self.different
+        return sum(result.state == KILLED for result in results) / len(results) if results else float("nan")
 
     @property
     def rival_of_different(self) -> float:
         """The share of the mutants that differ which cross-validation notices; NaN if it was not tried."""
-        differ = [each.rival_kills for each in self.different]
-        known = [each for each in differ if each is not None]
-        return sum(known) / len(known) if known else float("nan")
+        rival_kills = [result.killed_by_rival for result in self.different]
+        known_kills = [killed for killed in rival_kills if killed is not None]
+        return sum(known_kills) / len(known_kills) if known_kills else float("nan")
 
     @property
     def violations(self) -> int:
         """How many cases the program itself violates a necessary relation on."""
-        return sum(len(each) for each in self.original.violated.values())
+        return sum(len(cases) for cases in self.original.violating_cases.values())
 
     @cached_property
     def mutants(self) -> pd.DataFrame:
@@ -176,21 +188,21 @@ class Mutation:
 
         rows = []
         killed = self.kills.killed
-        for column, each in enumerate(self.tried):
-            by = [name for row, name in enumerate(self.kills.relations) if killed[row, column]]
+        for column, result in enumerate(self.tried):
+            killers = [name for row, name in enumerate(self.kills.relations) if killed[row, column]]
             rows.append(
                 {
-                    "mutant": each.mutant.id,
-                    "operator": each.mutant.operator,
-                    "line": each.mutant.line,
-                    "function": each.mutant.function,
-                    "before": each.mutant.before,
-                    "after": each.mutant.after,
-                    "state": each.state,
-                    "killed_by": ", ".join(by),
-                    "differs": None if each.fate is None else each.different,
-                    "cross_validation": {None: "", True: "killed", False: "survived"}[each.rival_kills],
-                    "why": each.why(self.compared),
+                    "mutant": result.mutant.id,
+                    "operator": result.mutant.operator,
+                    "line": result.mutant.line,
+                    "function": result.mutant.function,
+                    "before": result.mutant.before,
+                    "after": result.mutant.after,
+                    "state": result.state,
+                    "killed_by": ", ".join(killers),
+                    "differs": None if result.outcome is None else result.different,
+                    "cross_validation": {None: "", True: "killed", False: "survived"}[result.killed_by_rival],
+                    "why": result.explain_survival(self.compared),
                 }
             )
         return pd.DataFrame(rows)
@@ -210,16 +222,16 @@ class Mutation:
         rows = []
         for row, (key, name) in enumerate(zip(self._keys, self.kills.relations, strict=True)):
             rates = self.kills.rates[row][counted]
-            known = rates[~np.isnan(rates)]
+            known_rates = rates[~np.isnan(rates)]
             rows.append(
                 {
                     "relation": name,
                     "kills": kills[name],
                     "alone": len(unique[name]),
-                    "rate": float(known.mean()) if len(known) else float("nan"),
+                    "rate": float(known_rates.mean()) if len(known_rates) else float("nan"),
                     "traces": self.original.traces.get(key, float("nan")),
                     "needed": name in needed,
-                    "own_violations": len(self.original.violated[key]),
+                    "own_violations": len(self.original.violating_cases[key]),
                 }
             )
         return pd.DataFrame(rows)
@@ -227,20 +239,20 @@ class Mutation:
     @property
     def headline(self) -> str:
         """What matters most, in a line."""
-        killed, lived = self.kills.count(KILLED), self.kills.count(SURVIVED)
-        low, high = wilson(killed, killed + lived)
-        share = f" ({self.score:.1%}; {low:.0%} to {high:.0%})" if killed + lived else ""
-        return f"{killed} of {plural(killed + lived, 'mutant')} killed{share}"
+        killed_count, survived_count = self.kills.count(KILLED), self.kills.count(SURVIVED)
+        low, high = compute_wilson_interval(killed_count, killed_count + survived_count)
+        share = f" ({self.score:.1%}; {low:.0%} to {high:.0%})" if killed_count + survived_count else ""
+        return f"{killed_count} of {pluralize(killed_count + survived_count, 'mutant')} killed{share}"
 
     def describe(self) -> str:
         """Return everything in words."""
-        from .mutation_told import text
+        from .mutation_told import format_mutation
 
-        return printable(text(self))
+        return to_printable(format_mutation(self))
 
     def document(self) -> dict[str, Any]:
         """Return everything as JSON has it."""
-        told: dict[str, Any] = jsonable(
+        content: dict[str, Any] = to_jsonable(
             {
                 "program": self.program,
                 "headline": self.headline,
@@ -260,35 +272,35 @@ class Mutation:
                 "seconds": self.seconds,
             }
         )
-        return told
+        return content
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return it as JSON, and write it to a file if one is named."""
-        from ..reports.html import written
+        from ..reports.html import write_text
 
         text = json.dumps(self.document(), indent=1, allow_nan=False)
         if path is not None:
-            written(text, path, "JSON file")
+            write_text(text, path, "JSON file")
         return text
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return it as one HTML page, and write it to a file if one is named."""
-        from ..reports.html import render, written
-        from .mutation_told import page_of
+        from ..reports.html import render_page, write_text
+        from .mutation_told import build_page
 
-        page = render(page_of(self))
+        page = render_page(build_page(self))
         if path is not None:
-            written(page, path, "report")
+            write_text(page, path, "report")
         return page
 
     def __repr__(self) -> str:
         return f"Mutation({self.program}: {self.headline})"
 
 
-def table_of_rivals(mutation: Mutation) -> Mapping[tuple[bool, bool], int]:
+def count_by_killer(mutation: Mutation) -> Mapping[tuple[bool, bool], int]:
     """Return how many mutants that differ are killed by relations (first), by cross-validation (second), both or neither."""
     counts = {(a, b): 0 for a in (True, False) for b in (True, False)}
-    for each in mutation.different:
-        if each.rival_kills is not None:
-            counts[each.state == KILLED, each.rival_kills] += 1
+    for result in mutation.different:
+        if result.killed_by_rival is not None:
+            counts[result.state == KILLED, result.killed_by_rival] += 1
     return counts

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 
-from .._checks import plural, short
+from .._checks import format_short, pluralize
 from ..mutants.kills import KILLED, STATES, SURVIVED
-from ..reports.summary import Report as Page
-from ..reports.summary import Section, State, Table
-from ..reports.texts import one_line
-from .mutation import Mutation, table_of_rivals
+from ..reports.summary import Page as Page
+from ..reports.summary import Section, SectionState, Table
+from ..reports.texts import to_one_line
+from .mutation import Mutation, count_by_killer
 
-MOST_SURVIVORS = 40  # told in words
+MAX_SURVIVORS_LISTED = 40  # told in words
 
 
-def text(mutation: Mutation) -> str:
+def format_mutation(mutation: Mutation) -> str:
     """Return everything in words: the score, the relations, the survivors."""
-    facts = [f"{term}: {said}" for term, said in _facts(mutation)]
+    facts = [f"{term}: {value}" for term, value in _list_facts(mutation)]
     lines = [f"{mutation.program}: {mutation.headline}", *facts, ""]
     table = mutation.relations
     width = max([len("relation"), *map(len, table["relation"])])
@@ -28,50 +28,59 @@ def text(mutation: Mutation) -> str:
         lines.append(
             f"  {row.relation:<{width}}  {row.kills:>5}  {row.alone:>5}  {rate:>9}  {traces:>13}  {needed}"
         )
-    alive = mutation.survivors
-    if len(alive):
-        lines += ["", f"{plural(len(alive), 'mutant')} lived:"]
-        for row in alive.head(MOST_SURVIVORS).itertuples(index=False):
-            change = f"{short(one_line(row.before))} -> {short(one_line(row.after))}"
+    survivors = mutation.survivors
+    if len(survivors):
+        lines += ["", f"{pluralize(len(survivors), 'mutant')} lived:"]
+        for row in survivors.head(MAX_SURVIVORS_LISTED).itertuples(index=False):
+            change = f"{format_short(to_one_line(row.before))} -> {format_short(to_one_line(row.after))}"
             lines.append(f"  {row.mutant} {row.operator} line {row.line} in {row.function}: {change}: {row.why}")
-        if len(alive) > MOST_SURVIVORS:
-            lines.append(f"  and {len(alive) - MOST_SURVIVORS:,} more")
+        if len(survivors) > MAX_SURVIVORS_LISTED:
+            lines.append(f"  and {len(survivors) - MAX_SURVIVORS_LISTED:,} more")
     lines += ["", *mutation.notes, f"{mutation.seconds:.1f} s, seed {mutation.seed}"]
     return "\n".join(lines)
 
 
-def _facts(mutation: Mutation) -> list[tuple[str, str]]:
+def _list_facts(mutation: Mutation) -> list[tuple[str, str]]:
     others = [
         f"{mutation.kills.count(state)} {state}"
         for state in STATES
         if state not in (KILLED, SURVIVED) and mutation.kills.count(state)
     ]
     facts = [("left out of the score", ", ".join(others))] if others else []
-    differ = len(mutation.different)
-    killed = f"{_share(mutation.killed_of_different)} of them are killed by relations"
-    rival = "" if mutation.rules is None else f", {_share(mutation.rival_of_different)} by cross-validation"
-    facts.append(
-        (f"labels differ on {mutation.compared:,} inputs", f"{plural(differ, 'mutant')}; {killed}{rival}")
+    different_count = len(mutation.different)
+    killed_text = f"{_format_share(mutation.killed_of_different)} of them are killed by relations"
+    rival_text = (
+        "" if mutation.rules is None else f", {_format_share(mutation.rival_of_different)} by cross-validation"
     )
-    own = mutation.violations
-    told = f"violates a relation in {plural(own, 'case')}, which are left out" if own else "violates no relation"
-    facts.append(("the program itself", f"{told}, on {mutation.inputs:,} inputs"))
+    facts.append(
+        (
+            f"labels differ on {mutation.compared:,} inputs",
+            f"{pluralize(different_count, 'mutant')}; {killed_text}{rival_text}",
+        )
+    )
+    own_violations = mutation.violations
+    own_text = (
+        f"violates a relation in {pluralize(own_violations, 'case')}, which are left out"
+        if own_violations
+        else "violates no relation"
+    )
+    facts.append(("the program itself", f"{own_text}, on {mutation.inputs:,} inputs"))
     return facts
 
 
-def _share(share: float) -> str:
+def _format_share(share: float) -> str:
     return "-" if math.isnan(share) else f"{share:.1%}"
 
 
-def page_of(mutation: Mutation) -> Page:
+def build_page(mutation: Mutation) -> Page:
     """Return a page: the score, who kills what, every mutant."""
     headline = mutation.headline
-    differ = mutation.killed_of_different
-    state: State = "plain" if math.isnan(differ) else "good" if differ >= 0.9 else "warn"
-    sections = [_relations(mutation), _matrix(mutation)]
+    killed_share = mutation.killed_of_different
+    state: SectionState = "plain" if math.isnan(killed_share) else "good" if killed_share >= 0.9 else "warn"
+    sections = [_build_relations_section(mutation), _build_matrix_section(mutation)]
     if mutation.rules is not None:
-        sections.append(_rivals(mutation))
-    sections += [_survivors(mutation), _mutants(mutation)]
+        sections.append(_build_rivals_section(mutation))
+    sections += [_build_survivors_section(mutation), _build_mutants_section(mutation)]
     return Page(
         f"Mutants of {mutation.program}",
         "One place of the program was changed at a time, and the relations put to what came out. A relation that is "
@@ -81,7 +90,7 @@ def page_of(mutation: Mutation) -> Page:
         state,
         [
             ("Program", mutation.program),
-            *((term.capitalize(), said) for term, said in _facts(mutation)),
+            *((term.capitalize(), value) for term, value in _list_facts(mutation)),
             ("Seed", str(mutation.seed)),
             ("Took", f"{mutation.seconds:.1f} s"),
         ],
@@ -89,15 +98,15 @@ def page_of(mutation: Mutation) -> Page:
     )
 
 
-def _relations(mutation: Mutation) -> Section:
+def _build_relations_section(mutation: Mutation) -> Section:
     needed = ", ".join(mutation.kills.smallest_set()) or "none"
     rows = [
         [
             row.relation,
             f"{row.kills}",
             f"{row.alone}",
-            _share(row.rate),
-            _share(row.traces),
+            _format_share(row.rate),
+            _format_share(row.traces),
             "yes" if row.needed else "",
         ]
         for row in mutation.relations.itertuples(index=False)
@@ -111,11 +120,11 @@ def _relations(mutation: Mutation) -> Section:
     )
 
 
-def _matrix(mutation: Mutation) -> Section:
+def _build_matrix_section(mutation: Mutation) -> Section:
     kills = mutation.kills
     columns = [place for place, state in enumerate(kills.states) if state == KILLED]
     rows = [
-        [kills.mutants[column], *(_cell(kills.rates[row, column]) for row in range(len(kills.relations)))]
+        [kills.mutants[column], *(_format_rate(kills.rates[row, column]) for row in range(len(kills.relations)))]
         for column in columns
     ]
     return Section(
@@ -126,40 +135,40 @@ def _matrix(mutation: Mutation) -> Section:
     )
 
 
-def _cell(rate: float) -> str | None:
+def _format_rate(rate: float) -> str | None:
     return None if math.isnan(rate) else "0" if rate == 0 else f"{100 * rate:.1f}"
 
 
-def _rivals(mutation: Mutation) -> Section:
-    counts = table_of_rivals(mutation)
+def _build_rivals_section(mutation: Mutation) -> Section:
+    counts = count_by_killer(mutation)
     rows = [
         ["killed by relations", str(counts[True, True]), str(counts[True, False])],
         ["not killed by relations", str(counts[False, True]), str(counts[False, False])],
     ]
-    told = (
-        f"Of the mutants whose labels differ, relations kill {_share(mutation.killed_of_different)} and cross-validation on "
-        f"simulated data {_share(mutation.rival_of_different)}."
+    summary = (
+        f"Of the mutants whose labels differ, relations kill {_format_share(mutation.killed_of_different)} and cross-validation on "
+        f"simulated data {_format_share(mutation.rival_of_different)}."
     )
     table = Table(["", "killed by cross-validation", "not killed by it"], rows, sortable=False)
-    return Section("Cross-validation as the rival", told, table=table, anchor="rival")
+    return Section("Cross-validation as the rival", summary, table=table, anchor="rival")
 
 
-def _survivors(mutation: Mutation) -> Section:
-    alive = mutation.survivors
+def _build_survivors_section(mutation: Mutation) -> Section:
+    survivors = mutation.survivors
     rows = [
         [row.mutant, row.operator, f"{row.line}", row.function, row.before, row.after, row.why]
-        for row in alive.itertuples(index=False)
+        for row in survivors.itertuples(index=False)
     ]
     columns = ["mutant", "operator", "line", "function", "before", "after", "why it lives"]
     return Section(
         "Who lives, and why",
-        f"{plural(len(rows), 'mutant')}.",
+        f"{pluralize(len(rows), 'mutant')}.",
         table=Table(columns, rows) if rows else None,
         anchor="alive",
     )
 
 
-def _mutants(mutation: Mutation) -> Section:
+def _build_mutants_section(mutation: Mutation) -> Section:
     rows = [
         [row.mutant, row.operator, f"{row.line}", row.function, row.before, row.after, row.state, row.killed_by,
          row.cross_validation]
@@ -176,4 +185,6 @@ def _mutants(mutation: Mutation) -> Section:
         "killed by",
         "cross-validation",
     ]
-    return Section("All mutants", f"{plural(len(rows), 'mutant')}.", table=Table(columns, rows), anchor="mutants")
+    return Section(
+        "All mutants", f"{pluralize(len(rows), 'mutant')}.", table=Table(columns, rows), anchor="mutants"
+    )

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from .._checks import plural
-from ..reports.summary import Report as Page
-from ..reports.summary import Section, State, Table
+from .._checks import pluralize
+from ..reports.summary import Page as Page
+from ..reports.summary import Section, SectionState, Table
 from ..reports.texts import cut
-from .report import PURPOSES, Entry, Report
-from .told import percent, why
-from .violation import Violation, told_rows
+from .report import PURPOSES, CheckReport, RelationResult
+from .told import format_messages, format_percent
+from .violation import LearnerViolation, format_table
 
-LONGEST = 4_000  # letters of a text in a JUnit file
+MAX_JUNIT_TEXT_LENGTH = 4_000  # letters of a text in a JUnit file
 
 
-def page_of(report: Report) -> Page:
+def build_page(report: CheckReport) -> Page:
     """Return a report as a page: the verdict, the relations, the smallest violation of each that has one."""
-    sections = [_relations(report, purpose) for purpose in PURPOSES]
-    examples = [_example(report, name) for name in report.examples]
+    sections = [_build_relations_section(report, purpose) for purpose in PURPOSES]
+    examples = [_build_example_section(report, name) for name in report.examples]
     if examples:
-        told = "The fewest training rows and attributes, and the plainest numbers, that still show it."
-        sections.append(Section("The smallest violations", told, parts=examples, anchor="examples"))
+        intro = "The fewest training rows and attributes, and the plainest numbers, that still show it."
+        sections.append(Section("The smallest violations", intro, parts=examples, anchor="examples"))
     if not report.known:
-        sections.insert(0, _probe(report))
-    state: State = "bad" if report.faults else "warn" if not report.passed else "good"
+        sections.insert(0, _build_probe_section(report))
+    state: SectionState = "bad" if report.faults else "warn" if not report.passed else "good"
     headline = report.headline
     return Page(
         f"Promises of {report.subject}",
@@ -42,14 +42,14 @@ def page_of(report: Report) -> Page:
     )
 
 
-def _relations(report: Report, purpose: str) -> Section | None:
+def _build_relations_section(report: CheckReport, purpose: str) -> Section | None:
     entries = [entry for entry in report.entries if entry.purpose == purpose]
     if not entries:
         return None
     rows = [
         [
-            entry.relation, entry.says, f"{entry.judged:,}", f"{entry.violated:,}" if entry.judged else None, *_share(entry),
-            _how(entry) + entry.reason, why(entry),
+            entry.relation, entry.says, f"{entry.judged:,}", f"{entry.violated:,}" if entry.judged else None, *_format_rate_cells(entry),
+            _format_judging(entry) + entry.reason, format_messages(entry),
         ]
         for entry in entries
     ]  # fmt: skip
@@ -63,33 +63,33 @@ def _relations(report: Report, purpose: str) -> Section | None:
         "why it must hold, or need not",
         "not judged",
     ]
-    bad = [entry for entry in entries if entry.violated or entry.fault]
-    state: State = "plain" if purpose == "validation" else "bad" if bad else "good"
+    violated_entries = [entry for entry in entries if entry.violated or entry.fault]
+    state: SectionState = "plain" if purpose == "validation" else "bad" if violated_entries else "good"
     meaning = PURPOSES[purpose]
-    said = f"{meaning[:1].upper()}{meaning[1:]}. {plural(len(bad), 'relation')} of {len(entries)} violated."
-    return Section(purpose.capitalize(), said, state, Table(columns, rows), anchor=purpose)
+    summary = f"{meaning[:1].upper()}{meaning[1:]}. {pluralize(len(violated_entries), 'relation')} of {len(entries)} violated."
+    return Section(purpose.capitalize(), summary, state, Table(columns, rows), anchor=purpose)
 
 
-def _how(entry: Entry) -> str:
+def _format_judging(entry: RelationResult) -> str:
     """Return how it is judged, where that is not by labels alone."""
-    told = {
+    prefixes = {
         "score_exact": "Scores, too: ",
         "class_stat": "By counts of labels: ",
         "score_stat": "By distributions of scores: ",
     }
-    return told.get(entry.strictness, "")
+    return prefixes.get(entry.strictness, "")
 
 
-def _share(entry: Entry) -> list[str | None]:
+def _format_rate_cells(entry: RelationResult) -> list[str | None]:
     if not entry.judged:
         return [None, None]
     low, high = entry.interval
-    return [percent(entry.rate), f"{percent(low)} to {percent(high)}"]
+    return [format_percent(entry.rate), f"{format_percent(low)} to {format_percent(high)}"]
 
 
-def _probe(report: Report) -> Section:
+def _build_probe_section(report: CheckReport) -> Section:
     rows = [
-        [entry.relation, entry.says, f"{entry.judged:,}", f"{entry.changed:,}", percent(entry.interval[1])]
+        [entry.relation, entry.says, f"{entry.judged:,}", f"{entry.changed:,}", format_percent(entry.interval[1])]
         for entry in sorted(report.entries, key=lambda entry: entry.changed)
         if entry.judged
     ]
@@ -103,18 +103,18 @@ def _probe(report: Report) -> Section:
     )
 
 
-def _example(report: Report, name: str) -> Section:
-    entry = next(each for each in report.entries if each.relation == name)
+def _build_example_section(report: CheckReport, name: str) -> Section:
+    entry = next(candidate for candidate in report.entries if candidate.relation == name)
     violation = report.examples[name]
-    state: State = "bad" if entry.necessary else "note"
+    state: SectionState = "bad" if entry.necessary else "note"
     badge = "fault" if entry.necessary else "hypothesis"
-    if not isinstance(violation, Violation):
+    if not isinstance(violation, LearnerViolation):
         return Section(f"{name}: {entry.says}", violation.describe(), state, badge=badge)
-    source, follow_up = (told_rows(each) for each in (violation.source, violation.follow_up))
+    source, follow_up = (format_table(training) for training in (violation.source, violation.follow_up))
     columns = list(dict.fromkeys([*source[0], *follow_up[0]]))
     rows = [
-        [when, *(cells.get(column) for column in columns), label]
-        for when, (_, table) in (("before", source), ("after", follow_up))
+        [stage, *(cells.get(column) for column in columns), label]
+        for stage, (_, table) in (("before", source), ("after", follow_up))
         for cells, label in table
     ]  # the case last, each time
     facts = [
@@ -124,13 +124,13 @@ def _example(report: Report, name: str) -> Section:
         ("Label after", str(violation.after)),
     ]
     if violation.scores_before is not None and violation.scores_after is not None:
-        told = [
+        score_lines = [
             f"{label}: {old:.6g} before, {new:.6g} after"
             for label, old, new in zip(
                 violation.source.declared, violation.scores_before, violation.scores_after, strict=False
             )
         ]
-        facts.append(("Scores", "; ".join(told)))
+        facts.append(("Scores", "; ".join(score_lines)))
     facts.append(("Why it must hold" if entry.necessary else "Why it need not hold", entry.reason))
     table = Table(["", *columns, "label"], rows, "Training rows with their labels, and the case", sortable=False)
     return Section(
@@ -139,11 +139,11 @@ def _example(report: Report, name: str) -> Section:
         state,
         table,
         badge=badge,
-        facts=[(term, said) for term, said in facts if said],
+        facts=[(term, value) for term, value in facts if value],
     )
 
 
-def junit(report: Report) -> str:
+def format_junit(report: CheckReport) -> str:
     """Return a JUnit XML file: a necessary relation that is violated fails, one that could not be judged is skipped."""
     from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -156,25 +156,25 @@ def junit(report: Report) -> str:
             {"classname": f"datamorphic.{cut(report.subject, 200)}", "name": cut(entry.relation, 200)},
         )
         low, high = entry.interval
-        told = (
-            f"{entry.violated:,} of {plural(entry.judged, 'case')} violate it ({percent(low)} to {percent(high)}): "
+        message = (
+            f"{entry.violated:,} of {pluralize(entry.judged, 'case')} violate it ({format_percent(low)} to {format_percent(high)}): "
             f"{entry.says}. {entry.reason}"
         )
         example = report.examples.get(entry.relation)
         detail = "" if example is None else example.describe()
         if entry.fault:
             counts["failures"] += 1
-            SubElement(case, "failure", {"type": "violated", "message": cut(told, 500)}).text = cut(
-                detail, LONGEST
+            SubElement(case, "failure", {"type": "violated", "message": cut(message, 500)}).text = cut(
+                detail, MAX_JUNIT_TEXT_LENGTH
             )
         elif not entry.judged and entry.undefined:
             counts["errors"] += 1
-            SubElement(case, "error", {"type": "undefined", "message": cut(why(entry), 500)})
+            SubElement(case, "error", {"type": "undefined", "message": cut(format_messages(entry), 500)})
         elif not entry.judged:
             counts["skipped"] += 1
-            SubElement(case, "skipped", {"message": cut(why(entry), 500)})
+            SubElement(case, "skipped", {"message": cut(format_messages(entry), 500)})
         elif entry.violated:
-            SubElement(case, "system-out").text = cut(f"a hypothesis. {told}\n{detail}", LONGEST)
+            SubElement(case, "system-out").text = cut(f"a hypothesis. {message}\n{detail}", MAX_JUNIT_TEXT_LENGTH)
     figures = {name: str(count) for name, count in counts.items()}
     suite.attrib.update(figures)
     root = Element("testsuites", {"name": "datamorphic", **figures})

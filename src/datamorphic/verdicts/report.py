@@ -9,18 +9,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._checks import jsonable, plural
-from .._intervals import wilson
+from .._checks import pluralize, to_jsonable
+from .._intervals import compute_wilson_interval
 from ..errors import ArgumentError, DataError, OutOfBudget
-from ..relations.examining import Broken, Tested
-from .asked import REASON, Asked, Kept
-from .examination import Examination
-from .violation import Violation
+from ..relations.examining import LearnerRelationOutcome, ViolatingCase
+from .asked import REASONS, ModelRelationOutcome, ModelSession
+from .examination import LearnerSession
+from .violation import LearnerViolation
 
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = (
+TABLE_COLUMNS = (
     "relation", "purpose", "necessary", "strictness", "inputs", "violated", "inapplicable", "undefined",
     "rate", "low", "high", "holds", "tied", "chance", "about", "says", "reason",
 )  # fmt: skip
@@ -31,7 +31,7 @@ PURPOSES = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class RelationResult:
     """One relation and what became of it.
 
     Attributes
@@ -73,7 +73,7 @@ class Entry:
     tied: int = 0
     chance: float | None = None
     messages: Mapping[str, int] = field(default_factory=dict)
-    violations: Sequence[Broken] = ()
+    violations: Sequence[ViolatingCase] = ()
     replayed: int = 0
 
     @property
@@ -99,7 +99,7 @@ class Entry:
     @property
     def interval(self) -> tuple[float, float]:
         """Where the rate lies with 95 % confidence."""
-        return wilson(self.violated, self.judged)
+        return compute_wilson_interval(self.violated, self.judged)
 
     @property
     def fault(self) -> bool:
@@ -114,7 +114,7 @@ class Entry:
     def row(self) -> dict[str, Any]:
         """Return it as a row of the table."""
         low, high = self.interval
-        told = {
+        values = {
             **asdict(self),
             "purpose": self.purpose,
             "inputs": self.inputs,
@@ -122,33 +122,33 @@ class Entry:
             "low": low,
             "high": high,
         }
-        return {name: told[name] for name in COLUMNS}
+        return {name: values[name] for name in TABLE_COLUMNS}
 
 
-def entry_of(each: Tested) -> Entry:
+def build_learner_entry(outcome: LearnerRelationOutcome) -> RelationResult:
     """Return what became of a relation of learners."""
-    holds, changed, inapplicable, undefined = (int(count) for count in each.counts)
-    return Entry(
-        each.relation.name, each.relation.says, each.view.necessary,
-        each.manner.strictness if each.statistical else each.view.strictness, each.view.reason, "learner",
-        holds, changed, each.violated, inapplicable, undefined, each.tied,
-        each.chance() if each.statistical else None, dict(each.messages), tuple(each.violations),
+    holds, changed, inapplicable, undefined = (int(count) for count in outcome.counts)
+    return RelationResult(
+        outcome.relation.name, outcome.relation.says, outcome.stance.necessary,
+        outcome.judging.strictness if outcome.statistical else outcome.stance.strictness, outcome.stance.reason, "learner",
+        holds, changed, outcome.violated_count, inapplicable, undefined, outcome.tied,
+        outcome.compute_chance() if outcome.statistical else None, dict(outcome.messages), tuple(outcome.violations),
     )  # fmt: skip
 
 
-def entry_of_model(each: Kept) -> Entry:
+def build_model_entry(outcome: ModelRelationOutcome) -> RelationResult:
     """Return what became of a relation of models."""
-    holds, changed, inapplicable, undefined = (int(count) for count in each.counts)
-    necessary = each.relation.necessary
-    return Entry(
-        each.relation.name or type(each.relation).__name__, each.relation.says, necessary, "class_exact",
-        REASON[necessary], "model", holds, changed, changed, inapplicable, undefined, 0, None, dict(each.messages),
-        tuple(each.violations),
+    holds, changed, inapplicable, undefined = (int(count) for count in outcome.counts)
+    necessary = outcome.relation.necessary
+    return RelationResult(
+        outcome.relation.name or type(outcome.relation).__name__, outcome.relation.says, necessary, "class_exact",
+        REASONS[necessary], "model", holds, changed, changed, inapplicable, undefined, 0, None, dict(outcome.messages),
+        tuple(outcome.violations),
     )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class CheckReport:
     """What became of relations that were put to a learner or a model.
 
     Attributes
@@ -169,7 +169,7 @@ class Report:
 
     subject: str
     data: str
-    entries: Sequence[Entry]
+    entries: Sequence[RelationResult]
     seed: int = 0
     runs: int = 0
     calls: int = 0
@@ -178,54 +178,77 @@ class Report:
     complete: bool = True
     notes: Sequence[str] = ()
     examples: Mapping[str, Any] = field(default_factory=dict)
-    _learning: Examination | None = field(default=None, repr=False)
-    _models: Asked | None = None
+    _learner_session: LearnerSession | None = field(default=None, repr=False)
+    _model_session: ModelSession | None = None
 
     @staticmethod
-    def of(
+    def from_sessions(
         subject: str,
         data: str,
-        learning: Examination,
-        models: Asked | None,
-        replayed: Mapping[str, Sequence[Violation]],
+        learner_session: LearnerSession,
+        model_session: ModelSession | None,
+        replayed_violations: Mapping[str, Sequence[LearnerViolation]],
         seed: int,
         known: bool,
-    ) -> Report:
+    ) -> CheckReport:
         """Return a report of what was found."""
         entries = [
-            replace(entry_of(each), replayed=len(replayed.get(each.relation.name, ()))) for each in learning.tested
+            replace(build_learner_entry(outcome), replayed=len(replayed_violations.get(outcome.relation.name, ())))
+            for outcome in learner_session.outcomes
         ]
-        entries += [entry_of_model(each) for each in (() if models is None else models.kept)]
-        examples = {name: each[0] for name, each in replayed.items() if each}
-        return Report(
-            subject, data, entries, seed, known=known, examples=examples, _learning=learning, _models=models
+        entries += [
+            build_model_entry(outcome) for outcome in (() if model_session is None else model_session.outcomes)
+        ]
+        examples = {name: violations[0] for name, violations in replayed_violations.items() if violations}
+        return CheckReport(
+            subject,
+            data,
+            entries,
+            seed,
+            known=known,
+            examples=examples,
+            _learner_session=learner_session,
+            _model_session=model_session,
         )
 
-    def smallest(self, most: int, left: Callable[[], Any] = lambda: None) -> dict[str, Any]:
+    def find_smallest_violations(
+        self, max_examples: int, remaining_budget: Callable[[], Any] = lambda: None
+    ) -> dict[str, Any]:
         """Return the smallest violations of relations that are violated, by name; those that must hold go first.
 
         `left` tells what is left of the budget.
         """
-        found = dict(self.examples)
+        examples = dict(self.examples)
         for entry in sorted(self.entries, key=lambda entry: not entry.necessary):
             exact = entry.chance is None  # by distribution no single case is to blame
-            room = len(found) < (most if entry.necessary else most // 2)
-            if entry.violated and exact and room and entry.relation not in found:
-                example = self._smaller(entry, entry.violations[0], left)
-                found |= {} if example is None else {entry.relation: example}
-        return found
+            has_room = len(examples) < (max_examples if entry.necessary else max_examples // 2)
+            if entry.violated and exact and has_room and entry.relation not in examples:
+                example = self._shrink(entry, entry.violations[0], remaining_budget)
+                examples |= {} if example is None else {entry.relation: example}
+        return examples
 
-    def _smaller(self, entry: Entry, broken: Broken, left: Callable[[], Any] = lambda: None) -> Any:
-        if entry.about == "learner" and self._learning is not None:
-            each = next(each for each in self._learning.tested if each.relation.name == entry.relation)
+    def _shrink(
+        self,
+        entry: RelationResult,
+        violating_case: ViolatingCase,
+        remaining_budget: Callable[[], Any] = lambda: None,
+    ) -> Any:
+        if entry.about == "learner" and self._learner_session is not None:
+            outcome = next(
+                outcome for outcome in self._learner_session.outcomes if outcome.relation.name == entry.relation
+            )
             try:
-                small = self._learning.smallest(each, broken, left())
-                return small or self._learning.whole(each, broken, left())
+                violation = self._learner_session.shrink(outcome, violating_case, remaining_budget())
+                return violation or self._learner_session.reproduce(outcome, violating_case, remaining_budget())
             except OutOfBudget:
                 return None
-        if self._models is not None:
-            kept = next(each for each in self._models.kept if entry_of_model(each).relation == entry.relation)
-            return self._models.shrink(kept, broken)
+        if self._model_session is not None:
+            model_outcome = next(
+                candidate
+                for candidate in self._model_session.outcomes
+                if build_model_entry(candidate).relation == entry.relation
+            )
+            return self._model_session.shrink(model_outcome, violating_case)
         return None
 
     @cached_property
@@ -233,91 +256,93 @@ class Report:
         """A row a relation; ``rate`` is the share of the judged cases that violate it, from ``low`` to ``high`` (95 %)."""
         import pandas as pd
 
-        return pd.DataFrame([entry.row() for entry in self.entries], columns=list(COLUMNS))
+        return pd.DataFrame([entry.row() for entry in self.entries], columns=list(TABLE_COLUMNS))
 
     @cached_property
-    def _broken(self) -> list[tuple[Entry, Broken]]:
-        ordered = sorted(self.entries, key=lambda entry: not entry.necessary)
-        return [(entry, broken) for entry in ordered for broken in entry.violations]
+    def _violating_cases(self) -> list[tuple[RelationResult, ViolatingCase]]:
+        entries = sorted(self.entries, key=lambda entry: not entry.necessary)
+        return [(entry, case) for entry in entries for case in entry.violations]
 
     @property
     def violations(self) -> pd.DataFrame:
         """A row a case that is not as expected, those of necessary relations first: its input, case, and labels."""
         import pandas as pd
 
-        rows = [(entry.relation, entry.necessary, *broken) for entry, broken in self._broken]
-        return pd.DataFrame(rows, columns=["relation", "necessary", *Broken._fields])
+        rows = [(entry.relation, entry.necessary, *case) for entry, case in self._violating_cases]
+        return pd.DataFrame(rows, columns=["relation", "necessary", *ViolatingCase._fields])
 
     def shrunk(self, number: int) -> Any:
         """Return the smallest violation that one of `violations` leads to: fewest rows and attributes, plainest numbers."""
-        if not 0 <= number < len(self._broken):
-            many = plural(len(self._broken), "violation")
-            raise ArgumentError(f"There are {many}, numbered from 0. Got {number!r}.")
-        entry, broken = self._broken[number]
-        known = self.examples.get(entry.relation)
-        if known is not None and broken == entry.violations[0]:
-            return known
-        return self._smaller(entry, broken)
+        if not 0 <= number < len(self._violating_cases):
+            count_text = pluralize(len(self._violating_cases), "violation")
+            raise ArgumentError(f"There are {count_text}, numbered from 0. Got {number!r}.")
+        entry, case = self._violating_cases[number]
+        example = self.examples.get(entry.relation)
+        if example is not None and case == entry.violations[0]:
+            return example
+        return self._shrink(entry, case)
 
     @property
-    def faults(self) -> list[Entry]:
+    def faults(self) -> list[RelationResult]:
         """The necessary relations that are violated."""
         return [entry for entry in self.entries if entry.fault]
 
     @property
-    def surprises(self) -> list[Entry]:
+    def surprises(self) -> list[RelationResult]:
         """The hypotheses that are violated, though nobody expected it."""
         return [entry for entry in self.entries if not entry.necessary and entry.violated and not entry.expected]
 
     @property
     def passed(self) -> bool:
         """Whether no necessary relation is violated or left without an answer, and something could be judged."""
-        return not self.faults and not self._mute and any(entry.judged for entry in self.entries)
+        return not self.faults and not self._unanswered and any(entry.judged for entry in self.entries)
 
     @property
-    def _mute(self) -> list[Entry]:
+    def _unanswered(self) -> list[RelationResult]:
         return [entry for entry in self.entries if entry.necessary and entry.undefined and not entry.judged]
 
     @property
-    def never_violated(self) -> list[Entry]:
+    def never_violated(self) -> list[RelationResult]:
         """Relations that were judged and never violated: for a learner nobody knows, candidates for its promises."""
         return [entry for entry in self.entries if entry.judged and not entry.changed]
 
     @property
     def headline(self) -> str:
         """What matters most, in a line."""
-        must = [entry for entry in self.entries if entry.necessary and entry.judged]
-        taught = [entry for entry in self.entries if not entry.necessary and entry.judged]
-        if not must and not taught:
+        necessary = [entry for entry in self.entries if entry.necessary and entry.judged]
+        hypotheses = [entry for entry in self.entries if not entry.necessary and entry.judged]
+        if not necessary and not hypotheses:
             undefined = sum(entry.undefined for entry in self.entries)
             return "nothing could be judged" + (
-                f": {plural(undefined, 'case')} without an answer" if undefined else ""
+                f": {pluralize(undefined, 'case')} without an answer" if undefined else ""
             )
-        said = []
+        parts = []
         if self.faults:
-            said.append(f"{len(self.faults)} of {plural(len(must), 'necessary relation')} violated")
-        elif must:
-            said.append(
-                f"all {len(must)} necessary relations kept" if len(must) > 1 else "the necessary relation kept"
+            parts.append(f"{len(self.faults)} of {pluralize(len(necessary), 'necessary relation')} violated")
+        elif necessary:
+            parts.append(
+                f"all {len(necessary)} necessary relations kept"
+                if len(necessary) > 1
+                else "the necessary relation kept"
             )
-        if self._mute:
-            said.append(f"{len(self._mute)} without any answer")
-        if taught:
-            broken = sum(bool(entry.violated) for entry in taught)
-            said.append(f"{broken} of {plural(len(taught), 'hypothesis', 'hypotheses')} violated")
-        return ", ".join(said)
+        if self._unanswered:
+            parts.append(f"{len(self._unanswered)} without any answer")
+        if hypotheses:
+            violated_count = sum(bool(entry.violated) for entry in hypotheses)
+            parts.append(f"{violated_count} of {pluralize(len(hypotheses), 'hypothesis', 'hypotheses')} violated")
+        return ", ".join(parts)
 
     def describe(self) -> str:
         """Return everything in words."""
-        from .told import text
+        from .told import format_report
 
-        return text(self)
+        return format_report(self)
 
     def document(self) -> dict[str, Any]:
         """Return everything as JSON has it."""
-        examples = {name: _as_json(each) for name, each in self.examples.items()}
+        examples = {name: _to_json(example) for name, example in self.examples.items()}
         rows = [{**entry.row(), "messages": dict(entry.messages)} for entry in self.entries]
-        told: dict[str, Any] = jsonable(
+        content: dict[str, Any] = to_jsonable(
             {
                 "subject": self.subject,
                 "data": self.data,
@@ -335,35 +360,35 @@ class Report:
                 "seconds": self.seconds,
             }
         )
-        return told
+        return content
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the report as JSON, and write it to a file if one is named."""
-        from ..reports.html import written
+        from ..reports.html import write_text
 
         text = json.dumps(self.document(), indent=1, allow_nan=False)
         if path is not None:
-            written(text, path, "JSON file")
+            write_text(text, path, "JSON file")
         return text
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return the report as one HTML page, and write it to a file if one is named."""
-        from ..reports.html import render, written
-        from .page import page_of
+        from ..reports.html import render_page, write_text
+        from .page import build_page
 
-        page = render(page_of(self))
+        page = render_page(build_page(self))
         if path is not None:
-            written(page, path, "report")
+            write_text(page, path, "report")
         return page
 
     def to_junit(self, path: str | Path | None = None) -> str:
         """Return the report as JUnit XML, a test case a relation, and write it to a file if one is named."""
-        from ..reports.html import written
-        from .page import junit
+        from ..reports.html import write_text
+        from .page import format_junit
 
-        text = junit(self)
+        text = format_junit(self)
         if path is not None:
-            written(text, path, "JUnit file")
+            write_text(text, path, "JUnit file")
         return text
 
     def __repr__(self) -> str:
@@ -373,7 +398,7 @@ class Report:
         return str(self.table.iloc[:, :11].to_html())
 
 
-def _as_json(example: Any) -> Any:
+def _to_json(example: Any) -> Any:
     """Return an example as JSON has it; in words where no file can hold its values."""
     try:
         return example.to_json()

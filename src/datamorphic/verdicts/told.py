@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._checks import plural
-from ..reports.texts import one_line, printable
+from .._checks import pluralize
+from ..reports.texts import to_one_line, to_printable
 
 if TYPE_CHECKING:
-    from .report import Entry, Report
+    from .report import CheckReport, RelationResult
 
-MOST_EXAMPLES = 3
+MAX_EXAMPLES_SHOWN = 3
 
 
-def text(report: Report) -> str:
+def format_report(report: CheckReport) -> str:
     """Return the report as text: the verdict, both tables, the smallest violations."""
     from .report import PURPOSES
 
@@ -21,25 +21,27 @@ def text(report: Report) -> str:
     for purpose, meaning in PURPOSES.items():
         entries = [entry for entry in report.entries if entry.purpose == purpose]
         if entries:
-            lines += ["", f"{purpose.capitalize()}: {meaning}.", *_table(entries)]
-    lines += _unjudged(report)
+            lines += ["", f"{purpose.capitalize()}: {meaning}.", *_format_table(entries)]
+    lines += _format_unjudged(report)
     judged = any(entry.judged for entry in report.entries)
-    lines += ["", *_probe(report)] if judged and not report.known else []
-    for name, example in list(report.examples.items())[:MOST_EXAMPLES]:
-        entry = next(each for each in report.entries if each.relation == name)
-        fault = f"necessary because {entry.reason}" if entry.necessary else f"a hypothesis: {entry.reason}"
-        lines += ["", f"The smallest violation of {name} ({fault}):"]
+    lines += ["", *_format_probe(report)] if judged and not report.known else []
+    for name, example in list(report.examples.items())[:MAX_EXAMPLES_SHOWN]:
+        entry = next(candidate for candidate in report.entries if candidate.relation == name)
+        reason = f"necessary because {entry.reason}" if entry.necessary else f"a hypothesis: {entry.reason}"
+        lines += ["", f"The smallest violation of {name} ({reason}):"]
         lines += [
             f"  {line}" for line in (example.describe() if hasattr(example, "describe") else example).split("\n")
         ]
     lines += ["", *report.notes] if report.notes else [""]
     lines.append(f"{report.seconds:.1f} s, {report.runs:,} cases labelled, seed {report.seed}")
-    return printable("\n".join(lines))
+    return to_printable("\n".join(lines))
 
 
-def _table(entries: list[Entry]) -> list[str]:
+def _format_table(entries: list[RelationResult]) -> list[str]:
     rows = [("relation", "judged", "violated", "share (95 %)", "promise")]
-    rows += [(entry.relation, f"{entry.judged:,}", *result(entry), one_line(entry.says)) for entry in entries]
+    rows += [
+        (entry.relation, f"{entry.judged:,}", *format_cells(entry), to_one_line(entry.says)) for entry in entries
+    ]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     return [
         f"  {row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:<{widths[3]}}  {row[4]}"
@@ -47,42 +49,48 @@ def _table(entries: list[Entry]) -> list[str]:
     ]
 
 
-def _unjudged(report: Report) -> list[str]:
+def _format_unjudged(report: CheckReport) -> list[str]:
     """Return what was said where there was no answer, and how many violations hang on ties."""
     lines = []
-    mute = [entry for entry in report.entries if entry.undefined]
-    if mute:
-        said = why(max(mute, key=lambda entry: entry.undefined))
-        lines = ["", f"Without an answer: {', '.join(entry.relation for entry in mute)}. {one_line(said)}"]
-    tied = [f"{entry.relation} ({entry.tied})" for entry in report.entries if entry.tied]
-    if tied:
+    unanswered = [entry for entry in report.entries if entry.undefined]
+    if unanswered:
+        message = format_messages(max(unanswered, key=lambda entry: entry.undefined))
+        lines = [
+            "",
+            f"Without an answer: {', '.join(entry.relation for entry in unanswered)}. {to_one_line(message)}",
+        ]
+    tie_counts = [f"{entry.relation} ({entry.tied})" for entry in report.entries if entry.tied]
+    if tie_counts:
         lines += [
             "",
-            f"Violations that hang on a tie, set aside (count them with ties='count'): {', '.join(tied)}",
+            f"Violations that hang on a tie, set aside (count them with ties='count'): {', '.join(tie_counts)}",
         ]
     return lines
 
 
-def result(entry: Entry) -> tuple[str, str]:
+def format_cells(entry: RelationResult) -> tuple[str, str]:
     """Return how many cases violate a relation, and the share; or why there is none."""
     if not entry.judged:
         return "-", "no answer" if entry.undefined else "does not apply"
     low, high = entry.interval
     note = " by distribution" if entry.chance is not None else ""
-    return f"{entry.violated:,}", f"{percent(entry.rate)} ({percent(low)} to {percent(high)}){note}"
+    return (
+        f"{entry.violated:,}",
+        f"{format_percent(entry.rate)} ({format_percent(low)} to {format_percent(high)}){note}",
+    )
 
 
-def why(entry: Entry) -> str:
+def format_messages(entry: RelationResult) -> str:
     """Return what is worth saying of cases that were not judged: what was said of most of them."""
-    told = [
-        f"{plural(count, 'case')}: {message}"
-        for message, count in sorted(entry.messages.items(), key=lambda each: -each[1])[:2]
+    parts = [
+        f"{pluralize(count, 'case')}: {message}"
+        for message, count in sorted(entry.messages.items(), key=lambda item: -item[1])[:2]
         if message
     ]
-    return "; ".join(told)
+    return "; ".join(parts)
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """Return a share in percent, without digits that say nothing.
 
     Examples
@@ -95,14 +103,14 @@ def percent(share: float) -> str:
     return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:.1f} %"
 
 
-def _probe(report: Report) -> list[str]:
+def _format_probe(report: CheckReport) -> list[str]:
     """Return what experience says of a learner nobody knows."""
-    kept = report.never_violated
+    never_violated = report.never_violated
     lines = ["Nobody has said what this learner must keep. By experiment:"]
-    if kept:
-        most = [f"{entry.relation} (at most {percent(entry.interval[1])})" for entry in kept]
-        lines.append(f"  never violated, and so perhaps its promises: {', '.join(most)}")
-    broken = [entry.relation for entry in report.entries if entry.changed]
-    if broken:
-        lines.append(f"  violated, and so no promises of it: {', '.join(broken)}")
+    if never_violated:
+        bounds = [f"{entry.relation} (at most {format_percent(entry.interval[1])})" for entry in never_violated]
+        lines.append(f"  never violated, and so perhaps its promises: {', '.join(bounds)}")
+    violated_names = [entry.relation for entry in report.entries if entry.changed]
+    if violated_names:
+        lines.append(f"  violated, and so no promises of it: {', '.join(violated_names)}")
     return lines

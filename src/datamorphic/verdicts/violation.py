@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import plural, short
+from .._checks import format_short, pluralize
 from ..errors import DataError
-from ..relations.examining import Tested
-from ..relations.learned import Learned
-from ..relations.learners import objects
+from ..relations.examining import LearnerRelationOutcome
+from ..relations.learned import LearnerVerdicts
+from ..relations.learners import to_object_array
 from ..space.describe import value_from_json, value_to_json
 from ..sut.training import Floats, Training
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SHOWN = 12  # training rows of an example that are shown
-WIDEST = 8  # attributes of a row
+MAX_ROWS_SHOWN = 12  # training rows of an example that are shown
+MAX_ATTRIBUTES_SHOWN = 8  # attributes of a row
 
 
 @dataclass(frozen=True, eq=False)
-class Violation:
+class LearnerViolation:
     """Training data and a case on which a learner breaks a promise.
 
     Attributes
@@ -76,15 +76,15 @@ class Violation:
         """Return it in lines: what the learner was trained on, the case, its two labels."""
         return "\n".join(
             [
-                f"trained on {_size(self.source)}",
-                *_rows(self.source),
-                f"case     {_case(self.source)}",
-                f"answer   {_plain(self.before)!r}{_scores(self.source, self.scores_before)}",
-                f"then     {self.change or self.says.partition(': ')[0]}: trained on {_size(self.follow_up)}",
-                *_rows(self.follow_up),
-                f"case     {_case(self.follow_up)}",
-                f"expected {_plain(self.expected)!r}",
-                f"becomes  {_plain(self.after)!r}{_scores(self.source, self.scores_after)}",
+                f"trained on {_format_size(self.source)}",
+                *_format_rows(self.source),
+                f"case     {_format_case(self.source)}",
+                f"answer   {_to_python(self.before)!r}{_format_scores(self.source, self.scores_before)}",
+                f"then     {self.change or self.says.partition(': ')[0]}: trained on {_format_size(self.follow_up)}",
+                *_format_rows(self.follow_up),
+                f"case     {_format_case(self.follow_up)}",
+                f"expected {_to_python(self.expected)!r}",
+                f"becomes  {_to_python(self.after)!r}{_format_scores(self.source, self.scores_after)}",
             ]
         )
 
@@ -98,9 +98,9 @@ class Violation:
             "change": self.change,
             "source": training_to_json(self.source),
             "follow_up": training_to_json(self.follow_up),
-            "before": _plain(self.before),
-            "expected": _plain(self.expected),
-            "after": _plain(self.after),
+            "before": _to_python(self.before),
+            "expected": _to_python(self.expected),
+            "after": _to_python(self.after),
             "scores_before": None if self.scores_before is None else self.scores_before.tolist(),
             "scores_after": None if self.scores_after is None else self.scores_after.tolist(),
             "shrunk": self.shrunk,
@@ -108,89 +108,94 @@ class Violation:
 
     def __repr__(self) -> str:
         rows, attributes = self.size
-        return f"Violation({self.relation}, {plural(rows, 'row')} of {plural(attributes, 'attribute')})"
+        return f"Violation({self.relation}, {pluralize(rows, 'row')} of {pluralize(attributes, 'attribute')})"
 
 
-def violation_of(each: Tested, found: Learned, number: int, shrunk: bool, row: int | None = None) -> Violation:
+def build_violation(
+    outcome: LearnerRelationOutcome, result: LearnerVerdicts, number: int, shrunk: bool, row: int | None = None
+) -> LearnerViolation:
     """Return one violation of what was found: the first, or that of a row."""
-    row = int(found.violations[0]) if row is None else row
-    data = found.data.each[found.data.which[row]]
-    made = found.made[found.follow_up[row]]
-    place = int(np.flatnonzero(np.flatnonzero(found.follow_up == found.follow_up[row]) == row)[0])
+    row = int(result.violations[0]) if row is None else row
+    data = result.data.trainings[result.data.training_index[row]]
+    follow_up = result.follow_ups[result.follow_up_index[row]]
+    place = int(np.flatnonzero(np.flatnonzero(result.follow_up_index == result.follow_up_index[row]) == row)[0])
     scores = [
         None if table is None or np.isnan(table[row]).all() else table[row, : len(data.declared)]
-        for table in (found.scores_before, found.scores_after)
+        for table in (result.scores_before, result.scores_after)
     ]
-    return Violation(
-        each.relation.name, each.relation.says, each.view.necessary, each.view.reason,
-        data.cases([int(found.data.case[row])]), made.cases([place]),
-        found.before[row], found.expected[row], found.after[row], scores[0], scores[1],
-        _change(each, data, made), shrunk, number,
+    return LearnerViolation(
+        outcome.relation.name, outcome.relation.says, outcome.stance.necessary, outcome.stance.reason,
+        data.cases([int(result.data.case_index[row])]), follow_up.cases([place]),
+        result.before[row], result.expected[row], result.after[row], scores[0], scores[1],
+        _describe_change(outcome, data, follow_up), shrunk, number,
     )  # fmt: skip
 
 
-def _change(each: Tested, data: Training, made: Training) -> str:
+def _describe_change(outcome: LearnerRelationOutcome, data: Training, follow_up: Training) -> str:
     with suppress(Exception):  # words are a help, no more
-        return each.relation.change(data, made)
+        return outcome.relation.change(data, follow_up)
     return ""
 
 
-def _size(data: Training) -> str:
-    return f"{plural(int(data.x.shape[0]), 'row')} of {plural(int(data.x.shape[1]), 'attribute')}"
+def _format_size(data: Training) -> str:
+    return f"{pluralize(int(data.x.shape[0]), 'row')} of {pluralize(int(data.x.shape[1]), 'attribute')}"
 
 
-def _rows(data: Training) -> list[str]:
+def _format_rows(data: Training) -> list[str]:
     dense = data.x.toarray() if hasattr(data.x, "toarray") else data.x
-    if len(data.y) > SHOWN:
+    if len(data.y) > MAX_ROWS_SHOWN:
         return []
     weights = [""] * len(data.y) if data.weights is None else [f", weight {weight:g}" for weight in data.weights]
     return [
-        f"  {_told(dense, row)}: {_label(label)}{weight}"
+        f"  {_format_row(dense, row)}: {_format_label(label)}{weight}"
         for row, (label, weight) in enumerate(zip(data.y.tolist(), weights, strict=True))
     ]
 
 
-def _case(data: Training) -> str:
-    return _told(data.t.toarray() if hasattr(data.t, "toarray") else data.t, 0)
+def _format_case(data: Training) -> str:
+    return _format_row(data.t.toarray() if hasattr(data.t, "toarray") else data.t, 0)
 
 
-def _told(table: Any, row: int) -> str:
+def _format_row(table: Any, row: int) -> str:
     if hasattr(table, "columns"):
         values = list(table.iloc[row].items())
     else:
         values = [(f"a{place}", value) for place, value in enumerate(table[row].tolist())]
-    told = ", ".join(f"{name}={short(value)}" for name, value in values[:WIDEST])
-    return told + (", ..." if len(values) > WIDEST else "")
+    text = ", ".join(f"{name}={format_short(value)}" for name, value in values[:MAX_ATTRIBUTES_SHOWN])
+    return text + (", ..." if len(values) > MAX_ATTRIBUTES_SHOWN else "")
 
 
-def told_rows(data: Training) -> tuple[list[str], list[tuple[dict[str, str], str]]]:
+def format_table(data: Training) -> tuple[list[str], list[tuple[dict[str, str], str]]]:
     """Return the names of the attributes, and the training rows with their labels, the case last, as texts."""
-    tables = [each.toarray() if hasattr(each, "toarray") else each for each in (data.x, data.t)]
+    tables = [table.toarray() if hasattr(table, "toarray") else table for table in (data.x, data.t)]
     names = [str(name) for name in data.x.columns] if data.framed else [f"a{i}" for i in range(data.x.shape[1])]
-    rows = [table.iloc[: 10 * SHOWN].to_numpy(object) if data.framed else table[: 10 * SHOWN] for table in tables]
-    labels = [*(_label(label) for label in data.y[: len(rows[0])].tolist()), *["the case"] * len(rows[1])]
+    rows = [
+        table.iloc[: 10 * MAX_ROWS_SHOWN].to_numpy(object) if data.framed else table[: 10 * MAX_ROWS_SHOWN]
+        for table in tables
+    ]
+    labels = [*(_format_label(label) for label in data.y[: len(rows[0])].tolist()), *["the case"] * len(rows[1])]
     cells = [
-        {name: short(value) for name, value in zip(names, row, strict=True)}
+        {name: format_short(value) for name, value in zip(names, row, strict=True)}
         for table in rows
         for row in table.tolist()
     ]
     return names, list(zip(cells, labels, strict=True))
 
 
-def _label(label: Any) -> str:
-    return short(_plain(label))
+def _format_label(label: Any) -> str:
+    return format_short(_to_python(label))
 
 
-def _plain(label: Any) -> Any:
+def _to_python(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
-def _scores(data: Training, scores: Floats | None) -> str:
+def _format_scores(data: Training, scores: Floats | None) -> str:
     if scores is None:
         return ""
-    both = zip(data.declared, scores, strict=False)
-    told = ", ".join(f"{_plain(name)}: {score:.6g}" for name, score in both if not np.isnan(score))
-    return f"   scores {told}"
+    pairs = zip(data.declared, scores, strict=False)
+    text = ", ".join(f"{_to_python(name)}: {score:.6g}" for name, score in pairs if not np.isnan(score))
+    return f"   scores {text}"
 
 
 # -- as the store has them -------------------------------------------------------------------------------------
@@ -218,16 +223,22 @@ def training_from_json(case: Any) -> Training:
     try:
         x, t = ([[value_from_json(value) for value in row] for row in case[part]] for part in ("x", "t"))
         columns, labels, weights = case.get("columns"), case.get("labels"), case.get("weights")
-        known = [value_from_json(label) for label in case["y"]]
-        y = np.array(known) if len({type(label) for label in known}) == 1 else objects(known)
+        label_values = [value_from_json(label) for label in case["y"]]
+        y = (
+            np.array(label_values)
+            if len({type(label) for label in label_values}) == 1
+            else to_object_array(label_values)
+        )
         if columns is None:
             tables: Any = (np.array(x, dtype=np.float64), np.array(t, dtype=np.float64))
         else:
             import pandas as pd
 
             tables = (pd.DataFrame(x, columns=columns), pd.DataFrame(t, columns=columns))
-        declared = None if labels is None else tuple(value_from_json(label) for label in labels)
-        return Training(tables[0], y, tables[1], declared, None if weights is None else np.array(weights, float))
+        declared_labels = None if labels is None else tuple(value_from_json(label) for label in labels)
+        return Training(
+            tables[0], y, tables[1], declared_labels, None if weights is None else np.array(weights, float)
+        )
     except DataError:
         raise
     except Exception as error:  # whatever values that were meant for something else may raise

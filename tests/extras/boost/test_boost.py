@@ -11,14 +11,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import datamorphic as dm
-from datamorphic.adequacy.mutation import kills_by_tree
+from datamorphic.adequacy.mutation import find_kills_by_tree
 from datamorphic.errors import ModelError
 from datamorphic.trees.files import load_trees
-from datamorphic.trees.model import leaf_of
-from datamorphic.trees.mutants import mutants_of
+from datamorphic.trees.model import find_leaves
+from datamorphic.trees.mutants import generate_mutants
 from datamorphic.trees.pmml.files import read_pmml, write_pmml
 from datamorphic.trees.reading import forest_of
-from datamorphic.trees.rules import rule
+from datamorphic.trees.rules import format_rule
 from tree_rows import asked, joint_kills_one_by_one, seen
 
 NEEDS = "needs the extra: pip install 'datamorphic[boost]'"
@@ -187,7 +187,7 @@ def compare(model, forest, rows, given, raw, leaves, first_leaf=lambda tree: 0, 
         expected = model.predict(given, **raw).reshape(scores.shape)
         assert scores.dtype == expected.dtype
         np.testing.assert_allclose(scores, expected, rtol=0 if exact else 1e-6, atol=0 if exact else 1e-6)
-    found = np.column_stack([leaf_of(tree, matrix) - first_leaf(tree) for tree in forest.trees])
+    found = np.column_stack([find_leaves(tree, matrix) - first_leaf(tree) for tree in forest.trees])
     return found, np.asarray(leaves).reshape(found.shape)
 
 
@@ -319,7 +319,7 @@ def test_a_leaf_that_no_row_can_reach_is_left_out():
     matrix = seen(forest, rows)
     np.testing.assert_allclose(forest.scores(matrix)[:, 0], model.predict(rows, prediction_type="RawFormulaVal"))
     for tree, size in zip(forest.trees, model.get_tree_leaf_counts(), strict=True):
-        reached = np.unique(leaf_of(tree, matrix))
+        reached = np.unique(find_leaves(tree, matrix))
         assert len(tree.leaves) < size
         assert reached.tolist() == tree.leaves.tolist()
 
@@ -330,7 +330,7 @@ def test_categories_are_told_by_name():
         assert sorted(forest.categories[1]) == ["Bonn", "Cork", "Oslo", "Rome"]
         assert sorted(forest.categories[3]) == [1, 2, 5]
         known = {"town": forest.categories[1], "grade": forest.categories[3]}
-        rules = [rule(tree, leaf, categories=known) for tree in forest.trees for leaf in tree.leaves]
+        rules = [format_rule(tree, leaf, categories=known) for tree in forest.trees for leaf in tree.leaves]
         assert any("town is Bonn" in each for each in rules)
 
 
@@ -406,10 +406,10 @@ def test_joint_kills_are_what_the_changed_forest_says(name):
     model, frame, tolerance = JOINT[name]
     forest = forest_of(model(), frame)
     given = seen(forest, frame.iloc[:60])
-    of = tuple(mutants_of(tree) for tree in forest.trees)
+    of = tuple(generate_mutants(tree) for tree in forest.trees)
     found = [
-        kills.of(mutant).tolist()
-        for kills in kills_by_tree(forest, given, of, True, tolerance)
+        kills.get_rows(mutant).tolist()
+        for kills in find_kills_by_tree(forest, given, of, True, tolerance)
         for mutant in range(len(kills))
     ]
     assert found == list(joint_kills_one_by_one(forest, given, of, tolerance))

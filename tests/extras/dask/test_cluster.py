@@ -162,7 +162,7 @@ def test_workers_are_compared_with_this_machine(address, monkeypatch):
     assert "2 workers, all with the versions of this machine" in same.output
     from datamorphic.runs import cluster
 
-    here = cluster.versions()
+    here = cluster.read_versions()
     monkeypatch.setattr(cluster, "versions", lambda: here | {"numpy": "1.0", "no-such-package": "2.0"})
     other = CliRunner().invoke(app, ["worker-check", address, "--json"])
     assert other.exit_code == 1

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import datamorphic as dm
-from datamorphic.sut.isolated import Isolated
+from datamorphic.sut.isolated import IsolatedSystem
 from datamorphic.testing import check_executor
 
 pytest.importorskip("onnxruntime", reason="pip install 'datamorphic[onnx]'")
@@ -78,7 +78,7 @@ def test_it_can_be_isolated(tmp_path, training):
     again = pickle.loads(pickle.dumps(sut))
     assert again.name == "mine"
     assert again.space == SPACE
-    isolated = Isolated(sut, timeout=60)
+    isolated = IsolatedSystem(sut, timeout=60)
     assert isolated.execute(frame).same(sut.execute(frame)).all()
     isolated.close()
 

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 import datamorphic as dm
 from datamorphic.faces.cli import app
 from datamorphic.sut.files import load_model
-from datamorphic.sut.forged import check_trees
+from datamorphic.sut.forged import validate_trees
 from datamorphic.testing import check_executor
 from datamorphic.verbs.init import draft
 
@@ -109,7 +109,7 @@ def test_forged_trees_are_refused(what, kind, tmp_path):
     holder = model if kind == "tree" else model.estimators_[1]
     holder.tree_ = forged(holder.tree_, **FORGED[what])
     with pytest.raises(dm.errors.UntrustedError, match=r"forged.*--trust"):
-        check_trees(model, "model.skops")
+        validate_trees(model, "model.skops")
     if FORGED[what] != {"node_count": -5}:
         io.dump(model, tmp_path / "model.skops")
         with pytest.raises(dm.errors.ModelError):
@@ -120,24 +120,24 @@ def test_trees_that_are_handed_other_columns_are_refused():
     frame = SPACE.sample(100, seed=0)
     wide = np.hstack([frame.to_numpy()] * 3)
     forest = RandomForestClassifier(3).fit(wide, frame["x"] > frame["y"])
-    check_trees(forest, "model.skops")
+    validate_trees(forest, "model.skops")
     forest.n_features_in_ = 2  # and its trees look at six
     with pytest.raises(dm.errors.UntrustedError, match="take other columns"):
-        check_trees(forest, "model.skops")
+        validate_trees(forest, "model.skops")
     loose = LogisticRegression().fit(frame, frame["x"] > 0.5)
     loose.hidden = [{"deep": (forest.estimators_[0].tree_,)}]
     with pytest.raises(dm.errors.UntrustedError, match="belongs to no decision tree"):
-        check_trees(loose, "model.skops")
+        validate_trees(loose, "model.skops")
     bag = BaggingClassifier(DecisionTreeClassifier(), 3, max_features=0.5).fit(wide, frame["x"] > frame["y"])
-    check_trees(bag, "model.skops")
+    validate_trees(bag, "model.skops")
     bag.estimators_features_[0] = np.array([0, 1, 9])
-    check_trees(bag, "model.skops")  # no harm: NumPy looks at what it is asked for
+    validate_trees(bag, "model.skops")  # no harm: NumPy looks at what it is asked for
     with pytest.raises(IndexError):
         bag.predict(wide)
     for nothing in ([], None, np.array([])):
         forest.estimators_ = nothing
         with pytest.raises(dm.errors.UntrustedError) if nothing is not None else nullcontext():
-            check_trees(forest, "model.skops")
+            validate_trees(forest, "model.skops")
 
 
 def test_trees_are_taken_only_where_it_is_known_who_asks_them(tmp_path):
@@ -154,12 +154,12 @@ def test_trees_are_taken_only_where_it_is_known_who_asks_them(tmp_path):
     bare = VotingClassifier([("a", LogisticRegression())]).fit(frame, labels)
     bare.decoy, bare.estimators_ = tree, [tree.tree_]  # a tree that would be asked by itself, and one that owns it
     with pytest.raises(dm.errors.UntrustedError, match=r"ask them safely|belongs to no decision tree"):
-        check_trees(bare, "model.skops")
+        validate_trees(bare, "model.skops")
     del bare.decoy
     with pytest.raises(dm.errors.UntrustedError, match="belongs to no decision tree"):
-        check_trees(bare, "model.skops")
+        validate_trees(bare, "model.skops")
     hidden = make_pipeline(StandardScaler(), DecisionTreeClassifier()).fit(frame, labels)
-    check_trees(hidden, "model.skops")
+    validate_trees(hidden, "model.skops")
     hidden.steps.append(("tree", hidden[-1].tree_))
     with pytest.raises(dm.errors.UntrustedError, match="belongs to no decision tree"):
-        check_trees(hidden, "model.skops")
+        validate_trees(hidden, "model.skops")

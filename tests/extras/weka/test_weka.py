@@ -22,11 +22,11 @@ from sklearn.neighbors import KNeighborsClassifier
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, BadAnswer, DataError, ModelError, SystemRaised
 from datamorphic.sut import jvm, weka
-from datamorphic.sut.isolated import Isolated
-from datamorphic.sut.weka import Weka, find_jar, weka_learner, why_no_weka
+from datamorphic.sut.isolated import IsolatedSystem
+from datamorphic.sut.weka import Weka, explain_missing_weka, find_jar, make_weka_learner
 from datamorphic.testing import check_executor
 
-WHY = why_no_weka()
+WHY = explain_missing_weka()
 runs_weka = pytest.mark.skipif(bool(WHY), reason=WHY)
 
 RNG = np.random.default_rng(7)
@@ -100,7 +100,7 @@ def test_answers_are_those_of_weka_itself(options):
 
     data = jpype.JClass("weka.core.Instances")(jpype.JClass("java.io.StringReader")(text))
     data.setClassIndex(4)
-    model = jpype.JClass(weka.class_name(options.split()[0], find_jar()))()
+    model = jpype.JClass(weka.resolve_class_name(options.split()[0], find_jar()))()
     model.setOptions(jpype.JClass("weka.core.Utils").splitOptions(options.partition(" ")[2]))
     model.buildClassifier(data)
     labels = [[1, 0, 2][int(model.classifyInstance(data.instance(i)))] for i in range(len(MIXED))]
@@ -117,7 +117,7 @@ def test_an_answer_may_be_missing():
     first = Weka("J48").fit(X[:0], Y[:0], classes=["b", "a"])  # asks its tree, and not its distribution
     assert (first.predict_proba(T[:1]).tolist(), first.predict(T[:1]).tolist()) == ([[0, 0]], ["b"])
     fitted = Weka("IBk").fit(X, Y)
-    fitted._fitted.labels = fitted._fitted.labels[:1]
+    fitted._fitted_model.labels = fitted._fitted_model.labels[:1]
     with pytest.raises(BadAnswer, match="label number 2 of 1"):
         fitted.predict(X)
 
@@ -335,7 +335,7 @@ def fake(tmp_path):
      ("weka.classifiers.a.Same", "a.Same")],
 )  # fmt: skip
 def test_names_are_looked_up_in_the_jar(fake, name, whole):
-    assert weka.class_name(name, fake) == f"weka.classifiers.{whole}"
+    assert weka.resolve_class_name(name, fake) == f"weka.classifiers.{whole}"
 
 
 @pytest.mark.parametrize(
@@ -345,7 +345,7 @@ def test_names_are_looked_up_in_the_jar(fake, name, whole):
 )  # fmt: skip
 def test_names_that_are_not_in_the_jar(fake, name, message):
     with pytest.raises(ModelError, match=message):
-        weka.class_name(name, fake)
+        weka.resolve_class_name(name, fake)
 
 
 # -- jars and machines -----------------------------------------------------------------------------------------
@@ -357,15 +357,15 @@ def bare(monkeypatch):
     monkeypatch.delenv(weka.JAR_VARIABLE, raising=False)
     monkeypatch.setattr(weka, "DEBIAN_JAR", "/there/is/no/weka.jar")
     monkeypatch.setattr(weka, "_of_wrapper", str)
-    weka._found.cache_clear()
+    weka._find_jar_path.cache_clear()
     yield monkeypatch
-    weka._found.cache_clear()
+    weka._find_jar_path.cache_clear()
 
 
 def test_a_machine_without_weka(bare):
     with pytest.raises(ModelError) as caught:
         Weka("IBk").fit(X, Y)
-    for told in (why_no_weka(), caught.value):
+    for told in (explain_missing_weka(), caught.value):
         for remedy in ("apt install weka", "pip install python-weka-wrapper3", "DATAMORPHIC_WEKA_JAR="):
             assert remedy in str(told)
 
@@ -377,7 +377,7 @@ def test_where_the_jar_is_looked_for(bare, tmp_path):
     found = []
     bare.setattr(weka, "_of_wrapper", lambda: places["wrapper"])
     found.append(find_jar())
-    weka._found.cache_clear()
+    weka._find_jar_path.cache_clear()
     bare.setattr(weka, "DEBIAN_JAR", places["debian"])
     found.append(find_jar())
     bare.setenv(weka.JAR_VARIABLE, places["variable"])
@@ -385,7 +385,7 @@ def test_where_the_jar_is_looked_for(bare, tmp_path):
     found.append(find_jar(tmp_path / "given.jar"))
     assert found == [os.path.realpath(place) for place in places.values()]
     bare.setenv(weka.JAR_VARIABLE, "/nowhere/weka.jar")
-    assert "no file '/nowhere/weka.jar'" in why_no_weka()
+    assert "no file '/nowhere/weka.jar'" in explain_missing_weka()
 
 
 def test_files_that_are_not_weka(tmp_path):
@@ -408,16 +408,16 @@ def test_a_machine_without_java_or_its_bridge(monkeypatch, fake):
     monkeypatch.setattr(
         jpype, "getDefaultJVMPath", lambda: (_ for _ in ()).throw(jpype.JVMNotFoundException("none"))
     )
-    assert "apt install default-jre-headless" in why_no_weka(fake)
+    assert "apt install default-jre-headless" in explain_missing_weka(fake)
     monkeypatch.setitem(__import__("sys").modules, "jpype", None)
-    assert "pip install 'datamorphic[weka]'" in why_no_weka(fake)
+    assert "pip install 'datamorphic[weka]'" in explain_missing_weka(fake)
 
 
 @pytest.mark.parametrize("memory", ["1k", "15m", "2", "-2g", "1g -XX:+Crash", "99999999999g"])
 def test_memory_that_java_would_not_start_with(monkeypatch, memory):
     monkeypatch.setenv(jvm.MEMORY_VARIABLE, memory)
     with pytest.raises(ModelError, match="must be at least 16m, as in 512m or 2g"):
-        jvm._memory()
+        jvm._read_memory_limit()
 
 
 @runs_weka
@@ -465,9 +465,9 @@ def test_parameters():
         learner.set_params(optoins="J48")
     assert is_classifier(learner)
     assert not any(hasattr(learner, name) for name in ("classes_", "n_features_in_", "feature_names_in_"))
-    assert repr(weka_learner("weka:IBk -K 3")) == "Weka('IBk -K 3')"
+    assert repr(make_weka_learner("weka:IBk -K 3")) == "Weka('IBk -K 3')"
     with pytest.raises(ArgumentError, match="a text like 'weka:IBk -K 3'"):
-        weka_learner("IBk -K 3")
+        make_weka_learner("IBk -K 3")
 
 
 @runs_weka
@@ -488,7 +488,7 @@ def test_saved_models_are_data():
     stream = jpype.JClass("java.io.ByteArrayOutputStream")()
     jpype.JClass("weka.core.SerializationHelper").write(stream, jpype.JClass("java.net.URL")("http://127.0.0.1/"))
     for saved, message in ((bytes(stream.toByteArray()), "REJECTED"), (b"nonsense", "cannot read")):
-        learner._fitted.model = saved
+        learner._fitted_model.model = saved
         with pytest.raises(ModelError, match=message):
             learner.predict(X)
 
@@ -513,6 +513,6 @@ def test_a_fitted_one_is_a_system_here_and_in_another_process():
     learner = Weka("J48").fit(frame, np.where(frame["a"] > frame["b"], "over", "under"))
     sut = dm.wrap(learner, space=space)
     check_executor(sut, space.sample(50, seed=1, points=True))
-    isolated = Isolated(sut, timeout=60)
+    isolated = IsolatedSystem(sut, timeout=60)
     assert isolated.execute(frame).same(sut.execute(frame)).all()
     isolated.close()

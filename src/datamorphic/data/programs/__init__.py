@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 from ...relations.boxes import Box
-from .named import Named
-from .program import Erratum, Mutant, Program, Shared
+from .named import CaseInsensitiveMapping
+from .program import NumericMutant, NumericProgram, RelationErratum, SharedRelations
 
 #: module and function of each program, its domain (Table 2), and where its relations are
 _PROGRAMS: dict[str, tuple[str, tuple[float, float], int, str]] = {
@@ -24,26 +24,28 @@ _PROGRAMS: dict[str, tuple[str, tuple[float, float], int, str]] = {
     "PntLinePos": ("pntlinepos", (0, 100), 6, "relations_of_shapes"),
 }
 #: relations that are found by another name as well
-_OTHERS = {"tanh": {"tanh": "tripling"}}
+_RELATION_ALIASES = {"tanh": {"tanh": "tripling"}}
 
 
 @cache
-def _made(name: str) -> Program:
-    module, ends, dimension, home = _PROGRAMS[name]
+def _build_program(name: str) -> NumericProgram:
+    module, limits, dimension, relations_module = _PROGRAMS[name]
     function = getattr(importlib.import_module(f".{module}", __package__), module)
-    relations = importlib.import_module(f".{home}", __package__)
-    nothing: Callable[[], dict[str, Any]] = dict
-    return Program(
+    relations = importlib.import_module(f".{relations_module}", __package__)
+    make_empty: Callable[[], dict[str, Any]] = dict
+    return NumericProgram(
         name,
         function,
-        Box.of([ends] * dimension),
-        Named(f"relation of {name}", getattr(relations, f"{module}_relations")(), _OTHERS.get(name)),
-        Named(f"misprint of {name}", getattr(relations, f"{module}_misprints", nothing)()),
+        Box.of([limits] * dimension),
+        CaseInsensitiveMapping(
+            f"relation of {name}", getattr(relations, f"{module}_relations")(), _RELATION_ALIASES.get(name)
+        ),
+        CaseInsensitiveMapping(f"misprint of {name}", getattr(relations, f"{module}_misprints", make_empty)()),
         getattr(relations, f"{module.upper()}_ERRATA", ()),
     )
 
 
-class Programs(Mapping[str, Program]):
+class Programs(Mapping[str, NumericProgram]):
     """The programs by name, made when they are asked for.
 
     Examples
@@ -52,10 +54,10 @@ class Programs(Mapping[str, Program]):
     'a third of the angle: S1 = 3 S2 - 4 S2^3'
     """
 
-    _names = Named("program", {name: name for name in _PROGRAMS})
+    _names = CaseInsensitiveMapping("program", {name: name for name in _PROGRAMS})
 
-    def __getitem__(self, name: str) -> Program:
-        return _made(self._names[name])
+    def __getitem__(self, name: str) -> NumericProgram:
+        return _build_program(self._names[name])
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
@@ -72,4 +74,4 @@ class Programs(Mapping[str, Program]):
 
 programs = Programs()
 
-__all__ = ["Erratum", "Mutant", "Program", "Programs", "Shared", "programs"]
+__all__ = ["NumericMutant", "NumericProgram", "Programs", "RelationErratum", "SharedRelations", "programs"]

@@ -10,35 +10,35 @@ from ...relations.boxes import Affine, Box
 from ...relations.numeric import FunctionRelation
 
 
-def times(factor: float, dimension: int = 1) -> Affine:
+def multiply_by(factor: float, dimension: int = 1) -> Affine:
     """Return the change that multiplies every input."""
     return Affine.scaled(factor, dimension)
 
 
-def plus(shift: float, dimension: int = 1) -> Affine:
+def add(shift: float, dimension: int = 1) -> Affine:
     """Return the change that adds to every input."""
     return Affine.scaled(1.0, dimension, shift)
 
 
-def minus_from(number: float) -> Affine:
+def subtract_from(number: float) -> Affine:
     """Return the change that subtracts the input from a number."""
     return Affine.scaled(-1.0, 1, number)
 
 
-def relation(
+def make_relation(
     name: str, box: Box, says: str, changes: Affine | Sequence[Affine], **promise: Any
 ) -> FunctionRelation:
     """Return a relation whose sources lie in a domain and have their follow-ups there, too ("fit").
 
     Follow-ups that are reflected go wherever that leads ("image"): hardly any would stay in the domain.
     """
-    made = FunctionRelation(name=name, domain=box, follow_up=changes, says=says, **promise)
-    kept = [change for change in made.follow_up if not (change.matrix < 0).any()]
-    if not kept or made.given is not None:
-        return made
-    return made.over(replace(made, follow_up=kept).within(box).domain)
+    full_relation = FunctionRelation(name=name, domain=box, follow_up=changes, says=says, **promise)
+    not_reflected = [change for change in full_relation.follow_up if not (change.matrix < 0).any()]
+    if not not_reflected or full_relation.given is not None:
+        return full_relation
+    return full_relation.over(replace(full_relation, follow_up=not_reflected).within(box).domain)
 
 
-def by_name(relations: Iterable[FunctionRelation]) -> dict[str, FunctionRelation]:
+def index_by_name(relations: Iterable[FunctionRelation]) -> dict[str, FunctionRelation]:
     """Return relations by their names."""
-    return {each.name: each for each in relations}
+    return {relation.name: relation for relation in relations}

@@ -9,56 +9,56 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._checks import whole_number
-from ..._intervals import wilson
+from ..._checks import validate_integer
+from ..._intervals import compute_wilson_interval
 from ...groups.classify import classify
 from ...relations.base import UNDEFINED, VIOLATED, Verdicts
 from ...relations.boxes import Floats
 from ...relations.numeric import FunctionRelation
-from .program import Program
+from .program import NumericProgram
 
 if TYPE_CHECKING:
     import pandas as pd
 
-INPUTS, SEED = 100_000, 0
+DEFAULT_INPUTS, DEFAULT_SEED = 100_000, 0
 
 
 @dataclass(frozen=True)
-class Trial:
+class GroupSample:
     """Groups of a relation, drawn once for all mutants."""
 
     relation: FunctionRelation
-    drawn: Floats
+    draws: Floats
     inputs: list[Floats]
     low: Floats
     high: Floats
 
     @classmethod
-    def of(cls, relation: FunctionRelation, inputs: int, seed: int) -> Trial:
+    def draw(cls, relation: FunctionRelation, inputs: int, seed: int) -> GroupSample:
         """Return uniform groups in the source domain of a relation."""
         rng = np.random.default_rng(seed)
-        drawn = np.concatenate([box.sample(inputs, rng) for box in relation.domain], axis=1)
-        made = relation.source_inputs(drawn) + relation.follow_inputs(relation.follow(drawn))
+        draws = np.concatenate([box.sample(inputs, rng) for box in relation.domain], axis=1)
+        group_inputs = relation.source_inputs(draws) + relation.follow_inputs(relation.follow(draws))
         low, high = (np.concatenate([getattr(box, end) for box in relation.domain]) for end in ("low", "high"))
-        return cls(relation, drawn, made, low, high)
+        return cls(relation, draws, group_inputs, low, high)
 
-    def answers(self, function: Callable[..., Any]) -> list[Any]:
+    def query(self, function: Callable[..., Any]) -> list[Any]:
         """Return what a function answers to the inputs of the groups."""
-        return [function(*each.T) for each in self.inputs]
+        return [function(*part.T) for part in self.inputs]
 
-    def verdicts(self, function: Callable[..., Any]) -> Verdicts:
+    def judge(self, function: Callable[..., Any]) -> Verdicts:
         """Return what becomes of the groups with a function."""
-        return self.relation.judge(self.inputs, self.answers(function))[0]
+        return self.relation.judge(self.inputs, self.query(function))[0]
 
-    def kind(self, violated: npt.NDArray[np.bool_]) -> str:
+    def classify_region(self, violated: npt.NDArray[np.bool_]) -> str:
         """Return the kind of region that the violating groups make."""
-        return classify(self.drawn, violated, self.low, self.high).kind
+        return classify(self.draws, violated, self.low, self.high).kind
 
 
 def measure_regions(
-    program: Program,
-    inputs: int = INPUTS,
-    seed: int = SEED,
+    program: NumericProgram,
+    inputs: int = DEFAULT_INPUTS,
+    seed: int = DEFAULT_SEED,
     *,
     mutants: Mapping[str, Any] | None = None,
     relations: Mapping[str, FunctionRelation] | None = None,
@@ -89,19 +89,21 @@ def measure_regions(
     """
     import pandas as pd
 
-    inputs = whole_number("inputs", "measure_regions", inputs, 1)
+    inputs = validate_integer("inputs", "measure_regions", inputs, 1)
     mutants = program.mutants if mutants is None else mutants
     relations = program.relations if relations is None else relations
     rows = []
     for name, relation in relations.items():
-        trial = Trial.of(relation, inputs, seed)
+        sample = GroupSample.draw(relation, inputs, seed)
         for id, mutant in mutants.items():
-            verdicts = trial.verdicts(mutant)
+            verdicts = sample.judge(mutant)
             violated = verdicts == VIOLATED
             count = int(violated.sum())
-            low, high = wilson(count, inputs)
+            low, high = compute_wilson_interval(count, inputs)
             undefined = float((verdicts == UNDEFINED).mean())
-            rows.append((id, mutant.operator, name, count / inputs, low, high, trial.kind(violated), undefined))
+            rows.append(
+                (id, mutant.operator, name, count / inputs, low, high, sample.classify_region(violated), undefined)
+            )
     columns = ["mutant", "operator", "relation", "rate", "low", "high", "kind", "undefined"]
     frame = pd.DataFrame(rows, columns=columns)
     order = {id: place for place, id in enumerate(mutants)}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
-from ..._checks import did_you_mean
+from ..._checks import suggest_name
 from ...errors import DataError
 
 T = TypeVar("T")
 
 
-class Named(Mapping[str, T]):
+class CaseInsensitiveMapping(Mapping[str, T]):
     """Things by name; those with another name beside their own are found by both, and counted once.
 
     Examples
@@ -20,26 +20,26 @@ class Named(Mapping[str, T]):
     1
     """
 
-    def __init__(self, kind: str, things: Mapping[str, T], others: Mapping[str, str] | None = None) -> None:
+    def __init__(self, kind: str, items: Mapping[str, T], aliases: Mapping[str, str] | None = None) -> None:
         self._kind = kind
-        self._things = dict(things)
-        self._known = {name.casefold(): name for name in things}
-        self._known |= {other.casefold(): name for other, name in (others or {}).items()}
+        self._items = dict(items)
+        self._names = {name.casefold(): name for name in items}
+        self._names |= {alias.casefold(): name for alias, name in (aliases or {}).items()}
 
     def __getitem__(self, name: str) -> T:
-        known = self._known.get(str(name).casefold())
-        if known is None:
-            raise DataError(f"There is no {self._kind} {name!r}. {did_you_mean(name, self._things)}")
-        return self._things[known]
+        full_name = self._names.get(str(name).casefold())
+        if full_name is None:
+            raise DataError(f"There is no {self._kind} {name!r}. {suggest_name(name, self._items)}")
+        return self._items[full_name]
 
     def __contains__(self, name: object) -> bool:
-        return str(name).casefold() in self._known
+        return str(name).casefold() in self._names
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._things)
+        return iter(self._items)
 
     def __len__(self) -> int:
-        return len(self._things)
+        return len(self._items)
 
     def __repr__(self) -> str:
-        return f"Named({self._kind}: {', '.join(self._things)})"
+        return f"Named({self._kind}: {', '.join(self._items)})"

@@ -23,7 +23,7 @@ def pntlinepos(x1: Any, y1: Any, x2: Any, y2: Any, x3: Any, y3: Any) -> Any:
     >>> pntlinepos(0, 0, 2, 2, np.array([0, 1, 3, 1]), np.array([1, 1, 3, 0])).tolist()
     [0.0, 1.0, 2.0, 3.0]
     """
-    x1, y1, x2, y2, x3, y3 = (np.asarray(each, dtype=float) for each in (x1, y1, x2, y2, x3, y3))
+    x1, y1, x2, y2, x3, y3 = (np.asarray(coordinate, dtype=float) for coordinate in (x1, y1, x2, y2, x3, y3))
     with np.errstate(all="ignore"):
         turn = (x2 - x1) * (y3 - y1) - (x3 - x1) * (y2 - y1)
         within = between(x1, x2, x3) & between(y1, y2, y3)

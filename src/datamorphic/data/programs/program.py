@@ -9,34 +9,34 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ArgumentError, DataError
-from ...mutants.forge import module_of, read_program
+from ...mutants.forge import load_module, read_program
 from ...relations.boxes import Box
 from ...relations.numeric import FunctionRelation
 from . import stored
-from .named import Named
+from .named import CaseInsensitiveMapping
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True)
-class Erratum:
+class RelationErratum:
     """A relation that does not hold as the document prints it, and how it is mended here."""
 
     relation: str
-    printed: str
-    mended: str
-    why: str
+    printed_text: str
+    corrected_text: str
+    reason: str
 
 
-class Shared(dict[str, FunctionRelation]):
+class SharedRelations(dict[str, FunctionRelation]):
     """Relations that draw from one source domain; `left_out` tells which cannot, and why."""
 
     left_out: dict[str, str]
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class NumericProgram:
     """A program of document 002: call it with one array for each input.
 
     Attributes
@@ -69,7 +69,7 @@ class Program:
     domain: Box = field(repr=False)
     relations: Mapping[str, FunctionRelation] = field(repr=False)
     misprints: Mapping[str, FunctionRelation] = field(repr=False)
-    errata: tuple[Erratum, ...] = field(default=(), repr=False)
+    errata: tuple[RelationErratum, ...] = field(default=(), repr=False)
 
     @property
     def dimension(self) -> int:
@@ -86,44 +86,44 @@ class Program:
         return read_program(importlib.import_module(self.function.__module__)).text
 
     @cached_property
-    def mutants(self) -> Mapping[str, Mutant]:
+    def mutants(self) -> Mapping[str, NumericMutant]:
         """Its mutants by id."""
-        made = {
-            row["id"]: Mutant.found(
+        mutants = {
+            row["id"]: NumericMutant.from_row(
                 self, **{key: row[key] for key in ("id", "operator", "old", "new", "before", "after")}
             )
-            for row in stored.rows("mutants.csv")
+            for row in stored.read_rows("mutants.csv")
             if row["program"] == self.name
         }
-        return Named(f"mutant of {self.name}", made)
+        return CaseInsensitiveMapping(f"mutant of {self.name}", mutants)
 
     @property
     def regions(self) -> pd.DataFrame:
         """How often each mutant breaks each relation, and where: see `measure_regions`, which makes this table."""
-        return stored.regions(self.name)
+        return stored.read_regions(self.name)
 
-    def shared(self) -> Shared:
+    def shared(self) -> SharedRelations:
         """Return the relations with the domain of the program as their one source domain ("image")."""
-        made, left_out = Shared(), {}
+        relations, left_out = SharedRelations(), {}
         for name, relation in self.relations.items():
             try:
-                made[name] = relation.over(self.domain)
-                made[name].follow_domains()
+                relations[name] = relation.over(self.domain)
+                relations[name].follow_domains()
             except ArgumentError as error:
-                made.pop(name, None)
+                relations.pop(name, None)
                 left_out[name] = str(error)
-        made.left_out = left_out
-        return made
+        relations.left_out = left_out
+        return relations
 
     def __repr__(self) -> str:
         return f"Program({self.name!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _known, (self.name,)
+        return _load_program, (self.name,)
 
 
 @dataclass(frozen=True, eq=False)
-class Mutant:
+class NumericMutant:
     """A program with one place changed: call it like the program.
 
     It is made of the text of the program, in which one line becomes another, when it is first called.
@@ -146,16 +146,16 @@ class Mutant:
     @property
     def relations(self) -> Mapping[str, FunctionRelation]:
         """The relations of its program."""
-        return _known(self.program).relations
+        return _load_program(self.program).relations
 
-    def shared(self) -> Shared:
+    def shared(self) -> SharedRelations:
         """Return the relations of its program on one source domain."""
-        return _known(self.program).shared()
+        return _load_program(self.program).shared()
 
     @classmethod
-    def found(
-        cls, program: Program, *, id: str, operator: str, old: str, new: str, before: str, after: str
-    ) -> Mutant:
+    def from_row(
+        cls, program: NumericProgram, *, id: str, operator: str, old: str, new: str, before: str, after: str
+    ) -> NumericMutant:
         """Return the mutant whose line `old` is `new`."""
         lines = program.source.split("\n")
         places = [number for number, line in enumerate(lines) if line.strip() == old]
@@ -172,7 +172,7 @@ class Mutant:
     @cached_property
     def function(self) -> Callable[..., Any]:
         """The mutated function."""
-        with module_of(self.source, self.entry) as module:
+        with load_module(self.source, self.entry) as module:
             function: Callable[..., Any] = getattr(module, self.entry)
         return function
 
@@ -185,12 +185,12 @@ class Mutant:
         return f"Mutant({self.program!r}, {self.id!r}, {change})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _known, (self.program, self.id)
+        return _load_program, (self.program, self.id)
 
 
-def _known(program: str, mutant: str = "") -> Any:
+def _load_program(program: str, mutant: str = "") -> Any:
     """Return a program or a mutant by name: that is how they go to other processes."""
     from . import programs
 
-    found = programs[program]
-    return found.mutants[mutant] if mutant else found
+    loaded = programs[program]
+    return loaded.mutants[mutant] if mutant else loaded

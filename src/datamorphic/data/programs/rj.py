@@ -17,8 +17,8 @@ def rj(x: Any, y: Any, z: Any, p: Any) -> Any:
     >>> rj(np.array([1.0, 2.0]), np.array([1.0, 3.0]), np.array([1.0, 4.0]), np.array([1.0, 5.0])).round(6).tolist()
     [1.0, 0.142976]
     """
-    given = np.broadcast_arrays(*(np.asarray(each, dtype=float) for each in (x, y, z, p)))
-    x, y, z, p = (each.copy() for each in given)
+    arrays = np.broadcast_arrays(*(np.asarray(number, dtype=float) for number in (x, y, z, p)))
+    x, y, z, p = (array.copy() for array in arrays)
     with np.errstate(all="ignore"):
         total = np.zeros_like(x)
         share = np.ones_like(x)

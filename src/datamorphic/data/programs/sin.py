@@ -26,11 +26,11 @@ def sin(x: Any) -> Any:
     with np.errstate(all="ignore"):
         angle = np.where(np.abs(x) > FAR, without_whole_turns(x), x)
         quarters = np.rint(angle / (QUARTER + QUARTER_REST))
-        left = (angle - quarters * QUARTER) - quarters * QUARTER_REST
+        remainder = (angle - quarters * QUARTER) - quarters * QUARTER_REST
         place = np.mod(quarters, 4.0)
-        answer = np.where(place == 0.0, near_zero(left), cosine(left))
-        answer = np.where(place == 2.0, -near_zero(left), answer)
-        answer = np.where(place == 3.0, -cosine(left), answer)
+        answer = np.where(place == 0.0, near_zero(remainder), cosine(remainder))
+        answer = np.where(place == 2.0, -near_zero(remainder), answer)
+        answer = np.where(place == 3.0, -cosine(remainder), answer)
         return np.where(np.abs(x) < SMALL, small(x), answer)
 
 

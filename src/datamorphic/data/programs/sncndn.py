@@ -24,9 +24,9 @@ def sncndn(x: Any, y: Any) -> Any:
     with np.errstate(all="ignore"):
         # a negative parameter becomes one between 0 and 1
         root = np.sqrt(np.where(y > 1.0, y, 1.0))
-        kept = np.where(y > 1.0, 1.0 / y, y)
-        sn, cn, dn = descended(x * root, kept)
-        limit = kept < FLAT
+        parameter = np.where(y > 1.0, 1.0 / y, y)
+        sn, cn, dn = descended(x * root, parameter)
+        limit = parameter < FLAT
         sn = np.where(limit, np.tanh(x * root), sn)
         cn = np.where(limit, 1.0 / np.cosh(x * root), cn)
         dn = np.where(limit, 1.0 / np.cosh(x * root), dn)

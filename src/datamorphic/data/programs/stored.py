@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 
 @cache
-def rows(name: str) -> tuple[dict[str, str], ...]:
+def read_rows(name: str) -> tuple[dict[str, str], ...]:
     """Return the rows of a table of this package."""
     text = files(__package__).joinpath(name).read_text(encoding="utf-8")
     return tuple(csv.DictReader(text.splitlines()))
 
 
-def regions(program: str) -> pd.DataFrame:
+def read_regions(program: str) -> pd.DataFrame:
     """Return the stored regions of a program's mutants."""
     import pandas as pd
 
-    found = [row for row in rows("regions.csv") if row["program"] == program]
-    frame = pd.DataFrame(found).drop(columns="program")
+    region_rows = [row for row in read_rows("regions.csv") if row["program"] == program]
+    frame = pd.DataFrame(region_rows).drop(columns="program")
     numbers = ["rate", "low", "high", "undefined"]
     frame[numbers] = frame[numbers].astype(float)
     return frame

@@ -20,7 +20,7 @@ def trisquare(x: Any, y: Any, z: Any) -> Any:
     >>> trisquare(np.array([3.0, 1.0, 1.0]), np.array([4.0, 1.0, 1.0]), np.array([5.0, 1.99999, 3.0])).round(6).tolist()
     [6.0, 0.003162, 0.0]
     """
-    x, y, z = np.broadcast_arrays(*(np.asarray(each, dtype=float) for each in (x, y, z)))
+    x, y, z = np.broadcast_arrays(*(np.asarray(side, dtype=float) for side in (x, y, z)))
     with np.errstate(all="ignore"):
         positive = (x > 0.0) & (y > 0.0) & (z > 0.0)
         closes = (x + y > z) & (y + z > x) & (x + z > y)

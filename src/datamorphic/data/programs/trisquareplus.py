@@ -21,7 +21,7 @@ def trisquareplus(x: Any, y: Any, z: Any) -> Any:
     >>> trisquareplus(np.array([5.0, 3.0, 1.0]), np.array([5.0, 4.0, 1.0]), np.array([6.0, 5.0, 3.0])).tolist()
     [12.0, 6.0, 0.0]
     """
-    x, y, z = np.broadcast_arrays(*(np.asarray(each, dtype=float) for each in (x, y, z)))
+    x, y, z = np.broadcast_arrays(*(np.asarray(side, dtype=float) for side in (x, y, z)))
     with np.errstate(all="ignore"):
         area = scalene(x, y, z)
         area = np.where(is_right(x, y, z), x * y / 2.0, area)

@@ -20,24 +20,24 @@ except ImportError:
     njit, COMPILED = None, False
 
 
-def _stamp() -> str:
+def _hash_sources() -> str:
     """Return what tells these kernels from those of another day: all of them, since they are compiled into each other."""
-    found = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(digest_size=16)
     for file in sorted(Path(__file__).parent.glob("*.py")):
-        found.update(file.read_bytes())
-    return found.hexdigest()
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
-STAMP = _stamp() if COMPILED else ""
+SOURCE_HASH = _hash_sources() if COMPILED else ""
 
 
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def compile_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Have a function compiled when it is first called; what came out is kept, and lets other threads run."""
     if njit is None:
         return function
-    made: Callable[..., Any] = njit(cache=True, nogil=True, error_model="numpy")(function)
+    dispatcher: Callable[..., Any] = njit(cache=True, nogil=True, error_model="numpy")(function)
     # numba looks at the file of a function only, and would go on with what it kept when one that it calls has changed
-    kept = getattr(getattr(made, "_cache", None), "_cache_file", None)
-    if kept is not None:
-        kept._source_stamp = STAMP
-    return made
+    cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if cache_file is not None:
+        cache_file._source_stamp = SOURCE_HASH
+    return dispatcher

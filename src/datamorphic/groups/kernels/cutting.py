@@ -6,33 +6,41 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .cells import Cells, add_to_cells, all_refined, count_closed, draw_in_cell, draw_open, nearby
-from .compiling import compiled
-from .layout import Layout, follow, pick
+from .cells import (
+    CellGrid,
+    add_to_cells,
+    count_closed,
+    draw_in_cell,
+    draw_open_cell,
+    find_nearby_distance,
+    refine_all_slots,
+)
+from .compiling import compile_kernel
+from .layout import Layout, pick_greatest, write_follow_ups
 
 
-class Cut(NamedTuple):
+class CutSettings(NamedTuple):
     """How domains are cut, and whether candidates are compared by distances to what lies in neighbouring cells."""
 
-    how: int
-    distances: bool
+    scheme: int
+    by_distance: bool
 
 
-@compiled
-def propose_cut(rng: Any, layout: Layout, way: Cut, cells: Cells, rows: Any) -> Any:
+@compile_kernel
+def propose_cut(rng: Any, layout: Layout, settings: CutSettings, cells: CellGrid, rows: Any) -> Any:
     """Draw an open cell for each source, then the candidates in these cells; False if there is no room to cut finer."""
-    if not all_refined(layout, cells, way.how):
+    if not refine_all_slots(layout, cells, settings.scheme):
         return False
-    chosen = np.empty(layout.sources, dtype=np.int64)
+    open_cells = np.empty(layout.sources, dtype=np.int64)
     for slot in range(layout.sources):
-        chosen[slot] = draw_open(rng, cells, slot)
+        open_cells[slot] = draw_open_cell(rng, cells, slot)
     for slot in range(layout.sources):
-        draw_in_cell(rng, layout, cells, slot, chosen[slot], rows)
+        draw_in_cell(rng, layout, cells, slot, open_cells[slot], rows)
     return True
 
 
-@compiled
-def choose_cut(layout: Layout, way: Cut, cells: Cells, rows: Any, tie: float) -> Any:
+@compile_kernel
+def choose_cut(layout: Layout, settings: CutSettings, cells: CellGrid, rows: Any, tie: float) -> Any:
     """Return a candidate whose follow-ups all lie in open cells, by chance if there are several or none.
 
     By distances: the one with the most inputs that have no executed neighbours, among equals the farthest from what is
@@ -40,44 +48,44 @@ def choose_cut(layout: Layout, way: Cut, cells: Cells, rows: Any, tie: float) ->
     """
     count = rows.shape[0]
     scores = np.zeros(count)
-    if not way.distances:
-        closed = np.zeros(count)
-        count_closed(layout, cells, layout.sources, len(layout.start) - 1, rows, closed)
+    if not settings.by_distance:
+        closed_counts = np.zeros(count)
+        count_closed(layout, cells, layout.sources, len(layout.start) - 1, rows, closed_counts)
         for i in range(count):
-            scores[i] = 1.0 if closed[i] == 0.0 else 0.0
-        return pick(scores, tie)
-    lonely = np.zeros(count)
+            scores[i] = 1.0 if closed_counts[i] == 0.0 else 0.0
+        return pick_greatest(scores, tie)
+    isolated_inputs = np.zeros(count)
     for i in range(count):
         for slot in range(len(layout.start) - 1):
-            apart = nearby(layout, cells, slot, rows[i])
-            if apart == np.inf:
-                lonely[i] += 1.0
+            distance = find_nearby_distance(layout, cells, slot, rows[i])
+            if distance == np.inf:
+                isolated_inputs[i] += 1.0
             else:
-                scores[i] += apart
-    most = lonely.max()
+                scores[i] += distance
+    greatest = isolated_inputs.max()
     for i in range(count):
-        if lonely[i] < most:
+        if isolated_inputs[i] < greatest:
             scores[i] = -1.0
-        elif most == len(layout.start) - 1:
+        elif greatest == len(layout.start) - 1:
             scores[i] = 0.0
-    return pick(scores, tie)
+    return pick_greatest(scores, tie)
 
 
-@compiled
-def add_cut(layout: Layout, way: Cut, cells: Cells, row: Any) -> None:
+@compile_kernel
+def add_cut(layout: Layout, settings: CutSettings, cells: CellGrid, row: Any) -> None:
     """Count a group as executed."""
     for slot in range(len(layout.start) - 1):
-        add_to_cells(layout, cells, way.how, slot, row)
+        add_to_cells(layout, cells, settings.scheme, slot, row)
 
 
-@compiled
-def advance_cut(rng: Any, layout: Layout, way: Cut, cells: Cells, rows: Any, made: Any) -> Any:
+@compile_kernel
+def advance_cut(rng: Any, layout: Layout, settings: CutSettings, cells: CellGrid, rows: Any, out: Any) -> Any:
     """Make groups, as long as there is room to cut finer; return how many."""
-    for i in range(made.shape[0]):
-        if not propose_cut(rng, layout, way, cells, rows):
+    for i in range(out.shape[0]):
+        if not propose_cut(rng, layout, settings, cells, rows):
             return i
-        follow(layout, rows)
-        chosen = choose_cut(layout, way, cells, rows, rng.random())
-        add_cut(layout, way, cells, rows[chosen])
-        made[i] = rows[chosen]
-    return made.shape[0]
+        write_follow_ups(layout, rows)
+        best = choose_cut(layout, settings, cells, rows, rng.random())
+        add_cut(layout, settings, cells, rows[best])
+        out[i] = rows[best]
+    return out.shape[0]

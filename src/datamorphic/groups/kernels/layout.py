@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ...errors import ArgumentError
 from ...relations.boxes import CATEGORY, NUMBER, Affine, Box, Floats
 from ...relations.numeric import FunctionRelation
-from .compiling import compiled
+from .compiling import compile_kernel
 
 Ints = npt.NDArray[np.int64]
 
@@ -66,7 +66,7 @@ class Layout(NamedTuple):
         return bool((self.kind == CATEGORY).any())
 
 
-def layout_of_boxes(
+def build_box_layout(
     sources: Sequence[Box],
     follow_ups: Sequence[Box] = (),
     changes: Sequence[Any] = (),
@@ -93,29 +93,29 @@ def layout_of_boxes(
     )
 
 
-def layout_of(relation: FunctionRelation | Box, *, scaled: bool = False) -> Layout:
+def build_layout(relation: FunctionRelation | Box, *, scaled: bool = False) -> Layout:
     """Return the layout of a relation, or of single inputs from a domain."""
     if isinstance(relation, Box):
-        return layout_of_boxes([relation], scaled=scaled)
+        return build_box_layout([relation], scaled=scaled)
     changes: tuple[Affine, ...] = relation.follow_up if relation.affine else ()
-    return layout_of_boxes(relation.domain, relation.follow_domains(), changes, scaled=scaled)
+    return build_box_layout(relation.domain, relation.follow_domains(), changes, scaled=scaled)
 
 
-@compiled
-def follow(layout: Layout, rows: Any) -> None:
+@compile_kernel
+def write_follow_ups(layout: Layout, rows: Any) -> None:
     """Write the follow-ups of the sources of each row beside them."""
     width = layout.start[layout.sources]
     for row in range(rows.shape[0]):
         for i in range(layout.matrix.shape[0]):
-            made = layout.offset[i]
+            value = layout.offset[i]
             for j in range(width):
                 if layout.matrix[i, j] != 0.0:
-                    made += layout.matrix[i, j] * rows[row, j]
-            rows[row, width + i] = made
+                    value += layout.matrix[i, j] * rows[row, j]
+            rows[row, width + i] = value
 
 
-@compiled
-def settled(kind: int, low: float, high: float, value: float) -> Any:
+@compile_kernel
+def round_to_kind(kind: int, low: float, high: float, value: float) -> Any:
     """Return a value as it is in its column: whole numbers and categories rounded, within the limits.
 
     Its arguments are numbers: to hand over a layout for each value would take longer than the rest.
@@ -125,23 +125,23 @@ def settled(kind: int, low: float, high: float, value: float) -> Any:
     return min(max(np.floor(value + 0.5), low + 0.5), high - 0.5)
 
 
-def rounded(layout: Layout, values: Floats) -> Floats:
+def round_columns(layout: Layout, values: Floats) -> Floats:
     """Return values of the first columns as they are in these: `settled`, many at once."""
     columns = values.shape[-1]
-    low, high, kind = (each[:columns] for each in (layout.low, layout.high, layout.kind))
+    low, high, kind = (values_of_column[:columns] for values_of_column in (layout.low, layout.high, layout.kind))
     return np.where(kind == NUMBER, values, np.clip(np.floor(values + 0.5), low + 0.5, high - 0.5))
 
 
-@compiled
+@compile_kernel
 def draw_uniform(rng: Any, layout: Layout, slot: int, row: Any) -> None:
     """Draw an input of a slot: one random number a column."""
     for column in range(layout.start[slot], layout.start[slot + 1]):
         low, high = layout.low[column], layout.high[column]
-        row[column] = settled(layout.kind[column], low, high, low + (high - low) * rng.random())
+        row[column] = round_to_kind(layout.kind[column], low, high, low + (high - low) * rng.random())
 
 
-@compiled
-def distance(layout: Layout, slot: int, row: Any, other: Any) -> Any:
+@compile_kernel
+def compute_distance(layout: Layout, slot: int, row: Any, point: Any) -> Any:
     """Return how far two inputs are apart: Euclidean, and 1 for each category in which they differ; or Jaccard's."""
     squares = 0.0
     differing = 0.0
@@ -149,18 +149,18 @@ def distance(layout: Layout, slot: int, row: Any, other: Any) -> Any:
     columns = layout.start[slot + 1] - first
     for j in range(columns):
         if layout.kind[first + j] == CATEGORY or layout.jaccard:
-            if row[first + j] != other[j]:
+            if row[first + j] != point[j]:
                 differing += 1.0
         else:
-            apart = (row[first + j] - other[j]) * layout.scale[first + j]
-            squares += apart * apart
+            difference = (row[first + j] - point[j]) * layout.scale[first + j]
+            squares += difference * difference
     if layout.jaccard:
         return 2.0 * differing / (columns + differing)
     return np.sqrt(squares) + differing
 
 
-@compiled
-def pick(values: Any, tie: float) -> Any:
+@compile_kernel
+def pick_greatest(values: Any, tie: float) -> Any:
     """Return the place of the greatest value; of several that are equal, the one a number in [0, 1) points at."""
     best = values[0]
     equal = 1
@@ -170,10 +170,10 @@ def pick(values: Any, tie: float) -> Any:
             equal = 1
         elif values[i] == best:
             equal += 1
-    left = min(int(tie * equal), equal - 1)
+    remaining = min(int(tie * equal), equal - 1)
     for i in range(len(values)):
         if values[i] == best:
-            if left == 0:
+            if remaining == 0:
                 return i
-            left -= 1
+            remaining -= 1
     return 0  # no number is greatest where none is a number

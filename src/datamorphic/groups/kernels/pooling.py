@@ -7,32 +7,32 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import ArgumentError
-from .compiling import compiled
-from .layout import Ints, Layout, distance, follow
-from .nearest import Near, add_point, grown_near, make_near, nearest
-from .shells import Shells, add_share, draw_in_shell, grown_shells, make_shells, share_of
+from .compiling import compile_kernel
+from .layout import Ints, Layout, compute_distance, write_follow_ups
+from .nearest import PointIndex, add_point, find_nearest_distance, grow_point_index, make_point_index
+from .shells import Shells, add_share, compute_share, draw_in_shell, grow_shells, make_shells
 
 MIN, AVG, MAX = range(3)
-TIE = 1e-6
+TIE_TOLERANCE = 1e-6
 
 
-class Criterion(NamedTuple):
+class PoolSettings(NamedTuple):
     """Which distances count, and whether those to the pool come first (strategy 1) or those within a group (2)."""
 
-    which: int
+    statistic: int
     strategy: int
 
 
-class Pool(NamedTuple):
+class InputPool(NamedTuple):
     """All inputs that were executed; `pool` is their layout, a single slot that holds all domains."""
 
-    near: Near
+    point_index: PointIndex
     shells: Shells
-    pool: Layout
+    layout: Layout
     size: Ints
 
 
-def make_pool(layout: Layout, capacity: int) -> Pool:
+def make_pool(layout: Layout, capacity: int) -> InputPool:
     """Return an empty pool with room for the inputs of some groups."""
     widths = np.diff(layout.start)
     if (widths != widths[0]).any():
@@ -43,52 +43,57 @@ def make_pool(layout: Layout, capacity: int) -> Pool:
     columns = int(widths[0])
     low = layout.low.reshape(-1, columns).min(axis=0)
     high = layout.high.reshape(-1, columns).max(axis=0)
-    pool = Layout(
+    pool_layout = Layout(
         1, np.array([0, columns]), low, high, layout.kind[:columns], layout.scale[:columns], np.zeros((0, 1)), np.zeros(0),
         layout.jaccard,
     )  # fmt: skip
-    room = capacity * layout.slots
-    return Pool(
-        make_near(1, columns, room), make_shells(layout.sources, max(room, 16)), pool, np.zeros(1, np.int64)
+    capacity_inputs = capacity * layout.slots
+    return InputPool(
+        make_point_index(1, columns, capacity_inputs),
+        make_shells(layout.sources, max(capacity_inputs, 16)),
+        pool_layout,
+        np.zeros(1, np.int64),
     )
 
 
-def grown_pool(pool: Pool, capacity: int) -> Pool:
+def grow_pool(pool: InputPool, capacity: int) -> InputPool:
     """Return the same with room for more inputs."""
-    return pool._replace(near=grown_near(pool.near, capacity), shells=grown_shells(pool.shells, capacity))
+    return pool._replace(
+        point_index=grow_point_index(pool.point_index, capacity), shells=grow_shells(pool.shells, capacity)
+    )
 
 
-@compiled
-def propose_pool(rng: Any, layout: Layout, way: Criterion, pool: Pool, rows: Any) -> None:
+@compile_kernel
+def propose_pool(rng: Any, layout: Layout, settings: PoolSettings, pool: InputPool, rows: Any) -> None:
     """Draw the sources of candidates from empty shells: one more than there are inputs in the pool."""
     for slot in range(layout.sources):
         for i in range(rows.shape[0]):
             draw_in_shell(rng, layout, pool.shells, pool.size[0] + 1, slot, rows[i])
 
 
-@compiled
-def _to_pool(pool: Pool, which: int, point: Any) -> Any:
+@compile_kernel
+def _measure_to_pool(pool: InputPool, statistic: int, point: Any) -> Any:
     """Return the nearest, the mean or the farthest distance of an input to those of the pool."""
-    if which == MIN:
-        return nearest(pool.pool, pool.near, 0, point)
+    if statistic == MIN:
+        return find_nearest_distance(pool.layout, pool.point_index, 0, point)
     total = 0.0
     farthest = 0.0
     for i in range(pool.size[0]):
-        apart = distance(pool.pool, 0, point, pool.near.points[0, i])
-        total += apart
-        farthest = max(farthest, apart)
-    return farthest if which == MAX else total / pool.size[0]
+        distance = compute_distance(pool.layout, 0, point, pool.point_index.points[0, i])
+        total += distance
+        farthest = max(farthest, distance)
+    return farthest if statistic == MAX else total / pool.size[0]
 
 
-@compiled
-def _together(total: float, count: int, least: float, greatest: float, which: int) -> Any:
-    if which == MIN:
+@compile_kernel
+def _combine(total: float, count: int, least: float, greatest: float, statistic: int) -> Any:
+    if statistic == MIN:
         return least
-    return greatest if which == MAX else total / count
+    return greatest if statistic == MAX else total / count
 
 
-@compiled
-def _apart(layout: Layout, way: Criterion, pool: Pool, row: Any) -> Any:
+@compile_kernel
+def _measure_from_pool(layout: Layout, settings: PoolSettings, pool: InputPool, row: Any) -> Any:
     """Return how far a group is from the pool: its sources (d1) and its follow-ups (d3), taken together."""
     columns = layout.start[1]
     both = np.empty(2)
@@ -99,87 +104,87 @@ def _apart(layout: Layout, way: Criterion, pool: Pool, row: Any) -> Any:
             continue
         total, least, greatest = 0.0, np.inf, 0.0
         for slot in range(first, last):
-            apart = _to_pool(pool, way.which, row[slot * columns : (slot + 1) * columns])
-            total += apart
-            least, greatest = min(least, apart), max(greatest, apart)
-        both[parts] = _together(total, last - first, least, greatest, way.which)
+            distance = _measure_to_pool(pool, settings.statistic, row[slot * columns : (slot + 1) * columns])
+            total += distance
+            least, greatest = min(least, distance), max(greatest, distance)
+        both[parts] = _combine(total, last - first, least, greatest, settings.statistic)
         parts += 1
     if parts == 1:
         return both[0]
-    return _together(both[0] + both[1], 2, min(both[0], both[1]), max(both[0], both[1]), way.which)
+    return _combine(both[0] + both[1], 2, min(both[0], both[1]), max(both[0], both[1]), settings.statistic)
 
 
-@compiled
-def _within(layout: Layout, way: Criterion, pool: Pool, row: Any) -> Any:
+@compile_kernel
+def _measure_within_group(layout: Layout, settings: PoolSettings, pool: InputPool, row: Any) -> Any:
     """Return how far the inputs of a group are from one another (d2)."""
     columns = layout.start[1]
     slots = len(layout.start) - 1
     total, least, greatest, pairs = 0.0, np.inf, 0.0, 0
     for a in range(slots):
         for b in range(a + 1, slots):
-            apart = distance(
-                pool.pool, 0, row[a * columns : (a + 1) * columns], row[b * columns : (b + 1) * columns]
+            distance = compute_distance(
+                pool.layout, 0, row[a * columns : (a + 1) * columns], row[b * columns : (b + 1) * columns]
             )
-            total += apart
-            least, greatest = min(least, apart), max(greatest, apart)
+            total += distance
+            least, greatest = min(least, distance), max(greatest, distance)
             pairs += 1
-    return _together(total, pairs, least, greatest, way.which) if pairs else 0.0
+    return _combine(total, pairs, least, greatest, settings.statistic) if pairs else 0.0
 
 
-@compiled
-def choose_pool(layout: Layout, way: Criterion, pool: Pool, rows: Any, tie: float) -> Any:
+@compile_kernel
+def choose_pool(layout: Layout, settings: PoolSettings, pool: InputPool, rows: Any, tie: float) -> Any:
     """Return the candidate with the greatest distance of the first kind, among equals of the second, then by chance."""
     count = rows.shape[0]
     first, second = np.zeros(count), np.zeros(count)
     for i in range(count):
-        apart = _apart(layout, way, pool, rows[i]) if pool.size[0] else 0.0
-        within = _within(layout, way, pool, rows[i]) if pool.size[0] else 0.0
-        first[i], second[i] = (apart, within) if way.strategy == 1 else (within, apart)
+        from_pool = _measure_from_pool(layout, settings, pool, rows[i]) if pool.size[0] else 0.0
+        within = _measure_within_group(layout, settings, pool, rows[i]) if pool.size[0] else 0.0
+        first[i], second[i] = (from_pool, within) if settings.strategy == 1 else (within, from_pool)
     best = first.max()
     runner_up = -np.inf
     for i in range(count):
-        if first[i] >= best - TIE:
+        if first[i] >= best - TIE_TOLERANCE:
             runner_up = max(runner_up, second[i])
     equal = 0
     for i in range(count):
-        if first[i] >= best - TIE and second[i] >= runner_up:
+        if first[i] >= best - TIE_TOLERANCE and second[i] >= runner_up:
             equal += 1
-    left = min(int(tie * equal), equal - 1)
+    remaining = min(int(tie * equal), equal - 1)
     for i in range(count):
-        if first[i] >= best - TIE and second[i] >= runner_up:
-            if left == 0:
+        if first[i] >= best - TIE_TOLERANCE and second[i] >= runner_up:
+            if remaining == 0:
                 return i
-            left -= 1
+            remaining -= 1
     return 0
 
 
-@compiled
-def add_pool(layout: Layout, way: Criterion, pool: Pool, row: Any) -> None:
+@compile_kernel
+def add_pool(layout: Layout, settings: PoolSettings, pool: InputPool, row: Any) -> None:
     """Put the inputs of a group into the pool; they are in a shell of a source if they lie in its domain."""
     columns = layout.start[1]
-    lifted = np.empty(layout.start[-1])
+    source_row = np.empty(layout.start[-1])
     for slot in range(len(layout.start) - 1):
         point = row[slot * columns : (slot + 1) * columns]
-        add_point(pool.pool, pool.near, 0, point)
+        add_point(pool.layout, pool.point_index, 0, point)
         pool.size[0] += 1
         for source in range(layout.sources):
             first = layout.start[source]
             inside = True
             for j in range(columns):
-                lifted[first + j] = point[j]
+                source_row[first + j] = point[j]
                 if not layout.low[first + j] <= point[j] <= layout.high[first + j]:
                     inside = False
             if inside:
-                add_share(pool.shells, source, share_of(layout, source, lifted))
+                add_share(pool.shells, source, compute_share(layout, source, source_row))
 
 
-@compiled
-def advance_pool(rng: Any, layout: Layout, way: Criterion, pool: Pool, rows: Any, made: Any) -> Any:
+@compile_kernel
+def advance_pool(rng: Any, layout: Layout, settings: PoolSettings, pool: InputPool, rows: Any, out: Any) -> Any:
     """Make groups; `rows` has room for the candidates."""
-    for i in range(made.shape[0]):
-        propose_pool(rng, layout, way, pool, rows)
-        follow(layout, rows)
-        chosen = choose_pool(layout, way, pool, rows, rng.random())
-        add_pool(layout, way, pool, rows[chosen])
-        made[i] = rows[chosen]
-    return made.shape[0]
+    for i in range(out.shape[0]):
+        propose_pool(rng, layout, settings, pool, rows)
+        write_follow_ups(layout, rows)
+        best = choose_pool(layout, settings, pool, rows, rng.random())
+        add_pool(layout, settings, pool, rows[best])
+        out[i] = rows[best]
+    return out.shape[0]

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...relations.boxes import CATEGORY, Floats
-from .compiling import compiled
-from .layout import Ints, Layout, settled
+from .compiling import compile_kernel
+from .layout import Ints, Layout, round_to_kind
 
 
 class Shells(NamedTuple):
@@ -38,8 +38,8 @@ def make_shells(slots: int, capacity: int) -> Shells:
     )
 
 
-@compiled
-def share_of(layout: Layout, slot: int, row: Any) -> Any:
+@compile_kernel
+def compute_share(layout: Layout, slot: int, row: Any) -> Any:
     """Return the volume of the box about the centre on whose surface an input lies; beyond 1 outside the domain."""
     norm = 0.0
     dimension = 0
@@ -54,14 +54,14 @@ def share_of(layout: Layout, slot: int, row: Any) -> Any:
     return share
 
 
-@compiled
-def _file(shells: Shells, slot: int, place: int) -> None:
+@compile_kernel
+def _file_share(shells: Shells, slot: int, place: int) -> None:
     bucket = int(shells.share[slot, place] * shells.buckets[0])
     shells.after[slot, place] = shells.head[slot, bucket]
     shells.head[slot, bucket] = place
 
 
-@compiled
+@compile_kernel
 def add_share(shells: Shells, slot: int, share: float) -> None:
     """File the share of an input of the domain; one at its edge is in the last shell."""
     share = min(max(share, 0.0), 1.0 - 2.0**-53)
@@ -71,14 +71,14 @@ def add_share(shells: Shells, slot: int, share: float) -> None:
     if place + 1 > 2 * shells.buckets[0]:
         shells.buckets[0] = 2 * shells.buckets[0]
         shells.head[:, : shells.buckets[0]] = -1
-        for each in range(shells.head.shape[0]):
-            for i in range(shells.size[each]):
-                _file(shells, each, i)
+        for filed_slot in range(shells.head.shape[0]):
+            for i in range(shells.size[filed_slot]):
+                _file_share(shells, filed_slot, i)
     else:
-        _file(shells, slot, place)
+        _file_share(shells, slot, place)
 
 
-@compiled
+@compile_kernel
 def _is_empty(shells: Shells, slot: int, shell: int, number: int) -> Any:
     buckets = shells.buckets[0]
     # one bucket more on either side: rounding may file a share beside the bucket its shell begins in
@@ -93,7 +93,7 @@ def _is_empty(shells: Shells, slot: int, shell: int, number: int) -> Any:
     return True
 
 
-@compiled
+@compile_kernel
 def draw_in_shell(rng: Any, layout: Layout, shells: Shells, number: int, slot: int, row: Any) -> None:
     """Draw an input from a random empty shell of `number`.
 
@@ -110,34 +110,36 @@ def draw_in_shell(rng: Any, layout: Layout, shells: Shells, number: int, slot: i
     share = (shell + rng.random()) / number
     norm = share ** (1.0 / dimension) if dimension else 0.0
     side = int(rng.random() * 2 * dimension)
-    seen = 0
+    wide_columns = 0
     for column in range(layout.start[slot], layout.start[slot + 1]):
         half = (layout.high[column] - layout.low[column]) / 2
         centre = layout.low[column] + half
         if layout.kind[column] == CATEGORY or not half > 0:
-            row[column] = settled(
+            row[column] = round_to_kind(
                 layout.kind[column],
                 layout.low[column],
                 layout.high[column],
                 layout.low[column] + 2 * half * rng.random(),
             )
             continue
-        if seen == side // 2:
+        if wide_columns == side // 2:
             offset = norm if side % 2 else -norm
         else:
             offset = norm * (2 * rng.random() - 1)
-        row[column] = settled(layout.kind[column], layout.low[column], layout.high[column], centre + half * offset)
-        seen += 1
+        row[column] = round_to_kind(
+            layout.kind[column], layout.low[column], layout.high[column], centre + half * offset
+        )
+        wide_columns += 1
 
 
-def grown_shells(shells: Shells, capacity: int) -> Shells:
+def grow_shells(shells: Shells, capacity: int) -> Shells:
     """Return the same with more room."""
 
-    def wider(array: npt.NDArray[Any], fill: float) -> npt.NDArray[Any]:
-        made = np.full((array.shape[0], capacity), fill, dtype=array.dtype)
-        made[:, : array.shape[1]] = array
-        return made
+    def widen(array: npt.NDArray[Any], fill: float) -> npt.NDArray[Any]:
+        larger = np.full((array.shape[0], capacity), fill, dtype=array.dtype)
+        larger[:, : array.shape[1]] = array
+        return larger
 
     return shells._replace(
-        share=wider(shells.share, 0), head=wider(shells.head, -1), after=wider(shells.after, -1)
+        share=widen(shells.share, 0), head=widen(shells.head, -1), after=widen(shells.after, -1)
     )

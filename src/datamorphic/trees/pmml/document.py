@@ -10,31 +10,31 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
-from ..._checks import did_you_mean, short
+from ..._checks import format_short, suggest_name
 from ...errors import DataError, ModelError
 from ..domains import Domain
 
-ORDERS = ("lessThan", "lessOrEqual", "greaterThan", "greaterOrEqual")
-NUMBERS = ("integer", "float", "double")
-TREATMENTS = {"returnInvalid": "refused", "asIs": "kept", "asMissing": "missing"}
+ORDER_OPERATORS = ("lessThan", "lessOrEqual", "greaterThan", "greaterOrEqual")
+NUMBER_TYPES = ("integer", "float", "double")
+POLICY_BY_TREATMENT = {"returnInvalid": "refused", "asIs": "kept", "asMissing": "missing"}
 
 
-def kind(element: Element) -> str:
+def get_tag(element: Element) -> str:
     """Return the name of an element."""
     return element.tag
 
 
-def within(element: Element, *names: str) -> list[Element]:
+def find_children(element: Element, *names: str) -> list[Element]:
     """Return the children of an element that have one of some names."""
-    return [each for each in element if each.tag in names]
+    return [child for child in element if child.tag in names]
 
 
-def everywhere(element: Element, *names: str) -> Iterator[Element]:
+def iterate_descendants(element: Element, *names: str) -> Iterator[Element]:
     """Return all elements below one, and itself, that have one of some names."""
-    return (each for each in element.iter() if each.tag in names)
+    return (descendant for descendant in element.iter() if descendant.tag in names)
 
 
-class _Careful(TreeBuilder):
+class _DoctypeRefuser(TreeBuilder):
     """A builder that takes no declarations: they may make a small file expand to fill the memory."""
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
@@ -44,7 +44,7 @@ class _Careful(TreeBuilder):
         )
 
 
-def parsed(path: str | os.PathLike[str]) -> Element:
+def parse_pmml(path: str | os.PathLike[str]) -> Element:
     """Return the root of a PMML file.
 
     Raises
@@ -52,26 +52,28 @@ def parsed(path: str | os.PathLike[str]) -> Element:
     DataError
         If it is no PMML; the message says what was found.
     """
-    parser = XMLParser(target=_Careful())
+    parser = XMLParser(target=_DoctypeRefuser())
     try:
         with Path(path).open("rb") as file:
             start = file.read(80)
             if not start.strip():
-                raise DataError(f"The file {short(path)!r} is empty: there is no PMML in it.")
+                raise DataError(f"The file {format_short(path)!r} is empty: there is no PMML in it.")
             parser.feed(start)
             while block := file.read(1 << 20):
                 parser.feed(block)
         root = parser.close()
     except OSError as error:
-        raise DataError(f"The file {short(path)!r} cannot be read: {error.strerror or error}.") from None
+        raise DataError(f"The file {format_short(path)!r} cannot be read: {error.strerror or error}.") from None
     except (ParseError, ValueError, LookupError) as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(f"The file {short(path)!r} is no PMML: it is not well-formed XML ({error}).") from None
-    for each in root.iter():  # namespaces tell the version, which is told anyway
-        each.tag = each.tag.rpartition("}")[2]
-    if kind(root) != "PMML":
-        raise DataError(f"The file {short(path)!r} is XML, but no PMML: its root is {kind(root)!r}.")
+        raise DataError(
+            f"The file {format_short(path)!r} is no PMML: it is not well-formed XML ({error})."
+        ) from None
+    for element in root.iter():  # namespaces tell the version, which is told anyway
+        element.tag = element.tag.rpartition("}")[2]
+    if get_tag(root) != "PMML":
+        raise DataError(f"The file {format_short(path)!r} is XML, but no PMML: its root is {get_tag(root)!r}.")
     version = root.get("version", "none")
     if not version.startswith("4."):
         raise ModelError(f"PMML of version {version} is not read, but of versions 4.0 to 4.4. Convert it.")
@@ -79,7 +81,7 @@ def parsed(path: str | os.PathLike[str]) -> Element:
 
 
 @dataclass
-class Field:
+class PmmlField:
     """What a document says of a column, or of what is answered."""
 
     name: str
@@ -92,54 +94,54 @@ class Field:
     replacement: str | None = None
     treatment: str = "returnInvalid"
 
-    def value(self, text: str) -> Any:
+    def parse_value(self, text: str) -> Any:
         """Return the value that a text stands for."""
         try:
-            return as_value(text, self.data_type)
+            return parse_text(text, self.data_type)
         except ModelError as error:
             raise ModelError(f"The field {self.name!r} of the PMML file: {error}") from None
 
     @property
-    def others(self) -> str:
+    def invalid_policy(self) -> str:
         """What becomes of values that are not valid; where none are listed all are."""
-        if (self.values or self.intervals or self.invalid) and self.treatment not in TREATMENTS:
+        if (self.values or self.intervals or self.invalid) and self.treatment not in POLICY_BY_TREATMENT:
             raise ModelError(
                 f"The field {self.name!r} treats invalid values as {self.treatment!r}, which is not read. Read are: "
-                f"{', '.join(TREATMENTS)}."
+                f"{', '.join(POLICY_BY_TREATMENT)}."
             )
-        others = TREATMENTS.get(self.treatment, "kept")
+        policy = POLICY_BY_TREATMENT.get(self.treatment, "kept")
         if self.data_type == "boolean":  # there are no others that could be kept
-            return "missing" if others == "missing" else "refused"
-        if self.invalid and others != "kept":
+            return "missing" if policy == "missing" else "refused"
+        if self.invalid and policy != "kept":
             raise ModelError(
                 f"The field {self.name!r} lists values that are invalid, such as {self.invalid[0]!r}, which is not read. "
                 "List those that are valid."
             )
-        return others if self.values or self.intervals else "kept"
+        return policy if self.values or self.intervals else "kept"
 
-    def gone(self) -> list[Any]:
+    def list_missing_values(self) -> list[Any]:
         """Return the values that stand for a missing one: numbers, or texts where they are none."""
-        found: list[Any] = []
+        values: list[Any] = []
         for text in self.missing:
             try:
-                found.append(as_value(text, self.data_type))
+                values.append(parse_text(text, self.data_type))
             except ModelError:
-                found.append(text)
-        return found
+                values.append(text)
+        return values
 
-    def domain(self, grouped: bool) -> Domain:
+    def build_domain(self, is_categorical: bool) -> Domain:
         """Return what the column may hold; `grouped` where it holds categories."""
-        gone, others = self.gone(), self.others
-        if grouped:
-            return Domain(tuple(dict.fromkeys([*gone, *self.missing])), (), others)
-        first = next((each for each in gone if not isinstance(each, str)), None)
-        rest = tuple(each for each in gone if each is not first)
-        points = [(self.value(text), True, self.value(text), True) for text in self.values]
+        missing_values, policy = self.list_missing_values(), self.invalid_policy
+        if is_categorical:
+            return Domain(tuple(dict.fromkeys([*missing_values, *self.missing])), (), policy)
+        first = next((value for value in missing_values if not isinstance(value, str)), None)
+        rest = tuple(value for value in missing_values if value is not first)
+        points = [(self.parse_value(text), True, self.parse_value(text), True) for text in self.values]
         valid = (*self.intervals, *points)
-        return Domain(rest, valid if others != "kept" else (), others)
+        return Domain(rest, valid if policy != "kept" else (), policy)
 
 
-def as_value(text: str, data_type: str) -> Any:
+def parse_text(text: str, data_type: str) -> Any:
     """Return the value that a text stands for, by the type of its field.
 
     Examples
@@ -151,10 +153,10 @@ def as_value(text: str, data_type: str) -> Any:
         try:
             return int(text)  # a number of many digits is no float
         except ValueError:
-            number = as_number(text)
+            number = parse_number(text)
             return int(number) if number == int(number) else number
-    if data_type in NUMBERS:
-        return as_number(text)
+    if data_type in NUMBER_TYPES:
+        return parse_number(text)
     if data_type != "boolean":
         return text
     if text.strip().lower() not in ("true", "1", "false", "0"):
@@ -162,7 +164,7 @@ def as_value(text: str, data_type: str) -> Any:
     return text.strip().lower() in ("true", "1")
 
 
-def as_number(text: str | None) -> float:
+def parse_number(text: str | None) -> float:
     """Return the number that a text stands for."""
     try:
         number = float(text or "")
@@ -173,49 +175,55 @@ def as_number(text: str | None) -> float:
     return number
 
 
-def fields_of(root: Element) -> dict[str, Field]:
+def read_fields(root: Element) -> dict[str, PmmlField]:
     """Return what a document says of its fields, by name."""
-    found: dict[str, Field] = {}
-    for each in (each for part in within(root, "DataDictionary") for each in within(part, "DataField")):
-        listed = [(value.get("value", ""), value.get("property", "valid")) for value in within(each, "Value")]
-        name = each.get("name", "")
-        found[name] = Field(
+    fields: dict[str, PmmlField] = {}
+    for element in (
+        element for part in find_children(root, "DataDictionary") for element in find_children(part, "DataField")
+    ):
+        values = [
+            (value.get("value", ""), value.get("property", "valid")) for value in find_children(element, "Value")
+        ]
+        name = element.get("name", "")
+        fields[name] = PmmlField(
             name,
-            each.get("dataType", "double"),
-            each.get("optype", "continuous"),
-            [value for value, how in listed if how == "valid"],
-            [value for value, how in listed if how == "missing"],
-            [value for value, how in listed if how == "invalid"],
-            [_interval(part) for part in within(each, "Interval")],
+            element.get("dataType", "double"),
+            element.get("optype", "continuous"),
+            [value for value, status in values if status == "valid"],
+            [value for value, status in values if status == "missing"],
+            [value for value, status in values if status == "invalid"],
+            [_parse_interval(part) for part in find_children(element, "Interval")],
         )
-        ordered = found[name]
-        if ordered.optype == "ordinal" and ordered.data_type in NUMBERS:
-            ranks = [as_number(value) for value in ordered.values]
+        pmml_field = fields[name]
+        if pmml_field.optype == "ordinal" and pmml_field.data_type in NUMBER_TYPES:
+            ranks = [parse_number(value) for value in pmml_field.values]
             if ranks != sorted(ranks):
                 raise ModelError(
                     f"The field {name!r} is ordinal and its numbers are listed in an order of their own, which is not read."
                 )
-    return found
+    return fields
 
 
-def _interval(element: Element) -> tuple[float, bool, float, bool]:
+def _parse_interval(element: Element) -> tuple[float, bool, float, bool]:
     """Return where an interval begins and ends, and whether it does so with the ends."""
     left, right = (element.get(f"{side}Margin") for side in ("left", "right"))
     closure = element.get("closure", "closedClosed")
     return (
-        -math.inf if left is None else as_number(left),
+        -math.inf if left is None else parse_number(left),
         closure.startswith("closed"),
-        math.inf if right is None else as_number(right),
+        math.inf if right is None else parse_number(right),
         closure.endswith("Closed"),
     )
 
 
-def schema_of(model: Element, fields: dict[str, Field]) -> tuple[list[Field], Field | None]:
+def read_schema(model: Element, fields: dict[str, PmmlField]) -> tuple[list[PmmlField], PmmlField | None]:
     """Return the fields a model looks at, in order, and the one it answers."""
-    columns: list[Field] = []
+    columns: list[PmmlField] = []
     target = None
-    for each in (each for part in within(model, "MiningSchema") for each in within(part, "MiningField")):
-        name, usage = each.get("name", ""), each.get("usageType", "active")
+    for element in (
+        element for part in find_children(model, "MiningSchema") for element in find_children(part, "MiningField")
+    ):
+        name, usage = element.get("name", ""), element.get("usageType", "active")
         if usage in ("target", "predicted"):
             if target is not None and target.name != name:
                 raise ModelError(
@@ -226,21 +234,21 @@ def schema_of(model: Element, fields: dict[str, Field]) -> tuple[list[Field], Fi
             if name not in fields:
                 raise ModelError(
                     f"The model looks at the field {name!r}, which is not in the DataDictionary. "
-                    f"{did_you_mean(name, fields)}"
+                    f"{suggest_name(name, fields)}"
                 )
-            fields[name].replacement = each.get("missingValueReplacement")
-            fields[name].treatment = each.get("invalidValueTreatment", "returnInvalid")
+            fields[name].replacement = element.get("missingValueReplacement")
+            fields[name].treatment = element.get("invalidValueTreatment", "returnInvalid")
             columns.append(fields[name])
     return columns, target
 
 
-def casts_of(root: Element) -> dict[str, tuple[str, str]]:
+def read_casts(root: Element) -> dict[str, tuple[str, str]]:
     """Return derived fields that only change the type of another: which, and to what type."""
-    found: dict[str, set[tuple[str, str]]] = {}
-    for each in everywhere(root, "DerivedField"):
-        refs = [part for part in each if kind(part) not in ("Extension", "Value", "Interval")]
-        plain = len(refs) == 1 and kind(refs[0]) == "FieldRef" and refs[0].get("mapMissingTo") is None
+    casts_by_name: dict[str, set[tuple[str, str]]] = {}
+    for element in iterate_descendants(root, "DerivedField"):
+        refs = [part for part in element if get_tag(part) not in ("Extension", "Value", "Interval")]
+        is_plain = len(refs) == 1 and get_tag(refs[0]) == "FieldRef" and refs[0].get("mapMissingTo") is None
         # one of that name may be derived otherwise in another part of the document
-        cast = (refs[0].get("field", ""), each.get("dataType", "double")) if plain else ("", "")
-        found.setdefault(each.get("name", ""), set()).add(cast)
-    return {name: casts.pop() for name, casts in found.items() if len(casts) == 1}
+        cast = (refs[0].get("field", ""), element.get("dataType", "double")) if is_plain else ("", "")
+        casts_by_name.setdefault(element.get("name", ""), set()).add(cast)
+    return {name: casts.pop() for name, casts in casts_by_name.items() if len(casts) == 1}

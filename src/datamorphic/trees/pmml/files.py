@@ -11,23 +11,23 @@ from ...errors import ModelError
 from ..domains import Domain
 from ..forest import Forest
 from ..model import Tree
-from ..sources.building import meanings
+from ..sources.building import describe_meanings
 from .document import (
-    NUMBERS,
-    ORDERS,
-    Field,
-    casts_of,
-    everywhere,
-    fields_of,
-    kind,
-    parsed,
-    schema_of,
-    within,
+    NUMBER_TYPES,
+    ORDER_OPERATORS,
+    PmmlField,
+    find_children,
+    get_tag,
+    iterate_descendants,
+    parse_pmml,
+    read_casts,
+    read_fields,
+    read_schema,
 )
-from .joining import AS_IT_IS, Member, joined
-from .nodes import TreeReader
-from .predicates import Columns, array_of
-from .understood import check_inner_fields, check_understood
+from .joining import NO_RESCALING, Member, read_joining
+from .nodes import TreeModelReader
+from .predicates import PmmlColumns, read_array
+from .understood import validate_elements, validate_inner_fields
 from .writing import write_pmml
 
 __all__ = ["read_pmml", "write_pmml"]
@@ -77,147 +77,167 @@ def read_pmml(path: str | os.PathLike[str]) -> Forest:
     >>> bool((forest.predict(X) == model.predict(X)).all())
     True
     """
-    root = parsed(path)
-    models = [each for each in root if kind(each).endswith("Model")]
+    root = parse_pmml(path)
+    models = [element for element in root if get_tag(element).endswith("Model")]
     model = models[0] if models else root
-    if len(models) != 1 or kind(model) not in ("TreeModel", "MiningModel"):
-        found = "no model" if not models else f"a {kind(model)}" if len(models) == 1 else f"{len(models)} models"
-        raise ModelError(
-            f"There is not one model of trees in the PMML file: {found} was found. One TreeModel or MiningModel is read."
+    if len(models) != 1 or get_tag(model) not in ("TreeModel", "MiningModel"):
+        content = (
+            "no model" if not models else f"a {get_tag(model)}" if len(models) == 1 else f"{len(models)} models"
         )
-    check_understood(root)
-    check_inner_fields(model)
-    fields = fields_of(root)
-    asked, target = schema_of(model, fields)
-    members, joining, probable = joined(model)
-    numbers = joining.decides == "number"
-    labels = None if numbers else _labels(model, target)
-    columns = _columns(root, asked, labels, target)
-    columns.probable = probable
-    names = tuple(each.name for each in columns.fields)
-    several = len(joining.start) or 1
-    told = meanings(labels, several, joining.link) if joining.how == "sum" and joining.column else [""] * several
-    trees = tuple(_tree(each, columns, names, told[each.score], bool(joining.column)) for each in members)
-    if joining.how != "median":
-        trees = tuple(_weighted(tree, each.weight) for tree, each in zip(trees, members, strict=True))
-    gone = {
+        raise ModelError(
+            f"There is not one model of trees in the PMML file: {content} was found. One TreeModel or MiningModel is read."
+        )
+    validate_elements(root)
+    validate_inner_fields(model)
+    fields = read_fields(root)
+    active_fields, target = read_schema(model, fields)
+    members, joining, has_probabilities = read_joining(model)
+    is_regression = joining.decision == "number"
+    labels = None if is_regression else _read_labels(model, target)
+    columns = _build_columns(root, active_fields, labels, target)
+    columns.has_probabilities = has_probabilities
+    names = tuple(field.name for field in columns.fields)
+    score_count = len(joining.start) or 1
+    leaf_meanings = (
+        describe_meanings(labels, score_count, joining.link)
+        if joining.method == "sum" and joining.column
+        else [""] * score_count
+    )
+    trees = tuple(
+        _read_tree(member, columns, names, leaf_meanings[member.score], bool(joining.column)) for member in members
+    )
+    if joining.method != "median":
+        trees = tuple(_scale_tree(tree, member.weight) for tree, member in zip(trees, members, strict=True))
+    missing_markers = {
         i: float(number)
-        for i, each in enumerate(columns.fields)
+        for i, field in enumerate(columns.fields)
         if i not in columns.codes
-        for number in [next((told for told in each.gone() if not isinstance(told, str)), None)]
+        for number in [next((value for value in field.list_missing_values() if not isinstance(value, str)), None)]
         if number is not None
     }
-    domains = {i: each.domain(i in columns.codes) for i, each in enumerate(columns.fields)}
+    domains = {i: field.build_domain(i in columns.codes) for i, field in enumerate(columns.fields)}
     return Forest(
         trees,
-        model.get("modelName") or kind(model),
+        model.get("modelName") or get_tag(model),
         names,
         len(names),
         None if labels is None else tuple(labels),
         joining,
         columns.takes_missing,
         {column: tuple(codes) for column, codes in columns.codes.items()},
-        gone,
-        domains={i: each for i, each in domains.items() if each != _default(i in columns.codes)},
+        missing_markers,
+        domains={i: domain for i, domain in domains.items() if domain != _get_default_domain(i in columns.codes)},
     )
 
 
-def _default(grouped: bool) -> Domain:
+def _get_default_domain(is_categorical: bool) -> Domain:
     """Return what needs not be said of a column."""
-    return Domain(others="missing" if grouped else "kept")
+    return Domain(invalid_policy="missing" if is_categorical else "kept")
 
 
-def _tree(member: Member, columns: Columns, names: tuple[str, ...], meaning: str, adds: bool) -> Tree:
+def _read_tree(
+    member: Member, columns: PmmlColumns, names: tuple[str, ...], meaning: str, is_additive: bool
+) -> Tree:
     """Return one tree; where it adds to a score its answers are numbers, whatever the model answers."""
-    own = replace(columns, labels=None) if adds else columns
-    tree = TreeReader(member.element, own).read(names, meaning)
-    columns.takes_missing &= own.takes_missing
-    if member.rescaling == AS_IT_IS:
+    tree_columns = replace(columns, labels=None) if is_additive else columns
+    tree = TreeModelReader(member.element, tree_columns).read_tree(names, meaning)
+    columns.takes_missing &= tree_columns.takes_missing
+    if member.rescaling == NO_RESCALING:
         return tree
-    value = member.rescaling.of(tree.value)
+    value = member.rescaling.rescale(tree.value)
     return replace(tree, value=value, answer=value[:, 0].copy())
 
 
-def _weighted(tree: Tree, weight: float) -> Tree:
+def _scale_tree(tree: Tree, weight: float) -> Tree:
     return tree if weight == 1 else replace(tree, value=tree.value * weight)
 
 
 # -- columns and labels ----------------------------------------------------------------------------------
 
 
-def _columns(root: Element, asked: list[Field], labels: list[Any] | None, target: Field | None) -> Columns:
+def _build_columns(
+    root: Element, active_fields: list[PmmlField], labels: list[Any] | None, target: PmmlField | None
+) -> PmmlColumns:
     """Return the columns of a document; those whose categories are asked for with their codes."""
-    place = {each.name: i for i, each in enumerate(asked)}
-    type_of = {each.name: each.data_type for each in asked}
-    for name, (source, data_type) in casts_of(root).items():
+    place = {field.name: i for i, field in enumerate(active_fields)}
+    type_of = {field.name: field.data_type for field in active_fields}
+    for name, (source, data_type) in read_casts(root).items():
         # any other cast changes values
-        same = type_of.get(source) == data_type or (
-            type_of.get(source) in NUMBERS and data_type in ("float", "double")
+        is_lossless = type_of.get(source) == data_type or (
+            type_of.get(source) in NUMBER_TYPES and data_type in ("float", "double")
         )
-        if source in place and name not in place and same:
+        if source in place and name not in place and is_lossless:
             place[name], type_of[name] = place[source], data_type
-    about: dict[int, list[Element]] = {}
+    predicates_by_column: dict[int, list[Element]] = {}
     types = set()
-    for each in everywhere(root, "SimplePredicate", "SimpleSetPredicate"):
-        name = each.get("field", "")
+    for predicate in iterate_descendants(root, "SimplePredicate", "SimpleSetPredicate"):
+        name = predicate.get("field", "")
         if name in place:
-            about.setdefault(place[name], []).append(each)
+            predicates_by_column.setdefault(place[name], []).append(predicate)
             types.add(type_of[name])
-    types = types or {each.data_type for each in asked}
+    types = types or {field.data_type for field in active_fields}
     if {"float", "double"} <= types:
         raise ModelError(
             "Some fields of the PMML file are of type 'float' and others of type 'double': trees here compare all their "
             "columns in one precision. Make the type of all the same."
         )
-    columns = Columns(asked, place, {}, labels, target, single="float" in types)
-    for column, field in enumerate(asked):
-        predicates = about.get(column, [])
-        if field.data_type not in NUMBERS or any(kind(each) == "SimpleSetPredicate" for each in predicates):
-            _group(columns, column, predicates)
+    columns = PmmlColumns(active_fields, place, {}, labels, target, single="float" in types)
+    for column, field in enumerate(active_fields):
+        predicates = predicates_by_column.get(column, [])
+        if field.data_type not in NUMBER_TYPES or any(
+            get_tag(predicate) == "SimpleSetPredicate" for predicate in predicates
+        ):
+            _assign_codes(columns, column, predicates)
     return columns
 
 
-def _group(columns: Columns, column: int, predicates: list[Element]) -> None:
+def _assign_codes(columns: PmmlColumns, column: int, predicates: list[Element]) -> None:
     """Give the categories of a column their codes: those that are valid, or those that trees ask for as well."""
     field = columns.fields[column]
     texts: list[str] = []
-    for each in predicates:
-        if each.get("operator") in ORDERS:
-            raise ModelError(f"The field {field.name!r} of categories is compared by {each.get('operator')!r}.")
-        told = each.get("value")
-        texts += array_of(each) if kind(each) == "SimpleSetPredicate" else [] if told is None else [told]
-    if texts and field.data_type not in (*NUMBERS, "string", "boolean"):
+    for predicate in predicates:
+        if predicate.get("operator") in ORDER_OPERATORS:
+            raise ModelError(
+                f"The field {field.name!r} of categories is compared by {predicate.get('operator')!r}."
+            )
+        text = predicate.get("value")
+        texts += (
+            read_array(predicate) if get_tag(predicate) == "SimpleSetPredicate" else [] if text is None else [text]
+        )
+    if texts and field.data_type not in (*NUMBER_TYPES, "string", "boolean"):
         raise ModelError(f"A tree asks about {field.name!r} of type {field.data_type!r}, which is not read.")
-    if field.intervals and field.others != "kept":
+    if field.intervals and field.invalid_policy != "kept":
         raise ModelError(
             f"The field {field.name!r} has categories and is limited to intervals, which is not read."
         )
-    if field.others == "kept":
-        columns.open.add(column)
-    both = field.data_type == "boolean" and (not field.values or field.treatment == "asIs")
-    listed = ["true", "false"] if both else field.values
-    known = dict.fromkeys(map(field.value, [*listed, *texts] if column in columns.open else listed))
-    if columns.single and any(isinstance(value, float) and value != int(value) for value in known):
+    if field.invalid_policy == "kept":
+        columns.open_columns.add(column)
+    has_both_values = field.data_type == "boolean" and (not field.values or field.treatment == "asIs")
+    valid_texts = ["true", "false"] if has_both_values else field.values
+    values = dict.fromkeys(
+        map(field.parse_value, [*valid_texts, *texts] if column in columns.open_columns else valid_texts)
+    )
+    if columns.single and any(isinstance(value, float) and value != int(value) for value in values):
         raise ModelError(
             f"A tree asks whether {field.name!r} of type 'float' is one of some fractions, which is not read."
         )
-    columns.codes[column] = {value: code for code, value in enumerate(known)}
+    columns.codes[column] = {value: code for code, value in enumerate(values)}
 
 
-def _labels(model: Element, target: Field | None) -> list[Any]:
+def _read_labels(model: Element, target: PmmlField | None) -> list[Any]:
     """Return what a model answers: what its target may be, and all that its leaves say."""
     # where a regression decides, scores belong to its tables in their order; of two labels the first has the score
-    texts = [each.get("targetCategory", "") for each in everywhere(model, "RegressionTable")]
+    texts = [table.get("targetCategory", "") for table in iterate_descendants(model, "RegressionTable")]
     if len(texts) == 2:
         texts.reverse()
     if not texts:
         texts = list(target.values) if target is not None else []
-        for node in everywhere(model, "Node"):
+        for node in iterate_descendants(model, "Node"):
             texts += [score for score in [node.get("score")] if score is not None]
-            texts += [each.get("value", "") for each in within(node, "ScoreDistribution")]
+            texts += [distribution.get("value", "") for distribution in find_children(node, "ScoreDistribution")]
     values: list[Any] = []
     for text in dict.fromkeys(texts):
-        value = target.value(text) if target is not None else text
+        value = target.parse_value(text) if target is not None else text
         if value not in values:
             values.append(value)
     return values

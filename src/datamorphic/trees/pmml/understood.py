@@ -5,11 +5,11 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element
 
 from ...errors import ModelError
-from .document import everywhere, kind, within
+from .document import find_children, get_tag, iterate_descendants
 
 MODELS = ("TreeModel", "MiningModel", "RegressionModel")
 PREDICATES = ("True", "False", "SimplePredicate", "SimpleSetPredicate", "CompoundPredicate")
-ASIDE = (
+IGNORED_CHILDREN = (
     "Extension",
     "MiningSchema",
     "Output",
@@ -18,16 +18,16 @@ ASIDE = (
     "Targets",
     "LocalTransformations",
 )
-PARTS = {
-    "TreeModel": (*ASIDE, "ModelVerification", "Node"),
-    "MiningModel": (*ASIDE, "ModelVerification", "Segmentation"),
-    "RegressionModel": (*ASIDE, "ModelVerification", "RegressionTable"),
+KNOWN_CHILDREN = {
+    "TreeModel": (*IGNORED_CHILDREN, "ModelVerification", "Node"),
+    "MiningModel": (*IGNORED_CHILDREN, "ModelVerification", "Segmentation"),
+    "RegressionModel": (*IGNORED_CHILDREN, "ModelVerification", "RegressionTable"),
     "RegressionTable": ("Extension", "NumericPredictor"),
     "Segmentation": ("Extension", "Segment"),
     "Node": ("Extension", "Partition", "ScoreDistribution", "Node", *PREDICATES),
 }
-SEGMENT = ("Extension", *PREDICATES)
-WORDS = {
+SEGMENT_CHILDREN = ("Extension", *PREDICATES)
+KNOWN_ATTRIBUTE_VALUES = {
     "functionName": ("classification", "regression"),
     "isScorable": ("true", "1"),
     "missingValueStrategy": (
@@ -44,44 +44,48 @@ WORDS = {
 }
 
 
-def check_understood(root: Element) -> None:
+def validate_elements(root: Element) -> None:
     """Raise an error if a document says something that may change the answer and is not understood."""
-    for element in everywhere(root, *PARTS, "Segment", "NumericPredictor", "MiningField", "DataField"):
-        name = kind(element)
-        known = SEGMENT if name == "Segment" else PARTS.get(name, ())
-        for part in element if known else ():
-            if part.tag not in known and not (name == "Segment" and part.tag.endswith("Model")):
+    for element in iterate_descendants(
+        root, *KNOWN_CHILDREN, "Segment", "NumericPredictor", "MiningField", "DataField"
+    ):
+        name = get_tag(element)
+        known_children = SEGMENT_CHILDREN if name == "Segment" else KNOWN_CHILDREN.get(name, ())
+        for part in element if known_children else ():
+            if part.tag not in known_children and not (name == "Segment" and part.tag.endswith("Model")):
                 raise ModelError(
                     f"A {name} of the PMML file holds {part.tag!r}, which is not read and may change the answer."
                 )
         if name in MODELS and element.get("functionName") is None:
             raise ModelError(f"A {name} of the PMML file has no functionName: it must say what the model is for.")
         for key, value in element.attrib.items():
-            if value not in WORDS.get(key, (value,) if not key.startswith("x-") else ()):
-                listed = " or ".join(map(repr, WORDS.get(key, ())))
-                told = f" Read is {listed}." if listed else ""
+            if value not in KNOWN_ATTRIBUTE_VALUES.get(key, (value,) if not key.startswith("x-") else ()):
+                listed = " or ".join(map(repr, KNOWN_ATTRIBUTE_VALUES.get(key, ())))
+                hint = f" Read is {listed}." if listed else ""
                 raise ModelError(
-                    f"A {name} of the PMML file has {key}={value!r}, which is not read and may change the answer.{told}"
+                    f"A {name} of the PMML file has {key}={value!r}, which is not read and may change the answer.{hint}"
                 )
 
 
-def check_inner_fields(model: Element) -> None:
+def validate_inner_fields(model: Element) -> None:
     """Raise an error if a model within another treats its fields in a way of its own."""
-    own = {
-        each.get("name"): each.get("missingValueReplacement")
-        for schema in within(model, "MiningSchema")
-        for each in within(schema, "MiningField")
+    outer_replacements = {
+        field.get("name"): field.get("missingValueReplacement")
+        for schema in find_children(model, "MiningSchema")
+        for field in find_children(schema, "MiningField")
     }
-    for each in everywhere(model, "MiningField"):
-        name, replacement = each.get("name"), each.get("missingValueReplacement")
-        if replacement is not None and replacement != own.get(name):
+    for field in iterate_descendants(model, "MiningField"):
+        name, replacement = field.get("name"), field.get("missingValueReplacement")
+        if replacement is not None and replacement != outer_replacements.get(name):
             raise ModelError(
                 f"A model within another in the PMML file replaces missing values of {name!r} by {replacement!r}, which is "
                 "not read. The outermost model may do so."
             )
-        if each.get("outliers", "asIs") != "asIs":
-            raise ModelError(f"The field {name!r} treats outliers as {each.get('outliers')!r}, which is not read.")
-        if each.get("missingValueTreatment") == "returnInvalid":
+        if field.get("outliers", "asIs") != "asIs":
+            raise ModelError(
+                f"The field {name!r} treats outliers as {field.get('outliers')!r}, which is not read."
+            )
+        if field.get("missingValueTreatment") == "returnInvalid":
             raise ModelError(
                 f"The field {name!r} has no answer for missing values (returnInvalid), which is not read."
             )

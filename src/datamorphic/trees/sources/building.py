@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model import LEAF, UP_TO, Floats, Tree
-from ..steps import Before
+from ..steps import Preprocessing
 
 
 @dataclass
-class Nodes:
+class NodeBuilder:
     """The nodes of a tree that is being read, in lists or arrays; see `Tree` for what they mean."""
 
     feature: Any = field(default_factory=list)
@@ -27,7 +27,7 @@ class Nodes:
     weight: Any = field(default_factory=list)
     sets: list[frozenset[int]] = field(default_factory=list)
 
-    def add(self, value: Any, weight: float) -> int:
+    def add_leaf(self, value: Any, weight: float) -> int:
         """Add a leaf, and return its number."""
         self.feature.append(LEAF)
         self.operator.append(UP_TO)
@@ -44,12 +44,19 @@ class Nodes:
         self.feature[node], self.operator[node] = feature, operator
         self.threshold[node], self.missing_left[node] = threshold, missing_left
 
-    def within(self, codes: Sequence[int] | frozenset[int]) -> int:
+    def add_code_set(self, codes: Sequence[int] | frozenset[int]) -> int:
         """Return the place of a set of codes, adding it."""
         self.sets.append(frozenset(int(code) for code in codes))
         return len(self.sets) - 1
 
-    def tree(self, names: tuple[str, ...], *, single: bool, before: Before | None = None, **told: Any) -> Tree:
+    def build_tree(
+        self,
+        names: tuple[str, ...],
+        *,
+        single: bool,
+        preprocessing: Preprocessing | None = None,
+        **answer_fields: Any,
+    ) -> Tree:
         """Return the tree; `told` are its labels, its answers where they are not its values, and their meaning."""
         feature = np.asarray(self.feature, dtype=np.int32)
         inner = feature != LEAF
@@ -57,7 +64,7 @@ class Nodes:
         value = np.asarray(self.value, dtype=np.float64).reshape(len(feature), -1)
         weight = np.asarray(self.weight, dtype=np.float64)
         total = weight[0] if weight[0] > 0 else 1.0
-        scaled = before is not None and before.scalers
+        is_scaled = preprocessing is not None and preprocessing.scalers
         return Tree(
             feature=feature,
             operator=np.asarray(self.operator, dtype=np.int8),
@@ -68,56 +75,58 @@ class Nodes:
             value=value,
             weight=weight / total,
             names=names,
-            told=before.told(feature, threshold) if scaled and before is not None else None,
+            data_thresholds=preprocessing.to_data_thresholds(feature, threshold)
+            if is_scaled and preprocessing is not None
+            else None,
             single=single,
             sets=tuple(self.sets),
-            **({"answer": value[:, 0].copy()} | told),
+            **({"answer": value[:, 0].copy()} | answer_fields),
         )
 
 
-def reachable(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+def find_reachable(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
     """Return the nodes that can be reached from the root, ascending: libraries leave those they cut off in place."""
-    found, waiting = [], [0]
-    while waiting:
-        node = waiting.pop()
-        found.append(node)
+    nodes, pending = [], [0]
+    while pending:
+        node = pending.pop()
+        nodes.append(node)
         if left[node] != LEAF:
-            waiting += [int(left[node]), int(right[node])]
-    return np.array(sorted(found), dtype=np.intp)
+            pending += [int(left[node]), int(right[node])]
+    return np.array(sorted(nodes), dtype=np.intp)
 
 
-def summed_upwards(left: Sequence[int], right: Sequence[int], amounts: npt.NDArray[Any]) -> Floats:
+def sum_upwards(left: Sequence[int], right: Sequence[int], amounts: npt.NDArray[Any]) -> Floats:
     """Return amounts of leaves with those of inner nodes filled in: the sum of what is below."""
     total = np.array(amounts, dtype=np.float64)
-    order, waiting = [], [0]
-    while waiting:
-        node = waiting.pop()
+    order, pending = [], [0]
+    while pending:
+        node = pending.pop()
         if left[node] != LEAF:
             order.append(node)
-            waiting += [int(left[node]), int(right[node])]
+            pending += [int(left[node]), int(right[node])]
     for node in reversed(order):
         total[node] = total[left[node]] + total[right[node]]
     return total
 
 
-def codes_in(words: Sequence[int]) -> list[int]:
+def decode_bits(bit_words: Sequence[int]) -> list[int]:
     """Return the places of the bits that are set in words of 32 bits."""
-    return [32 * i + bit for i, word in enumerate(words) for bit in range(32) if int(word) >> bit & 1]
+    return [32 * i + bit for i, word in enumerate(bit_words) for bit in range(32) if int(word) >> bit & 1]
 
 
-def names_of(columns: Sequence[str] | None, width: int) -> tuple[str, ...]:
+def name_columns(columns: Sequence[str] | None, width: int) -> tuple[str, ...]:
     """Return the names of columns, x0, x1, ... where there are none."""
     return tuple(columns) if columns is not None else tuple(f"x{j}" for j in range(width))
 
 
-def meanings(labels: Sequence[Any] | None, scores: int, link: str = "") -> list[str]:
+def describe_meanings(labels: Sequence[Any] | None, scores: int, link: str = "") -> list[str]:
     """Return what the leaves of trees add to, in words, for each score."""
     if labels is not None:
-        shown = labels[1:] if scores == 1 else labels
-        return [f"added to the score of {label!r}" for label in shown]
+        scored_labels = labels[1:] if scores == 1 else labels
+        return [f"added to the score of {label!r}" for label in scored_labels]
     if scores > 1:
         return [f"added to answer {place + 1}" for place in range(scores)]
-    return [f"added to {ADDED_TO.get(link, 'the score')}"]
+    return [f"added to {MEANING_BY_LINK.get(link, 'the score')}"]
 
 
-ADDED_TO: Mapping[str, str] = {"": "the answer", "exp": "the logarithm of the answer"}
+MEANING_BY_LINK: Mapping[str, str] = {"": "the answer", "exp": "the logarithm of the answer"}
