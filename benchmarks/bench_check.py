@@ -8,13 +8,13 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks.timing import line, seconds
 from datamorphic.data.knn import KNN
-from datamorphic.relations.drawing import draw_random_training
-from datamorphic.relations.examining import TrainingSource
-from datamorphic.relations.further import LEARNER_RELATIONS
-from datamorphic.relations.necessity import find_stance
-from datamorphic.sut.learner import Learner
-from datamorphic.sut.weka import Weka, explain_missing_weka
-from datamorphic.verdicts.examination import LearnerSession, prepare_outcomes
+from datamorphic.relations.check.learner_session import LearnerSession, prepare_outcomes
+from datamorphic.relations.learner.necessity import find_stance
+from datamorphic.relations.learner.sampling import draw_random_training
+from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
+from datamorphic.relations.learner.waves import TrainingSource
+from datamorphic.systems.learner import Learner
+from datamorphic.systems.weka import Weka, explain_missing_weka
 
 INPUTS = 300
 NAMES = (

@@ -9,8 +9,8 @@ import numpy as np
 
 import datamorphic as dm
 from benchmarks.timing import line
-from datamorphic.groups.generators import GENERATORS
-from datamorphic.groups.generators import make_generator as make_generator
+from datamorphic.hunting.generators import GENERATORS
+from datamorphic.hunting.generators import make_generator as make_generator
 
 GROUPS, FEW, K = 10_000, 2_000, 10  # a plain loop takes minutes for more
 PUBLISHED = {

@@ -6,9 +6,9 @@ import numpy as np
 
 import datamorphic as dm
 from benchmarks.timing import line, seconds
-from datamorphic.runs.drive import drive
-from datamorphic.sut.guard import GuardedSystem
-from datamorphic.sut.wrappers import CachingSystem
+from datamorphic.runs.driver import drive
+from datamorphic.systems.cache import CachingSystem
+from datamorphic.systems.guard import GuardedSystem
 
 SPACE = dm.Space([dm.Continuous(f"x{j}", 0, 1) for j in range(11)])
 

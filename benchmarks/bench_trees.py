@@ -15,9 +15,9 @@ from sklearn.tree import DecisionTreeClassifier
 import datamorphic as dm
 from benchmarks.timing import line, seconds
 from datamorphic.trees.kills import find_kills
-from datamorphic.trees.model import ABOVE, BELOW, EQUAL, FROM
 from datamorphic.trees.mutants import generate_mutants
-from datamorphic.trees.reading import read_trees
+from datamorphic.trees.read import read_trees
+from datamorphic.trees.tree import ABOVE, BELOW, EQUAL, FROM
 
 ROWS, DECISIONS = 10_000, 1_000
 TREES, MANY = 500, 50_000

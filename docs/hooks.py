@@ -17,7 +17,7 @@ def commands() -> str:
     """Return every command with its arguments and options as Markdown."""
     from typer.main import get_command
 
-    from datamorphic.faces.cli import app
+    from datamorphic.cli.main import app
 
     return "\n".join(
         line for name, command in walk("datamorphic", get_command(app)) for line in told(name, command)

@@ -1,7 +1,7 @@
 """The pytest plugin of datamorphic: options, where failures are kept, statistics.
 
 It imports nothing of datamorphic before a test does, so that it costs nothing where it is not used. What asserts do
-with its options is told in `datamorphic.asserts.profiles`, which looks for the run they are in with `current`.
+with its options is told in `datamorphic.testing.profiles`, which looks for the run they are in with `current`.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class PytestRun:
         """Raise where what was asked for cannot be."""
         if not self.configured:
             return
-        from datamorphic.asserts.profiles import validate_profile
         from datamorphic.errors import UsageError
+        from datamorphic.testing.profiles import validate_profile
 
         try:
             validate_profile(self.profile, self.profiles, self.budget)

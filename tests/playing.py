@@ -10,7 +10,7 @@ from contextlib import redirect_stdout
 import pytest
 from typer.testing import CliRunner
 
-from datamorphic.faces.cli import app
+from datamorphic.cli.main import app
 
 
 def played(program, *arguments):

@@ -7,7 +7,7 @@ import math
 from hypothesis import strategies as st
 
 import datamorphic as dm
-from datamorphic.morphisms.search import build_points_strategy
+from datamorphic.morphisms.strategies import build_points_strategy
 from datamorphic.space.points import Points
 
 

@@ -19,7 +19,7 @@ import pytest
 from typer.main import get_command
 
 import datamorphic as dm
-from datamorphic.faces.cli import app
+from datamorphic.cli.main import app
 from playing import played
 
 ROOT = Path(__file__).parents[1]
@@ -179,7 +179,7 @@ def test_the_tutorial_comes_out_as_it_says(name, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", PAGES, ids=called)
 def test_files_of_promises_can_be_read(page, tmp_path):
-    from datamorphic.checkup.promises import parse_expectations
+    from datamorphic.audit.expectations import parse_expectations
 
     for block in blocks(page):
         if block.title is not None and block.title.startswith("promises."):
@@ -188,7 +188,7 @@ def test_files_of_promises_can_be_read(page, tmp_path):
 
 
 def test_every_check_is_in_the_guide_to_reports():
-    from datamorphic.checkup import CHECKS
+    from datamorphic.audit.checks import CHECKS
 
     table = (DOCS / "guides" / "reports.md").read_text(encoding="utf-8").partition("## The checks")[2]
     told = re.findall(r"^\| `([a-z ]+)` \|", table, flags=re.MULTILINE)

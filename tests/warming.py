@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import datamorphic as dm
-from datamorphic.groups.generators import GENERATORS, make_generator
-from datamorphic.groups.selectors import SELECTORS, make_selector
+from datamorphic.hunting.generators import GENERATORS, make_generator
+from datamorphic.hunting.selectors import SELECTORS, make_selector
 
 
 def main() -> None:

@@ -12,35 +12,38 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import data as data
     from . import errors as errors
-    from .asserts.asserting import assert_covers as assert_covers
-    from .asserts.asserting import assert_holds as assert_holds
-    from .asserts.baselines import assert_front_unchanged as assert_front_unchanged
-    from .asserts.parametrizing import parametrize_with_relations as parametrize_with_relations
-    from .cases import TestSet as TestSet
-    from .checkup.result import AuditResult as AuditResult
-    from .checkup.result import Result as Result
+    from .audit.api import test as test
+    from .audit.result import AuditResult as AuditResult
+    from .audit.result import Result as Result
     from .data.programs import programs as programs
     from .data.subjects import subjects as subjects
-    from .fronts.front import Front as Front
-    from .morphisms.marks import analyser as analyser
-    from .morphisms.marks import case_filter as case_filter
-    from .morphisms.marks import case_metric as case_metric
-    from .morphisms.marks import datamorphism as datamorphism
-    from .morphisms.marks import executor as executor
-    from .morphisms.marks import metamorphism as metamorphism
-    from .morphisms.marks import seed_maker as seed_maker
-    from .morphisms.marks import set_filter as set_filter
-    from .morphisms.marks import set_metric as set_metric
+    from .exploration.api import explore as explore
+    from .exploration.front import Front as Front
+    from .exploration.plan import plan as plan
+    from .hunting.api import generate as generate
+    from .hunting.api import hunt as hunt
+    from .hunting.simulate_api import simulate as simulate
+    from .morphisms.api import laws as laws
+    from .morphisms.cases import TestSet as TestSet
+    from .morphisms.decorators import analyser as analyser
+    from .morphisms.decorators import case_filter as case_filter
+    from .morphisms.decorators import case_metric as case_metric
+    from .morphisms.decorators import datamorphism as datamorphism
+    from .morphisms.decorators import executor as executor
+    from .morphisms.decorators import metamorphism as metamorphism
+    from .morphisms.decorators import seed_maker as seed_maker
+    from .morphisms.decorators import set_filter as set_filter
+    from .morphisms.decorators import set_metric as set_metric
     from .morphisms.system import TestSystem as TestSystem
-    from .outputs import Outputs as Outputs
-    from .outputs import Status as Status
+    from .mutation.api import mutate as mutate
     from .relations.base import Relation as Relation
-    from .relations.boxes import Affine as Affine
-    from .relations.boxes import Box as Box
-    from .relations.learners import LearnerRelation as LearnerRelation
-    from .relations.numeric import FunctionRelation as FunctionRelation
-    from .relations.sweeps import invariant as invariant
-    from .relations.sweeps import monotone as monotone
+    from .relations.box import Affine as Affine
+    from .relations.box import Box as Box
+    from .relations.check.api import check as check
+    from .relations.feature import invariant as invariant
+    from .relations.feature import monotone as monotone
+    from .relations.function import FunctionRelation as FunctionRelation
+    from .relations.learner.base import LearnerRelation as LearnerRelation
     from .runs.store import Store as Store
     from .space.constraints import Combinations as Combinations
     from .space.constraints import OneHot as OneHot
@@ -48,86 +51,83 @@ if TYPE_CHECKING:
     from .space.features import Categorical as Categorical
     from .space.features import Continuous as Continuous
     from .space.features import Integer as Integer
+    from .space.outputs import Outputs as Outputs
+    from .space.outputs import Status as Status
     from .space.points import Points as Points
     from .space.space import Space as Space
-    from .sut.training import Training as Training
-    from .sut.weka import Weka as Weka
-    from .sut.wrap import wrap as wrap
+    from .systems.training import Training as Training
+    from .systems.weka import Weka as Weka
+    from .systems.wrap import wrap as wrap
+    from .testing.assertions import assert_covers as assert_covers
+    from .testing.assertions import assert_holds as assert_holds
+    from .testing.baselines import assert_front_unchanged as assert_front_unchanged
+    from .testing.parametrize import parametrize_with_relations as parametrize_with_relations
+    from .trees.coverage.api import cover as cover
+    from .trees.coverage.select_api import select as select
     from .trees.pmml.files import read_pmml as read_pmml
     from .trees.pmml.files import write_pmml as write_pmml
-    from .trees.reading import forest_of as forest_of
-    from .verbs.check import check as check
-    from .verbs.cover import cover as cover
-    from .verbs.explore import explore as explore
-    from .verbs.hunt import generate as generate
-    from .verbs.hunt import hunt as hunt
-    from .verbs.laws import laws as laws
-    from .verbs.mutate import mutate as mutate
-    from .verbs.plan import plan as plan
-    from .verbs.select import select as select
-    from .verbs.simulate import simulate as simulate
-    from .verbs.testing import test as test
+    from .trees.read import forest_of as forest_of
 
 __version__ = "0.1.0"
 
 _MODULES = {
-    "Affine": "relations.boxes",
-    "AuditResult": "checkup.result",
-    "Box": "relations.boxes",
+    "Affine": "relations.box",
+    "AuditResult": "audit.result",
+    "Box": "relations.box",
     "Categorical": "space.features",
     "Combinations": "space.constraints",
     "Continuous": "space.features",
-    "Front": "fronts.front",
-    "FunctionRelation": "relations.numeric",
+    "Front": "exploration.front",
+    "FunctionRelation": "relations.function",
     "Integer": "space.features",
-    "LearnerRelation": "relations.learners",
+    "LearnerRelation": "relations.learner.base",
     "OneHot": "space.constraints",
-    "Outputs": "outputs",
+    "Outputs": "space.outputs",
     "Points": "space.points",
     "Relation": "relations.base",
-    "Result": "checkup.result",
+    "Result": "audit.result",
     "Rule": "space.constraints",
     "Space": "space.space",
-    "Status": "outputs",
+    "Status": "space.outputs",
     "Store": "runs.store",
-    "TestSet": "cases",
+    "TestSet": "morphisms.cases",
     "TestSystem": "morphisms.system",
-    "Training": "sut.training",
-    "Weka": "sut.weka",
-    "analyser": "morphisms.marks",
-    "assert_covers": "asserts.asserting",
-    "assert_front_unchanged": "asserts.baselines",
-    "assert_holds": "asserts.asserting",
-    "case_filter": "morphisms.marks",
-    "case_metric": "morphisms.marks",
-    "check": "verbs.check",
-    "cover": "verbs.cover",
-    "forest_of": "trees.reading",
-    "generate": "verbs.hunt",
-    "hunt": "verbs.hunt",
+    "Training": "systems.training",
+    "Weka": "systems.weka",
+    "analyser": "morphisms.decorators",
+    "assert_covers": "testing.assertions",
+    "assert_front_unchanged": "testing.baselines",
+    "assert_holds": "testing.assertions",
+    "case_filter": "morphisms.decorators",
+    "case_metric": "morphisms.decorators",
+    "check": "relations.check.api",
+    "cover": "trees.coverage.api",
+    "forest_of": "trees.read",
+    "generate": "hunting.api",
+    "hunt": "hunting.api",
     "programs": "data.programs",
-    "simulate": "verbs.simulate",
+    "simulate": "hunting.simulate_api",
     "read_pmml": "trees.pmml.files",
-    "select": "verbs.select",
+    "select": "trees.coverage.select_api",
     "write_pmml": "trees.pmml.files",
     "data": "",
-    "datamorphism": "morphisms.marks",
+    "datamorphism": "morphisms.decorators",
     "errors": "",
-    "executor": "morphisms.marks",
-    "explore": "verbs.explore",
-    "invariant": "relations.sweeps",
-    "laws": "verbs.laws",
-    "metamorphism": "morphisms.marks",
-    "monotone": "relations.sweeps",
-    "mutate": "verbs.mutate",
-    "parametrize_with_relations": "asserts.parametrizing",
-    "plan": "verbs.plan",
-    "seed_maker": "morphisms.marks",
-    "set_filter": "morphisms.marks",
-    "set_metric": "morphisms.marks",
+    "executor": "morphisms.decorators",
+    "explore": "exploration.api",
+    "invariant": "relations.feature",
+    "laws": "morphisms.api",
+    "metamorphism": "morphisms.decorators",
+    "monotone": "relations.feature",
+    "mutate": "mutation.api",
+    "parametrize_with_relations": "testing.parametrize",
+    "plan": "exploration.plan",
+    "seed_maker": "morphisms.decorators",
+    "set_filter": "morphisms.decorators",
+    "set_metric": "morphisms.decorators",
     "subjects": "data.subjects",
-    "test": "verbs.testing",
-    "wrap": "sut.wrap",
+    "test": "audit.api",
+    "wrap": "systems.wrap",
 }
 
 __all__ = sorted(_MODULES)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from datamorphic.checkup.finding import Example, Finding, Outcome
-from datamorphic.checkup.result import AuditResult
-from datamorphic.reports.summary import Axis, Line, Scatter, Section, Table
+from datamorphic.audit.finding import Example, Finding, Outcome
+from datamorphic.audit.result import AuditResult
+from datamorphic.reporting.document import Axis, Line, Scatter, Section, Table
 
 #: what names, labels and messages may hold, in the worst case
 EVIL = {

@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 import datamorphic as dm
+from datamorphic.cli.main import app
 from datamorphic.data.knn import KNN
-from datamorphic.faces.cli import app
 from faces.browser import CHROMIUM, WHY_NOT, Browser
 
 KNN_HERE = "datamorphic.data.knn:KNN"

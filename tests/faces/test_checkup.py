@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.faces.cli import app
+from datamorphic.cli.main import app
 from lending import people
 
 EVIL = "<script>alert(1)</script>"

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.faces.cli import app
+from datamorphic.cli.main import app
 
 TESTS = Path(__file__).parents[1]
 
@@ -123,8 +123,8 @@ def test_help_and_version(run):
 def test_in_a_terminal_laws_are_a_table(monkeypatch, capsys):
     from rich.console import Console
 
-    from datamorphic.faces import cli
-    from datamorphic.verbs.laws import laws
+    from datamorphic.cli import main as cli
+    from datamorphic.morphisms.api import laws
 
     monkeypatch.setattr(
         cli, "console", lambda: Console(width=60, force_terminal=True, no_color=True, highlight=False)
@@ -176,6 +176,6 @@ def test_a_report_that_cannot_be_written(run, tmp_path):
 
 
 def test_terminals_get_no_control_characters():
-    from datamorphic.faces.console import to_printable
+    from datamorphic.cli.console import to_printable
 
     assert to_printable("a\x1b[31mb\x07") == "a�[31mb�"

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.faces.cli import app
+from datamorphic.cli.main import app
 
 IRIS = dm.data.load("iris")
 NAMES = IRIS.columns[:-1].tolist()

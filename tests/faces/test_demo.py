@@ -8,8 +8,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from datamorphic.faces.cli import app
-from datamorphic.verbs.demo import run_demo
+from datamorphic.cli.demo.demo import run_demo
+from datamorphic.cli.main import app
 from faces.browser import CHROMIUM, SETTLED, WHY_NOT, Browser
 
 
@@ -28,7 +28,7 @@ def seeds():
         return once()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("datamorphic.verbs.demo.run_demo", recorded)
+        patch.setattr("datamorphic.cli.demo.demo.run_demo", recorded)
         yield asked
 
 

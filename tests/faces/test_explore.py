@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.faces.cli import app
+from datamorphic.cli.main import app
 
 MODULE = """
 import numpy as np

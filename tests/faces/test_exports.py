@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from datamorphic.checkup.exports import format_junit, format_markdown, format_sarif, format_text
-from datamorphic.checkup.finding import Example, Finding, Outcome
-from datamorphic.checkup.markdown import MAX_CHARACTERS, escape_text, format_code_block
-from datamorphic.checkup.result import AuditResult
-from datamorphic.checkup.told import format_certainty, format_frequency, format_percent, tabulate_example
-from datamorphic.reports.texts import clean, cut, format_cell, split_blocks, to_one_line, to_printable
+from datamorphic.audit.finding import Example, Finding, Outcome
+from datamorphic.audit.finding_text import format_certainty, format_frequency, format_percent, tabulate_example
+from datamorphic.audit.markdown import MAX_CHARACTERS, escape_text, format_code_block
+from datamorphic.audit.result import AuditResult
+from datamorphic.audit.text import format_junit, format_markdown, format_sarif, format_text
+from datamorphic.reporting.text import clean, cut, format_cell, split_blocks, to_one_line, to_printable
 from faces.checkups import EVIL, example, hostile
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])

@@ -11,21 +11,21 @@ import pytest
 from typer.testing import CliRunner
 
 import datamorphic as dm
+from datamorphic.cli import completion as completing
+from datamorphic.cli.main import app
 from datamorphic.errors import ArgumentError
-from datamorphic.faces import completing
-from datamorphic.faces.cli import app
-from datamorphic.groups.generators import GENERATORS
-from datamorphic.groups.measures import FMeasures, IntervalEstimate
-from datamorphic.groups.regions import KINDS, draw_region
-from datamorphic.groups.scenarios import SCENARIOS
-from datamorphic.groups.selectors import SELECTORS
-from datamorphic.hunts.charts import draw_f_measure_chart, draw_ratio_chart
-from datamorphic.hunts.mixed import make_mixed_relations
-from datamorphic.hunts.page import build_page, build_simulation_rows
-from datamorphic.hunts.pictures import ViolationSample, draw_region_picture, draw_spread_picture, sample_violations
-from datamorphic.relations.boxes import Box
-from datamorphic.reports.html import render_drawing, render_page
-from datamorphic.reports.summary import Shape, TextLabel
+from datamorphic.hunting.charts import draw_f_measure_chart, draw_ratio_chart
+from datamorphic.hunting.example_relations import make_mixed_relations
+from datamorphic.hunting.generators import GENERATORS
+from datamorphic.hunting.measures import FMeasures, IntervalEstimate
+from datamorphic.hunting.page import build_page, build_simulation_rows
+from datamorphic.hunting.plots import ViolationSample, draw_region_picture, draw_spread_picture, sample_violations
+from datamorphic.hunting.regions import KINDS, draw_region
+from datamorphic.hunting.scenarios import SCENARIOS
+from datamorphic.hunting.selectors import SELECTORS
+from datamorphic.relations.box import Box
+from datamorphic.reporting.document import Shape, TextLabel
+from datamorphic.reporting.html import render_drawing, render_page
 from faces.browser import CHROMIUM, SETTLED, WHY_NOT, Browser
 
 TANH = dm.programs["tanh"]

@@ -24,7 +24,8 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.drafts.code import (
+from datamorphic.audit.draft.api import draft, draft_system
+from datamorphic.audit.draft.code import (
     MAX_LINE_CHARACTERS,
     format_comment,
     format_list,
@@ -34,10 +35,9 @@ from datamorphic.drafts.code import (
     to_class_name,
     to_slug,
 )
+from datamorphic.cli.main import app
 from datamorphic.errors import DataError, SystemFailed, UsageError
-from datamorphic.faces.cli import app
 from datamorphic.morphisms.subject import DEFAULT_SEED_CASES
-from datamorphic.verbs.init import draft, draft_system
 from playing import played
 
 NASTY = [

@@ -14,9 +14,10 @@ import typer
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.faces import completing, manners
-from datamorphic.faces.cli import app, main
-from datamorphic.faces.console import CLOSED, OWN_FAULT, console
+from datamorphic.cli import completion as completing
+from datamorphic.cli import help as manners
+from datamorphic.cli.console import CLOSED, OWN_FAULT, console
+from datamorphic.cli.main import app, main
 from datamorphic.runs import progress
 
 pty = pytest.importorskip("pty", reason="needs the terminals of Unix")
@@ -288,8 +289,8 @@ def test_a_fault_of_our_own_is_told_as_one(monkeypatch, capsys):
     def breaks():
         raise OSError("https://me:hunter2@host is no place")
 
-    monkeypatch.setattr("datamorphic.faces.cli.app", breaks)
-    monkeypatch.setattr("datamorphic.faces.cli.mend_words", lambda: None)
+    monkeypatch.setattr("datamorphic.cli.main.app", breaks)
+    monkeypatch.setattr("datamorphic.cli.main.mend_words", lambda: None)
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == OWN_FAULT
@@ -329,10 +330,10 @@ def test_commands_options_and_values_are_completed():
 
 
 def test_what_is_completed_is_what_there_is():
-    from datamorphic.checkup.finding import LEVELS
-    from datamorphic.strategies.refine import REFINEMENT_METHODS
-    from datamorphic.verbs.explore import STRATEGIES
-    from datamorphic.verbs.testing import CHECK_NAMES
+    from datamorphic.audit.api import CHECK_NAMES
+    from datamorphic.audit.finding import LEVELS
+    from datamorphic.exploration.api import STRATEGIES
+    from datamorphic.exploration.refinement import REFINEMENT_METHODS
 
     values = {name: set(find("data:")) for name, find in completing.VALUES.items()}
     assert values["strategy"] == set(STRATEGIES)

@@ -15,9 +15,9 @@ import pytest
 import sklearn.naive_bayes
 
 import datamorphic as dm
-from datamorphic.checkup.finding import Example, Finding, Outcome
-from datamorphic.checkup.pinned import format_comment, format_literal
-from datamorphic.checkup.result import AuditResult
+from datamorphic.audit.finding import Example, Finding, Outcome
+from datamorphic.audit.pytest_file import format_comment, format_literal
+from datamorphic.audit.result import AuditResult
 from datamorphic.errors import UsageError
 
 pytest_plugins = ["pytester"]
@@ -438,7 +438,7 @@ def test_a_module_of_a_strange_name_is_a_file():
 
 
 def _text(words):
-    from datamorphic.checkup.pinned import _TestFile
+    from datamorphic.audit.pytest_file import _TestFile
 
     return _TestFile(result_of(outcome(), words=words), __import__("pathlib").Path("test_x.py"), None).to_text()
 

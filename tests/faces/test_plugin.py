@@ -21,17 +21,17 @@ import sklearn.tree
 import sqlalchemy  # noqa: F401
 
 import datamorphic as dm
-from datamorphic.asserts.baselines import get_explore_options
-from datamorphic.asserts.holding import AssertionOutcome
-from datamorphic.asserts.learning import check_learner_relation
-from datamorphic.asserts.profiles import PROFILES, Profile, get_settings, parse_profiles
-from datamorphic.asserts.replaying import Memory
 from datamorphic.errors import ArgumentError, MissingExtra
-from datamorphic.fronts.files import save
-from datamorphic.relations.drawing import draw_random_training
-from datamorphic.relations.further import LEARNER_RELATIONS
-from datamorphic.relations.learners import LearnerRelation
-from datamorphic.relations.necessity import Stance
+from datamorphic.exploration.io import save
+from datamorphic.relations.learner.base import LearnerRelation
+from datamorphic.relations.learner.necessity import Stance
+from datamorphic.relations.learner.sampling import draw_random_training
+from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
+from datamorphic.testing.assert_learner import check_learner_relation
+from datamorphic.testing.assert_relation import AssertionOutcome
+from datamorphic.testing.baselines import get_explore_options
+from datamorphic.testing.profiles import PROFILES, Profile, get_settings, parse_profiles
+from datamorphic.testing.replay import Memory
 
 pytest_plugins = ["pytester"]
 
@@ -386,7 +386,7 @@ def test_outside_pytest_violations_are_kept_in_a_store_that_is_named(tmp_path):
 
 SETTINGS = """
     import json
-    from datamorphic.asserts.profiles import settings
+    from datamorphic.testing.profiles import settings
 
     def test_settings():
         now = settings()
@@ -891,7 +891,7 @@ def test_what_is_known_to_be_violated_is_expected_to_fail(run, monkeypatch):
     def fails(relation, learner):
         return Stance(False, "expected_failure", "known to fail")
 
-    monkeypatch.setattr("datamorphic.asserts.parametrizing.stance", fails)
+    monkeypatch.setattr("datamorphic.testing.parametrize.stance", fails)
     result = run(
         LEARNERS,
         "-rx",

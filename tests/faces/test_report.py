@@ -14,12 +14,15 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from datamorphic.checkup.finding import LEVEL_MEANINGS, Example, Finding, Outcome
-from datamorphic.checkup.page import build_page
-from datamorphic.checkup.result import AuditResult
+from datamorphic.audit.finding import LEVEL_MEANINGS, Example, Finding, Outcome
+from datamorphic.audit.page import build_page
+from datamorphic.audit.result import AuditResult
 from datamorphic.errors import UsageError
-from datamorphic.reports.html import MAX_PAGE_BYTES, render_page, write_page
-from datamorphic.reports.pictures import (
+from datamorphic.reporting.document import Axis, Line, Page, Scatter, Section, Table
+from datamorphic.reporting.html import MAX_PAGE_BYTES, render_page, write_page
+from datamorphic.reporting.svg import PICTURE_WIDTH, choose_ticks, picture_to_svg
+from datamorphic.reporting.text import cut
+from datamorphic.reporting.thinning import (
     MAX_COLOURED_GROUPS,
     MAX_NAME_CHARACTERS,
     choose_evenly,
@@ -28,9 +31,6 @@ from datamorphic.reports.pictures import (
     thin_line,
     thin_scatter,
 )
-from datamorphic.reports.summary import Axis, Line, Page, Scatter, Section, Table
-from datamorphic.reports.svg import PICTURE_WIDTH, choose_ticks, picture_to_svg
-from datamorphic.reports.texts import cut
 from faces.browser import CHROMIUM, SETTLED, WHY_NOT, Browser
 from faces.checkups import EVIL, example, hostile, income_picture, sweep_picture
 
@@ -180,7 +180,7 @@ def contrast(one, other):
 
 def test_words_stand_out_in_both_schemes():
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    style = files("datamorphic.reports").joinpath("report.css").read_text()
+    style = files("datamorphic.reporting").joinpath("report.css").read_text()
     schemes = [
         dict(re.findall(r"--(\w+): (#\w{6});", block)) for block in re.findall(r":root \{(.*?)\}", style, re.S)
     ]

@@ -18,8 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.faces.cli import app
-from datamorphic.runs import cluster
+from datamorphic.cli.main import app
+from datamorphic.runs import dask_engine as cluster
 from datamorphic.runs.store import Store
 
 MODULE = """

@@ -7,8 +7,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from datamorphic.faces import study as face
-from datamorphic.faces.cli import app
+from datamorphic.cli import study as face
+from datamorphic.cli.main import app
 from datamorphic.studies import study as studies
 
 

@@ -13,14 +13,14 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import datamorphic as dm
-from datamorphic.adequacy.drawing import MAX_BOXES, draw_tree, format_tree_svg
-from datamorphic.adequacy.layout import NodeBox, lay_out
-from datamorphic.adequacy.page import build_page
 from datamorphic.errors import ArgumentError, UsageError
-from datamorphic.reports.html import render_page
-from datamorphic.reports.summary import Drawing, Page, Section, Shape, TextLabel
+from datamorphic.reporting.document import Drawing, Page, Section, Shape, TextLabel
+from datamorphic.reporting.html import render_page
+from datamorphic.trees.coverage.draw import MAX_BOXES, draw_tree, format_tree_svg
+from datamorphic.trees.coverage.layout import NodeBox, lay_out
+from datamorphic.trees.coverage.page import build_page
 from datamorphic.trees.forest import Forest
-from datamorphic.trees.model import Tree
+from datamorphic.trees.tree import Tree
 from faces.browser import CHROMIUM, WHY_NOT, Browser
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import datamorphic as dm
-from datamorphic.outputs import Outputs
 from datamorphic.space import geometry
-from datamorphic.sut.base import Executor
+from datamorphic.space.outputs import Outputs
+from datamorphic.systems.base import Executor
 
 PI2 = 2 * np.pi
 

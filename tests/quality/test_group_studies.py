@@ -11,11 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.faces.cli import app
-from datamorphic.groups.measures import cohens_d, welch_p
-from datamorphic.studies import group_selection, group_simulations, groups, stand_ins
+from datamorphic.cli.main import app
+from datamorphic.hunting.measures import cohens_d, welch_p
+from datamorphic.studies import group_selection, group_simulations, groups
+from datamorphic.studies import stand_in_mutants as stand_ins
 from datamorphic.studies import study as studies
-from datamorphic.studies.bench import SCALES, Bench, drawn
 from datamorphic.studies.group_spreads import Pairing, Spreading
 from datamorphic.studies.group_trials import (
     ONE,
@@ -32,6 +32,7 @@ from datamorphic.studies.page import page_of
 from datamorphic.studies.published import published, tables
 from datamorphic.studies.rows import Row
 from datamorphic.studies.study import names, study
+from datamorphic.studies.workload import SCALES, Bench, drawn
 
 OURS = [
     "002-6", "simulation", "input_domains", "groups", "regions", "selection", "new_generators",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import datamorphic as dm
-from datamorphic.groups.measures import f_ratio
+from datamorphic.hunting.measures import f_ratio
 
 
 def ratio_and_error(measured, rate):

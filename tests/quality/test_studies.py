@@ -9,17 +9,20 @@ from dataclasses import replace
 import pytest
 
 from datamorphic.errors import UsageError
-from datamorphic.mutants.forge import SourceMutant
-from datamorphic.mutants.kills import CRASHED, KILLED, SURVIVED, UNREACHED
-from datamorphic.relations.necessity import find_stance
-from datamorphic.studies import cases, coded, mutants, promises
-from datamorphic.studies.bench import SCALES, Bench
+from datamorphic.mutation.cross_validation import CrossValidationRules
+from datamorphic.mutation.forge import SourceMutant
+from datamorphic.mutation.kill_matrix import CRASHED, KILLED, SURVIVED, UNREACHED
+from datamorphic.mutation.result import MutantResult, Mutation
+from datamorphic.mutation.runner import MutantOutcome, OriginalOutcome
+from datamorphic.relations.learner.necessity import find_stance
+from datamorphic.studies import coded_classifiers as coded
+from datamorphic.studies import learner_relations as promises
+from datamorphic.studies import mutants
+from datamorphic.studies import real_data as cases
 from datamorphic.studies.published import published, tables
 from datamorphic.studies.rows import Row
 from datamorphic.studies.study import listing, names, study
-from datamorphic.verdicts.killing import MutantOutcome, OriginalOutcome
-from datamorphic.verdicts.mutation import MutantResult, Mutation
-from datamorphic.verdicts.rival import CrossValidationRules
+from datamorphic.studies.workload import SCALES, Bench
 
 LONG = "DATAMORPHIC_LONG" in os.environ
 SWAPPED = {"Sin 1": "Sin 2", "Sin 2": "Sin 1"}  # in Tables 10 to 12 of document 000

@@ -12,10 +12,10 @@ from scipy import stats
 import datamorphic as dm
 from datamorphic.data.sets import SHIPPED
 from datamorphic.studies import tree_scores, tree_trials, trees
-from datamorphic.studies.bench import SCALES, Bench
 from datamorphic.studies.published import erratum, published
 from datamorphic.studies.rows import Row
 from datamorphic.studies.study import study
+from datamorphic.studies.workload import SCALES, Bench
 
 SCORES, WAYS = tree_trials.SCORES, tree_trials.WAYS
 

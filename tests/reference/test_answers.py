@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from datamorphic.outputs import Status
-from datamorphic.sut.answers import to_outputs
+from datamorphic.space.outputs import Status
+from datamorphic.systems.coerce import to_outputs
 
 
 def plain_status(value, labels):

@@ -14,14 +14,14 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from datamorphic.data.knn import KNN
 from datamorphic.data.naive_bayes import NaiveBayes
-from datamorphic.relations import examining
 from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
-from datamorphic.relations.drawing import draw_random_training
-from datamorphic.relations.examining import TrainingSource
-from datamorphic.relations.further import LEARNER_RELATIONS
-from datamorphic.relations.necessity import find_stance
-from datamorphic.sut.training import Training
-from datamorphic.verdicts.examination import LearnerSession, prepare_outcomes
+from datamorphic.relations.check.learner_session import LearnerSession, prepare_outcomes
+from datamorphic.relations.learner import waves as examining
+from datamorphic.relations.learner.necessity import find_stance
+from datamorphic.relations.learner.sampling import draw_random_training
+from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
+from datamorphic.relations.learner.waves import TrainingSource
+from datamorphic.systems.training import Training
 
 SEED = 3
 EVERY = tuple(LEARNER_RELATIONS)

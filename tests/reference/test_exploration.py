@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import datamorphic as dm
-from datamorphic.outputs import Outputs
-from datamorphic.strategies import exploration
-from datamorphic.sut.base import Executor
+from datamorphic.exploration import explorers as exploration
+from datamorphic.space.outputs import Outputs
+from datamorphic.systems.base import Executor
 from strategies import spaces
 
 WALKS, DISTANCE, STEPS = 40, 6, 9

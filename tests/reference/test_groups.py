@@ -17,10 +17,10 @@ from plain_groups import PLAIN, plain_groups
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
-from datamorphic.groups.generators import GENERATORS, VARIANTS, make_generator
-from datamorphic.groups.kernels.compiling import COMPILED
-from datamorphic.relations.boxes import Affine, Box
-from datamorphic.relations.numeric import FunctionRelation
+from datamorphic.hunting.generators import GENERATORS, VARIANTS, make_generator
+from datamorphic.hunting.kernels.compiling import COMPILED
+from datamorphic.relations.box import Affine, Box
+from datamorphic.relations.function import FunctionRelation
 
 NAMES = [*GENERATORS, *VARIANTS]
 #: other names for the same, which need no groups of their own; MD-ART is FSCS-EC on the sources of groups

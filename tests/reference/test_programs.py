@@ -9,9 +9,9 @@ import pytest
 from scipy import special
 
 from datamorphic.data.programs import programs
-from datamorphic.data.programs.measuring import GroupSample
 from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
-from datamorphic.relations.boxes import WHOLE, Box
+from datamorphic.relations.box import WHOLE, Box
+from datamorphic.studies.program_regions import GroupSample
 
 RELATIONS = [(program, name) for program in programs for name in programs[program].relations]
 MISPRINTS = [(program, name) for program in programs for name in programs[program].misprints]

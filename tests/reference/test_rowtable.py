@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from datamorphic.space import rowtable
-from datamorphic.space.rowtable import RowTable
+from datamorphic.space import hashing as rowtable
+from datamorphic.space.hashing import RowTable
 
 
 @pytest.mark.parametrize("hashes", ["as they are", "all alike"])

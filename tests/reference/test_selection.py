@@ -7,8 +7,8 @@ import plain_selection
 import pytest
 
 import datamorphic as dm
-from datamorphic.groups.selectors import SELECTORS
-from datamorphic.relations.boxes import Affine
+from datamorphic.hunting.selectors import SELECTORS
+from datamorphic.relations.box import Affine
 
 PAIRS = {1: 120, 2: 200, 3: 100, 6: 60}
 

@@ -10,9 +10,9 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.relations.base import HOLDS, VIOLATED
-from datamorphic.relations.sweeping import sweep
-from datamorphic.relations.sweeps import Invariant, Monotone
-from datamorphic.runs.drive import drive
+from datamorphic.relations.feature import Invariant, Monotone
+from datamorphic.relations.sweep import sweep
+from datamorphic.runs.driver import drive
 
 SPACE = dm.Space(
     [

@@ -25,11 +25,11 @@ from sklearn.tree import (
     ExtraTreeRegressor,
 )
 
-from datamorphic.adequacy import coverage as coverage_module
-from datamorphic.trees.model import find_leaves
-from datamorphic.trees.reading import read_trees
+from datamorphic.trees.coverage import coverage as coverage_module
+from datamorphic.trees.coverage.api import cover
+from datamorphic.trees.read import read_trees
 from datamorphic.trees.rules import find_box, format_rule
-from datamorphic.verbs.cover import cover
+from datamorphic.trees.tree import find_leaves
 
 NAMES = ["age", "income (k)", "a <= b", "n"]
 LABELS = np.array(["no", "perhaps", "yes"])

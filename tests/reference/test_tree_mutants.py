@@ -24,12 +24,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import datamorphic as dm
-from datamorphic.adequacy.mutation import find_kills_by_tree
-from datamorphic.trees.covering import find_greedy_cover, find_smallest_cover
+from datamorphic.trees.coverage.mutation import find_kills_by_tree
 from datamorphic.trees.kills import find_kills
-from datamorphic.trees.model import OPERATORS, Tree, find_leaves
 from datamorphic.trees.mutants import CCCR, ORRN, build_mutant, format_change, generate_mutants
-from datamorphic.trees.reading import forest_of, read_trees
+from datamorphic.trees.read import forest_of, read_trees
+from datamorphic.trees.set_cover import find_greedy_cover, find_smallest_cover
+from datamorphic.trees.tree import OPERATORS, Tree, find_leaves
 from tree_rows import joint_kills_one_by_one
 
 PLAIN = {"<=": operator.le, "<": operator.lt, ">": operator.gt, ">=": operator.ge, "==": operator.eq}

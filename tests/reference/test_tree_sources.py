@@ -26,8 +26,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 from datamorphic.errors import ModelError
-from datamorphic.trees.model import find_leaves
-from datamorphic.trees.reading import forest_of
+from datamorphic.trees.read import forest_of
+from datamorphic.trees.tree import find_leaves
 from tree_rows import asked, seen
 
 RNG = np.random.default_rng(3)

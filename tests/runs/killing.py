@@ -22,8 +22,8 @@ import numpy as np
 import datamorphic as dm
 from datamorphic.errors import StoreError
 from datamorphic.runs import journal
+from datamorphic.runs.compare import load_front
 from datamorphic.runs.store import Store
-from datamorphic.verbs.runs import load_front
 
 PAUSE = 0.004  # seconds a batch takes
 journal.WRITE_INTERVAL_SECONDS = OFTEN = 0.02  # not 0.1 s: the runs are as short

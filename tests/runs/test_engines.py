@@ -21,11 +21,11 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import datamorphic as dm
-from datamorphic.outputs import Status
-from datamorphic.runs.drive import CallCounter, drive
-from datamorphic.runs.engine import Engine, make_engine
-from datamorphic.strategies.flow import ask
-from datamorphic.sut.isolated import IsolatedSystem
+from datamorphic.runs.driver import CallCounter, drive
+from datamorphic.runs.engines import Engine, make_engine
+from datamorphic.runs.flow import ask
+from datamorphic.space.outputs import Status
+from datamorphic.systems.isolation import IsolatedSystem
 
 pytestmark = pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 NUMBERS = dm.Space([dm.Integer("n", 0, 10_000)])
@@ -235,8 +235,8 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
     program.write_text(
         "import os, time\n"
         "import datamorphic as dm\n"
-        "from datamorphic.runs.drive import drive\n"
-        "from datamorphic.strategies.flow import ask\n"
+        "from datamorphic.runs.driver import drive\n"
+        "from datamorphic.runs.flow import ask\n"
         "space = dm.Space([dm.Integer('n', 0, 9)])\n"
         f"def model(frame):\n    open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n    time.sleep(100)\n"
         "drive(ask(space.sample(5, points=True)), dm.wrap(model, space=space), engine='processes:1')\n"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from datamorphic.faces.cli import app
+from datamorphic.cli.main import app
 from datamorphic.runs.store import Store
 
 pytest_plugins = ["postgres"]

@@ -19,11 +19,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 import datamorphic as dm
-from datamorphic.outputs import Status
 from datamorphic.runs import journal as journals
-from datamorphic.runs.drive import drive
-from datamorphic.strategies.flow import ask
-from datamorphic.sut import isolated
+from datamorphic.runs.driver import drive
+from datamorphic.runs.flow import ask
+from datamorphic.space.outputs import Status
+from datamorphic.systems import isolation as isolated
 
 NUMBERS = dm.Space([dm.Integer("n", 0, 10_000)])
 
@@ -249,7 +249,7 @@ def test_a_store_that_fails_on_the_way_leaves_a_run_that_can_go_on(tmp_path, mon
 
 
 def test_a_coarse_clock_divides_nothing_by_zero(monkeypatch):
-    from datamorphic.sut import guard
+    from datamorphic.systems import guard
 
     monkeypatch.setattr(guard.time, "monotonic", lambda: 0.0)
     assert dm.explore(dm.subjects["Box 1"], walks=50, batch=20, engine="threads:2").runs

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.cases import TestSet
+from datamorphic.morphisms.cases import TestSet
 from datamorphic.space.points import Points
 
 

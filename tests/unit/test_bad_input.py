@@ -21,7 +21,7 @@ from datamorphic.errors import (
     TestSystemError,
     UntrustedError,
 )
-from datamorphic.space.describe import space_from_dict
+from datamorphic.space.serialize import space_from_dict
 
 FRAME = pd.DataFrame({"x": [0.0, 1.0, 2.0], "n": [10, 20, 30], "c": ["a", "b", "a"]})
 SPACE = dm.Space([dm.Continuous("x", 0, 2), dm.Integer("n", 10, 30), dm.Categorical("c", ["a", "b"])])

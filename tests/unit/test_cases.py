@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.cases import CaseKind, TestSet
-from datamorphic.outputs import Outputs, Status
+from datamorphic.morphisms.cases import CaseKind, TestSet
+from datamorphic.space.outputs import Outputs, Status
 
 
 @pytest.fixture

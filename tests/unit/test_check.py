@@ -22,16 +22,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import datamorphic as dm
-from datamorphic._intervals import compute_wilson_interval
+from datamorphic._stats import compute_wilson_interval
 from datamorphic.data.knn import KNN
 from datamorphic.data.naive_bayes import NaiveBayes
 from datamorphic.errors import ArgumentError, DataError, ModelError, TestSystemError
-from datamorphic.relations.further import LEARNER_RELATIONS
-from datamorphic.relations.predicting import PREDICTOR_RELATIONS
+from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
+from datamorphic.relations.predictor import PREDICTOR_RELATIONS
 from datamorphic.runs import failures
-from datamorphic.runs.engine import Engine
+from datamorphic.runs.engines import Engine
 from datamorphic.runs.store import Store
-from datamorphic.sut.learner import Learner
+from datamorphic.systems.learner import Learner
 
 COLUMNS = [
     "relation", "purpose", "necessary", "strictness", "inputs", "violated", "inapplicable", "undefined", "rate", "low", "high",

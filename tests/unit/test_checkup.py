@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.checkup import CHECKS
-from datamorphic.checkup.finding import LEVELS
-from datamorphic.checkup.promises import parse_expectations, read_expectations
+from datamorphic.audit.checks import CHECKS
+from datamorphic.audit.expectations import parse_expectations, read_expectations
+from datamorphic.audit.finding import LEVELS
 from datamorphic.errors import ArgumentError, DataError, SystemFailed, UsageError
 from lending import PROMISES, Lender, LooksAtGender, NotMonotone, SilentInACorner, people
 
@@ -361,7 +361,7 @@ def test_a_system_that_changes_its_mind():
 
 
 def test_a_check_that_breaks_does_not_stop_the_others(monkeypatch):
-    from datamorphic.checkup import health
+    from datamorphic.audit.checks import health
 
     def breaks(given, turn):
         raise ZeroDivisionError("ours")
@@ -370,7 +370,7 @@ def test_a_check_that_breaks_does_not_stop_the_others(monkeypatch):
         c if c.name != "classes" else health.Check("classes", c.question, 1, lambda given: "", breaks)
         for c in CHECKS
     ]
-    monkeypatch.setattr("datamorphic.verbs.testing.CHECKS", broken)
+    monkeypatch.setattr("datamorphic.audit.api.CHECKS", broken)
     result = dm.test(Lender(PEOPLE), PEOPLE, "decision")
     assert outcome(result, "classes").state == "broke"
     assert outcome(result, "classes").why == "ZeroDivisionError: ours"

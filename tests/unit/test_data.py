@@ -118,7 +118,7 @@ def test_other_columns_without_a_name_stay(tmp_path, values):
 
 
 def test_a_draft_reads_the_table_the_same_way(tmp_path, monkeypatch):
-    from datamorphic.verbs.init import draft
+    from datamorphic.audit.draft.api import draft
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)

@@ -12,8 +12,8 @@ import pytest
 import datamorphic as dm
 from datamorphic import Status
 from datamorphic.errors import ArgumentError, OutOfBudget, SystemFailed
-from datamorphic.runs.drive import CallCounter, drive
-from datamorphic.strategies.flow import Budget, Query, ask
+from datamorphic.runs.driver import CallCounter, drive
+from datamorphic.runs.flow import Budget, Query, ask
 
 SPACE = dm.Space([dm.Integer("n", 0, 1_000_000)])
 

@@ -20,8 +20,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, DataError, ModelError, SystemFailed, TestSystemError
-from datamorphic.outputs import Outputs
-from datamorphic.sut.base import Executor
+from datamorphic.space.outputs import Outputs
+from datamorphic.systems.base import Executor
 
 SQUARE = dm.Space([dm.Continuous("x", 0, 1, step=0.1), dm.Continuous("y", 0, 1, step=0.1)])
 

@@ -9,7 +9,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.runs import failures
 from datamorphic.runs.store import Store
-from datamorphic.sut.isolated import IsolatedSystem
+from datamorphic.systems.isolation import IsolatedSystem
 
 GRID = pd.DataFrame(np.random.default_rng(0).random((40, 2)) * [1, 3], columns=["x", "y"]).sort_values("x")
 X = GRID["x"].tolist()  # so odd that no case half-way between two others is one of them

@@ -11,9 +11,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, DataError, SpaceError
-from datamorphic.fronts import files, picture
-from datamorphic.fronts.report import build_front_page
-from datamorphic.reports.html import render_page
+from datamorphic.exploration import io as files
+from datamorphic.exploration import plot as picture
+from datamorphic.exploration.page import build_front_page
+from datamorphic.reporting.html import render_page
 
 EVIL = "<img src=x onerror=alert(1)>"
 PLANE = dm.Space([dm.Continuous("x", 0, 10), dm.Continuous("y", 0, 10)])
@@ -803,7 +804,7 @@ def test_kinds_of_one_name_are_counted_apart():
 def test_plausibility_is_exact_and_says_where_it_is_not_known(mixed_front, monkeypatch):
     from dataclasses import replace
 
-    from datamorphic.fronts import front as module
+    from datamorphic.exploration import front as module
 
     space, seeds = mixed_front.space, mixed_front.seeds
     far = np.column_stack(
@@ -868,7 +869,7 @@ def test_tied_features_decide_together():
 def test_quality_is_computed_once_and_sees_improper_values(mixed_front, monkeypatch):
     from dataclasses import replace
 
-    from datamorphic.fronts import quality
+    from datamorphic.exploration import quality
     from datamorphic.space.points import Points
 
     assert mixed_front.quality().loc["validity", "value"] == 1.0

@@ -11,12 +11,12 @@ from scipy.spatial import cKDTree
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, TestSystemError
-from datamorphic.groups import partition
-from datamorphic.groups.generators import GENERATORS, VARIANTS, find_generator, make_generator
-from datamorphic.groups.measures import dispersion
-from datamorphic.relations.boxes import Affine
-from datamorphic.relations.numeric import FunctionRelation
-from datamorphic.testing import check_generator
+from datamorphic.hunting import partition_generators as partition
+from datamorphic.hunting.generators import GENERATORS, VARIANTS, find_generator, make_generator
+from datamorphic.hunting.measures import dispersion
+from datamorphic.relations.box import Affine
+from datamorphic.relations.function import FunctionRelation
+from datamorphic.testing.conformance import check_generator
 
 NAMES = [name for name in (*GENERATORS, *VARIANTS) if name not in ("RT", "FSCS")]  # other names for the same
 CUTTING = ["MT-BART", "MT-IPART", "SFIDMT-BART", "BART", "IPART", "MT-RPART", "RPART"]

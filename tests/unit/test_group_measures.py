@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from datamorphic.errors import ArgumentError
-from datamorphic.groups.measures import (
+from datamorphic.hunting.measures import (
     FMeasures,
     cohens_d,
     discrepancy,
@@ -22,7 +22,7 @@ from datamorphic.groups.measures import (
     p_measure,
     welch_p,
 )
-from datamorphic.groups.regions import draw_region
+from datamorphic.hunting.regions import draw_region
 
 RATE = 0.02
 
@@ -166,5 +166,5 @@ def test_discrepancy_is_the_share_of_points_less_that_of_volume():
 def test_many_points_in_many_dimensions_are_measured_in_parts(monkeypatch):
     points = np.random.default_rng(8).random((300, 6))
     whole = discrepancy(points, [0] * 6, [1] * 6, rng=1)
-    monkeypatch.setattr("datamorphic.groups.measures.AT_ONCE", 7 * 300)
+    monkeypatch.setattr("datamorphic.hunting.measures.AT_ONCE", 7 * 300)
     assert discrepancy(points, [0] * 6, [1] * 6, rng=1) == whole

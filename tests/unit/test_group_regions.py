@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from datamorphic.errors import ArgumentError, DataError
-from datamorphic.groups.classify import classify
-from datamorphic.groups.regions import BoxRegion, draw_region, from_sample, make_box_region
-from datamorphic.groups.scenarios import SCENARIOS, draw_scenario, find_domain_case
+from datamorphic.hunting.classify_region import classify
+from datamorphic.hunting.regions import BoxRegion, draw_region, from_sample, make_box_region
+from datamorphic.hunting.scenarios import SCENARIOS, draw_scenario, find_domain_case
 
 KINDS = ("block", "strip", "point")
 
@@ -103,7 +103,7 @@ def test_many_boxes_are_looked_up_in_parts(monkeypatch):
     points = rng.random((1000, 2))
     whole = region.contains(points)
     assert region.contains(np.empty((0, 2))).shape == (0,)
-    monkeypatch.setattr("datamorphic.groups.regions.AT_ONCE", 50 * 7)
+    monkeypatch.setattr("datamorphic.hunting.regions.AT_ONCE", 50 * 7)
     assert (region.contains(points) == whole).all()
     assert (whole == [region.contains(point)[0] for point in points]).all()
 

@@ -13,12 +13,12 @@ import pytest
 import datamorphic as dm
 from datamorphic import Affine, FunctionRelation
 from datamorphic.errors import ArgumentError, SystemFailed
-from datamorphic.groups.generators import make_generator
-from datamorphic.groups.selectors import SELECTORS
-from datamorphic.hunts.asking import FunctionRunner
-from datamorphic.hunts.hunting import RoundRobin
+from datamorphic.hunting.function_runner import FunctionRunner
+from datamorphic.hunting.generators import make_generator
+from datamorphic.hunting.loop import RoundRobin
+from datamorphic.hunting.selectors import SELECTORS
 from datamorphic.relations.base import VIOLATED
-from datamorphic.relations.predicting import PREDICTOR_RELATIONS
+from datamorphic.relations.predictor import PREDICTOR_RELATIONS
 
 
 def mirrored(**more):

@@ -18,16 +18,16 @@ from hypothesis.extra import numpy as npst
 import datamorphic as dm
 from datamorphic import Status
 from datamorphic.errors import DataError, Interrupted, OutOfBudget, StoreError
-from datamorphic.outputs import Outputs
 from datamorphic.runs import journal as journal_module
-from datamorphic.runs.drive import CallCounter, drive
+from datamorphic.runs.driver import CallCounter, drive
+from datamorphic.runs.flow import Query, ask
 from datamorphic.runs.journal import RunJournal
-from datamorphic.runs.packing import HEADER_FORMAT, pack_outputs, unpack_outputs
+from datamorphic.runs.output_codec import HEADER_FORMAT, pack_outputs, unpack_outputs
 from datamorphic.runs.store import Store
+from datamorphic.space.outputs import Outputs
 from datamorphic.space.points import Rows
-from datamorphic.strategies.flow import Query, ask
-from datamorphic.sut.base import Executor, SystemTraits
-from datamorphic.sut.guard import SolvedPiece
+from datamorphic.systems.base import Executor, SystemTraits
+from datamorphic.systems.guard import SolvedPiece
 
 SPACE = dm.Space([dm.Integer("n", 0, 1_000_000)])
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.morphisms.examination import split_words
+from datamorphic.morphisms.law_runner import split_words
 
 LONG = "DATAMORPHIC_LONG" in os.environ
 PLANE = dm.Space([dm.Continuous("x", 0, 10, step=1), dm.Continuous("y", 0, 10, step=1)], moves="open")

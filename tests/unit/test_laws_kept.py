@@ -13,9 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 import datamorphic as dm
+from datamorphic.cli.main import app
 from datamorphic.errors import ArgumentError, TestSystemError
-from datamorphic.faces.cli import app
-from datamorphic.morphisms.search import build_pool
+from datamorphic.morphisms.strategies import build_pool
 from datamorphic.runs import failures
 from datamorphic.runs.store import Store
 
@@ -197,7 +197,7 @@ CORNER = {
 def test_a_counter_example_of_the_search_itself_comes_before_one_that_is_remembered(
     store, monkeypatch, most, remembered
 ):
-    import datamorphic.verbs.laws as verb
+    import datamorphic.morphisms.api as verb
 
     monkeypatch.setattr(verb, "MOST", most)  # no more are remembered than are tried
     with Store.open(store) as opened:
@@ -549,7 +549,7 @@ def test_no_store(run, store, tmp_path):
 def test_a_terminal_is_told_what_was_tried_first(run, found, monkeypatch, capsys):
     from rich.console import Console
 
-    from datamorphic.faces import cli
+    from datamorphic.cli import main as cli
 
     screen = Console(width=100, force_terminal=True, no_color=True, highlight=False)
     monkeypatch.setattr(cli, "console", lambda: screen)

@@ -22,12 +22,12 @@ from threadpoolctl import threadpool_limits
 
 from datamorphic.errors import UsageError
 from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
-from datamorphic.relations.drawing import draw_random_training
-from datamorphic.relations.further import LEARNER_RELATIONS
-from datamorphic.relations.learners import LearnerRelation
-from datamorphic.relations.learning import check_learner
-from datamorphic.relations.necessity import find_stance
-from datamorphic.sut.training import Training
+from datamorphic.relations.learner.base import LearnerRelation
+from datamorphic.relations.learner.necessity import find_stance
+from datamorphic.relations.learner.runner import check_learner
+from datamorphic.relations.learner.sampling import draw_random_training
+from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
+from datamorphic.systems.training import Training
 
 # -- data ------------------------------------------------------------------------------------------------------
 

@@ -17,9 +17,9 @@ import pytest
 
 from datamorphic.data import knn, naive_bayes
 from datamorphic.errors import ArgumentError, DataError
-from datamorphic.mutants.forge import find_reached_lines, load_module, make_mutants, read_program
-from datamorphic.mutants.kills import KillMatrix
-from datamorphic.mutants.operators import OPERATORS, find_changes
+from datamorphic.mutation.forge import find_reached_lines, load_module, make_mutants, read_program
+from datamorphic.mutation.kill_matrix import KillMatrix
+from datamorphic.mutation.operators import OPERATORS, find_changes
 
 
 def afters(text, operator):

@@ -32,15 +32,15 @@ from datamorphic.data.knn import KNN
 from datamorphic.data.naive_bayes import NaiveBayes
 from datamorphic.errors import UsageError
 from datamorphic.relations.base import INAPPLICABLE, VIOLATED
-from datamorphic.relations.drawing import draw_random_training
-from datamorphic.relations.further import LEARNER_RELATIONS
-from datamorphic.relations.learned import JudgingOptions, LearnerSubject
-from datamorphic.relations.learning import answer_flow, check_relation
-from datamorphic.relations.necessity import STRICTNESS, find_stance, is_known_learner, override_stance
-from datamorphic.relations.promised import STANCE_BUILDERS
-from datamorphic.relations.smoothing import SMOOTHING_FACTORS, is_smoothing_decisive
-from datamorphic.sut.learner import Learner
-from datamorphic.sut.training import Training, TrainingBatch
+from datamorphic.relations.learner.necessity import STRICTNESS, find_stance, is_known_learner, override_stance
+from datamorphic.relations.learner.result import JudgingOptions, LearnerSubject
+from datamorphic.relations.learner.runner import answer_flow, check_relation
+from datamorphic.relations.learner.sampling import draw_random_training
+from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
+from datamorphic.relations.learner.smoothing import SMOOTHING_FACTORS, is_smoothing_decisive
+from datamorphic.relations.learner.table import STANCE_BUILDERS
+from datamorphic.systems.learner import Learner
+from datamorphic.systems.training import Training, TrainingBatch
 
 FAMILIES = {
     "1nn": KNeighborsClassifier(1),

@@ -12,7 +12,7 @@ import datamorphic as dm
 from datamorphic.data import knn, naive_bayes
 from datamorphic.data.knn import KNN
 from datamorphic.data.naive_bayes import NaiveBayes
-from datamorphic.mutants.forge import load_module
+from datamorphic.mutation.forge import load_module
 
 DISTANCE = "total += difference * difference"
 FAULTS = {  # the module, a place in its text, what is planted there, and the learner it is planted in

@@ -24,10 +24,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from datamorphic.errors import DataError, ModelError
+from datamorphic.trees.coverage.api import cover
 from datamorphic.trees.pmml.files import read_pmml, write_pmml
-from datamorphic.trees.reading import forest_of
+from datamorphic.trees.read import forest_of
 from datamorphic.trees.rules import format_rule
-from datamorphic.verbs.cover import cover
 from tree_rows import asked, seen
 
 FIELDS = """

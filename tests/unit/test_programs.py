@@ -10,13 +10,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from datamorphic._intervals import compute_wilson_interval
+from datamorphic._stats import compute_wilson_interval
 from datamorphic.data.programs import programs
-from datamorphic.data.programs.choosing import OPERATORS, choose_mutants
-from datamorphic.data.programs.measuring import measure_regions
 from datamorphic.data.programs.program import NumericMutant
 from datamorphic.errors import ArgumentError, DataError
-from datamorphic.mutants.operators import find_changes
+from datamorphic.mutation.operators import find_changes
+from datamorphic.studies.program_mutants import OPERATORS, choose_mutants
+from datamorphic.studies.program_regions import measure_regions
 
 LONG = "DATAMORPHIC_LONG" in os.environ
 KNOWN = {"emu10", "branch3.1"}

@@ -11,9 +11,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from datamorphic.errors import UsageError
-from datamorphic.relations.necessity import find_stance
+from datamorphic.mutation.cross_validation import is_passing
+from datamorphic.relations.learner.necessity import find_stance
 from datamorphic.studies.published import ERRATA, erratum, misprints, published, tables
-from datamorphic.verdicts.rival import is_passing
 
 #: a row of figures is spread over these tables
 STUDIES = [

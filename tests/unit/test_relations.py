@@ -9,9 +9,9 @@ import pytest
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, TestSystemError
 from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Relation
-from datamorphic.relations.predicting import PREDICTOR_RELATIONS
-from datamorphic.relations.shrinking import find_usual_values
-from datamorphic.verdicts.asking import run_relation_check
+from datamorphic.relations.check.runner import run_relation_check
+from datamorphic.relations.predictor import PREDICTOR_RELATIONS
+from datamorphic.relations.shrink import find_usual_values
 
 SPACE = dm.Space([dm.Continuous("x", 0, 10), dm.Integer("n", 0, 9), dm.Categorical("c", ["a", "b"])])
 POINTS = SPACE.sample(60, seed=1, points=True)

@@ -7,9 +7,9 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
-from datamorphic.groups.selectors import SELECTORS, find_selector
+from datamorphic.hunting.selectors import SELECTORS, find_selector
 from datamorphic.relations.base import HOLDS, VIOLATED
-from datamorphic.testing import check_selector
+from datamorphic.testing.conformance import check_selector
 
 
 def relation(name, domain, *factors, **more):

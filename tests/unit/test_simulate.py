@@ -7,11 +7,11 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
-from datamorphic.groups.generators import make_generator
-from datamorphic.groups.regions import draw_region, make_box_region
-from datamorphic.groups.scenarios import SCENARIOS, draw_scenario
-from datamorphic.groups.selectors import SELECTORS
-from datamorphic.groups.simulate import make_default_relation
+from datamorphic.hunting.generators import make_generator
+from datamorphic.hunting.regions import draw_region, make_box_region
+from datamorphic.hunting.scenarios import SCENARIOS, draw_scenario
+from datamorphic.hunting.selectors import SELECTORS
+from datamorphic.hunting.simulation import make_default_relation
 
 
 def relation(name, *factors, dimension=2, **more):

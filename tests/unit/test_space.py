@@ -13,8 +13,8 @@ from hypothesis import given
 
 import datamorphic as dm
 import faulty
-from datamorphic.space.describe import space_from_dict, space_to_dict
 from datamorphic.space.points import Points
+from datamorphic.space.serialize import space_from_dict, space_to_dict
 from strategies import spaces
 
 

@@ -22,10 +22,13 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datamorphic._checks import is_secret_name, redact, reject, to_jsonable
+from datamorphic._validation import is_secret_name, redact, reject, to_jsonable
 from datamorphic.errors import ArgumentError, StoreError
-from datamorphic.runs import artifacts, failures, owners, sql, trouble
+from datamorphic.runs import artifacts, failures
+from datamorphic.runs import errors as trouble
+from datamorphic.runs import ownership as owners
 from datamorphic.runs import store as store_module
+from datamorphic.runs import tables as sql
 from datamorphic.runs.store import JournalEntry, Store, get_default_path
 
 pytest_plugins = ["postgres"]
@@ -838,7 +841,7 @@ def test_a_missing_extra_is_named(monkeypatch):
 
 
 def test_drive_does_not_wait_for_the_database():
-    code = "import sys, datamorphic.runs.drive; print([m for m in ('sqlalchemy', 'psycopg', 'fsspec') if m in sys.modules])"
+    code = "import sys, datamorphic.runs.driver; print([m for m in ('sqlalchemy', 'psycopg', 'fsspec') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 

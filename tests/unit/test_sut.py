@@ -22,11 +22,11 @@ from sklearn.svm import SVC
 
 import datamorphic as dm
 from datamorphic import Status
-from datamorphic.outputs import Outputs
-from datamorphic.sut.guard import GuardedSystem
-from datamorphic.sut.isolated import IsolatedSystem
-from datamorphic.sut.wrappers import CachingSystem, CountingSystem
-from datamorphic.testing import check_executor
+from datamorphic.space.outputs import Outputs
+from datamorphic.systems.cache import CachingSystem, CountingSystem
+from datamorphic.systems.guard import GuardedSystem
+from datamorphic.systems.isolation import IsolatedSystem
+from datamorphic.testing.conformance import check_executor
 
 
 @pytest.fixture
@@ -328,7 +328,7 @@ def test_rows_that_hang_again_and_again_are_given_up():
     space = dm.Space([dm.Integer("n", 0, 1000)])
 
     from datamorphic.errors import SystemHung
-    from datamorphic.sut.base import Executor
+    from datamorphic.systems.base import Executor
 
     class Sleepy(Executor):
         asked = 0
@@ -512,7 +512,7 @@ def test_a_model_that_cannot_travel_says_so():
 
 def test_many_small_batches_of_whole_numbers_are_quick():
     """Whole numbers have all their bits at the top: a weak hash would put them all into one slot."""
-    from datamorphic.space.rowtable import RowTable, _hash_rows, _to_bits
+    from datamorphic.space.hashing import RowTable, _hash_rows, _to_bits
 
     numbers = np.arange(4096.0)[:, None]
     slots = _hash_rows(_to_bits(numbers)) & np.uint64(8191)

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.cases import TestSet, Verdict
 from datamorphic.errors import TestSystemError
-from datamorphic.morphisms import derived
-from datamorphic.outputs import Outputs
+from datamorphic.morphisms import stock as derived
+from datamorphic.morphisms.cases import TestSet, Verdict
 from datamorphic.space import neighbours
+from datamorphic.space.outputs import Outputs
 
 LINE = dm.Space([dm.Continuous("x", 0, 10, step=1.0)], moves="open")
 

@@ -14,10 +14,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from datamorphic.data.knn import KNN
 from datamorphic.errors import ArgumentError, DataError, ModelError
-from datamorphic.outputs import Status
-from datamorphic.sut.learner import Learner, format_learner
-from datamorphic.sut.training import Training, TrainingBatch
-from datamorphic.verdicts.violation import training_from_json, training_to_json
+from datamorphic.relations.check.violation import training_from_json, training_to_json
+from datamorphic.space.outputs import Status
+from datamorphic.systems.learner import Learner, format_learner
+from datamorphic.systems.training import Training, TrainingBatch
 
 X, T = np.array([[1.0, 5.0], [2.0, 6.0], [9.0, 7.0]]), np.array([[1.5, 5.5], [8.0, 7.5]])
 Y = np.array(["a", "b", "a"])

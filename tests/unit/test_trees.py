@@ -33,15 +33,15 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import datamorphic as dm
-from datamorphic._intervals import compute_wilson_interval
-from datamorphic.adequacy.surrogate import fit_surrogate
+from datamorphic._stats import compute_wilson_interval
 from datamorphic.errors import ArgumentError, DataError, DatamorphicError, ModelError
-from datamorphic.trees.allowed import _find_ends as ends
-from datamorphic.trees.allowed import find_roundest
-from datamorphic.trees.model import Tree, find_leaves
-from datamorphic.trees.reading import read_trees
+from datamorphic.trees.column_domain import _find_ends as ends
+from datamorphic.trees.column_domain import find_roundest
+from datamorphic.trees.coverage.api import cover
+from datamorphic.trees.coverage.surrogate import fit_surrogate
+from datamorphic.trees.read import read_trees
 from datamorphic.trees.rules import Range, find_box, format_rule
-from datamorphic.verbs.cover import cover
+from datamorphic.trees.tree import Tree, find_leaves
 
 RNG = np.random.default_rng(7)
 LOANS = pd.DataFrame(

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import suggest_name
+from .._validation import suggest_name
 from ..errors import DataError
-from ..morphisms.marks import datamorphism, executor, seed_maker
+from ..morphisms.decorators import datamorphism, executor, seed_maker
 from ..morphisms.morphism import normalize_name
 from ..morphisms.system import TestSystem
 from ..space.features import Continuous

@@ -11,12 +11,12 @@ from functools import partial
 
 import numpy as np
 
-from .._checks import format_short
+from .._validation import format_short
 from ..errors import TestSystemError
 from ..space import geometry
 from ..space.features import Categorical
 from ..space.points import Points
-from .examination import LawContext, LawViolation, Mask, Triples
+from .law_runner import LawContext, LawViolation, Mask, Triples
 
 MAX_MIDPOINTS = 200  # by then any gap has been halved out of existence
 

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import format_short, pluralize, validate_integer
+from .._validation import format_short, pluralize, validate_integer
 from ..errors import DatamorphicError
 from ..space.features import Codes
 from ..space.points import Points
 from .completeness import find_incompleteness
-from .examination import LawContext, LawViolation, Triples, to_plain_label
-from .law_report import LawReport, LawResult
-from .search import build_points_strategy
+from .law_result import LawReport, LawResult
+from .law_runner import LawContext, LawViolation, Triples, to_plain_label
+from .strategies import build_points_strategy
 from .system import TestSystem
 
 Mask = npt.NDArray[np.bool_]

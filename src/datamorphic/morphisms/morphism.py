@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import pluralize
-from ..cases import TestSet
+from .._validation import pluralize
 from ..errors import DatamorphicError, TestSystemError
 from ..space.points import Points
-from .marks import MorphismMark
+from .cases import TestSet
+from .decorators import MorphismMark
 
 if TYPE_CHECKING:
     import pandas as pd

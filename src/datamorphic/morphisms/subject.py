@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import is_number, pluralize, reject, suggest_name, validate_integer
+from .._validation import is_number, pluralize, reject, suggest_name, validate_integer
 from ..errors import ArgumentError, DataError, ModelError
 from ..space.points import Points
 from ..space.space import Space
-from ..sut.base import Executor
-from ..sut.clusters import NearestRowClusterer, has_predictions
-from ..sut.estimator import Estimator
-from ..sut.wrap import wrap
-from .derived import derive
+from ..systems.base import Executor
+from ..systems.clustering import NearestRowClusterer, has_predictions
+from ..systems.estimator import Estimator
+from ..systems.wrap import wrap
+from .stock import derive
 from .system import TestSystem, has_morphisms
 
 DEFAULT_SEED_CASES = 200  # drawn where nobody says how many

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import suggest_name, to_generator
-from ..cases import NO_ORIGIN, CaseKind, TestSet, Verdict
+from .._validation import suggest_name, to_generator
 from ..errors import AmbiguousData, DatamorphicError, TestSystemError
 from ..space.features import Categorical
 from ..space.points import Points
 from ..space.space import Space
-from ..sut.base import Executor, Function
-from .marks import get_mark
+from ..systems.base import Executor, Function
+from .cases import NO_ORIGIN, CaseKind, TestSet, Verdict
+from .decorators import get_mark
 from .morphism import ARGUMENT_LIMITS, Morphism, normalize_name
 
 MARKING_HINT = "Mark functions with @seed_maker, @datamorphism, @metamorphism, @executor, ..."

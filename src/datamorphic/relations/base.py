@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import DataError, TestSystemError
-from ..outputs import Outputs
+from ..runs.flow import Flow, Query
+from ..space.outputs import Outputs
 from ..space.points import Batch, Points, Rows, RowSelection
-from ..strategies.flow import Flow, Query
-from ..sut.base import Executor
+from ..systems.base import Executor
 
 if TYPE_CHECKING:
     import pandas as pd

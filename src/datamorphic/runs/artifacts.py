@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._checks import import_optional, pluralize, redact, reject
+from .._validation import import_optional, pluralize, redact, reject
 from ..errors import DatamorphicError, StoreError
-from .address import FILES_VARIABLE, get_data_folder
-from .trouble import to_store_error
+from .errors import to_store_error
+from .url import FILES_VARIABLE, get_data_folder
 
 DRAFT_PREFIX = "part-"  # how the names of files that are being written begin
 STALE_DRAFT_SECONDS = 24 * 3600.0  # seconds after which nobody is writing them any more

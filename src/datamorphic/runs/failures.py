@@ -14,11 +14,11 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
-from .._checks import redact, to_jsonable
-from .documents import to_canonical_json, to_json_value
-from .rows import FAILURE_SCHEMA, coerce_row, to_datetime
-from .sql import failures
+from .._validation import redact, to_jsonable
+from .json_codec import to_canonical_json, to_json_value
+from .row_schema import FAILURE_SCHEMA, coerce_row, to_datetime
 from .store import Store
+from .tables import failures
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .._checks import reject, validate_choice, validate_integer, validate_positive
+from .._validation import reject, validate_choice, validate_integer, validate_positive
 from ..errors import ArgumentError, SystemDied, format_error_line
-from ..sut.child import MAX_START_ATTEMPTS, STARTUP_TIMEOUT_SECONDS, ChildProcess
-from ..sut.isolated import use_one_blas_thread
+from ..systems.child_process import MAX_START_ATTEMPTS, STARTUP_TIMEOUT_SECONDS, ChildProcess
+from ..systems.isolation import use_one_blas_thread
 
 
 @dataclass(frozen=True)

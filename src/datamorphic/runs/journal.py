@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import DataError, StoreError
-from ..outputs import Outputs
+from ..space.outputs import Outputs
 from ..space.points import Batch, Points
-from ..sut.base import ScoreRequest, SystemTraits
-from ..sut.guard import SolvedPiece
-from .packing import pack_outputs, unpack_outputs
+from ..systems.base import ScoreRequest, SystemTraits
+from ..systems.guard import SolvedPiece
+from .output_codec import pack_outputs, unpack_outputs
 from .store import JournalEntry, Store
 
 WRITE_INTERVAL_SECONDS = 0.1  # seconds between two times that answers are written: less costs little to ask again

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DatamorphicError, Interrupted, StoreError
-from .identity import compute_data_hash, compute_model_hash
+from .fingerprint import compute_data_hash, compute_model_hash
 from .journal import RunJournal
 from .store import Run, Store, to_safe_json_value
 from .versions import read_versions

@@ -15,16 +15,16 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
-from .._checks import redact, suggest_name, validate_choice, validate_integer
+from .._validation import redact, suggest_name, validate_choice, validate_integer
 from ..errors import StoreError
-from . import sql
-from .address import FILES_VARIABLE, STORE_VARIABLE, get_default_path, read_store_variable, resolve_store_url
+from . import tables as sql
 from .artifacts import Artifact, Files, open_files, open_server_files
-from .documents import to_json_value, to_safe_json_value
-from .owners import Owner, reject_live_run
-from .rows import RUN_SCHEMA, build_damage_error, coerce_row, parse_artifact, parse_entry, parse_run
+from .json_codec import to_json_value, to_safe_json_value
+from .ownership import Owner, reject_live_run
+from .row_schema import RUN_SCHEMA, build_damage_error, coerce_row, parse_artifact, parse_entry, parse_run
 from .run import JournalEntry, Run
-from .sql import Database
+from .tables import Database
+from .url import FILES_VARIABLE, STORE_VARIABLE, get_default_path, read_store_variable, resolve_store_url
 
 __all__ = [
     "FILES_VARIABLE",

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import pluralize
+from .._validation import pluralize
 from ..errors import DataError, SpaceError
-from .columns import encode
+from .encoding import encode
 from .features import Codes, Feature
-from .rowtable import RowTable
+from .hashing import RowTable
 
 if TYPE_CHECKING:
     import pandas as pd

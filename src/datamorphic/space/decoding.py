@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import MASKED_DTYPE_NAMES, build_category_index, to_numpy_dtype
+from .encoding import MASKED_DTYPE_NAMES, build_category_index, to_numpy_dtype
 from .features import Categorical, Codes, Feature
 
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import format_short, is_number
+from .._validation import format_short, is_number
 from ..errors import SpaceError
 
 Codes = npt.NDArray[np.float64]

@@ -8,15 +8,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import pluralize, suggest_name, to_generator, validate_choice, validate_integer, validate_positive
+from .._validation import (
+    pluralize,
+    suggest_name,
+    to_generator,
+    validate_choice,
+    validate_integer,
+    validate_positive,
+)
 from ..errors import DataError, SpaceError
 from . import geometry
-from .columns import encode, encode_floats, find_fault
 from .constraints import Constraint, to_constraint
 from .decoding import decode
+from .encoding import encode, encode_floats, find_fault
 from .features import Codes, Feature
-from .forms import is_single_case, restore_form, to_frame
-from .paths import Path
+from .frames import is_single_case, restore_form, to_frame
+from .path import Path
 from .points import Points
 
 if TYPE_CHECKING:
@@ -147,7 +154,7 @@ class Space:
         moves, constraints, invalid
             As for `Space`.
         """
-        from .infer import infer_features, validate_frame
+        from .inference import infer_features, validate_frame
 
         validate_frame(frame)
         if target is not None:

@@ -15,18 +15,18 @@ import numpy as np
 from ..data.learners import learns_from_part, reference_model, reference_space, training_rows
 from ..data.sets import TARGET, load
 from ..data.subjects import PLANE, RULES
-from ..outputs import Outputs
+from ..exploration.api import explore
+from ..space.outputs import Outputs
 from ..space.points import Batch, Points
-from ..sut.answers import to_outputs
-from ..sut.base import Executor
-from ..verbs.explore import explore
-from .bench import Figures, Scale, drawn
+from ..systems.base import Executor
+from ..systems.coerce import to_outputs
 from .faults import FaultyWine
+from .workload import Figures, Scale, drawn
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..fronts.front import Front
+    from ..exploration.front import Front
     from ..space.space import Space
 
 STEPS = DISTANCE = 20  # halvings of a pair, steps of a walk: those of the studies

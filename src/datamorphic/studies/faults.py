@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..data.learners import WINE_STEPS
-from ..morphisms.marks import datamorphism, executor
+from ..morphisms.decorators import datamorphism, executor
 from ..space.features import Continuous
 from ..space.space import Space
 

@@ -6,21 +6,13 @@ import math
 from typing import Any
 
 from ..data.programs import programs
-from .bench import Bench, Scale
 from .group_spreads import Breaking, Pairing
-from .group_trials import (
-    PATIENCE_OF_PAIRS,
-    Selecting,
-    budget_of,
-    effect,
-    groups_of,
-    margin,
-    ratio,
-)
+from .group_trials import PATIENCE_OF_PAIRS, Selecting, budget_of, effect, groups_of, margin, ratio
 from .groups import FEW, TINY
 from .published import published
 from .rows import Row, figures, row_of
-from .stand_ins import KINDS, NONE, place_of, rate_of, relations_of, with_relations
+from .stand_in_mutants import KINDS, NONE, place_of, rate_of, relations_of, with_relations
+from .workload import Bench, Scale
 
 COUNTED = "MRGS-ART by the raw count, as published."
 SHARED = "All relations share the domain of the program as source domain; follow-ups go wherever that leads."

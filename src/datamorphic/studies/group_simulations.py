@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from ..groups.scenarios import SCENARIOS
-from .bench import Bench, Scale
+from ..hunting.scenarios import SCENARIOS
 from .group_trials import (
     CLASSIC,
     FEWEST,
@@ -27,7 +26,8 @@ from .group_trials import (
 from .groups import FEW
 from .published import published
 from .rows import Row, figures, row_of
-from .stand_ins import KINDS, rate_of, relations_of
+from .stand_in_mutants import KINDS, rate_of, relations_of
+from .workload import Bench, Scale
 
 RATES = {"0.01": 0.01, "0.00": 0.005, "0.002": 0.002, "0.001": 0.001}  # as printed, and as they are
 RATE, DIMENSION, BOXES = 0.005, 2, 50

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data.programs import programs
-from ..data.programs.measuring import GroupSample
-from ..groups.measures import ValueRange, discrepancy, dispersion
-from ..groups.selectors import find_selector
+from ..hunting.api import generate
+from ..hunting.measures import ValueRange, discrepancy, dispersion
+from ..hunting.selectors import find_selector
 from ..relations.base import VIOLATED
-from ..relations.boxes import Box, Floats
-from ..relations.numeric import FunctionRelation
-from ..verbs.hunt import generate
+from ..relations.box import Box, Floats
+from ..relations.function import FunctionRelation
 from .group_trials import Measured, relation_of
+from .program_regions import GroupSample
 
 CELLS = 1000
 

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import pluralize
+from .._validation import pluralize
 from ..data.programs import programs
-from ..groups.base import Generator, GroupBatch
-from ..groups.generators import find_generator, make_generator
-from ..groups.measures import FMeasures
-from ..groups.selection import Picks, Selector
-from ..groups.selectors import find_selector
-from ..groups.trials import make_trial_rng
+from ..hunting.api import hunt
+from ..hunting.generator_base import Generator, GroupBatch
+from ..hunting.generators import find_generator, make_generator
+from ..hunting.measures import FMeasures
+from ..hunting.selector_base import Picks, Selector
+from ..hunting.selectors import find_selector
+from ..hunting.simulate_api import simulate
+from ..hunting.trials import make_trial_rng
 from ..relations.base import VIOLATED, Mask
-from ..relations.boxes import Affine, Box, Floats
-from ..relations.numeric import FunctionRelation
-from ..verbs.hunt import hunt
-from ..verbs.simulate import simulate
-from .bench import Bench, Figures, Job, Scale, drawn
+from ..relations.box import Affine, Box, Floats
+from ..relations.function import FunctionRelation
+from .workload import Bench, Figures, Job, Scale, drawn
 
 SLOW = ("MT-ART-Max", "MT-ART-Avg")  # they look at all that was executed for each candidate
 CLASSIC = ("FSCS-ART", "RPART", "BART", "IPART")

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._checks import pluralize
-from .bench import Bench, Scale
+from .._validation import pluralize
 from .group_spreads import Spreading, Timing
 from .group_trials import SLOW, Hunting, budget_of, effect, p_value, ratio, trials_of
 from .published import published
 from .rows import Row, figures, row_of
-from .stand_ins import KINDS, NONE, RELATIONS, StandIn, kinds_of, place_of, with_relation
+from .stand_in_mutants import KINDS, NONE, RELATIONS, StandIn, kinds_of, place_of, with_relation
+from .workload import Bench, Scale
 
 ENDED = "Where trials were ended, the effect is not computed, as published: see the share of ended trials."
 CAP = "In print trials were ended after 100,000 groups; ours of MT-ART-Max and MT-ART-Avg, which are fewer, after {:,}."

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import pluralize
-from ..mutants.kills import KILLED, SAME_BYTECODE, SURVIVED, UNREACHED
-from ..verbs.mutate import mutate
-from ..verdicts.mutation import MutantResult, Mutation, count_by_killer
-from ..verdicts.rival import MEAN_RATIOS
-from .bench import Bench, Figures, Scale
+from .._validation import pluralize
+from ..mutation.api import mutate
+from ..mutation.cross_validation import MEAN_RATIOS
+from ..mutation.kill_matrix import KILLED, SAME_BYTECODE, SURVIVED, UNREACHED
+from ..mutation.result import MutantResult, Mutation, count_by_killer
 from .published import published
 from .rows import Row, figures, row_of
+from .workload import Bench, Figures, Scale
 
 OPERATORS = ("AOR", "ROR", "COR", "SOR", "LOR", "ASR")  # of the study; ours has CRP and RSR besides
 RULES = tuple(f"Rule-{ratio:g}" for ratio in MEAN_RATIOS)

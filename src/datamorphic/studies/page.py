@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from ..data.programs import programs
-from ..groups.base import GroupBatch
-from ..groups.generators import make_generator
-from ..groups.regions import draw_region
-from ..groups.trials import make_trial_rng
-from ..hunts.pictures import draw_spread_picture, sample_violations
-from ..relations.boxes import Box
-from ..reports.summary import Page, Section, Table
+from ..hunting.generator_base import GroupBatch
+from ..hunting.generators import make_generator
+from ..hunting.plots import draw_spread_picture, sample_violations
+from ..hunting.regions import draw_region
+from ..hunting.trials import make_trial_rng
+from ..relations.box import Box
+from ..reporting.document import Page, Section, Table
 from .group_trials import scaled_relation
 from .study import Study
-from .told import Grid, grids
+from .text import Grid, grids
 
 BESIDE = ("MT-RT", "SFIDMT-ART", "MT-ART-Min")
 IN_A_PLANE = ("MT-RT", "SFIDMT-ART", "MT-ART-Min", "MT-ART-Max", "MT-IPART", "MT-RPART")

@@ -9,13 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._checks import pluralize, suggest_name, validate_choice, validate_integer
+from .._validation import pluralize, suggest_name, validate_choice, validate_integer
 from ..errors import UsageError
-from . import cases, coded, group_selection, group_simulations, groups, mutants, promises, tree_scores, trees
-from .bench import SCALES, Bench, Scale
+from . import coded_classifiers as coded
+from . import group_selection, group_simulations, groups, mutants, tree_scores, trees
+from . import learner_relations as promises
+from . import real_data as cases
 from .group_trials import amount as trials_made
 from .published import tables
 from .rows import Row
+from .workload import SCALES, Bench, Scale
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -249,13 +252,13 @@ class Study:
 
     def describe(self) -> str:
         """Return the figures as text: published / ours, with notes at the foot."""
-        from .told import text
+        from .text import text
 
         return text(self)
 
     def to_html(self, path: str | Path) -> Path:
         """Write a page with the figures, the notes, and pictures where these explain something; return where it is."""
-        from ..reports.html import write_page
+        from ..reporting.html import write_page
         from .page import page_of
 
         return write_page(page_of(self), path)

@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from .._checks import pluralize
+from .._validation import pluralize
 from ..trees.boundaries import BEYOND, STEP, Offset
-from .bench import Bench, Job, Scale
 from .published import published
 from .rows import Row, figures, part_of, row_of
 from .tree_trials import CHOSEN, DRAWS, LEARNERS, SCORES, WAYS, Folding, Learning, Moving, Splitting
 from .trees import STATISTICS, at_hand, in_print, known, note_on, words
+from .workload import Bench, Job, Scale
 
 OFFSETS: tuple[Offset, ...] = (STEP, 0.5, BEYOND)
 SPLITS = 2  # a repetition

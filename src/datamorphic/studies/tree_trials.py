@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from ..data.sets import TARGET
 from ..trees.boundaries import STEP, Offset
-from ..verbs.select import select
-from .bench import Figures, Scale
+from ..trees.coverage.select_api import select
 from .trees import PLACES, prepared, words
+from .workload import Figures, Scale
 
 if TYPE_CHECKING:
     import pandas as pd

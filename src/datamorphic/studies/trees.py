@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import pluralize
-from ..adequacy.mutation import measure_kills
-from ..adequacy.selection import RowChooser
+from .._validation import pluralize
 from ..data.sets import OPENML, SHIPPED, TARGET, available, load
-from ..verbs.cover import read_model_and_data
-from .bench import Bench, Figures, Scale
+from ..trees.coverage.api import read_model_and_data
+from ..trees.coverage.mutation import measure_kills
+from ..trees.coverage.selection import RowChooser
 from .published import published
 from .rows import Row, figures, part_of, row_of
+from .workload import Bench, Figures, Scale
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import is_number, reject
-from .allowed import AllowedValues, ColumnDomain, build_column_domain, round_to_precision, shorten_number
+from .._validation import is_number, reject
+from .column_domain import AllowedValues, ColumnDomain, build_column_domain, round_to_precision, shorten_number
 from .examples import is_single_precision, is_within_constraints, to_column, to_user_values
 from .inputs import TreeInputs
-from .model import Floats, Nodes, Tree, find_leaves
 from .rules import Range, find_box, format_limit
+from .tree import Floats, Nodes, Tree, find_leaves
 
 if TYPE_CHECKING:
     import pandas as pd

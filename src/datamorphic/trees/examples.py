@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from ..errors import DataError
 from ..space.decoding import decode
-from .allowed import ColumnDomain, build_column_domain
+from .column_domain import ColumnDomain, build_column_domain
 from .inputs import TreeInputs, read_table
-from .model import Tree, find_leaves
 from .rules import Range, find_box
+from .tree import Tree, find_leaves
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from .._checks import import_optional
+from .._validation import import_optional
 from ..errors import ModelError
 
 TREE_FILE_SUFFIXES = (".pmml", ".xml", ".json", ".ubj", ".txt", ".cbm")

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import pluralize
+from .._validation import pluralize
 from ..errors import ModelError
-from .domains import Domain
-from .model import Floats, Tree, find_leaves
-from .steps import Preprocessing
+from .pipeline import Preprocessing
+from .pmml.domains import Domain
+from .tree import Floats, Tree, find_leaves
 
 
 def _softmax(scores: Floats) -> Floats:
@@ -105,7 +105,7 @@ class Forest:
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from datamorphic.trees.reading import forest_of
+    >>> from datamorphic.trees.read import forest_of
     >>> X, y = load_iris(return_X_y=True)
     >>> model = RandomForestClassifier(5, random_state=0).fit(X, y)
     >>> forest = forest_of(model)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import format_short, pluralize, suggest_name
+from .._validation import format_short, pluralize, suggest_name
 from ..errors import ArgumentError, DataError, ModelError
-from ..space.columns import to_numbers
-from ..space.infer import validate_frame
+from ..space.encoding import to_numbers
+from ..space.inference import validate_frame
 from ..space.points import Points
 from ..space.space import Space
-from .domains import Domain, add_other_categories, encode_categories, replace_with_missing
 from .forest import Forest
-from .steps import Preprocessing
+from .pipeline import Preprocessing
+from .pmml.domains import Domain, add_other_categories, encode_categories, replace_with_missing
 
 if TYPE_CHECKING:
     import pandas as pd

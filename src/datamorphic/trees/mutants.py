@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._checks import reject
-from .model import EQUAL, OPERATORS, WITHIN, WITHOUT, Floats, Nodes, Tree
+from .._validation import reject
+from .tree import EQUAL, OPERATORS, WITHIN, WITHOUT, Floats, Nodes, Tree
 
 MUTANT_KINDS = ("ORRN", "Cccr")
 ORRN, CCCR = range(len(MUTANT_KINDS))
@@ -66,7 +66,7 @@ def generate_mutants(tree: Tree, per_node: PerNode = NEIGHBOURS) -> Mutants:
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from datamorphic.trees.reading import trees_of
+    >>> from datamorphic.trees.read import trees_of
     >>> [tree] = trees_of(DecisionTreeClassifier(random_state=0).fit(*load_iris(return_X_y=True)))
     >>> found = mutants_of(tree)
     >>> len(found), int((found.kind == 0).sum()), int((found.kind == 1).sum())
@@ -137,7 +137,7 @@ def format_change(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from datamorphic.trees.reading import trees_of
+    >>> from datamorphic.trees.read import trees_of
     >>> [tree] = trees_of(DecisionTreeClassifier(random_state=0).fit(*load_iris(return_X_y=True)))
     >>> told_change(tree, mutants_of(tree), 0), told_change(tree, mutants_of(tree), 4)
     ('x3 <= 0.8 becomes x3 < 0.8', 'x3 <= 0.8 becomes x3 <= 1.75')

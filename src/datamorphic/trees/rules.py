@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import format_short
-from .model import BELOW, EQUAL, FROM, UP_TO, WITHOUT, Tree
+from .._validation import format_short
+from .tree import BELOW, EQUAL, FROM, UP_TO, WITHOUT, Tree
 
 
 @dataclass(frozen=True)

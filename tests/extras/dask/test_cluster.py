@@ -19,10 +19,10 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.faces.cli import app
-from datamorphic.outputs import Status
-from datamorphic.runs.drive import drive
-from datamorphic.strategies.flow import ask
+from datamorphic.cli.main import app
+from datamorphic.runs.driver import drive
+from datamorphic.runs.flow import ask
+from datamorphic.space.outputs import Status
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'datamorphic[dask]'")
 pytestmark = [
@@ -160,7 +160,7 @@ def test_workers_are_compared_with_this_machine(address, monkeypatch):
     same = CliRunner().invoke(app, ["worker-check", address])
     assert same.exit_code == 0
     assert "2 workers, all with the versions of this machine" in same.output
-    from datamorphic.runs import cluster
+    from datamorphic.runs import dask_engine as cluster
 
     here = cluster.read_versions()
     monkeypatch.setattr(cluster, "versions", lambda: here | {"numpy": "1.0", "no-such-package": "2.0"})
@@ -171,7 +171,7 @@ def test_workers_are_compared_with_this_machine(address, monkeypatch):
 
 
 def test_a_cluster_that_is_not_there(monkeypatch):
-    monkeypatch.setattr("datamorphic.runs.cluster.CONNECT", 1)
+    monkeypatch.setattr("datamorphic.runs.dask_engine.CONNECT", 1)
     with pytest.raises(dm.errors.ArgumentError, match="dask scheduler"):
         dm.explore(dm.subjects["Box 1"], walks=5, engine="dask://127.0.0.1:1")
 

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import datamorphic as dm
-from datamorphic.sut.isolated import IsolatedSystem
-from datamorphic.testing import check_executor
+from datamorphic.systems.isolation import IsolatedSystem
+from datamorphic.testing.conformance import check_executor
 
 pytest.importorskip("onnxruntime", reason="pip install 'datamorphic[onnx]'")
 skl2onnx = pytest.importorskip("skl2onnx", reason="pip install skl2onnx")

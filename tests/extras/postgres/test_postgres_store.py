@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from datamorphic.errors import StoreError
-from datamorphic.runs import trouble
+from datamorphic.runs import errors as trouble
 from datamorphic.runs.store import Store
 
 pytest_plugins = ["postgres"]

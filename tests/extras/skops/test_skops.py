@@ -20,11 +20,11 @@ from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.faces.cli import app
-from datamorphic.sut.files import load_model
-from datamorphic.sut.forged import validate_trees
-from datamorphic.testing import check_executor
-from datamorphic.verbs.init import draft
+from datamorphic.audit.draft.api import draft
+from datamorphic.cli.main import app
+from datamorphic.systems.files import load_model
+from datamorphic.systems.untrusted import validate_trees
+from datamorphic.testing.conformance import check_executor
 
 io = pytest.importorskip("skops.io", reason="pip install 'datamorphic[skops]'")
 

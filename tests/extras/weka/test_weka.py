@@ -21,10 +21,11 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, BadAnswer, DataError, ModelError, SystemRaised
-from datamorphic.sut import jvm, weka
-from datamorphic.sut.isolated import IsolatedSystem
-from datamorphic.sut.weka import Weka, explain_missing_weka, find_jar, make_weka_learner
-from datamorphic.testing import check_executor
+from datamorphic.systems import weka
+from datamorphic.systems import weka_jvm as jvm
+from datamorphic.systems.isolation import IsolatedSystem
+from datamorphic.systems.weka import Weka, explain_missing_weka, find_jar, make_weka_learner
+from datamorphic.testing.conformance import check_executor
 
 WHY = explain_missing_weka()
 runs_weka = pytest.mark.skipif(bool(WHY), reason=WHY)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from ...relations.boxes import Box
-from .named import CaseInsensitiveMapping
+from ...relations.box import Box
+from ..names import CaseInsensitiveMapping
 from .program import NumericMutant, NumericProgram, RelationErratum, SharedRelations
 
 #: module and function of each program, its domain (Table 2), and where its relations are

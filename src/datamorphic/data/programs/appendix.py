@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...relations.boxes import Affine, Box
-from ...relations.numeric import FunctionRelation
+from ...relations.box import Affine, Box
+from ...relations.function import FunctionRelation
 
 
 def multiply_by(factor: float, dimension: int = 1) -> Affine:

@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ArgumentError, DataError
-from ...mutants.forge import load_module, read_program
-from ...relations.boxes import Box
-from ...relations.numeric import FunctionRelation
+from ...mutation.forge import load_module, read_program
+from ...relations.box import Box
+from ...relations.function import FunctionRelation
+from ..names import CaseInsensitiveMapping
 from . import stored
-from .named import CaseInsensitiveMapping
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...relations.boxes import Affine, Box
-from ...relations.numeric import ColumnList, FunctionRelation
+from ...relations.box import Affine, Box
+from ...relations.function import ColumnList, FunctionRelation
 from .appendix import add, index_by_name, make_relation, multiply_by
 from .program import RelationErratum
 

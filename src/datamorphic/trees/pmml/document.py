@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
-from ..._checks import format_short, suggest_name
+from ..._validation import format_short, suggest_name
 from ...errors import DataError, ModelError
-from ..domains import Domain
+from .domains import Domain
 
 ORDER_OPERATORS = ("lessThan", "lessOrEqual", "greaterThan", "greaterOrEqual")
 NUMBER_TYPES = ("integer", "float", "double")

@@ -9,12 +9,12 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from ..._checks import format_short
+from ..._validation import format_short
 from ...errors import ModelError
-from ..domains import Domain
 from ..forest import Forest
-from ..model import ABOVE, BELOW, EQUAL, FROM, LEAF, UP_TO, WITHIN, Floats, Tree
-from ..sources.building import name_columns
+from ..readers._build import name_columns
+from ..tree import ABOVE, BELOW, EQUAL, FROM, LEAF, UP_TO, WITHIN, Floats, Tree
+from .domains import Domain
 
 TREATMENT_BY_POLICY = {"kept": "asIs", "missing": "asMissing", "refused": "returnInvalid"}
 INVALID_XML_CHARACTERS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")

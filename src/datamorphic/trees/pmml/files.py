@@ -8,10 +8,9 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from ...errors import ModelError
-from ..domains import Domain
 from ..forest import Forest
-from ..model import Tree
-from ..sources.building import describe_meanings
+from ..readers._build import describe_meanings
+from ..tree import Tree
 from .document import (
     NUMBER_TYPES,
     ORDER_OPERATORS,
@@ -24,10 +23,11 @@ from .document import (
     read_fields,
     read_schema,
 )
+from .domains import Domain
 from .joining import NO_RESCALING, Member, read_joining
 from .nodes import TreeModelReader
 from .predicates import PmmlColumns, read_array
-from .understood import validate_elements, validate_inner_fields
+from .unsupported import validate_elements, validate_inner_fields
 from .writing import write_pmml
 
 __all__ = ["read_pmml", "write_pmml"]
@@ -65,7 +65,7 @@ def read_pmml(path: str | os.PathLike[str]) -> Forest:
     >>> import tempfile, pathlib
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from datamorphic.trees.reading import forest_of
+    >>> from datamorphic.trees.read import forest_of
     >>> X, y = load_iris(return_X_y=True)
     >>> model = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ..forest import Joining
-from ..model import Floats
+from ..tree import Floats
 from .document import find_children, get_tag, parse_number
 from .writing import EXTENSION_NAME, NORMALIZATIONS
 

@@ -9,11 +9,11 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ...errors import ModelError
-from ..model import ABOVE, BELOW, EQUAL, FROM, LEAF, UP_TO, WITHIN, Tree
-from ..sources.building import NodeBuilder, sum_upwards
+from ..readers._build import NodeBuilder, sum_upwards
+from ..tree import ABOVE, BELOW, EQUAL, FROM, LEAF, UP_TO, WITHIN, Tree
 from .document import find_children, parse_number
 from .predicates import ALWAYS_TRUE, PmmlColumns, Predicate, read_predicate
-from .understood import PREDICATES
+from .unsupported import PREDICATES
 
 
 class TreeModelReader:

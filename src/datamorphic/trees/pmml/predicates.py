@@ -11,9 +11,9 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ...errors import ModelError
-from ..model import ABOVE, BELOW, EQUAL, FROM, UP_TO, WITHIN
+from ..tree import ABOVE, BELOW, EQUAL, FROM, UP_TO, WITHIN
 from .document import PmmlField, find_children, get_tag, parse_number
-from .understood import PREDICATES
+from .unsupported import PREDICATES
 
 COMPARISONS = {
     "lessOrEqual": UP_TO,

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..._checks import format_short
+from ..._validation import format_short
 from ...errors import DataError, ModelError
-from ..domains import Domain
 from ..forest import Forest
-from ..model import Floats, Tree
+from ..tree import Floats, Tree
+from .domains import Domain
 from .elements import TreeModelWriter
 
 EXTENSION_NAME = "datamorphic"  # the name of the extension that says what PMML has no words for

@@ -1,1 +1,0 @@
-"""Is a test set good enough for trees: which leaves it reaches, which mutants it kills, and what is missing."""

@@ -1,1 +1,0 @@
-"""What a test says of a model, in one line; with pytest and without."""

@@ -1,0 +1,104 @@
+"""Cases, answers and shares in words, the same way in every finding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .._stats import compute_wilson_interval
+from .._validation import format_short, pluralize
+from ..errors import DataError
+from ..exploration._utils import format_answers, format_value
+from ..relations.base import JudgedGroups
+from ..space.outputs import Outputs
+from ..space.points import Batch, Points
+from ..space.serialize import value_to_json
+from .finding import Example
+
+MAX_FEATURES_PER_CASE = 6  # of a case that are told in a sentence
+
+
+def format_answer(outputs: Outputs, row: int) -> str:
+    """Return an answer in words."""
+    if outputs.ok[row]:
+        return format_answers(outputs.values[row : row + 1])[0]
+    message = outputs.messages.get(row)
+    return f"no answer ({message})" if message else "no answer"
+
+
+def to_plain_answer(outputs: Outputs, row: int) -> Any:
+    """Return an answer as plain data; None where there is none."""
+    return to_plain(outputs.values[row]) if outputs.ok[row] else None
+
+
+def to_plain(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    try:
+        return value_to_json(value.item() if isinstance(value, np.generic) else value)
+    except (DataError, TypeError, ValueError):
+        return str(value)
+
+
+def extract_case(batch: Batch, row: int) -> dict[str, Any]:
+    """Return one case as plain values by feature."""
+    import pandas as pd
+
+    frame = batch.frame
+    values = frame.iloc[row]
+    return {
+        str(name): None if pd.api.types.is_scalar(value) and pd.isna(value) else to_plain(value)
+        for name, value in zip(frame.columns, values.tolist(), strict=True)
+    }
+
+
+def format_case(case: Mapping[str, Any], limit: int = MAX_FEATURES_PER_CASE) -> str:
+    """Return a case in words."""
+    text = ", ".join(f"{name} {format_value(value)}" for name, value in list(case.items())[:limit])
+    return text + (f" and {pluralize(len(case) - limit, 'more feature')}" if len(case) > limit else "")
+
+
+def build_example(groups: JudgedGroups, row: int = 0, phrases: tuple[str, str] | None = None) -> Example:
+    """Return a group as an example: the case, what changes, and both answers."""
+    case, follow_up = extract_case(groups.source, row), extract_case(groups.follow_up, row)
+    changed = {
+        name: follow_up[name] for name in case if name in follow_up and not _is_equal(case[name], follow_up[name])
+    }
+    before, after = format_answer(groups.before, row), format_answer(groups.after, row)
+    if changed:
+        change = ", ".join(
+            f"{name} from {format_value(case[name])} to {format_value(changed[name])}" for name in changed
+        )
+        text = f"{change}: {before} becomes {after}" if before != after else f"{change}: the answer stays {before}"
+    else:
+        first, second = phrases or ("", "and then")
+        text = f"{format_case(case)}: {before}{first}, {second} {after}"
+    return Example(text, case, to_plain_answer(groups.before, row), changed, to_plain_answer(groups.after, row))
+
+
+def _is_equal(a: Any, b: Any) -> bool:
+    return bool(a == b) or (a is None and b is None)
+
+
+def format_share(count: int, total: int, noun: str = "case") -> str:
+    """Return a count with its share and how sure that is: ``3 of 150 cases (2.0 %, 0.7 to 5.7 %)``."""
+    low, high = compute_wilson_interval(count, total)
+    return f"{count:,} of {pluralize(total, noun)} ({100 * count / max(total, 1):.1f} %, {100 * low:.1f} to {100 * high:.1f} %)"
+
+
+def build_examples(points: Points, outputs: Outputs, limit: int = 3) -> list[Example]:
+    """Return some cases with what the system said to them."""
+    return [
+        Example(
+            f"{format_case(extract_case(points, row))}: {format_answer(outputs, row)}",
+            extract_case(points, row),
+            to_plain_answer(outputs, row),
+        )
+        for row in range(min(limit, len(points)))
+    ]
+
+
+def format_label(value: Any) -> str:
+    """Return a name or a label for a title: short, in quotes if it is text."""
+    return repr(format_short(value)) if isinstance(value, str) else format_short(value)

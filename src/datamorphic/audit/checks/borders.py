@@ -1,0 +1,139 @@
+"""Where are its borders, and have they moved?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..._validation import pluralize
+from ...exploration.diff.text import format_difference
+from ...exploration.front import Front
+from ...exploration.page import build_deciding_features, build_plausible_pairs
+from ...exploration.plot import build_scatter
+from ...exploration.runner import choose_border, run_exploration
+from ...exploration.text import collect_remarks, format_example
+from ...reporting.document import Section
+from ...space.outputs import Outputs
+from ..case_text import to_plain
+from ..check import Check, CheckBudget, CheckFindings
+from ..context import CheckContext
+from ..finding import Example, Finding
+
+MAX_WALKS = 500
+RUNS_PER_WALK = 50  # rows that a walk asks for, at most of the time
+MAX_SEED_CASES = 5_000  # inputs that walks start from
+
+
+def explore_borders(context: CheckContext, budget: CheckBudget) -> CheckFindings:
+    """Walk the space from the given inputs and find where the answer changes."""
+    walks = context.count_affordable(budget.remaining(0.5), MAX_WALKS, runs_per_case=RUNS_PER_WALK)
+    border = None
+    if context.baseline is not None:
+        settings = context.baseline.settings
+        kind, value = settings.get("border_kind"), settings.get("border_value")
+        if kind in ("threshold", "jump"):
+            border = choose_border(
+                value if kind == "threshold" else None, value if kind == "jump" else None, "auto"
+            )
+    subject = context.subject
+    if len(subject.seeds) > MAX_SEED_CASES:
+        subject = replace(subject, seeds=context.sample_inputs(MAX_SEED_CASES))
+    front = run_exploration(
+        subject, np.random.default_rng(context.seed), strategy=_choose_strategy(context), walks=walks, border=border, seed=context.seed,
+        budget=budget.remaining(0.6), progress=False, **context.drive_options,
+    )  # fmt: skip
+    budget.add(front.tally)
+    context.front = front
+    for values in (front.a_output, front.b_output):
+        context.count_labels(Outputs.of(values))
+    if front.tally.health.unstable_cases:
+        context.unstable = True
+    sections = [
+        Section(
+            f"Where its answer changes: {pluralize(len(front), 'border pair')}",
+            _describe_front(front),
+            picture=build_scatter(front),
+        )
+    ]
+    if len(front):
+        sections += [build_plausible_pairs(front), build_deciding_features(front)]
+    if not front.walks:
+        return CheckFindings("no walk came to its end within its share of the budget", conclusive=False)
+    basis = f"{pluralize(front.walks, 'walk')}, {pluralize(len(front), 'pair')} of nearly equal inputs with different answers"
+    return CheckFindings(basis, [], sections)
+
+
+def _choose_strategy(context: CheckContext) -> str:
+    """Look between inputs that get different answers, which asks least; where all get the same, walk."""
+    outputs = context.answers
+    if outputs is not None and outputs.ok.any():
+        values = outputs.values[outputs.ok]
+        if all(value == values[0] for value in values.tolist()):
+            return "random_walk"
+    return "random_target"
+
+
+def _describe_front(front: Front) -> str:
+    if not len(front):
+        return "No walk met a change of the answer: the same answer wherever it went, or no answer."
+    low, high = front.capability_interval()
+    sentences = [
+        "Each coloured point is a pair of nearly equal inputs that get different answers; grey points are given inputs. "
+        "Whether a border lies where it should is for you to judge.",
+        f"{front.capability:.0%} of the walks met a border ({low:.0%} to {high:.0%}). The pair nearest to a given input: "
+        f"{format_example(front)}.",
+        *collect_remarks(front),
+    ]
+    return "\n".join(sentences)
+
+
+def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFindings:
+    """Compare the border with that of an earlier version."""
+    assert context.baseline is not None
+    assert context.front is not None
+    change = context.baseline.diff(context.front)
+    budget.counter.calls += change.calls
+    basis = f"{pluralize(len(change.judged), 'pair')}, {pluralize(change.rows_asked, 'given input')}"
+    sentences = format_difference(change)
+    if change.unchanged:
+        return CheckFindings(basis, [], [Section("The border is where it was", "\n".join(sentences), "good")])
+    was_queried = bool(change.judged["asked"].any()) if len(change.judged) else False
+    cases = change.first(3)
+    width = len(change.old.space)
+    examples = [
+        Example(
+            line.strip(),
+            {str(name): to_plain(value) for name, value in list(row.items())[:width]},
+            to_plain(row.iloc[width]),
+            {},
+            to_plain(row.iloc[width + 1]),
+        )
+        for line, (_, row) in zip(_find_first_cases(sentences), cases.iterrows(), strict=False)
+    ]
+    changed_pairs = int((change.judged["status"] != "kept").sum()) if len(change.judged) else 0
+    finding = Finding(
+        "baseline", "", "The border has moved since the baseline", "concern", 1.0 if was_queried or change.rows_asked else 0.9,
+        " ".join(line.rstrip(".") + "." for line in sentences if not line.startswith(("  ", "Look first"))),
+        "If the change is meant, save this border as the new baseline (--save-front). If not, look at the cases below "
+        "first: they changed most and are most like real inputs.",
+        changed_pairs, len(change.judged), tuple(examples),
+    )  # fmt: skip
+    return CheckFindings(basis, [finding])
+
+
+def _find_first_cases(sentences: list[str]) -> list[str]:
+    """Return the cases to look at first, as the difference tells them."""
+    return sentences[sentences.index("Look first at:") + 1 :] if "Look first at:" in sentences else []
+
+
+def _find_skip_reason(context: CheckContext) -> str:
+    if context.baseline is None:
+        return "no baseline is given: save one with --save-front, and give it with --baseline"
+    return "" if context.front is not None else "the border was not explored"
+
+
+BORDERS = Check("borders", "Where does its answer change?", 6, lambda context: "", explore_borders)
+BASELINE = Check(
+    "baseline", "Is the border where it was?", 4, _find_skip_reason, compare_with_baseline, needs=("borders",)
+)

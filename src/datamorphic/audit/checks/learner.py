@@ -1,0 +1,129 @@
+"""Does the learner keep what its algorithm promises, when it is trained anew on data changed in a known way?"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ..._validation import pluralize
+from ...relations.base import HOLDS, UNDEFINED, VIOLATED
+from ...relations.learner.necessity import Stance, find_stance
+from ...relations.learner.result import JudgingOptions, LearnerSubject, LearnerVerdicts
+from ...relations.learner.runner import answer_flow, check_relation
+from ...relations.learner.sklearn import LEARNER_RELATIONS
+from ...reporting.document import Section, Table
+from ...systems.isolation import use_one_blas_thread
+from ...systems.learner import Learner
+from ...systems.training import Training, TrainingBatch
+from ..case_text import format_case, format_share, to_plain
+from ..check import Check, CheckBudget, CheckFindings
+from ..context import CheckContext
+from ..finding import Example, Finding
+
+MAX_TRAINING_ROWS = 200  # to train on: each relation trains at least twice
+MAX_TEST_CASES = 50  # to label
+FITS_PER_RELATION = 6  # that a relation takes, more or less
+
+
+def check_learner(context: CheckContext, budget: CheckBudget) -> CheckFindings:
+    """Train the learner on some of the data, and on follow-ups of these, relation by relation."""
+    assert context.truth is not None
+    rng = np.random.default_rng([context.seed, 2])
+    order = rng.permutation(len(context.inputs))
+    cases = order[: min(MAX_TEST_CASES, len(order) // 3)]
+    rows = order[len(cases) : len(cases) + MAX_TRAINING_ROWS]
+    data = Training(
+        context.inputs.take(rows).frame,
+        context.truth[rows],
+        context.inputs.take(cases).frame.reset_index(drop=True),
+    )
+    with use_one_blas_thread():
+        return _check_relations(context, budget, data)
+
+
+def _check_relations(context: CheckContext, budget: CheckBudget, data: Training) -> CheckFindings:
+    """Put every relation to the learner that there is time for."""
+    system, subject, source = (
+        Learner(context.learner, seed=context.seed),
+        LearnerSubject(context.learner),
+        TrainingBatch([data]),
+    )
+    fit_seconds = _measure_fit_seconds(system, source)
+    findings, body, skipped_count = [], [], 0
+    for name, relation in LEARNER_RELATIONS.items():
+        seconds_left = budget.remaining().seconds
+        if seconds_left is not None and seconds_left < FITS_PER_RELATION * fit_seconds:
+            skipped_count += 1
+            continue
+        view = find_stance(name, context.learner, data)
+        reason = subject.find_obstacle(relation, data)
+        if reason:
+            body.append([name, relation.says, _format_necessity(view), "–", "–", reason])
+            continue
+        manner = JudgingOptions(_choose_strictness(view), seed=context.seed)
+        result = answer_flow(check_relation(relation, subject, source, [0], manner, stance=view), system)
+        violated, judged = result.count(VIOLATED), result.count(VIOLATED) + result.count(HOLDS)
+        note = result.message if result.count(UNDEFINED) else view.reason
+        body.append([name, relation.says, _format_necessity(view), f"{judged:,}", f"{violated:,}", note])
+        if violated and view.necessary:
+            findings.append(_build_finding(name, relation.says, view.reason, result, violated, judged))
+    table = Table(["relation", "promise", "for this learner", "cases", "violated", "why"], body)
+    section = Section(
+        "What the learner promises",
+        f"Trained anew on {pluralize(len(data.x), 'row')} and on the same rows changed in a known way, does it label "
+        f"{pluralize(len(data.t), 'case')} as expected? What its algorithm must keep is a fault if it is violated; the rest "
+        "teaches how it behaves.",
+        table=table,
+    )
+    if not body:
+        return CheckFindings("there was no time to train the learner twice", conclusive=False)
+    basis = f"{pluralize(len(body), 'relation')}, trained on {pluralize(len(data.x), 'row')} at a time"
+    return CheckFindings(
+        basis + (f"; {skipped_count} more had no time" if skipped_count else ""), findings, [section]
+    )
+
+
+def _measure_fit_seconds(system: Learner, data: TrainingBatch) -> float:
+    start_time = time.monotonic()
+    system.execute(data)  # whatever it raises is told where relations are put to it
+    return time.monotonic() - start_time
+
+
+def _choose_strictness(view: Stance) -> str:
+    return view.strictness if view.strictness in ("class_exact", "score_exact") else "class_exact"
+
+
+def _format_necessity(view: Stance) -> str:
+    return "necessary" if view.necessary else "may fail" if view.strictness == "expected_failure" else "hypothesis"
+
+
+def _build_finding(
+    name: str, says: str, reason: str, result: LearnerVerdicts, violated: int, judged: int
+) -> Finding:
+    row = int(np.flatnonzero(result.verdicts == VIOLATED)[0])
+    case = {str(column): to_plain(value) for column, value in result.data.trainings[0].t.iloc[row].items()}
+    before, after, expected = (to_plain(values[row]) for values in (result.before, result.after, result.expected))
+    text = f"{format_case(case)}: {before} before, {after} after, {expected} expected"
+    return Finding(
+        "learning", name, f"The learner breaks a promise of its algorithm: {says}", "fault", 0.9,
+        f"{name}: {format_share(violated, judged)} break it. Necessary because {reason}.",
+        "Look at the implementation of the learner, and at steps before it that depend on what should not matter. If "
+        "something random is not fixed by a seed, fix it first.",
+        violated, judged, (Example(text, case, before, {}, after),),
+    )  # fmt: skip
+
+
+def _find_skip_reason(context: CheckContext) -> str:
+    if context.learner is None:
+        return (
+            "nothing that can be trained anew, with labels, is given (an estimator of scikit-learn, and target=)"
+        )
+    if context.truth is None or len(context.inputs) < 12:
+        return "there are too few labelled rows to train on"
+    return ""
+
+
+LEARNING = Check(
+    "learning", "Does the learner keep what its algorithm promises?", 4, _find_skip_reason, check_learner
+)

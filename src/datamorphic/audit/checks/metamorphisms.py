@@ -1,0 +1,113 @@
+"""Does it keep the metamorphisms of its test system?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._validation import pluralize
+from ...morphisms.cases import TestSet, Verdict
+from ...morphisms.system import TestSystem
+from ...runs.driver import CallCounter, drive
+from ...runs.flow import ask
+from ..case_text import extract_case, format_answer, format_case, format_share, to_plain_answer
+from ..check import Check, CheckBudget, CheckFindings
+from ..context import CheckContext
+from ..finding import Example, Finding
+
+MAX_SEED_CASES = 1_000
+
+
+@dataclass
+class _ViolationCount:
+    violated: int = 0
+    judged: int = 0
+    example: Example | None = None
+
+
+def check_metamorphisms(context: CheckContext, budget: CheckBudget) -> CheckFindings:
+    """Make mutants of the seeds with every datamorphism, and put the metamorphisms to them."""
+    system = context.subject.system
+    counts = {name: _ViolationCount() for name in system.metamorphisms}
+    targets = {morphism.mark.of for morphism in system.metamorphisms.values()}
+    names = [
+        name
+        for name in system.datamorphisms
+        if None in targets or any(_is_same_datamorphism(system, name, target) for target in targets)
+    ]
+    seed_limit = context.count_affordable(
+        budget.remaining(0.5), MAX_SEED_CASES, runs_per_case=2 * max(len(names), 1)
+    )
+    seeds = TestSet.of_seeds(context.sample_inputs(seed_limit))
+    for name in names or [""]:
+        tests = seeds if not name else TestSet.concat([seeds, _mutate_seeds(system, name, seeds, context.seed)])
+        counter = CallCounter()
+        outputs = drive(
+            ask(tests.inputs, note=name),
+            context.sut,
+            tally=counter,
+            budget=budget.remaining(),
+            **context.build_quiet_options(),
+        )
+        budget.add(counter)
+        _count_violations(system, tests.with_outputs(outputs), counts, name)
+    findings = [
+        Finding(
+            "metamorphisms", name, f"The metamorphism {name} is violated", "fault", 1.0,
+            f"{format_share(count.violated, count.judged)} violate it.",
+            "If the promise is right, mend the system; if not, mend the metamorphism.",
+            count.violated, count.judged, (count.example,) if count.example is not None else (),
+        )
+        for name, count in counts.items()
+        if count.violated
+    ]  # fmt: skip
+    judged = sum(count.judged for count in counts.values())
+    return CheckFindings(f"{pluralize(len(counts), 'metamorphism')}, {pluralize(judged, 'verdict')}", findings)
+
+
+def _is_same_datamorphism(system: TestSystem, name: str, target: str | None) -> bool:
+    return target is not None and system.find("datamorphism", target).name == name
+
+
+def _mutate_seeds(system: TestSystem, name: str, seeds: TestSet, seed: int) -> TestSet:
+    arity = system.datamorphisms[name].arity
+    rng = np.random.default_rng(seed)
+    others = [seeds.take(rng.permutation(len(seeds))) for _ in range(arity - 1)]
+    return system.mutate(name, seeds, *others, seed=seed)
+
+
+def _count_violations(
+    system: TestSystem, tests: TestSet, counts: dict[str, _ViolationCount], datamorphism: str
+) -> None:
+    for name, verdicts in system.check(tests).items():
+        target = system.metamorphisms[name].mark.of
+        if target is not None and not _is_same_datamorphism(system, datamorphism, target):
+            continue
+        count = counts[name]
+        violations = np.flatnonzero(verdicts == Verdict.VIOLATED)
+        count.violated += len(violations)
+        count.judged += len(violations) + int((verdicts == Verdict.HOLDS).sum())
+        if violations.size and count.example is None:
+            count.example = _build_example(tests, int(violations[0]), datamorphism)
+
+
+def _build_example(tests: TestSet, row: int, datamorphism: str) -> Example:
+    """Return a violation with the case it was made of."""
+    outputs = tests.outputs
+    assert outputs is not None
+    case = extract_case(tests.inputs, row)
+    origin = int(tests.rows_of(tests.origins[row, :1])[0]) if tests.origins.shape[1] else -1
+    if origin < 0:
+        return Example(f"{format_case(case)}: {format_answer(outputs, row)}", case, to_plain_answer(outputs, row))
+    source = extract_case(tests.inputs, origin)
+    changed = {name: value for name, value in case.items() if source[name] != value}
+    text = f"{format_case(source)}: {format_answer(outputs, origin)}; after {datamorphism}, {format_case(changed)}: {format_answer(outputs, row)}"
+    return Example(text, source, to_plain_answer(outputs, origin), changed, to_plain_answer(outputs, row))
+
+
+METAMORPHISMS = Check(
+    "metamorphisms", "Are the metamorphisms of the test system kept?", 2,
+    lambda context: "" if context.subject.system.metamorphisms else "no test system with metamorphisms is given",
+    check_metamorphisms,
+)  # fmt: skip

@@ -1,0 +1,179 @@
+"""What might be done to the rows of some data, by the columns they have: as functions and as code."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ...space.features import Categorical, Feature, Integer
+from ...space.space import Space
+from .code import format_comment_literal, format_literal, make_unique, to_slug
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOISE_DIVISOR = 10_000  # hairs make a step
+MIN_INTEGER_FOR_PERCENT = 20  # whole numbers up to here have no tenth part
+MAX_INCREASED_FEATURES = 3  # numbers that are made larger
+MAX_ROUNDED_FEATURES = 10  # numbers that are rounded
+MAX_NEXT_FEATURES = 12  # columns whose neighbouring values are tried
+
+
+@dataclass(frozen=True)
+class RowChange:
+    """A datamorphism.
+
+    Attributes
+    ----------
+    kind : {"more", "hair", "rounded", "next", "again"}
+        What promises can be made about it.
+    name : str
+        Of the function.
+    words : str
+        What it does, as the subject of a sentence; names in it are literals.
+    doc : str
+        What it does, for the docstring; no names in it.
+    code : tuple of str
+        The lines of the function, which is given ``frame``.
+    make : callable
+        The same as a function of a frame, which it may change.
+    """
+
+    kind: Literal["more", "hair", "rounded", "next", "again"]
+    name: str
+    phrase: str
+    doc: str
+    code: tuple[str, ...]
+    make: Callable[[pd.DataFrame], pd.DataFrame] = field(repr=False)
+
+
+def propose_changes(space: Space, influence: npt.NDArray[np.float64]) -> Iterator[RowChange]:
+    """Return what might be done to a row; `deciding` says how much each feature does."""
+    used_names: set[str] = set()
+    numeric = [
+        j
+        for j, feature in enumerate(space.features)
+        if not isinstance(feature, Categorical) and feature.high > feature.low
+    ]
+    for j in sorted(numeric, key=lambda j: -influence[j])[:MAX_INCREASED_FEATURES]:
+        yield from _build_increases(space.features[j], used_names)
+    continuous = [space.features[j] for j in numeric if space.features[j].kind == "continuous"]
+    if continuous:
+        yield _build_noise(space)
+        rounded_features = sorted(continuous, key=lambda feature: -influence[space.position(feature.name)])[
+            :MAX_ROUNDED_FEATURES
+        ]
+        for name, part in (("rounded", 1.0), ("rounded_finely", 0.1)):
+            yield _build_rounding(
+                space, {feature.name: _count_digits(part * feature.step) for feature in rounded_features}, name
+            )
+    discrete = [
+        j
+        for j, feature in enumerate(space.features)
+        if feature.kind != "continuous" and feature.high > feature.low
+    ]
+    for j in sorted(discrete, key=lambda j: influence[j])[:MAX_NEXT_FEATURES]:
+        yield _build_next_value(space, space.features[j], used_names)
+    yield RowChange(
+        "again", "asked_again", "asking again", "The same row once more.", ("return frame",), lambda frame: frame
+    )
+
+
+def _build_increases(feature: Feature, used_names: set[str]) -> Iterator[RowChange]:
+    """Return two changes that make a number larger: a little, and a lot."""
+    if feature.low >= 0 and not (isinstance(feature, Integer) and feature.high < MIN_INTEGER_FOR_PERCENT):
+        yield _build_increase(feature, "more", "ten percent more", "* 1.1", lambda x: x * 1.1, used_names)
+        yield _build_increase(feature, "much_more", "half as much again", "* 1.5", lambda x: x * 1.5, used_names)
+    else:
+        step = feature.step
+        yield _build_increase(feature, "more", "one step more", "+ feature.step", lambda x: x + step, used_names)
+        yield _build_increase(
+            feature, "much_more", "five steps more", "+ 5 * feature.step", lambda x: x + 5 * step, used_names
+        )
+
+
+def _build_increase(
+    feature: Feature, prefix: str, amount: str, code: str, increase: Callable[[Any], Any], used_names: set[str]
+) -> RowChange:
+    name, whole = feature.name, isinstance(feature, Integer)
+
+    def make(frame: pd.DataFrame) -> pd.DataFrame:
+        column = increase(frame[name])
+        frame[name] = (column.round() if whole else column).clip(upper=feature.high)
+        return frame
+
+    lines = (
+        f"feature = self.space[{format_literal(name)}]",
+        f"larger = (frame[feature.name] {code}).round()" if whole else f"larger = frame[feature.name] {code}",
+        "frame[feature.name] = larger.clip(upper=feature.high)",
+        "return frame",
+    )
+    doc = f"{amount.capitalize()} of one column, as far as the space allows."
+    return RowChange(
+        "more",
+        make_unique(f"{prefix}_{to_slug(name)}", used_names),
+        f"{amount} of {format_comment_literal(name)}",
+        doc,
+        lines,
+        make,
+    )
+
+
+def _build_noise(space: Space) -> RowChange:
+    def make(frame: pd.DataFrame) -> pd.DataFrame:
+        for feature in space:
+            if feature.kind == "continuous":
+                larger = frame[feature.name] + feature.step / NOISE_DIVISOR
+                frame[feature.name] = larger.clip(upper=feature.high)
+        return frame
+
+    lines = (
+        "for feature in self.space:",
+        '    if feature.kind == "continuous":',
+        f"        larger = frame[feature.name] + feature.step / {NOISE_DIVISOR:_}",
+        "        frame[feature.name] = larger.clip(upper=feature.high)",
+        "return frame",
+    )
+    doc = "Every real number larger by a hair."
+    return RowChange("hair", "measured_again", "a hair more in every real number", doc, lines, make)
+
+
+def _count_digits(unit: float) -> int:
+    """Return how many digits after the point tell units apart; below 0 for digits before it."""
+    return -math.floor(math.log10(unit))
+
+
+def _build_rounding(space: Space, digits: dict[str, int], name: str) -> RowChange:
+    def make(frame: pd.DataFrame) -> pd.DataFrame:
+        for column, count in digits.items():
+            frame[column] = frame[column].round(count).clip(space[column].low, space[column].high)
+        return frame
+
+    lines = (
+        "digits = {",
+        *(f"    {format_literal(column)}: {count}," for column, count in digits.items()),
+        "}",
+        "for name, count in digits.items():",
+        "    feature = self.space[name]",
+        "    frame[name] = frame[name].round(count).clip(feature.low, feature.high)",
+        "return frame",
+    )
+    doc = "Numbers with fewer digits after the point; -1 rounds to whole tens."
+    return RowChange("rounded", name, "rounding", doc, lines, make)
+
+
+def _build_next_value(space: Space, feature: Feature, used_names: set[str]) -> RowChange:
+    phrase = "the next category" if isinstance(feature, Categorical) else "one step more"
+    return RowChange(
+        "next",
+        make_unique(f"next_{to_slug(feature.name)}", used_names),
+        f"{phrase} of {format_comment_literal(feature.name)}",
+        f"{phrase.capitalize()} of one column, where there is one.",
+        (f"return self.space.up(frame, {format_literal(feature.name)})",),
+        lambda frame: space.up(frame, feature.name),
+    )

@@ -1,0 +1,148 @@
+"""What the user declares of a model: in Python, or in a small TOML or YAML file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .._validation import import_optional, reject, suggest_name, validate_choice
+from ..errors import DataError
+from ..relations.base import Relation
+from ..relations.feature import DIRECTION_SIGNS, Invariant, Monotone
+from ..space.space import Space
+
+EXPECTATION_KEYS = ("monotone", "invariant", "protected", "towards", "relations")
+
+
+@dataclass(frozen=True)
+class Expectations:
+    """What a model is expected to do.
+
+    Attributes
+    ----------
+    monotone : mapping
+        Feature to direction: "up" where more of it must not lower the answer, "down" where it must not raise it.
+    invariant : sequence of str
+        Features that must not matter.
+    protected : sequence of str
+        Features on which no decision may hang: attributes of people, mostly.
+    towards : object
+        The class that "up" leads towards.
+    relations : sequence of Relation
+        The user's own.
+    """
+
+    monotone: Mapping[str, str]
+    invariant: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+    towards: Any = None
+    relations: tuple[Relation, ...] = ()
+
+    def validate_features(self, space: Space, unused_columns: Collection[str] = ()) -> None:
+        """Raise if something is promised of a feature that is not there.
+
+        A model need not see what must not matter to it: for that, columns of the data that are no inputs will do.
+        """
+        for expectation, names, allowed in (
+            ("monotone", self.monotone, ()),
+            ("invariant", self.invariant, unused_columns),
+            ("protected", self.protected, unused_columns),
+        ):
+            for name in names:
+                if name not in space.names and name not in allowed:
+                    raise DataError(
+                        f"{name!r} is declared {expectation}, and is no input of the model. {suggest_name(name, space.names)}"
+                    )
+
+    def build_monotone_relations(self) -> list[Monotone]:
+        """Return the declared directions as relations."""
+        return [Monotone(name, direction, self.towards) for name, direction in self.monotone.items()]
+
+    def build_invariant_relations(self) -> list[Invariant]:
+        """Return the features that must not matter as relations."""
+        return [Invariant(name) for name in self.invariant]
+
+
+def parse_expectations(expect: Any = None, protected: Sequence[str] | str = ()) -> Expectations:
+    """Return what is declared, from a mapping, a relation or several, or the path of a TOML or YAML file.
+
+    Examples
+    --------
+    >>> promises_of({"monotone": {"income": "up"}, "invariant": ["id"]}, protected=["gender"]).protected
+    ('gender',)
+    """
+    if expect is None:
+        expect = {}
+    elif isinstance(expect, str | os.PathLike):
+        expect = read_expectations(expect)
+    elif isinstance(expect, Relation):
+        expect = {"relations": [expect]}
+    elif isinstance(expect, Sequence) and expect and all(isinstance(item, Relation) for item in expect):
+        expect = {"relations": list(expect)}
+    if not isinstance(expect, Mapping):
+        reject("expect", "test", "a mapping, relations, or the path of a TOML or YAML file", expect)
+    for name in expect:
+        if name not in EXPECTATION_KEYS:
+            raise DataError(
+                f"{name!r} is nothing that can be expected of a model. {suggest_name(name, EXPECTATION_KEYS)}"
+            )
+    monotone = expect.get("monotone") or {}
+    if not isinstance(monotone, Mapping):
+        reject("monotone", "expect", 'a mapping of features to "up" or "down"', monotone)
+    for name, direction in monotone.items():
+        validate_choice(f"monotone.{name}", "expect", direction, DIRECTION_SIGNS)
+    relations = expect.get("relations") or ()
+    if isinstance(relations, str) or not all(isinstance(item, Relation) for item in relations):
+        reject("relations", "expect", "relations (objects, so only in Python)", relations)
+    protected_names = [
+        *_validate_names("protected", expect.get("protected")),
+        *_validate_names("protected", protected),
+    ]
+    return Expectations(
+        {str(name): str(direction) for name, direction in monotone.items()},
+        _validate_names("invariant", expect.get("invariant")),
+        tuple(dict.fromkeys(protected_names)),
+        expect.get("towards"),
+        tuple(relations),
+    )
+
+
+def _validate_names(key: str, value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, Sequence) or not all(isinstance(name, str) for name in value):
+        reject(key, "expect", "the names of features", value)
+    return tuple(value)
+
+
+def read_expectations(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what a TOML or YAML file declares. Nothing in it is evaluated."""
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise DataError(f"The expectations cannot be read from {str(file)!r}: {reason}.") from None
+    try:
+        if file.suffix.lower() in (".yaml", ".yml"):
+            yaml = import_optional("yaml", "yaml", "Reading YAML")
+            document = yaml.safe_load(text)
+        else:
+            import tomllib
+
+            document = tomllib.loads(text)
+    except Exception as error:
+        if isinstance(error, ImportError):
+            raise
+        message = " ".join(str(error).split())
+        raise DataError(f"{file.name} is neither TOML nor YAML that can be read: {message}.") from None
+    if not isinstance(document, dict):
+        raise DataError(
+            f'{file.name} must name what is expected, e.g. monotone = {{income = "up"}}. Got {document!r}.'
+        )
+    return document

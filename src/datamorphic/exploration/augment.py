@@ -1,0 +1,364 @@
+"""Border points as further training rows for rare classes, and what they do to the model, measured."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import format_short, pluralize, reject, suggest_name, to_generator, validate_integer
+from ..errors import ArgumentError, DataError, format_error_line
+from ..morphisms.terrain import build_native_terrain
+from ..runs.driver import drive
+from ..space.features import Codes
+from ..space.neighbours import find_nearest
+from ..space.space import Space
+from ..systems.base import Executor, Wrapper
+from ..systems.estimator import Estimator
+from ._utils import Rows, restore_border
+from .borders import Border
+from .brackets import SeedPool
+from .explorers import EXPLORERS
+from .refinement import Refinement
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .front import Front
+
+FOLD_HALVINGS = 20  # of a pair in the explorations of the folds
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Augmentation:
+    """Training data with border points added.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The data, then the added rows: what the system answered there is their label.
+    added : Series
+        How many rows each class got.
+    effect : DataFrame or None
+        For each score on held-out rows: ``before``, ``after``, ``difference`` and its ``standard_error`` over the
+        folds. In each fold the model is fitted anew, explored and augmented with the training rows alone.
+    note : str
+        What to make of it, or why there is no effect to show.
+    """
+
+    frame: pd.DataFrame
+    added: pd.Series[int]
+    effect: pd.DataFrame | None
+    note: str
+
+    def __repr__(self) -> str:
+        return f"Augmented({pluralize(len(self.frame), 'row')}, {int(self.added.sum()):,} of them added)"
+
+    def describe(self) -> str:
+        """Return what was added and what it did, in words."""
+        class_counts = ", ".join(
+            f"{format_short(label)} ({count:,})" for label, count in self.added.items() if count
+        )
+        lines = [
+            f"{pluralize(int(self.added.sum()), 'border point')} added"
+            + (f" as {class_counts}" if class_counts else "")
+        ]
+        if self.effect is not None:
+            lines += [
+                f"  {name}: {row['before']:.3f} -> {row['after']:.3f} ({row['difference']:+.3f}, standard error "
+                f"{row['standard_error']:.3f})"
+                for name, row in self.effect.iterrows()
+            ]
+        return "\n".join([*lines, self.note])
+
+
+def augment(
+    front: Front,
+    data: pd.DataFrame,
+    target: str,
+    classes: Iterable[Any] | None = None,
+    per_class: int | None = None,
+    folds: int = 5,
+    seed: int = 0,
+) -> Augmentation:
+    """Return training data with border points of rare classes added, and the measured effect on held-out scores.
+
+    The points nearest to real inputs come first. Nobody checked their labels: they are what the system answered,
+    so they teach it to be surer of itself. That helps where rare classes are drowned, and hurts where the
+    border is wrong. Look at ``effect`` before you train on them.
+
+    Parameters
+    ----------
+    front : Front
+        Of a classifier.
+    data : DataFrame
+        The training data.
+    target : str
+        The column with the labels.
+    classes : iterable, optional
+        The classes that get points; all but the largest by default.
+    per_class : int, optional
+        How many at most; by default as many as bring a class up to the size of the largest.
+    folds : int
+        Of the measurement, which fits the model twice in each; 0 to leave it out.
+    seed : int
+        Of the folds and of the explorations in them.
+    """
+    import pandas as pd
+
+    _validate_arguments(front, data, target)
+    labelled = data[target].notna().to_numpy(dtype=bool)
+    unlabelled_count = int((~labelled).sum())
+    data = data[labelled] if unlabelled_count else data
+    validate_integer("folds", "Front.augment", folds)
+    if folds == 1:
+        reject("folds", "Front.augment", "0 (no measurement) or at least 2", folds)
+    if per_class is not None:
+        validate_integer("per_class", "Front.augment", per_class)
+    if classes is not None:
+        classes = [classes] if isinstance(classes, str) else list(classes)
+    quotas = _compute_quotas(data[target], classes, per_class)
+    codes = np.concatenate([front.a.codes, front.b.codes])
+    labels = [*front.a_output.tolist(), *front.b_output.tolist()]
+    chosen_rows, new_labels = _choose_points(front.space, codes, labels, front.seeds.codes, quotas)
+    frame = _append_rows(front.space, data, target, codes[chosen_rows], new_labels)
+    added_counts = pd.Series(new_labels, dtype=object).value_counts().reindex(list(quotas), fill_value=0)
+    effect, note = None, "The effect was not measured: folds=0."
+    if not len(front):
+        note = (
+            f"The front of {front.subject} is empty: there are no border points to add, and no effect to measure."
+        )
+    elif folds:
+        try:
+            effect = _measure_effect(front, data, target, classes, per_class, folds, seed)
+            note = _format_verdict(effect)
+        except _MeasurementError as error:
+            note = f"The effect was not measured: {error}"
+    if len(front) and not len(chosen_rows):
+        note = f"The front has no border points of the classes that could use them. {note}"
+    if unlabelled_count:
+        note = f"{pluralize(unlabelled_count, 'row')} without a label in {target!r} {'was' if unlabelled_count == 1 else 'were'} left out. {note}"
+    return Augmentation(frame, added_counts, effect, note)
+
+
+class _MeasurementError(Exception):
+    """Why a model cannot be fitted anew."""
+
+
+# -- choosing rows ---------------------------------------------------------------------------------------------
+
+
+def _validate_arguments(front: Front, data: pd.DataFrame, target: str) -> None:
+    import pandas as pd
+
+    if not isinstance(data, pd.DataFrame):
+        reject("data", "Front.augment", "a DataFrame, the training data", data)
+    if target not in data.columns:
+        raise DataError(f"The target column {target!r} is not in the data. {suggest_name(target, data.columns)}")
+    border = restore_border(front)
+    if len(front) and (type(border) is not Border or isinstance(front.a_output[0], tuple)):
+        raise ArgumentError(
+            f"Border points become training rows of rare classes, and {front.subject} answers no plain classes: its "
+            f"border is {border.describe()}. Augment the front of a classifier."
+        )
+    front.space.points(data)  # says which column or row does not fit
+
+
+def _compute_quotas(labels: pd.Series[Any], classes: list[Any] | None, per_class: int | None) -> dict[Any, int]:
+    """Return how many rows each class may get."""
+    counts = labels.value_counts()
+    if not len(counts):
+        raise DataError("The target column has no labels. Give data with labels.")
+    largest = int(counts.max())
+    if classes is None:
+        rare = [label for label in counts.index if counts[label] < largest]
+    else:
+        rare = classes
+        for label in rare:
+            if label not in counts.index:
+                raise ArgumentError(f"The data have no class {label!r}. {suggest_name(label, counts.index)}")
+    return {label: largest - int(counts[label]) if per_class is None else per_class for label in rare}
+
+
+def _choose_points(
+    space: Space, codes: Codes, labels: list[Any], real_codes: Codes, quotas: Mapping[Any, int]
+) -> tuple[Rows, list[Any]]:
+    """Return which points to add, the most plausible of each class, each once, and their labels in the data."""
+    class_numbers = {
+        label: number for number, label in enumerate(quotas)
+    }  # by value: 1, 1.0 and True are one label
+    classes = np.array([class_numbers.get(label, -1) for label in labels], dtype=np.intp)
+    rows = np.flatnonzero(classes >= 0)
+    if not rows.size:
+        return rows, []
+    rows = rows[np.sort(np.unique(codes[rows], axis=0, return_index=True)[1])]
+    rows = rows[np.argsort(find_nearest(space, codes[rows], real_codes)[0][:, 0], kind="stable")]
+    rows_by_class = [rows[classes[rows] == number][: quotas[label]] for label, number in class_numbers.items()]
+    return np.concatenate(rows_by_class), [
+        label for label, class_rows in zip(quotas, rows_by_class, strict=True) for _ in class_rows
+    ]
+
+
+def _append_rows(space: Space, data: pd.DataFrame, target: str, codes: Codes, labels: list[Any]) -> pd.DataFrame:
+    """Return the data with rows added, in its own columns and dtypes; columns that are no features stay empty."""
+    import pandas as pd
+
+    if not len(codes):
+        return data.copy()
+    rows = space.decode(codes, like=data.drop(columns=target))
+    rows[target] = pd.Series(labels, dtype=object).astype(data[target].dtype)
+    return pd.concat([data, rows.reindex(columns=data.columns)], ignore_index=True)
+
+
+# -- measuring -------------------------------------------------------------------------------------------------
+
+
+def _measure_effect(
+    front: Front,
+    data: pd.DataFrame,
+    target: str,
+    classes: list[Any] | None,
+    per_class: int | None,
+    folds: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Return scores on held-out rows of the model as it is and of the model fitted to augmented data.
+
+    Each fold fits, explores and augments with its training rows alone; of all the data it knows the bounds of
+    the space.
+    """
+    import pandas as pd
+    from sklearn.base import clone
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    sut = _unwrap_estimator(front.sut)
+    labels = _to_numpy_labels(data[target])
+    if len(data) < folds:
+        raise _MeasurementError(f"{pluralize(len(data), 'row')} cannot be split into {folds} folds.")
+    rarest = int(data[target].value_counts().min())
+    splitter = (StratifiedKFold if rarest >= folds else KFold)(folds, shuffle=True, random_state=seed)
+    scores: list[tuple[dict[str, float], dict[str, float]]] = []
+    rng = to_generator("seed", "Front.augment", seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what fitting warns of, the user has seen; ten times more help nobody
+        for train, test in splitter.split(data, labels):
+            training_rows, held_out_rows = data.iloc[train], data.iloc[test]
+            try:
+                plain_model = clone(sut.model).fit(
+                    sut.arrange_frame(_select_inputs(front, training_rows)), labels[train]
+                )
+                fitted_system = Estimator(plain_model, front.space)
+                codes, answers = _explore_fold(front, fitted_system, training_rows, rng)
+                present_classes = (
+                    None
+                    if classes is None
+                    else [label for label in classes if (training_rows[target] == label).any()]
+                )
+                quotas = _compute_quotas(training_rows[target], present_classes, per_class)
+                chosen_rows, new_labels = _choose_points(
+                    front.space, codes, answers, front.space.points(training_rows).codes, quotas
+                )
+                augmented_rows = _append_rows(front.space, training_rows, target, codes[chosen_rows], new_labels)
+                augmented_model = clone(sut.model).fit(
+                    sut.arrange_frame(_select_inputs(front, augmented_rows)),
+                    _to_numpy_labels(augmented_rows[target]),
+                )
+            except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+                raise _MeasurementError(
+                    f"fitting the model anew failed with {format_error_line(error)}."
+                ) from error
+            held_out_inputs = sut.arrange_frame(_select_inputs(front, held_out_rows))
+            scores.append(
+                (
+                    _score_answers(labels[test], plain_model.predict(held_out_inputs)),
+                    _score_answers(labels[test], augmented_model.predict(held_out_inputs)),
+                )
+            )
+    before, after = (pd.DataFrame([fold[i] for fold in scores]) for i in (0, 1))
+    change = after - before
+    return pd.DataFrame(
+        {
+            "before": before.mean(),
+            "after": after.mean(),
+            "difference": change.mean(),
+            "standard_error": change.std(ddof=1) / np.sqrt(change.count()),
+        }
+    )
+
+
+def _to_numpy_labels(labels: pd.Series[Any]) -> npt.NDArray[Any]:
+    """Return labels as NumPy has them: scikit-learn does not take those that may be missing."""
+    values = labels.tolist()
+    return np.array(values, dtype=None if len({type(value) for value in values}) == 1 else object)
+
+
+def _unwrap_estimator(sut: Executor | None) -> Estimator:
+    """Return the system as something that can be fitted anew."""
+    from sklearn.base import BaseEstimator
+
+    if sut is None:
+        raise _MeasurementError("the front has no system attached. Attach it: front.attach(model).")
+    while isinstance(sut, Wrapper):
+        sut = sut.inner
+    if not isinstance(sut, Estimator) or not isinstance(sut.model, BaseEstimator) or not hasattr(sut.model, "fit"):
+        raise _MeasurementError(f"{sut.name} is no scikit-learn estimator that could be fitted anew.")
+    return sut
+
+
+def _select_inputs(front: Front, data: pd.DataFrame) -> pd.DataFrame:
+    return data[list(front.space.names)]
+
+
+def _explore_fold(
+    front: Front, sut: Executor, training_rows: pd.DataFrame, rng: np.random.Generator
+) -> tuple[Codes, list[Any]]:
+    """Return the border points of a model, found from some rows as those of the front were, and their labels."""
+    ground, settings = build_native_terrain(front.space), front.settings
+    moves = {name: step for name, step in ground.moves.items() if name in settings.get("moves", ground.moves)}
+    ground = replace(ground, moves=moves or ground.moves)  # a test system's own moves have other names
+    border = Border(sut.labels)
+    explorer = EXPLORERS.get(front.strategy, EXPLORERS["random_walk"])(
+        ground,
+        border,
+        Refinement(ground, FOLD_HALVINGS, None, "bisect"),
+        int(settings.get("walks", front.walks)),
+        int(settings.get("walk_distance", 20)),
+    )
+    record = drive(explorer.explore(SeedPool(front.space.points(training_rows)), rng), sut, progress=False)
+    codes = np.concatenate([side for brackets in record.brackets for side in (brackets.x, brackets.y)])
+    states = np.concatenate(
+        [side for brackets in record.brackets for side in (brackets.x_state, brackets.y_state)]
+    )
+    return codes, border.to_answers(states).tolist()
+
+
+def _score_answers(truth: npt.NDArray[Any], answers: npt.NDArray[Any]) -> dict[str, float]:
+    right = truth == answers
+    recall = {
+        f"recall of {format_short(label)}": float(right[truth == label].mean())
+        for label in sorted(set(truth), key=str)
+    }
+    return {"accuracy": float(right.mean()), "balanced accuracy": float(np.mean(list(recall.values()))), **recall}
+
+
+def _format_verdict(effect: pd.DataFrame) -> str:
+    """Say whether it helped, as far as one can tell."""
+    scores = effect.loc[["balanced accuracy", "accuracy"]]
+    clear = scores["difference"].abs() > 2 * scores["standard_error"]
+    up, down = (clear & (scores["difference"] > 0)).any(), (clear & (scores["difference"] < 0)).any()
+    outcome = {
+        (True, False): "It helped",
+        (False, True): "It hurt",
+        (True, True): "It helped one score and hurt another",
+        (False, False): "No effect that could not be chance",
+    }[bool(up), bool(down)]
+    figures = ", ".join(
+        f"{name} {row['before']:.3f} -> {row['after']:.3f} ({row['difference']:+.3f}, standard error "
+        f"{row['standard_error']:.3f})"
+        for name, row in scores.iterrows()
+    )
+    return f"{outcome}: on held-out rows {figures}. Folds share training rows, so the true errors are larger."

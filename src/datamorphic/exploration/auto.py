@@ -1,0 +1,124 @@
+"""`Mixed`: all three strategies, with more walks for those that find more new border for what they ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..errors import OutOfBudget
+from ..runs.flow import Flow
+from .archive import Archive
+from .borders import Border
+from .brackets import Brackets, ExplorationRecord, SeedPool
+from .explorers import Explorer
+
+ROUNDS = 6  # in which the walks are handed out
+MIN_ROUND_SHARE = 0.05  # of a round for every strategy: what finds nothing today may tomorrow
+RECORD_DECAY = 0.5  # how much of its record a strategy keeps from round to round
+
+
+@dataclass
+class AutoExplorer:
+    """Explorers that share a pool; every round each gets walks by what it found for its cases so far.
+
+    What counts is new border: cells of a grid, for each two classes, that no pair fell into before. The best
+    record gets most; every strategy keeps a twentieth. The decisions are in ``Found.choices``.
+    """
+
+    explorers: Sequence[Explorer]
+    archive: Archive
+    walks: int
+
+    def explore(self, pool: SeedPool, rng: np.random.Generator) -> Flow[ExplorationRecord]:
+        """Make all walks in rounds and return what they found together."""
+        usable_explorers = [candidate for candidate in self.explorers if len(pool) >= candidate.min_pool_size]
+        record = ExplorationRecord(self.explorers[0].ground.space)
+        own_records = [ExplorationRecord(record.space) for _ in usable_explorers]
+        for own_record in own_records:
+            own_record.notes = record.notes
+        new_cells, runs = np.zeros(len(usable_explorers)), np.zeros(len(usable_explorers))
+        shares = np.full(len(usable_explorers), 1 / max(1, len(usable_explorers)))
+        round_number = 0
+        try:
+            if usable_explorers:
+                yield from usable_explorers[0].peek_at_answers(pool)
+            while usable_explorers and (remaining := self.walks - record.walks_begun) > 0:
+                round_number += 1
+                affordable = min(candidate.count_affordable_walks(record.runs) for candidate in usable_explorers)
+                walk_counts = _allot(shares, min(remaining, max(1, self.walks // ROUNDS), affordable))
+                round_runs, round_cells = np.zeros(len(usable_explorers)), np.zeros(len(usable_explorers))
+                for i, explorer in enumerate(usable_explorers):
+                    if walk_counts[i]:
+                        yield from self._run_round(
+                            explorer, pool, rng, record, own_records[i], int(walk_counts[i]), round_number
+                        )
+                        round_runs[i], round_cells[i] = record.choices[-1]["runs"], record.choices[-1]["new"]
+                new_cells, runs = RECORD_DECAY * new_cells + round_cells, RECORD_DECAY * runs + round_runs
+                # as if each had found half a cell more: one that has found none is poor, not hopeless
+                rate = (new_cells + 0.5) / np.maximum(runs, 1)
+                shares = MIN_ROUND_SHARE + (1 - MIN_ROUND_SHARE * len(usable_explorers)) * rate / rate.sum()
+        except OutOfBudget:
+            record.exhausted = True
+        return record
+
+    def _run_round(
+        self,
+        explorer: Explorer,
+        pool: SeedPool,
+        rng: np.random.Generator,
+        record: ExplorationRecord,
+        own_record: ExplorationRecord,
+        walks: int,
+        round_number: int,
+    ) -> Flow[None]:
+        """Let one strategy walk, and put what it finds, even half-way, with the rest."""
+        before = replace(own_record)
+        runs_before, waves_before = own_record.runs, len(own_record.brackets)
+        brackets: Brackets | None = None
+        try:
+            brackets = yield from explorer.run_wave(pool, rng, own_record, walks, record.walks_begun)
+        finally:
+            record.brackets += own_record.brackets[waves_before:]
+            record.walk_runs += own_record.walk_runs[waves_before:]
+            record.strategies += own_record.strategies[waves_before:]
+            for count in ("seeds_used", "lost", "slopes", "unfinished"):
+                setattr(
+                    record, count, getattr(record, count) + getattr(own_record, count) - getattr(before, count)
+                )
+            new_brackets = brackets or own_record.brackets[-1]
+            record.choices.append(
+                {
+                    "round": round_number,
+                    "strategy": explorer.name,
+                    "walks": walks,
+                    "pairs": len(new_brackets),
+                    "new": self.archive.add(
+                        new_brackets.x, name_border_kinds(explorer.current_border, new_brackets)
+                    ),
+                    "runs": own_record.runs - runs_before,
+                }
+            )
+
+
+def name_border_kinds(border: Border, brackets: Brackets) -> list[str]:
+    """Return the two sides of every border as one name, whichever comes first."""
+    if border.name in ("labels", "hierarchy"):  # few different pairs of labels: name each once
+        labels = len(border.codebook.labels)
+        label_pairs = (brackets.x_state * labels + brackets.y_state).astype(np.intp)
+        distinct_pairs, inverse = np.unique(label_pairs, return_inverse=True)
+        sides = border.name_sides(*np.divmod(distinct_pairs.astype(np.float64), labels), distinct_pairs)
+        names = np.array([" | ".join(sorted(side_names)) for side_names in zip(*sides, strict=True)], dtype=object)
+        return names[inverse].tolist()
+    sides = border.name_sides(brackets.x_state, brackets.y_state, brackets.part)
+    return [" | ".join(sorted(side_names)) for side_names in zip(*sides, strict=True)]
+
+
+def _allot(shares: np.ndarray, total: int) -> np.ndarray:
+    """Hand out a whole number by shares, the largest remainders first."""
+    exact = shares * total
+    counts = np.floor(exact).astype(int)
+    remainder = total - int(counts.sum())
+    counts[np.argsort(counts - exact, kind="stable")[:remainder]] += 1
+    return counts

@@ -1,0 +1,275 @@
+"""The smallest change of a case that flips its answer, as far as asking finds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..runs.flow import Flow, Query
+from ..space import geometry
+from ..space.features import Codes, Feature
+from ..space.neighbours import find_nearest
+from ..space.points import Points
+from ..space.space import Space
+from ._utils import Mask, Rows, make_bisection, measure_changes, read_states, restore_border, to_answer_objects
+from .borders import Border, Hierarchy, Jump, MultiLabel, Threshold
+from .brackets import Brackets, ExplorationRecord
+
+if TYPE_CHECKING:
+    from .front import Front
+
+FINAL_DELTA = 1e-4  # of a range: how exactly the border is met
+ROUGH_DELTA = 1e-2  # how exactly at first, to see which ways are worth more
+MAX_ENDS_PER_CASE = 10  # with another answer, the nearest ones, from which each case is approached
+MAX_WAYS_PER_CASE = 3  # of these ways that are followed to the end
+LADDER_RUNGS = 7  # of a ladder of single-feature changes: as far as is known to flip, a half of that, ... a 64th
+MAX_CATEGORY_VALUES = 24  # of one feature that are tried where there is no way between them
+
+
+def find_flips(front: Front, points: Points, case: Rows, pair: Rows) -> Flow[tuple[Codes, Any, Any]]:
+    """Look for small changes of cases that flip their answers.
+
+    Parameters
+    ----------
+    front : Front
+        Where borders are.
+    points : Points
+        The cases.
+    case, pair : ndarray
+        What is wanted: the number of a case, those of one case together, and a pair at which to change it. The
+        first of each case gets the smallest change that is found anywhere.
+
+    Returns
+    -------
+    tuple
+        For each of them what the case becomes (codes), its own answer, and the answer it flips to; None if none.
+    """
+    space, border = front.space, restore_border(front)
+    if isinstance(border, Hierarchy | MultiLabel):
+        border = Border()  # any other path, any other set of labels is another answer
+    outputs = yield Query(points, note="explaining")
+    own_states = border.read(outputs)
+    a, b, _ = read_states(front, border)
+    ends, states = np.concatenate([front.a.codes, front.b.codes]), np.concatenate([a, b])
+    owners, end_rows = _find_start_ends(space, border, points.codes, own_states, ends, states)
+    target_rows = [np.concatenate([case, case, owners]), np.concatenate([pair, pair + len(front), end_rows])]
+    search = _FlipSearch(space, border, points.codes[target_rows[0]], own_states[target_rows[0]])
+    yield from search.start_from_ends(ends[target_rows[1]], states[target_rows[1]])
+    count = len(case)
+    for delta in (ROUGH_DELTA, FINAL_DELTA):
+        yield from search.narrow(delta)
+        yield from search.restore_features()
+        search.drop(2 * count + _find_worst(search.distance[2 * count :], owners))
+    best_distance = np.full(len(points), np.inf)
+    np.minimum.at(best_distance, target_rows[0], search.distance)
+    units = np.tile(np.arange(len(points)), len(space.units))
+    single_search = _FlipSearch(space, border, points.codes[units], own_states[units])
+    yield from single_search.change_single_features(best_distance, ends[end_rows], owners)
+    yield from single_search.narrow(FINAL_DELTA)
+
+    # the nearer end of each pair; and for the first of each case the best of all
+    nearer_rows = np.where(
+        search.distance[:count] <= search.distance[count : 2 * count], np.arange(count), np.arange(count) + count
+    )
+    targets, target_states, distance = (
+        search.candidate[nearer_rows],
+        search.candidate_state[nearer_rows],
+        search.distance[nearer_rows],
+    )
+    first_rows = np.flatnonzero(np.diff(case, prepend=-1))
+    for candidates, owner in ((search, target_rows[0]), (single_search, units)):
+        order = np.lexsort((candidates.distance, owner))
+        best = order[np.searchsorted(owner[order], case[first_rows])]
+        better = candidates.distance[best] < distance[first_rows]
+        at_first, best = first_rows[better], best[better]
+        targets[at_first], target_states[at_first], distance[at_first] = (
+            candidates.candidate[best],
+            candidates.candidate_state[best],
+            candidates.distance[best],
+        )
+    new_answers = np.full(count, None, dtype=object)
+    flipped_rows = np.flatnonzero(np.isfinite(distance))
+    new_answers[flipped_rows] = border.to_answers(target_states[flipped_rows])
+    return targets, to_answer_objects(outputs)[case], new_answers
+
+
+def _find_start_ends(
+    space: Space, border: Border, cases: Codes, own_states: Codes, ends: Codes, states: Codes
+) -> tuple[Rows, Rows]:
+    """Return the nearest ends with another answer than each case: numbers of cases, and of ends."""
+    sides = own_states > border.value if isinstance(border, Threshold) else own_states
+    if isinstance(border, Jump):  # no two answers need be the same: take the nearest ends, whatever they said
+        sides = np.where(np.isnan(own_states), np.nan, 0.0)
+    owners, end_rows = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
+    for side in np.unique(sides[~np.isnan(own_states)]):
+        case_rows = np.flatnonzero((sides == side) & ~np.isnan(own_states))
+        reference = np.full(len(ends), own_states[case_rows[0]])
+        differs = np.ones(len(ends), dtype=bool)
+        if not isinstance(border, Jump):
+            differs = border.measure_gap(reference, states, np.zeros(len(ends), dtype=np.intp)) > border.min_gap
+        candidates = np.flatnonzero(differs)
+        nearest_rows = find_nearest(
+            space, cases[case_rows], ends[candidates], min(MAX_ENDS_PER_CASE, len(candidates))
+        )[1]
+        owners.append(np.repeat(case_rows, nearest_rows.shape[1]))
+        end_rows.append(candidates[nearest_rows.ravel()])
+    return np.concatenate(owners), np.concatenate(end_rows)
+
+
+def _find_worst(distance: Codes, owner: Rows) -> Rows:
+    """Return the numbers of all but the best few changes of each owner."""
+    order = np.lexsort((distance, owner))
+    rank = np.arange(len(order)) - np.searchsorted(owner[order], owner[order])
+    return order[rank >= MAX_WAYS_PER_CASE]
+
+
+@dataclass
+class _FlipSearch:
+    """Changes that are being made smaller, all together.
+
+    Attributes
+    ----------
+    start, own : ndarray
+        Each case and its answer.
+    to, state, far : ndarray
+        What it becomes, the answer to that, and how far that is; infinitely where nothing flips.
+    """
+
+    space: Space
+    border: Border
+    start: Codes
+    start_state: Codes
+
+    def __post_init__(self) -> None:
+        self.candidate, self.candidate_state = self.start.copy(), np.full(len(self.start), np.nan)
+        self.distance = np.full(len(self.start), np.inf)
+
+    @property
+    def flipped_rows(self) -> Rows:
+        """The rows that flip."""
+        return np.flatnonzero(np.isfinite(self.distance))
+
+    def is_flip(self, states: Codes, rows: Rows) -> Mask:
+        """Tell which answers are others than those of the cases of some rows."""
+        known_rows = np.flatnonzero(~np.isnan(states) & ~np.isnan(self.start_state[rows]))
+        flipped = np.zeros(len(rows), dtype=bool)
+        part = np.zeros(len(known_rows), dtype=np.intp)
+        flipped[known_rows] = (
+            self.border.measure_gap(self.start_state[rows[known_rows]], states[known_rows], part)
+            > self.border.min_gap
+        )
+        return flipped
+
+    def keep_better(self, rows: Rows, codes: Codes, states: Codes) -> None:
+        """Let changes that flip take the place of larger ones."""
+        if not len(rows):
+            return
+        distance = geometry.distance(self.space, self.start[rows], codes, scaled=True)
+        better = np.flatnonzero(self.is_flip(states, rows) & (distance < self.distance[rows]))
+        better = better[
+            np.argsort(-distance[better], kind="stable")
+        ]  # of several for one row the nearest comes last
+        rows = rows[better]
+        self.candidate[rows], self.candidate_state[rows], self.distance[rows] = (
+            codes[better],
+            states[better],
+            distance[better],
+        )
+
+    def start_from_ends(self, ends: Codes, states: Codes) -> Flow[None]:
+        """Start from ends of pairs, if the system still says what it said."""
+        outputs = yield Query(Points(self.space, ends), note="explaining")
+        self.keep_better(np.arange(len(ends)), ends, self.border.read(outputs))
+
+    def drop(self, rows: Rows) -> None:
+        """Forget some changes."""
+        self.distance[rows] = np.inf
+
+    def narrow(self, delta: float) -> Flow[None]:
+        """Come back towards the cases as far as the answers stay others."""
+        live = self.flipped_rows
+        brackets = Brackets(len(self.space))
+        part = np.zeros(len(live), dtype=np.intp)
+        brackets.add(
+            self.start[live], self.candidate[live], self.start_state[live], self.candidate_state[live], part, live
+        )
+        runs = np.zeros(len(self.start), dtype=np.intp)
+        yield from make_bisection(self.space, delta)(
+            self.border, brackets, runs, ExplorationRecord(self.space), 0.5
+        )
+        self.keep_better(brackets.walk, brackets.y, brackets.y_state)
+
+    def restore_features(self) -> Flow[None]:
+        """Put each feature back to the case's own value where the answer stays another; smallest change first.
+
+        Features that a constraint ties together go back together.
+        """
+        space, live = self.space, self.flipped_rows
+        if not live.size:
+            return
+        parts = measure_changes(space, self.start[live], self.candidate[live])
+        change = np.column_stack([parts[:, list(unit)].sum(axis=1) for unit in space.units])
+        member = np.array([np.isin(np.arange(len(space)), unit) for unit in space.units])
+        for unit in np.argsort(change, axis=1, kind="stable").T:
+            changed = change[np.arange(len(live)), unit] > 0
+            rows, unit = live[changed], unit[changed]
+            trial = np.where(member[unit], self.start[rows], self.candidate[rows])
+            fit = ~Points(space, trial).same(Points(space, self.start[rows]))
+            yield from self._query_changes(rows[fit], trial[fit])
+
+    def change_single_features(self, best_distance: Codes, ends: Codes, owners: Rows) -> Flow[None]:
+        """Change one feature alone, by ever less; the rows are all cases for the first unit, for the second, ...
+
+        `least` is how far the best flip known of each case is: what is clearly farther is not worth asking. The values of
+        features that are tied together are those of `ends`, each near to one of the cases `owners`.
+        """
+        space, count = self.space, len(best_distance)
+        for number, unit in enumerate(space.units):
+            rows, columns = np.arange(count), list(unit)
+            if len(unit) > 1:
+                rows, values = owners, ends[:, columns]
+            else:
+                own_values, max_distance = self.start[:count, unit[0]], np.minimum(best_distance, 1.0)
+                column, rows = _list_trial_values(space, space.features[unit[0]], own_values, max_distance)
+                values = column[:, None]
+            trial = self.start[rows].copy()
+            trial[:, columns] = values
+            distance = geometry.distance(space, self.start[rows], trial, scaled=True) if len(rows) else np.empty(0)
+            fit = (distance > 0) & (distance < 1.5 * best_distance[rows]) & ~np.isnan(self.start_state[rows])
+            yield from self._query_changes(rows[fit] + number * count, trial[fit])
+
+    def _query_changes(self, rows: Rows, codes: Codes) -> Flow[None]:
+        """Ask about changes that keep the constraints, several of a row at once, and take the best that is better."""
+        if self.space.keeps_constraints:
+            fit = self.space.satisfied(codes)
+            rows, codes = rows[fit], codes[fit]
+        if rows.size:
+            outputs = yield Query(Points(self.space, codes), note="explaining")
+            self.keep_better(rows, codes, self.border.read(outputs))
+
+
+def _list_trial_values(
+    space: Space, feature: Feature, own_values: Codes, max_distance: Codes
+) -> tuple[Codes, Rows]:
+    """Return other values of a feature to try for each case, no farther than so long, and which case each is for."""
+    count = len(own_values)
+    columns = []
+    if feature.kind == "categorical":
+        columns = [np.full(count, float(code)) for code in range(min(int(feature.high) + 1, MAX_CATEGORY_VALUES))]
+    else:
+        for rung in range(LADDER_RUNGS):
+            for way in (-1, 1):
+                targets = own_values + way * max_distance / feature.scale / 2**rung
+                targets = np.rint(targets) if feature.kind == "integer" else targets
+                if feature.kind == "integer" or space.moves == "clip":
+                    targets = np.clip(targets, feature.low, feature.high)
+                columns.append(targets)
+    if feature.nullable:
+        columns.append(np.where(np.isnan(own_values), feature.default, np.nan))
+    values = np.stack(columns, axis=1) if columns else np.empty((count, 0))
+    case = np.repeat(np.arange(count), values.shape[1])
+    values = values.ravel()
+    valid = ~np.isnan(values) if not feature.nullable else np.ones(len(values), dtype=bool)
+    return values[valid], case[valid]

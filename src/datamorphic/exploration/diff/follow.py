@@ -1,0 +1,350 @@
+"""Following a border: where is it in another system, or among the pairs of another front?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...runs.flow import Flow, Query
+from ...space import geometry
+from ...space.features import Codes
+from ...space.neighbours import find_nearest
+from ...space.points import Points
+from ...space.space import Space
+from .._utils import Mask, Rows, SideIndex, make_bisection, read_states, thin_rows, to_answer_objects
+from ..brackets import Brackets, ExplorationRecord
+
+if TYPE_CHECKING:
+    from ..front import Front
+
+TARGETS_PER_PAIR = 3  # pairs of the other front, for each pair, towards which its border is looked for
+CANDIDATES_PER_PAIR = 12  # among so many there should be one that looks the same way
+SPACING_QUANTILE = 0.95  # this share of pairs has a neighbour within what is called the spacing
+MAX_MEASURED_PAIRS = 5_000  # pairs of a front, evenly chosen, that distances are measured to
+
+
+@dataclass(frozen=True)
+class OrientedPairs:
+    """The pairs of a front, all with the same one of their two sides first.
+
+    Attributes
+    ----------
+    kinds : ndarray
+        The numbers that `Sides` gives to the two sides.
+    first, second : ndarray
+        The codes of the two ends.
+    first_state, second_state : ndarray
+        The answers to them, as the border reads them.
+    swapped : ndarray of bool
+        Where `first` is the front's `b`.
+    """
+
+    space: Space
+    kinds: Rows
+    first: Codes
+    second: Codes
+    first_state: Codes
+    second_state: Codes
+    swapped: Mask
+
+    @staticmethod
+    def from_front(front: Front, space: Space, sides: SideIndex) -> OrientedPairs:
+        """Orient the pairs of a front."""
+        a, b, part = read_states(front, sides.border)
+        kinds, swapped = sides.number_kinds(a, b, part)
+        ends = [(front.a.codes, front.b.codes), (a, b)]
+        (first, second), (first_state, second_state) = (
+            (np.where(_broadcast_mask(swapped, x), y, x), np.where(_broadcast_mask(swapped, x), x, y))
+            for x, y in ends
+        )
+        return OrientedPairs(space, kinds, first, second, first_state, second_state, swapped)
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def take(self, rows: Rows) -> OrientedPairs:
+        """Return some of the pairs."""
+        return OrientedPairs(self.space, *(values[rows] for name, values in vars(self).items() if name != "space"))
+
+    def compute_distances(self, rows: Rows, first: Codes, second: Codes) -> Codes:
+        """Return how far other pairs are from some of these: the distance of the ends that are farther apart."""
+        space = self.space
+        return np.maximum(
+            geometry.distance(space, self.first[rows], first, scaled=True),
+            geometry.distance(space, self.second[rows], second, scaled=True),
+        )
+
+    def compute_cosines(self, rows: Rows, other_pairs: OrientedPairs, other_rows: Rows) -> Codes:
+        """Return the cosine of the ways from side to side of some pairs and of others: below 0, sides are swapped."""
+        own_ends = self.first[rows], self.second[rows]
+        other_ends = other_pairs.first[other_rows], other_pairs.second[other_rows]
+        length = _compute_dot_products(self.space, *own_ends, *own_ends) * _compute_dot_products(
+            self.space, *other_ends, *other_ends
+        )
+        return _compute_dot_products(self.space, *own_ends, *other_ends) / np.sqrt(
+            np.where(length > 0, length, 1.0)
+        )
+
+    def compute_offsets(self, rows: Rows, other_pairs: OrientedPairs, other_rows: Rows) -> Codes:
+        """Return how far others lie beyond some of these pairs, on the way from the first side to the second."""
+        own_ends, connecting_ends = (
+            (self.first[rows], self.second[rows]),
+            (self.first[rows], other_pairs.first[other_rows]),
+        )
+        length = _compute_dot_products(self.space, *own_ends, *own_ends)
+        return _compute_dot_products(self.space, *own_ends, *connecting_ends) / np.sqrt(
+            np.where(length > 0, length, 1.0)
+        )
+
+
+def _broadcast_mask(mask: Mask, values: Codes) -> Mask:
+    return mask[:, None] if values.ndim == 2 else mask
+
+
+def _compute_dot_products(space: Space, a: Codes, b: Codes, c: Codes, d: Codes) -> Codes:
+    """Return the scaled dot products of the ways from `a` to `b` and from `c` to `d`.
+
+    The same change of a category counts 1, the reverse -1, and any other 0: from b to c and from c to d are no opposites.
+    """
+    total = np.zeros(len(a))
+    for j, feature in enumerate(space.features):
+        columns = [matrix[:, j] for matrix in (a, b, c, d)]
+        if feature.kind == "categorical":
+            w, x, y, z = (np.nan_to_num(column, nan=-1.0) for column in columns)
+            total += ((w == y) & (x == z)).astype(float) - ((w == z) & (x == y))
+            continue
+        w, x, y, z = columns
+        total += np.nan_to_num(x - w) * np.nan_to_num(z - y) * feature.scale**2
+        if feature.nullable:
+            w, x, y, z = (np.isnan(column).astype(float) for column in columns)
+            total += (x - w) * (z - y)
+    return total
+
+
+def find_nearest_of_kind(
+    pairs: OrientedPairs, other_pairs: OrientedPairs, k: int = CANDIDATES_PER_PAIR
+) -> tuple[Codes, Rows]:
+    """Return for each pair how far the `k` nearest others between the same classes are, and their numbers.
+
+    Nearest by their first ends; the distances are those of `Oriented.apart`, inf where there are fewer, and where the
+    two classes lie the other way round.
+    """
+    shift = np.full((len(pairs), k), np.inf)
+    partner = np.full((len(pairs), k), -1, dtype=np.intp)
+    for kind in np.unique(other_pairs.kinds):
+        own_rows, other_rows = np.flatnonzero(pairs.kinds == kind), np.flatnonzero(other_pairs.kinds == kind)
+        if not own_rows.size:
+            continue
+        neighbours = find_nearest(pairs.space, pairs.first[own_rows], other_pairs.first[other_rows], k)[1]
+        for rank in range(min(k, other_rows.size)):
+            candidate_rows = other_rows[neighbours[:, rank]]
+            partner[own_rows, rank] = candidate_rows
+            distance = pairs.compute_distances(
+                own_rows, other_pairs.first[candidate_rows], other_pairs.second[candidate_rows]
+            )
+            shift[own_rows, rank] = np.where(
+                pairs.compute_cosines(own_rows, other_pairs, candidate_rows) < 0, np.inf, distance
+            )
+    return shift, partner
+
+
+def measure_shifts(pairs: OrientedPairs, other_pairs: OrientedPairs) -> tuple[Codes, Rows]:
+    """Return how far the nearest other of its kind that looks the same way is from each pair, and its number."""
+    rows = thin_rows(len(other_pairs), MAX_MEASURED_PAIRS)
+    shift, partner = find_nearest_of_kind(pairs, other_pairs.take(rows))
+    best = shift.argmin(axis=1)[:, None]
+    partner = np.where(partner >= 0, rows[partner] if rows.size else partner, -1)
+    return np.take_along_axis(shift, best, axis=1)[:, 0], np.take_along_axis(partner, best, axis=1)[:, 0]
+
+
+def measure_spacing(*pair_sets: OrientedPairs) -> dict[int, float]:
+    """Return for each two classes how near to a neighbour 19 of 20 pairs are, in the sparsest of the fronts."""
+    quantiles: dict[int, list[float]] = {}
+    distance_lists = []
+    for pairs in pair_sets:
+        pairs = pairs.take(thin_rows(len(pairs), MAX_MEASURED_PAIRS))
+        shift, partner = find_nearest_of_kind(pairs, pairs)
+        shift[partner == np.arange(len(pairs))[:, None]] = np.inf  # itself
+        neighbour_distance = shift.min(axis=1, initial=np.inf)
+        for kind in np.unique(pairs.kinds).tolist():
+            distance = neighbour_distance[(pairs.kinds == kind) & np.isfinite(neighbour_distance)]
+            quantiles.setdefault(kind, []).extend(
+                [float(np.quantile(distance, SPACING_QUANTILE))] if distance.size else []
+            )
+        distance_lists.append(neighbour_distance[np.isfinite(neighbour_distance)])
+    all_distances = np.concatenate(distance_lists)
+    overall = float(np.quantile(all_distances, SPACING_QUANTILE)) if all_distances.size else np.inf
+    return {kind: max(values, default=overall) for kind, values in quantiles.items()}
+
+
+@dataclass(frozen=True)
+class BorderTrace:
+    """What a system makes of the pairs of another system's front.
+
+    Attributes
+    ----------
+    answers : dict
+        What it answers at the ends ``"a"`` and ``"b"`` of each pair; None where it did not.
+    shift : ndarray
+        How far from each pair the nearest border between the same classes is that was found: 0 where it still
+        parts the two cases, inf where there is none or where the two classes have changed places.
+    """
+
+    answers: Mapping[str, npt.NDArray[Any]]
+    shift: Codes
+
+
+def follow_border(
+    pairs: OrientedPairs, own_pairs: OrientedPairs, sides: SideIndex, tolerance: float, reach: float
+) -> Flow[BorderTrace]:
+    """Ask a system about the pairs of another's front and look for its border near those that it does not part.
+
+    Parameters
+    ----------
+    pairs : Oriented
+        The pairs to follow.
+    own : Oriented
+        The system's own front: places where its border is known to be.
+    sides : Sides
+        What counts as a border, and of which kind it is.
+    tolerance, reach : float
+        How exactly to find it, and how far along the line through each pair to look.
+    """
+    count, space, border = len(pairs), pairs.space, sides.border
+    outputs = yield Query(Points(space, np.concatenate([pairs.first, pairs.second])), note="comparing")
+    state = border.read(outputs)
+    states = state[:count], state[count:]
+    orientation, _ = match_border_kind(sides, *states, pairs.kinds)
+    shift = np.where(orientation > 0, 0.0, np.inf)
+    lost_rows = np.flatnonzero(orientation == 0)
+    known_distance, partner = find_nearest_of_kind(pairs.take(lost_rows), own_pairs)
+    shift[lost_rows] = known_distance.min(axis=1, initial=np.inf)
+    brackets = Brackets(len(space))
+    rungs = _list_search_distances(tolerance, reach)
+    yield from _extend_lines(pairs, sides, lost_rows, pairs.first, states[0], [-rung for rung in rungs], brackets)
+    yield from _extend_lines(pairs, sides, lost_rows, pairs.second, states[1], rungs, brackets)
+    for rank in range(TARGETS_PER_PAIR):
+        _add_target_brackets(pairs, own_pairs, sides, lost_rows, partner[:, rank], states[0], brackets)
+    yield from make_bisection(space, tolerance / 2)(
+        border, brackets, np.zeros(count, dtype=np.intp), ExplorationRecord(space), 0.5
+    )
+    orientation, _ = match_border_kind(sides, brackets.x_state, brackets.y_state, pairs.kinds[brackets.walk])
+    for direction, first, second in ((1, brackets.x, brackets.y), (-1, brackets.y, brackets.x)):
+        rows = np.flatnonzero(orientation == direction)
+        pair_rows = brackets.walk[rows]
+        rows = rows[
+            _compute_dot_products(
+                space, pairs.first[pair_rows], pairs.second[pair_rows], first[rows], second[rows]
+            )
+            >= 0
+        ]
+        pair_rows = brackets.walk[rows]
+        np.minimum.at(shift, pair_rows, pairs.compute_distances(pair_rows, first[rows], second[rows]))
+    first, second = to_answer_objects(outputs)[:count], to_answer_objects(outputs)[count:]
+    a, b = np.where(pairs.swapped, second, first), np.where(pairs.swapped, first, second)
+    return BorderTrace({"a": a, "b": b}, shift)
+
+
+def match_border_kind(sides: SideIndex, x: Codes, y: Codes, kinds: Rows) -> tuple[npt.NDArray[np.int8], Rows]:
+    """Tell where a border of a given kind lies between two answers, and which of several labels it is about.
+
+    The first is 1 where it does, -1 where its two sides have changed places, 0 where it does not.
+    """
+    orientation, label_part = np.zeros(len(x), dtype=np.int8), np.zeros(len(x), dtype=np.intp)
+    rows, part = sides.border.find_borders(x, y)
+    row_kinds, swapped = sides.number_kinds(x[rows], y[rows], part)
+    matches = row_kinds == kinds[rows]
+    orientation[rows[matches]] = np.where(swapped[matches], -1, 1)
+    label_part[rows[matches]] = part[matches]
+    return orientation, label_part
+
+
+def _list_search_distances(tolerance: float, reach: float) -> list[float]:
+    """Return distances from the tolerance to the reach, each twice the one before."""
+    doublings = int(np.ceil(np.log2(reach / tolerance)))
+    return [min(reach, tolerance * 2.0**i) for i in range(doublings + 1)]
+
+
+def _extend_lines(
+    pairs: OrientedPairs,
+    sides: SideIndex,
+    rows: Rows,
+    end: Codes,
+    states: Codes,
+    rungs: list[float],
+    brackets: Brackets,
+) -> Flow[None]:
+    """Go on from one end of each pair, away from the other, until there is a border of its kind."""
+    space = pairs.space
+    numeric = np.array([feature.kind != "categorical" for feature in space.features])
+    direction = np.where(numeric, np.nan_to_num(pairs.second[rows] - pairs.first[rows]), 0.0)
+    zero = np.zeros((1, len(space)))
+    length = geometry.distance(space, direction, zero, scaled=True)
+    moving = (length > 0) & ~np.isnan(states[rows])
+    rows, direction = rows[moving], direction[moving] / length[moving, None]
+    here, state = end[rows], states[rows]
+    for rung in rungs:
+        there = _clip_to_space(space, end[rows] + rung * direction)
+        new = ~Points(space, here).same(Points(space, there))
+        if space.keeps_constraints:
+            new &= space.satisfied(there)
+        query_rows = np.flatnonzero(new)
+        if not query_rows.size:
+            continue
+        outputs = yield Query(Points(space, there[query_rows]), note="following the border")
+        new_state = state.copy()
+        new_state[query_rows] = sides.border.read(outputs)
+        orientation, part = match_border_kind(sides, state, new_state, pairs.kinds[rows])
+        met = orientation != 0
+        brackets.add(here[met], there[met], state[met], new_state[met], part[met], rows[met])
+        unfinished = ~met & ~np.isnan(new_state)
+        here = np.where(new[:, None], there, here)
+        rows, direction, here, state = (
+            rows[unfinished],
+            direction[unfinished],
+            here[unfinished],
+            new_state[unfinished],
+        )
+
+
+def _add_target_brackets(
+    pairs: OrientedPairs,
+    own_pairs: OrientedPairs,
+    sides: SideIndex,
+    rows: Rows,
+    partners: Rows,
+    states: Codes,
+    brackets: Brackets,
+) -> None:
+    """Put a bracket between each pair and the end of a pair of the other front that has the other answer."""
+    has_partner = partners >= 0
+    rows, partners = rows[has_partner], partners[has_partner]
+    for codes, target_states in (
+        (own_pairs.first, own_pairs.first_state),
+        (own_pairs.second, own_pairs.second_state),
+    ):
+        orientation, part = match_border_kind(sides, states[rows], target_states[partners], pairs.kinds[rows])
+        met = orientation != 0
+        pair_rows, partner_rows = rows[met], partners[met]
+        brackets.add(
+            pairs.first[pair_rows],
+            codes[partner_rows],
+            states[pair_rows],
+            target_states[partner_rows],
+            part[met],
+            pair_rows,
+        )
+
+
+def _clip_to_space(space: Space, codes: Codes) -> Codes:
+    """Return codes as proper values: whole numbers whole, and within the bounds that moves keep."""
+    for j, feature in enumerate(space.features):
+        if feature.kind == "integer":
+            codes[:, j] = np.rint(codes[:, j])
+        if feature.kind != "continuous" or space.moves == "clip":
+            codes[:, j] = np.clip(codes[:, j], feature.low, feature.high)
+    return codes

@@ -1,0 +1,130 @@
+"""What chance alone does to a front: telling two fronts apart when no system is there to be asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...space.features import Codes
+from ...space.neighbours import find_nearest
+from .._utils import Mask, Rows, thin_rows
+from .follow import OrientedPairs
+
+if TYPE_CHECKING:
+    from ..front import Front
+
+ABSENCE_SIGNIFICANCE_LEVEL = 0.001  # what is less likely is no chance: for each two classes, and each answer
+DISTANCE_SIGNIFICANCE_LEVEL = 0.005  # the same for where all the pairs lie
+SHUFFLES = 999
+MAX_PAIRS_PER_FRONT = 1_000  # of each front, evenly chosen
+VIEW_NEIGHBOURS_PER_PAIR = 30  # neighbours of each pair that are looked at
+
+
+def find_exclusive_values(
+    values: npt.NDArray[Any],
+    other_values: npt.NDArray[Any],
+    tries: int,
+    other_tries: int,
+    try_of_value: npt.NDArray[Any],
+) -> list[Any]:
+    """Return the values that occur in some and never in others, too often for that to be chance.
+
+    If a value were as likely in both, all of the `c` tries that met it would be among the some with probability
+    `tries` over all, times `tries - 1` over all but one, ... `of_try` is the try that each of some belongs to.
+    """
+    exclusive_values = []
+    for value in dict.fromkeys(values.tolist()):
+        if not np.any(other_values == value):
+            hits = np.arange(len(np.unique(try_of_value[values == value])))
+            if np.prod((tries - hits) / (tries + other_tries - hits)) < ABSENCE_SIGNIFICANCE_LEVEL:
+                exclusive_values.append(value)
+    return exclusive_values
+
+
+def compute_permutation_p_value(
+    old_front: Front, new_front: Front, old_pairs: OrientedPairs, new_pairs: OrientedPairs, tolerance: float
+) -> float:
+    """Return how likely two fronts of one system lie as far apart as these, from how far random halves of both do.
+
+    For each two classes that meet in both: how far the pairs of one are from the nearest of the other that looks
+    the same way, in all and on their way from side to side, how much all of one lie beyond the other, and how much
+    neighbours of both look different ways. The most unusual of these counts. Pairs near one seed go to the same half,
+    since walks from it find the same border again and again. Distances count by what they are above the tolerance.
+    """
+    pairs, is_new, cluster = _merge_pairs(old_front, new_front, old_pairs, new_pairs)
+    views = [
+        _PairNeighbourhoods(pairs.take(rows), rows, tolerance)
+        for kind in np.unique(pairs.kinds)
+        if len(rows := np.flatnonzero(pairs.kinds == kind)) > 2 and len(np.unique(is_new[rows])) == 2
+    ]
+    if not views:
+        return 1.0
+    rng = np.random.default_rng(0)
+    sizes = np.bincount(cluster)
+    statistics = [[statistic for view in views for statistic in view.compute_statistics(is_new)]]
+    for _ in range(SHUFFLES):
+        order = rng.permutation(len(sizes))
+        in_second_half = np.empty(len(sizes), dtype=bool)
+        in_second_half[order] = np.cumsum(sizes[order]) > len(old_pairs)
+        half = in_second_half[cluster]
+        statistics.append([statistic for view in views for statistic in view.compute_statistics(half)])
+    all_statistics = np.array(statistics)
+    spread = all_statistics.std(axis=0)
+    extremeness = ((all_statistics - all_statistics.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).max(axis=1)
+    return float((extremeness >= extremeness[0] - 1e-12).mean())
+
+
+def _merge_pairs(
+    old_front: Front, new_front: Front, old_pairs: OrientedPairs, new_pairs: OrientedPairs
+) -> tuple[OrientedPairs, Mask, Rows]:
+    """Return pairs of both fronts, which are of the new one, and the seed near which each lies."""
+    parts, clusters, new_flags = [], [], []
+    for number, (source, pairs) in enumerate(((old_front, old_pairs), (new_front, new_pairs))):
+        rows = thin_rows(len(pairs), MAX_PAIRS_PER_FRONT)
+        parts.append(pairs.take(rows))
+        seeds = find_nearest(source.space, source.a.codes[rows], source.seeds.codes)[1][:, 0]
+        clusters.append(seeds + number * len(old_front.seeds))
+        new_flags.append(np.full(len(rows), bool(number)))
+    columns = [
+        np.concatenate([getattr(part, name) for part in parts]) for name in vars(old_pairs) if name != "space"
+    ]
+    _, cluster = np.unique(np.concatenate(clusters), return_inverse=True)
+    return OrientedPairs(old_pairs.space, *columns), np.concatenate(new_flags), cluster
+
+
+class _PairNeighbourhoods:
+    """The pairs between two classes, each with its neighbours."""
+
+    def __init__(self, pairs: OrientedPairs, rows: Rows, tolerance: float) -> None:
+        self.rows = rows
+        count = min(VIEW_NEIGHBOURS_PER_PAIR, len(pairs))
+        raw_distances, self.neighbours = find_nearest(pairs.space, pairs.first, pairs.first, count)
+        self.distances = np.maximum(raw_distances - tolerance, 0.0)
+        all_rows = np.arange(len(pairs))
+        ranks = [self.neighbours[:, rank] for rank in range(count)]
+        self.agreement: Codes = np.column_stack(
+            [pairs.compute_cosines(all_rows, pairs, neighbour) for neighbour in ranks]
+        )
+        ahead = np.column_stack([pairs.compute_offsets(all_rows, pairs, neighbour) for neighbour in ranks])
+        self.ahead: Codes = np.sign(ahead) * np.maximum(np.abs(ahead) - tolerance, 0.0)
+
+    def compute_statistics(self, is_new: Mask) -> tuple[float, ...]:
+        """Return by how much two groups of the pairs differ, in four ways."""
+        in_new = is_new[self.rows]
+        across = in_new[self.neighbours] != in_new[:, None]
+        matches = across & (self.agreement >= 0)
+        has_match, first_match = matches.any(axis=1), matches.argmax(axis=1)
+        gaps = np.where(has_match, self.distances[np.arange(len(in_new)), first_match], self.distances[:, -1])
+        offsets = self.ahead[has_match, first_match[has_match]]
+        cosines = self.agreement[across]
+        if not offsets.size:
+            return float(gaps.mean()), 0.0, 0.0, 0.0 if not cosines.size else -float(cosines.mean())
+        signed_offsets = np.where(in_new[has_match], -offsets, offsets)
+        return (
+            float(gaps.mean()),
+            float(np.abs(offsets).mean()),
+            abs(float(signed_offsets.mean())),
+            -float(cosines.mean()),
+        )

@@ -1,0 +1,207 @@
+"""The cases to look at first where two fronts differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...runs.flow import Flow, Query
+from ...space.features import Codes
+from ...space.neighbours import find_nearest
+from ...space.outputs import Outputs, Status
+from ...space.points import Points
+from ...space.space import Space
+from .._utils import Mask, Rows, add_columns, to_answer_objects
+from ..borders import Border
+from ..front import Front
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Answers = npt.NDArray[Any]
+CASE_COLUMNS = ("old_answer", "new_answer", "why", "shift", "plausibility")
+MAX_MOVED_INPUTS = (
+    500  # changed inputs, the nearest to the border, that are moved a little to see whether it is near
+)
+
+REASONS = {
+    ("old", "moved"): "was at the border {border}, which is {shift:.3g} away now",
+    ("new", "moved"): "is at the border {border} now, which was {shift:.3g} away",
+    ("old", "vanished"): "was at a border {border} that is gone",
+    ("new", "gained"): "is at a border {border} that is new",
+}
+NO_ANSWER_REASONS = {
+    "old": "was at the border {border} and gets no answer now",
+    "new": "is at the border {border} and got no answer",
+}
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """Cases to look at: their codes, and a frame of what is `SHOWN` of each and by how much it changed."""
+
+    codes: Codes
+    details: pd.DataFrame
+
+    @staticmethod
+    def from_columns(codes: Codes, **details: Any) -> Suspects:
+        """Return cases with columns about them."""
+        import pandas as pd
+
+        # answers stay what they are: pandas would make text of some columns, and NaN of a None among it
+        series = {
+            name: pd.Series(values, dtype=getattr(values, "dtype", object)) for name, values in details.items()
+        }
+        return Suspects(codes, pd.DataFrame(series))
+
+
+def find_changed_ends(
+    border: Border, front: Front, table: pd.DataFrame, end: str, change: Codes, informative: Mask
+) -> Suspects:
+    """Return one end of each changed pair that tells something as cases, where its answer changed or may have."""
+    old, new = table[f"old_{end}"].to_numpy(), table[f"new_{end}"].to_numpy()
+    unanswered = np.array(
+        [before is None or after is None for before, after in zip(old, new, strict=True)], dtype=bool
+    )
+    silent = unanswered & table["asked"].to_numpy(dtype=bool)
+    candidate = find_different_sides(border, old, new) | silent | (unanswered & ~silent & (end == "a"))
+    rows = np.flatnonzero(candidate & informative & (table["status"] != "kept").to_numpy())
+    changed_pairs = table.iloc[rows]
+    reasons = [
+        (NO_ANSWER_REASONS[case.front] if mute else REASONS[case.front, case.status]).format(
+            border=case.border, shift=case.shift
+        )
+        for case, mute in zip(changed_pairs.itertuples(), silent[rows], strict=True)
+    ]
+    return Suspects.from_columns(
+        (front.a if end == "a" else front.b).codes[rows],
+        old_answer=old[rows],
+        new_answer=new[rows],
+        why=reasons,
+        shift=changed_pairs["shift"].to_numpy(),
+        plausibility=changed_pairs["plausibility"].to_numpy(),
+        change=change[rows],
+    )
+
+
+def find_changed_inputs(
+    rows: Points, border: Border, old: Outputs, new: Outputs, ends: Codes, reach: float, near: Mask
+) -> Suspects:
+    """Return the real inputs that the two systems answer differently, but for those near to the border."""
+    differ, answer_lost, answer_gained = classify_changes(border, old, new)
+    input_rows = np.flatnonzero((differ & ~near) | answer_lost | answer_gained)
+    depth = find_nearest(rows.space, rows.codes[input_rows], ends)[0][:, 0]
+    reasons = []
+    for row, distance in zip(input_rows.tolist(), depth.tolist(), strict=True):
+        if answer_lost[row]:
+            reasons.append("a real input that was answered and gets no answer now")
+        elif answer_gained[row]:
+            reasons.append("a real input that got no answer before")
+        else:
+            location = f", {distance:.3g} from the nearest border found" if np.isfinite(distance) else ""
+            reasons.append(f"a real input that is answered differently{location}")
+    return Suspects.from_columns(
+        rows.codes[input_rows],
+        old_answer=to_answer_objects(old)[input_rows],
+        new_answer=to_answer_objects(new)[input_rows],
+        why=reasons,
+        shift=np.full(len(input_rows), np.nan),
+        plausibility=np.zeros(len(input_rows)),
+        change=np.where(differ[input_rows], np.minimum(depth, reach), reach),
+    )
+
+
+def classify_changes(border: Border, old: Outputs, new: Outputs) -> tuple[Mask, Mask, Mask]:
+    """Tell where answers lie on different sides of a border, where there is none any more, and where there was none."""
+    return (
+        find_different_sides(border, to_answer_objects(old), to_answer_objects(new)),
+        old.ok & ~new.ok,
+        ~old.ok & new.ok,
+    )
+
+
+def find_different_sides(border: Border, old: Answers, new: Answers) -> Mask:
+    """Tell where two answers lie on different sides of a border."""
+    states = []
+    for values in (old, new):
+        missing = np.array([value is None for value in values], dtype=bool)
+        states.append(border.read(Outputs(values, np.where(missing, Status.MISSING, Status.OK).astype(np.int8))))
+    differ = np.zeros(len(old), dtype=bool)
+    differ[border.find_borders(*states)[0]] = True
+    return differ
+
+
+def find_inputs_near_border(
+    rows: Points,
+    border: Border,
+    own_outputs: Outputs,
+    other_outputs: Outputs,
+    ends: Codes,
+    tolerance: float,
+    reach: float,
+) -> Flow[Mask]:
+    """Tell which rows lie so near to the border that other answers to them mean nothing.
+
+    They are within the tolerance of a pair; or within reach of one, and moving one number by the tolerance brings, from
+    the system that is asked and whose answers are `mine`, the answer of the other.
+    """
+    space = rows.space
+    near = np.zeros(len(rows), dtype=bool)
+    differ = np.flatnonzero(classify_changes(border, own_outputs, other_outputs)[0])
+    depth = find_nearest(space, rows.codes[differ], ends)[0][:, 0]
+    near[differ[depth <= tolerance]] = True
+    order = np.argsort(depth, kind="stable")
+    candidates = differ[order[(depth[order] > tolerance) & (depth[order] <= reach)]][:MAX_MOVED_INPUTS]
+    moved_codes, owner = _move_numbers(space, rows.codes[candidates], tolerance)
+    if len(moved_codes):
+        outputs = yield Query(Points(space, moved_codes), note="near the border")
+        expected_outputs = other_outputs.take(candidates[owner])
+        restored = ~np.logical_or.reduce(classify_changes(border, outputs, expected_outputs))
+        near[candidates[owner[restored]]] = True
+    return near
+
+
+def _move_numbers(space: Space, codes: Codes, distance: float) -> tuple[Codes, Rows]:
+    """Return rows with one number after the other moved up and down, and which row each is made of."""
+    trials, owners = [codes[:0]], [np.empty(0, dtype=np.intp)]
+    for j, feature in enumerate(space.features):
+        if feature.kind == "categorical":
+            continue
+        for way in (-distance, distance):
+            trial = codes.copy()
+            step = np.trunc(way / feature.scale) if feature.kind == "integer" else way / feature.scale
+            trial[:, j] += step
+            if feature.kind == "integer" or space.moves == "clip":
+                trial[:, j] = np.clip(trial[:, j], feature.low, feature.high)
+            fit = ~Points(space, trial).same(Points(space, codes))
+            if space.keeps_constraints:
+                fit &= space.satisfied(trial)
+            trials.append(trial[fit])
+            owners.append(np.flatnonzero(fit))
+    return np.concatenate(trials), np.concatenate(owners)
+
+
+def rank_cases(space: Space, parts: Sequence[Suspects]) -> pd.DataFrame:
+    """Return cases in the order in which to look at them."""
+    import pandas as pd
+
+    details = pd.concat(
+        [part.details for part in parts if len(part.details)] or [parts[0].details], ignore_index=True
+    )
+    codes = np.concatenate([part.codes for part in parts])
+    distances = details["plausibility"].fillna(1.0)  # not measured: as good as unreal
+    details = details.loc[(details["change"] - distances).sort_values(ascending=False, kind="stable").index]
+    turn = details.groupby([details[name].map(str) for name in ("old_answer", "new_answer")]).cumcount()
+    order = turn.sort_values(kind="stable").index
+    return build_case_frame(
+        space, Suspects(codes[order], details.loc[order].reset_index(drop=True)), *CASE_COLUMNS
+    )
+
+
+def build_case_frame(space: Space, cases: Suspects, *columns: str) -> pd.DataFrame:
+    """Return cases as a frame, with some of what is known about them."""
+    return add_columns(Points(space, cases.codes).frame, **{name: cases.details[name] for name in columns})

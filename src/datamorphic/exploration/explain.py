@@ -1,0 +1,140 @@
+"""A case explained by its border: the nearest pairs, and the smallest change found that flips the answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._validation import format_short, validate_integer
+from ..errors import DataError
+from ..runs.driver import drive
+from ..space import geometry
+from ..space.features import Codes
+from ..space.neighbours import find_nearest
+from ..space.points import Points
+from ._utils import Rows, format_changes
+from .counterfactual import find_flips
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .front import Front
+
+
+def explain_cases(front: Front, cases: Any, k: int = 1) -> pd.DataFrame:
+    """Return the `k` nearest pairs of each case, and changes that take the case over a border.
+
+    With a system attached the changes are found by asking it: from the end of a pair whose answer is not the
+    case's, back towards the case as far as the answer stays another one; then feature by feature, the smallest
+    change first, back to the case's own value wherever that keeps the answer and the constraints; and both once
+    more. The first row of a case has the smallest change that was found so from the ten nearest ends with another
+    answer, and by changing one feature alone; the others have the change at their own pair. The last case that got
+    another answer is what is returned, so it is a flip, if perhaps not the smallest there is. Without a
+    system, the change leads to the end of the pair that lies beyond.
+
+    Parameters
+    ----------
+    front : Front
+        Where the borders are.
+    cases : DataFrame, dict, Points
+        Proper inputs.
+    k : int
+        How many pairs for each case.
+
+    Returns
+    -------
+    DataFrame
+        ``case`` (the index of the row), ``rank``, ``pair`` (its number in ``front.pairs``), ``distance`` to it,
+        ``answer`` and ``becomes``, ``flip_distance`` (distances divide numbers by their ranges), ``change`` in words
+        and ``to.<feature>`` what each feature becomes. Where nothing flips, ``becomes`` is None.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> space = dm.Space([dm.Continuous("age", 0, 100), dm.Continuous("height", 0, 2)])
+    >>> front = dm.explore(lambda age: "adult" if age > 18 else "child", space, scalar=True, walks=50)
+    >>> front.nearest({"age": 12.0, "height": 1.5})[["answer", "becomes", "change"]].iloc[0].tolist()
+    ['child', 'adult', 'age 12 -> 18']
+    """
+    import pandas as pd
+
+    validate_integer("k", "Front.nearest", k, low=1)
+    points, names = _prepare_cases(front, cases)
+    pair, distance = _find_nearest_pairs(front, points.codes, min(k, len(front)))
+    case = np.repeat(np.arange(len(points)), pair.shape[1])
+    pair, distance = pair.ravel(), distance.ravel()
+    start = points.codes[case]
+    if front.sut is None:
+        target_codes, answer, new_answers = _find_far_ends(front, start, pair)
+    else:
+        target_codes, answer, new_answers = drive(find_flips(front, points, case, pair), front.sut)
+    target = Points(front.space, target_codes)
+    flipped = np.array([value is not None for value in new_answers], dtype=bool)
+    flip_distance = (
+        geometry.distance(front.space, start, target_codes, scaled=True) if len(target_codes) else np.empty(0)
+    )
+    descriptions = format_changes(Points(front.space, start), target)
+    table = pd.DataFrame(
+        {
+            "case": [names[row] for row in case],
+            "rank": np.tile(np.arange(1, pair.size // max(1, len(points)) + 1), len(points)),
+            "pair": pair,
+            "distance": distance,
+            "answer": pd.Series(answer, dtype=object),
+            "becomes": pd.Series(new_answers, dtype=object),
+            "flip_distance": np.where(flipped, flip_distance, np.nan),
+            "change": [text if is_flip else "" for text, is_flip in zip(descriptions, flipped, strict=True)],
+        }
+    )
+    return pd.concat([table, target.frame.add_prefix("to.")], axis=1)
+
+
+def _prepare_cases(front: Front, cases: Any) -> tuple[Points, list[Any]]:
+    """Return the cases as points, and what to call them: the index of a frame, else their numbers."""
+    import pandas as pd
+
+    if not len(front):
+        raise DataError(
+            f"The front of {front.subject} is empty: there is no border to be near to. Explore with more walks, or "
+            "with another strategy."
+        )
+    points = front.space.points(cases)
+    names = list(cases.index) if isinstance(cases, pd.DataFrame) else list(range(len(points)))
+    if front.space.keeps_constraints:
+        for constraint in front.space.constraints:
+            violating_rows = np.flatnonzero(~constraint.satisfied(front.space, points.codes))
+            if violating_rows.size:
+                suffix = f" ({violating_rows.size - 1:,} more like it)" if violating_rows.size > 1 else ""
+                raise DataError(
+                    f"Row {format_short(names[violating_rows[0]])} breaks the constraint {constraint}{suffix}: changes that keep the "
+                    "constraints start from cases that keep them. Leave it out, or mend it."
+                )
+    return points, names
+
+
+def _find_nearest_pairs(front: Front, codes: Codes, k: int) -> tuple[Rows, Codes]:
+    """Return the numbers of the `k` nearest pairs of each case and their distances, by the nearer of two ends."""
+    ends = np.concatenate([front.a.codes, front.b.codes])
+    distances, end_rows = find_nearest(
+        front.space, codes, ends, min(2 * k, len(ends))
+    )  # a pair appears twice at most
+    pair = end_rows % len(front)
+    repeated = np.zeros(pair.shape, dtype=bool)
+    for rank in range(1, pair.shape[1]):
+        repeated[:, rank] = (pair[:, :rank] == pair[:, rank, None]).any(axis=1)
+    columns = np.argsort(repeated, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(pair, columns, axis=1), np.take_along_axis(distances, columns, axis=1)
+
+
+def _find_far_ends(front: Front, start: Codes, pair: Rows) -> tuple[Codes, Any, Any]:
+    """Return the farther end of each pair and its answer: the case is taken to be on the side of the nearer."""
+    a, b = front.a.codes[pair], front.b.codes[pair]
+    to_a, to_b = (geometry.distance(front.space, start, end, scaled=True) for end in (a, b))
+    b_is_farther = to_b >= to_a
+    answers = [
+        front.b_output[i] if is_b else front.a_output[i] for i, is_b in zip(pair, b_is_farther, strict=True)
+    ]
+    new_answers = np.empty(len(pair), dtype=object)
+    new_answers[:] = [answer.item() if isinstance(answer, np.generic) else answer for answer in answers]
+    return np.where(b_is_farther[:, None], b, a), np.full(len(pair), None, dtype=object), new_answers

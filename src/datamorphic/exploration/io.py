@@ -1,0 +1,293 @@
+"""Fronts in Parquet files: a row a pair, the rest as text in the file's own notes."""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from base64 import b64decode, b64encode
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import format_short, is_number, pluralize
+from ..errors import DataError, UsageError
+from ..runs.flow import ask
+from ..space.encoding import find_fault
+from ..space.outputs import Outputs, Status
+from ..space.points import Points
+from ..space.serialize import space_from_dict, space_to_dict, value_from_json, value_to_json
+from ._utils import get_extra_call_limit, query_quietly, read_states, restore_border, thin_rows
+from .front import Front
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+METADATA_KEY = b"datamorphic.front"
+FORMAT_VERSION = 1
+MAX_SEED_ANSWERS = 2_000  # of seeds that are kept
+MAX_COMPRESSION_RATIO = 250  # bytes that one byte of an honest file may stand for
+MIN_UNPACK_LIMIT_BYTES = 1 << 26  # bytes that a file may unpack to, however dense
+
+TEXT_FIELDS = ("subject", "strategy")
+COUNT_FIELDS = ("seeds_used", "calls", "lost", "slopes", "unfinished")
+PLAIN_FIELDS = (*TEXT_FIELDS, *COUNT_FIELDS, "exhausted")
+LIST_FIELDS = {"choices": dict, "notes": str}
+SETTING_TYPES = {"walks": int, "walk_distance": int, "moves": list, "border": str, "border_kind": str}
+
+
+def save(front: Front, path: str | PathLike[str], *, query_seeds: bool = True) -> None:
+    """Write a front, `aside` with what its system answers to some of its seeds.
+
+    The same front gives the same file, byte for byte: how long it took is no part of it.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns: dict[str, Any] = {}
+    for side, points in (("a", front.a), ("b", front.b)):
+        for j in range(len(front.space)):
+            columns[f"{side}.{j}"] = points.codes[:, j]
+    output_kinds = {}
+    for side, values in (("a", front.a_output), ("b", front.b_output)):
+        outputs = Outputs.of(values)
+        columns[f"{side}_output"] = outputs.columns()["output"]
+        output_kinds[side] = outputs.kind_of_values
+    columns |= {
+        "border": list(front.kinds),
+        "distance": front.distance,
+        "walk": front.walk,
+        "runs": front.pair_runs,
+        "part": front.part,
+    }
+    columns["strategy"] = [str(name) for name in front.walked_by]
+    metadata = {
+        "version": FORMAT_VERSION,
+        "space": space_to_dict(front.space),
+        "outputs": output_kinds,
+        "walk_runs": _pack(front.walk_runs.astype(np.int64)),
+        "seeds": _pack(front.seeds.codes),
+        "seed_answers": _outputs_to_dict(_query_seed_answers(front) if query_seeds else front.seed_answers),
+        **{name: getattr(front, name) for name in PLAIN_FIELDS},
+        "choices": [dict(choice) for choice in front.choices],
+        "notes": list(front.notes),
+        "settings": dict(front.settings),
+    }
+    table = pa.table(columns).replace_schema_metadata({METADATA_KEY: json.dumps(metadata).encode()})
+    pq.write_table(table, path)
+
+
+def _query_seed_answers(front: Front) -> Outputs | None:
+    """Return what the system says to some of the seeds, or said when it was last at hand."""
+    rows = thin_rows(len(front.seeds), get_extra_call_limit(front, MAX_SEED_ANSWERS))
+    if not rows.size:
+        return front.seed_answers
+    return query_quietly(front, ask(front.seeds.take(rows), note="saving"))
+
+
+def _outputs_to_dict(outputs: Outputs | None) -> dict[str, Any] | None:
+    if outputs is None:
+        return None
+    values_and_ok = zip(outputs.values, outputs.ok, strict=True)
+    json_values = [value_to_json(value, "label") if ok else None for value, ok in values_and_ok]
+    return {"values": json_values, "status": outputs.status.tolist()}
+
+
+def read_front(path: str | PathLike[str]) -> Front:
+    """Read a front, and make sure that it is one."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path)
+    except FileNotFoundError:
+        raise DataError(f"There is no file {path!s}.") from None
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{path!s} is not a Parquet file that can be read: {error}.") from error
+    raw_metadata = (table.write_schema.metadata or {}).get(METADATA_KEY)
+    if raw_metadata is None:
+        raise DataError(f"{path!s} is a Parquet file, but no front that Front.save wrote.")
+    try:
+        metadata = json.loads(raw_metadata)
+        version = metadata["version"]
+        _require(type(version) is int and version > 0, "version", "a whole number above 0", version)
+        if version > FORMAT_VERSION:
+            raise _NewerFormatError(f"was written by a newer version (format {version}). Upgrade datamorphic.")
+        return _validate_front(_build_front(table, metadata), metadata)
+    except _NewerFormatError as error:
+        raise DataError(f"{path!s} {error}") from None
+    except UsageError as error:
+        raise DataError(f"{path!s} is damaged: {error}") from error
+    except (
+        ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError, zlib.error,
+        pa.ArrowException,
+    ) as error:  # fmt: skip
+        raise DataError(f"{path!s} is damaged: {type(error).__name__}: {error}.") from error
+
+
+class _NewerFormatError(Exception):
+    """The file is of a later format."""
+
+
+def _build_front(table: pa.Table, metadata: dict[str, Any]) -> Front:
+    import pyarrow as pa
+
+    incomplete_columns = [name for name in table.column_names if table[name].null_count]
+    if incomplete_columns:
+        raise DataError(f"the column {incomplete_columns[0]!r} has holes.")
+    space = space_from_dict(metadata["space"])
+    width, rows = len(space), table.num_rows
+
+    def read_points(side: str) -> Points:
+        codes = np.empty((rows, width), order="F")
+        for j in range(width):
+            codes[:, j] = table[f"{side}.{j}"].to_numpy()
+        return Points(space, codes)
+
+    def read_output(side: str) -> npt.NDArray[Any]:
+        columns = {
+            "output": table[f"{side}_output"],
+            "status": pa.array(np.zeros(rows, dtype=np.int8)),
+            "message": pa.nulls(rows, pa.string()),
+        }
+        return Outputs.from_table(pa.table(columns), metadata["outputs"][side]).values
+
+    def read_integers(name: str) -> npt.NDArray[np.intp]:
+        return np.array(table[name].to_numpy()).astype(np.intp, casting="safe")
+
+    return Front(
+        a=read_points("a"),
+        b=read_points("b"),
+        a_output=read_output("a"),
+        b_output=read_output("b"),
+        kinds=table["border"].to_pylist(),
+        distance=np.array(table["distance"].to_numpy()).astype(np.float64, casting="safe"),
+        walk=read_integers("walk"),
+        part=read_integers("part"),
+        pair_runs=read_integers("runs"),
+        walked_by=np.array(table["strategy"].to_pylist(), dtype=object),
+        walk_runs=_unpack(metadata["walk_runs"], np.int64).astype(np.intp),
+        seeds=Points(space, _unpack(metadata["seeds"], np.float64).reshape(-1, width)),
+        seed_answers=_outputs_from_dict(metadata.get("seed_answers")),
+        seconds=metadata.get("seconds", math.nan),  # files of the first release have it
+        **{name: metadata[name] for name in (*PLAIN_FIELDS, *LIST_FIELDS, "settings")},
+    )
+
+
+def _outputs_from_dict(document: dict[str, Any] | None) -> Outputs | None:
+    if document is None:
+        return None
+    values = np.empty(len(document["values"]), dtype=object)
+    values[:] = [value_from_json(value) for value in document["values"]]
+    status = np.array(document["status"], dtype=np.int8)
+    if status.shape != values.shape or not np.isin(status, list(Status)).all():
+        raise DataError("what became of the answers to the seeds is not told for each of them.")
+    return Outputs(values, status)
+
+
+# -- making sure -----------------------------------------------------------------------------------------------
+
+
+def _validate_front(front: Front, metadata: dict[str, Any]) -> Front:
+    """Return a front that was read, or say what cannot be true of it."""
+    for name in TEXT_FIELDS:
+        _require(isinstance(metadata[name], str), name, "text", metadata[name])
+    for name in COUNT_FIELDS:
+        _require(
+            type(metadata[name]) is int and metadata[name] >= 0,
+            name,
+            "a whole number, not below 0",
+            metadata[name],
+        )
+    seconds = metadata.get("seconds", 0.0)
+    _require(is_number(seconds) and 0 <= seconds < math.inf, "seconds", "a number, not below 0", seconds)
+    _require(isinstance(metadata["exhausted"], bool), "exhausted", "true or false", metadata["exhausted"])
+    for name, kind in LIST_FIELDS.items():
+        valid = isinstance(metadata[name], list) and all(isinstance(item, kind) for item in metadata[name])
+        _require(valid, name, f"a list, each a {kind.__name__}", metadata[name])
+    _require(
+        isinstance(metadata["settings"], dict), "settings", "a table of names and values", metadata["settings"]
+    )
+    for name, value in metadata["settings"].items():
+        expected_type = SETTING_TYPES.get(name)
+        valid = expected_type is None or (isinstance(value, expected_type) and not isinstance(value, bool))
+        _require(valid, f"settings.{name}", f"of type {getattr(expected_type, '__name__', '')}", value)
+    _require(front.seeds_used <= len(front.seeds), "seeds_used", "no more than all seeds", front.seeds_used)
+    _require(front.unfinished <= len(front.walk_runs), "unfinished", "no more than all walks", front.unfinished)
+    for name, values, high in (
+        ("walk_runs", front.walk_runs, math.inf),
+        ("runs", front.pair_runs, math.inf),
+        ("walk", front.walk, len(front.walk_runs)),
+        ("distance", front.distance, math.inf),
+    ):
+        bad_rows = np.flatnonzero(~((values >= 0) & (values < high)))
+        if bad_rows.size:
+            _reject_rows(name, f"from 0 to below {high}", values[bad_rows[0]], bad_rows)
+    for name, points in (("a", front.a), ("b", front.b), ("seeds", front.seeds)):
+        _validate_codes(name, points)
+    _validate_answers(front)
+    return front
+
+
+def _validate_codes(name: str, points: Points) -> None:
+    for j, feature in enumerate(points.space.features):
+        fault = find_fault(feature, points.codes[:, j], open_ends=points.space.moves == "open")
+        if fault is not None:
+            bad_rows = np.flatnonzero(fault[0])
+            raise DataError(
+                f"{name}, row {bad_rows[0]}: the code {points.codes[bad_rows[0], j]:g} of {feature.name!r} {fault[1]}."
+            )
+
+
+def _validate_answers(front: Front) -> None:
+    """Make sure that there are answers, and a border between those to each pair."""
+    for name, values in (("a_output", front.a_output), ("b_output", front.b_output)):
+        bad_rows = np.flatnonzero([value is None or value != value for value in values])
+        if bad_rows.size:
+            _reject_rows(name, "an answer", values[bad_rows[0]], bad_rows)
+    for name, texts in (("border", front.kinds), ("strategy", front.walked_by)):
+        bad_rows = np.flatnonzero([not isinstance(text, str) for text in texts])
+        if bad_rows.size:
+            _reject_rows(name, "text", texts[bad_rows[0]], bad_rows)
+    border = restore_border(front)
+    a, b, part = read_states(front, border)
+    bad_rows = np.flatnonzero((part < 0) | ((part > 0) & (not border.has_several_parts)))
+    if bad_rows.size:
+        _reject_rows("part", "the number of a label", part[bad_rows[0]], bad_rows)
+    same_rows = np.flatnonzero(~(border.measure_gap(a, b, part) > border.min_gap))
+    if same_rows.size:
+        _reject_rows(
+            "b_output", f"apart from a_output ({border.describe()})", front.b_output[same_rows[0]], same_rows
+        )
+    if front.seed_answers is not None:
+        count = len(front.seed_answers)
+        _require(count <= len(front.seeds), "seed_answers", f"at most {len(front.seeds)}, the seeds", count)
+        border.read(front.seed_answers)
+
+
+def _require(valid: bool, name: str, expected: str, value: Any) -> None:
+    if not valid:
+        raise DataError(f"{name!r} must be {expected}. It is {format_short(repr(value))}.")
+
+
+def _reject_rows(name: str, expected: str, value: Any, rows: npt.NDArray[np.intp]) -> None:
+    suffix = f" ({rows.size - 1:,} more like it)" if rows.size > 1 else ""
+    raise DataError(f"{name!r} must be {expected}. In row {rows[0]} it is {format_short(value)}{suffix}.")
+
+
+def _pack(values: npt.NDArray[Any]) -> str:
+    return b64encode(zlib.compress(np.ascontiguousarray(values).tobytes(), 1)).decode()
+
+
+def _unpack(text: str, dtype: type) -> npt.NDArray[Any]:
+    packed_bytes = b64decode(text, validate=True)
+    max_bytes = max(MIN_UNPACK_LIMIT_BYTES, MAX_COMPRESSION_RATIO * len(packed_bytes))
+    decompressor = zlib.decompressobj()
+    values = decompressor.decompress(packed_bytes, max_bytes)
+    if not decompressor.eof:
+        raise DataError(
+            f"{pluralize(len(packed_bytes), 'byte')} of it unpack to more than {max_bytes:,}, or are cut short."
+        )
+    return np.frombuffer(values, dtype=dtype).copy()

@@ -1,0 +1,146 @@
+"""A front as a picture: on two features, or on the two directions in which the inputs vary most."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._validation import format_short, pluralize
+from ..errors import ArgumentError
+from ..reporting.document import Axis, Scatter
+from ..reporting.plots import scatter_to_figure
+from ..space.features import Categorical, Codes
+from ..space.projection import Projection
+from ._utils import format_answers, format_changes, thin_rows
+
+if TYPE_CHECKING:
+    from .front import Front
+
+MAX_DRAWN_PAIRS = 5_000  # drawn: more cover each other, and make the page slow
+MAX_DRAWN_SEEDS = 2_000
+CATEGORY_JITTER = (
+    0.3  # categories are drawn up to this far from their place, so that points do not hide each other
+)
+MISSING_VALUE_MARGIN = 0.06  # of the range: how far outside of it missing numbers are drawn
+MAX_CHANGES_PER_PAIR = 6  # features told of one pair
+MAX_COLOURED_BORDERS = 12  # of border that have a colour of their own
+
+
+def build_figure(front: Front, x: str | None = None, y: str | None = None) -> Any:
+    """Return a front as a plotly figure; see `scatter`."""
+    return scatter_to_figure(build_scatter(front, x, y))
+
+
+def build_scatter(front: Front, x: str | None = None, y: str | None = None) -> Scatter:
+    """Return a front as a picture.
+
+    On two features; if one is given, the other is the one that decides most often apart from it. Without any, a
+    space of more than two features is shown on its two principal directions. A space of one feature gets a line
+    for each two classes.
+    """
+    space = front.space
+    rows, seeds = thin_rows(len(front), MAX_DRAWN_PAIRS), thin_rows(len(front.seeds), MAX_DRAWN_SEEDS)
+    codes, real_codes = front.a.codes[rows], front.seeds.codes[seeds]
+    kinds, rest_name = _merge_rare_borders([front.borders[row] for row in rows])
+    remarks = []
+    if len(space) == 1:
+        for name in (x, y):
+            if name is not None:
+                space.position(name)
+        lines = list(dict.fromkeys(kinds))
+        across, pair_places, seed_places = _build_axis(front, 0, codes, real_codes)
+        axes = (across, Axis("", [*lines, "real inputs"]))
+        line_of_kind = {kind: i for i, kind in enumerate(lines)}
+        flat = np.column_stack([pair_places, [line_of_kind[kind] for kind in kinds]])
+        flat_real = np.column_stack([seed_places, _jitter(np.full(len(real_codes), len(lines)), 1)])
+    elif len(space) == 2 or x is not None or y is not None:
+        axis_data = [_build_axis(front, j, codes, real_codes) for j in _choose_features(front, x, y)]
+        axes = (axis_data[0][0], axis_data[1][0])
+        flat = np.column_stack([places for _, places, _ in axis_data])
+        flat_real = np.column_stack([places for _, _, places in axis_data])
+        if any(axis.names for axis in axes):
+            remarks.append("points are spread a little around their category")
+    else:
+        view = Projection(space, front.seeds.codes)
+        axes = (Axis(view.axes[0]), Axis(view.axes[1]))
+        flat, flat_real = view(codes), view(real_codes)
+        remarks.append(f"the two directions keep {view.variance_share:.0%} of the variance of the inputs")
+    if len(rows) < len(front):
+        remarks.append(f"{pluralize(len(rows), 'pair')} of {len(front):,} drawn, evenly chosen")
+    return Scatter(
+        f"Where answers of {front.subject} change: {pluralize(len(front), 'pair')}",
+        "; ".join(remarks),
+        *axes,
+        flat[:, 0].tolist(),
+        flat[:, 1].tolist(),
+        kinds,
+        _format_notes(front, rows),
+        (flat_real[:, 0].tolist(), flat_real[:, 1].tolist()),
+        rest_name,
+    )
+
+
+def _choose_features(front: Front, x: str | None, y: str | None) -> tuple[int, int]:
+    """Return the places of the two features to show."""
+    position = front.space.position
+    if x is not None and x == y:
+        raise ArgumentError(
+            f"A picture needs two different features. Got {format_short(x)!r} for both; leave one out."
+        )
+    if x is None and y is None:
+        return 0, 1
+    if x is not None and y is not None:
+        return position(x), position(y)
+    fixed_name = x if x is not None else y
+    assert fixed_name is not None
+    fixed_position = position(fixed_name)
+    partner = next(name for name in front.deciding()["feature"] if name != fixed_name)
+    return (fixed_position, position(partner)) if x is not None else (position(partner), fixed_position)
+
+
+def _build_axis(front: Front, position: int, codes: Codes, real_codes: Codes) -> tuple[Axis, Codes, Codes]:
+    """Return a feature as an axis, with the places of pairs and of real inputs on it."""
+    feature = front.space.features[position]
+    column, seed_column = codes[:, position], real_codes[:, position]
+    all_values = np.concatenate([column, seed_column])
+    missing = bool(np.isnan(all_values).any())
+    if isinstance(feature, Categorical):
+        names = [format_short(value) for value in feature.values] + ["missing"] * missing
+        column, seed_column = (
+            np.where(np.isnan(values), len(feature.values), values) for values in (column, seed_column)
+        )
+        return Axis(feature.name, names), _jitter(column, position), _jitter(seed_column, position + 1)
+    if not missing:
+        return Axis(feature.name), column, seed_column
+    low, high = (np.nanmin(all_values), np.nanmax(all_values)) if not np.isnan(all_values).all() else (0.0, 0.0)
+    edge = low - MISSING_VALUE_MARGIN * ((high - low) or 1.0)
+    column, seed_column = (np.where(np.isnan(values), edge, values) for values in (column, seed_column))
+    return Axis(f"{feature.name} (missing: at {edge:.4g})"), column, seed_column
+
+
+def _merge_rare_borders(kinds: list[str]) -> tuple[list[str], str]:
+    """Return kinds of border, the rare ones as one if there are many, and its name.
+
+    A legend must leave room for the picture.
+    """
+    counts = Counter(kinds)
+    if len(counts) <= MAX_COLOURED_BORDERS + 1:
+        return kinds, ""
+    common = {kind for kind, _ in counts.most_common(MAX_COLOURED_BORDERS)}
+    rest_name = f"{len(counts) - MAX_COLOURED_BORDERS} other borders"
+    return [kind if kind in common else rest_name for kind in kinds], rest_name
+
+
+def _jitter(column: Codes, seed: int) -> Codes:
+    return column + np.random.default_rng(seed).uniform(-CATEGORY_JITTER, CATEGORY_JITTER, len(column))
+
+
+def _format_notes(front: Front, rows: Any) -> list[str]:
+    """Return what changes at each pair, in words."""
+    descriptions = format_changes(front.a.take(rows), front.b.take(rows), MAX_CHANGES_PER_PAIR)
+    ends = zip(
+        format_answers(front.a_output[rows]), format_answers(front.b_output[rows]), descriptions, strict=True
+    )
+    return [f"{a} becomes {b}: {change}" for a, b, change in ends]

@@ -1,1 +1,0 @@
-"""Faces: the command line; every face calls verbs only."""

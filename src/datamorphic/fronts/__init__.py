@@ -1,1 +1,0 @@
-"""Fronts: the border points an exploration returns, and what can be learned from them."""

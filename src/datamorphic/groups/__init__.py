@@ -1,1 +1,0 @@
-"""Metamorphic groups: which inputs to try next, and which relation on them."""

@@ -1,0 +1,211 @@
+"""Generators that keep away from what was executed, by distances: FSCS-ART, RRT, MT-ART, SFIDMT-ART."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._validation import validate_choice, validate_integer, validate_positive
+from ..errors import ArgumentError
+from ..relations.box import Floats
+from .generator_base import Generator
+from .kernels.pooling import (
+    AVG,
+    MAX,
+    MIN,
+    InputPool,
+    PoolSettings,
+    add_pool,
+    advance_pool,
+    choose_pool,
+    grow_pool,
+    make_pool,
+    propose_pool,
+)
+from .kernels.spreading import (
+    SpreadMemory,
+    SpreadSettings,
+    add_spread,
+    advance_spread,
+    choose_spread,
+    grow_spread,
+    make_spread,
+    propose_spread,
+)
+
+
+class _DistanceGenerator(Generator):
+    """The farthest of some candidates."""
+
+    _memory: SpreadMemory
+    _settings: SpreadSettings
+
+    def _make_settings(self) -> SpreadSettings:
+        raise NotImplementedError
+
+    def _prepare(self) -> None:
+        self._settings = self._make_settings()
+        self._memory = make_spread(self.layout, self._capacity)
+
+    def _grow(self, capacity: int) -> None:
+        self._memory = grow_spread(self._memory, capacity)
+
+    def _advance(self, out: Floats) -> int:
+        return int(advance_spread(self.rng, self.layout, self._settings, self._memory, self._rows, out))
+
+    def _draw_candidates(self) -> bool:
+        propose_spread(self.rng, self.layout, self._settings, self._memory, self._rows)
+        return True
+
+    def _choose(self, tie: float) -> int:
+        return int(choose_spread(self.layout, self._settings, self._memory, self._rows, tie))
+
+    def _add(self, row: Floats) -> None:
+        add_spread(self.layout, self._settings, self._memory, row)
+
+
+class FSCS(_DistanceGenerator):
+    """Fixed-size candidate set: of some uniform inputs the one whose nearest executed input is farthest away."""
+
+    name = "FSCS-ART"
+    summary = "of k uniform sources the one farthest from the executed sources"
+    sources_only = True
+
+    def _make_settings(self) -> SpreadSettings:
+        return SpreadSettings(False, False, 0, 0.0)
+
+
+class EdgeCentre(_DistanceGenerator):
+    """The same with candidates from shells in which there is no executed input yet."""
+
+    name = "FSCS-EC"
+    summary = "of k sources from empty shells the one farthest from the executed sources"
+    sources_only = True
+
+    def _make_settings(self) -> SpreadSettings:
+        return SpreadSettings(True, False, 0, 0.0)
+
+
+class MetamorphicDistance(EdgeCentre):
+    """Metamorphic-distance ART: FSCS-EC applied to the sources of groups; follow-ups are not looked at."""
+
+    name = "MD-ART"
+    summary = "FSCS-EC on the sources of groups; follow-ups do not count"
+
+
+class RRT(_DistanceGenerator):
+    """Restricted random testing: inputs are drawn until one lies outside the zones around all executed ones.
+
+    The zones make up `ratio` of the domain together, so they shrink as they become more. After `tries` draws the
+    farthest is taken.
+    """
+
+    name = "RRT"
+    summary = "a uniform source outside the zones around executed ones"
+    default_candidates = 1
+    sources_only = True
+
+    def __init__(self, relation: Any, *, ratio: float = 1.5, tries: int = 100, **options: Any) -> None:
+        self.ratio = validate_positive("ratio", self.name, ratio)
+        self.tries = validate_integer("tries", self.name, tries, 1)
+        super().__init__(relation, **options)
+
+    def _make_settings(self) -> SpreadSettings:
+        return SpreadSettings(False, False, self.tries, self.ratio)
+
+
+class SFIDMT(_DistanceGenerator):
+    """SFIDMT-ART: sources spread over the source domain and follow-ups over theirs, kept apart.
+
+    Candidates come from empty shells of the source domain. With `joint` the nearest executed group counts as a whole,
+    not the nearest input in each domain.
+    """
+
+    name = "SFIDMT-ART"
+    summary = "of k groups the one whose inputs are farthest from the executed ones of their own domains"
+
+    def __init__(self, relation: Any, *, joint: bool = False, **options: Any) -> None:
+        self.joint = bool(joint)
+        super().__init__(relation, **options)
+
+    def _make_settings(self) -> SpreadSettings:
+        return SpreadSettings(True, self.joint, 0, 0.0)
+
+
+class MTART(Generator):
+    """MT-ART: sources and follow-ups of all executed groups are one pool, from which the next group keeps away.
+
+    Parameters
+    ----------
+    criterion : {"Min", "Avg", "Max"}
+        Whether the nearest, the mean or the farthest distance counts.
+    strategy : {1, 2}
+        Whether distances to the pool come first, or those within the group.
+    """
+
+    name = "MT-ART"
+    summary = "of k groups the one farthest from a pool of all executed inputs"
+    criterion = "Min"
+    _memory: InputPool
+
+    def __init__(self, relation: Any, *, criterion: str | None = None, strategy: int = 1, **options: Any) -> None:
+        statistic = validate_choice("criterion", self.name, criterion or self.criterion, ("Min", "Avg", "Max"))
+        if strategy not in (1, 2):
+            raise ArgumentError(
+                f"The 'strategy' parameter of {self.name} must be 1 or 2. Got {strategy!r} instead."
+            )
+        self._settings = PoolSettings({"Min": MIN, "Avg": AVG, "Max": MAX}[statistic], strategy)
+        super().__init__(relation, **options)
+
+    def _prepare(self) -> None:
+        self._memory = make_pool(self.layout, self._capacity)
+
+    def _grow(self, capacity: int) -> None:
+        self._memory = grow_pool(self._memory, capacity * self.layout.slots)
+
+    def _advance(self, out: Floats) -> int:
+        return int(advance_pool(self.rng, self.layout, self._settings, self._memory, self._rows, out))
+
+    def _draw_candidates(self) -> bool:
+        propose_pool(self.rng, self.layout, self._settings, self._memory, self._rows)
+        return True
+
+    def _choose(self, tie: float) -> int:
+        return int(choose_pool(self.layout, self._settings, self._memory, self._rows, tie))
+
+    def _add(self, row: Floats) -> None:
+        add_pool(self.layout, self._settings, self._memory, row)
+
+
+class MTARTMin(MTART):
+    """MT-ART by nearest distances."""
+
+    name = "MT-ART-Min"
+
+
+class MTARTAvg(MTART):
+    """MT-ART by mean distances, which prefers the edges."""
+
+    name = "MT-ART-Avg"
+    criterion = "Avg"
+    default_budget = 5_000  # it looks at all inputs of the pool for each candidate
+
+
+class MTARTMax(MTART):
+    """MT-ART by farthest distances, which prefers the edges."""
+
+    name = "MT-ART-Max"
+    criterion = "Max"
+    default_budget = 5_000  # it looks at all inputs of the pool for each candidate
+
+
+__all__ = [
+    "FSCS",
+    "MTART",
+    "RRT",
+    "SFIDMT",
+    "EdgeCentre",
+    "MTARTAvg",
+    "MTARTMax",
+    "MTARTMin",
+    "MetamorphicDistance",
+]

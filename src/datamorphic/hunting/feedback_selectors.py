@@ -1,0 +1,121 @@
+"""Selectors that learn from verdicts: which relations were violated, or nearly."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..relations.base import HOLDS, VIOLATED, Verdicts
+from ..relations.box import Floats
+from .kernels.layout import round_columns
+from .kernels.selecting import ensure_open_cells, find_best_row, score_candidates
+from .selector_base import Picks, Selector
+
+NEARBY_SHARE_OF_DOMAIN = 0.1  # of the domain: how far from a source that taught something candidates are drawn
+WEIGHT_DECAY_PER_GROUP = 0.98  # of what is known of a relation, with each group of it
+
+
+class _LearningSelector(Selector):
+    """Gives each relation a weight, and remembers the source of each that is worth another look."""
+
+    exploration_share: ClassVar[float] = 0.5  # how often a relation is chosen by what is empty, as MRGS-ART does
+
+    def _start(self) -> None:
+        super()._start()
+        self._runs_in_kernels = False
+        self._weights = np.zeros(len(self.relations))
+        self._promising_sources: list[Floats | None] = [None] * len(self.relations)
+
+    def _advance_one_by_one(self, relation_numbers: npt.NDArray[np.int64], out: Floats) -> int:
+        for i in range(len(out)):
+            while not ensure_open_cells(self.table, self._rule, self._memory):
+                self._add_cells()
+            random_value = self.rng.random()
+            self._draw_candidates(self._candidates)
+            relation = self._draw_favourite() if random_value >= self.exploration_share else None
+            if relation is not None and self._promising_sources[relation] is not None:
+                self._candidates[0] = self._draw_near(self._promising_sources[relation])
+            self._expand(self._candidates)
+            score_candidates(self.table, self._rule, self._memory, self._rows, self._scores)
+            if relation is None:
+                scores = self._scores.reshape(-1, self._scores.shape[2])
+                relation, best = divmod(int(find_best_row(scores, self.rng.random())), self.k)
+            else:
+                near = self._promising_sources[relation] is not None and self.rng.random() < 0.5
+                best = 0 if near else int(find_best_row(self._scores[relation], self.rng.random()))
+            self._add_group(relation, self._rows[best])
+            relation_numbers[i], out[i] = relation, self._candidates[best]
+        return len(out)
+
+    def _draw_favourite(self) -> int | None:
+        """Draw a relation by weight; None as long as nothing speaks for any."""
+        total = self._weights.sum()
+        if not total > 0:
+            return None
+        place = np.searchsorted(np.cumsum(self._weights) / total, self.rng.random(), side="right")
+        return min(int(place), len(self._weights) - 1)
+
+    def _draw_near(self, source: Any) -> Floats:
+        low, high = self.table.shared_layout.low, self.table.shared_layout.high
+        neighbour = source + (high - low) * NEARBY_SHARE_OF_DOMAIN * (2 * self.rng.random(self.width) - 1)
+        return round_columns(self.table.shared_layout, np.clip(neighbour, low, np.nextafter(high, low)))
+
+
+class FeedbackSelector(_LearningSelector):
+    """Feedback-directed selection: relations that were violated come again, on sources near those that violated them."""
+
+    name = "feedback"
+    summary = "relations that were violated, on sources near those"
+
+    def tell(self, picks: Picks, verdicts: Verdicts, margins: Floats | None = None) -> None:
+        """Learn which relations were violated."""
+        for i in np.flatnonzero(verdicts == VIOLATED):
+            self._weights[picks.relation[i]] += 1.0
+            self._promising_sources[picks.relation[i]] = picks.sources[i].copy()
+
+
+class NearMissSelector(_LearningSelector):
+    """Goes by near misses: a relation that has been close to failing comes more often, and near where it was.
+
+    How close is told by the part of its tolerance that is used up; of an inequality, by how little lies between its
+    sides, compared with what usually does.
+    """
+
+    name = "near-miss"
+    summary = "relations that were close to failing, near where they were"
+
+    def _start(self) -> None:
+        super()._start()
+        self._greatest_closeness = np.zeros(len(self.relations))
+        self._usual_margins = np.full(len(self.relations), np.nan)
+
+    def tell(self, picks: Picks, verdicts: Verdicts, margins: Floats | None = None) -> None:
+        """Learn how close relations were to failing."""
+        for i in range(len(picks)):
+            relation = int(picks.relation[i])
+            self._weights[relation] *= WEIGHT_DECAY_PER_GROUP
+            self._greatest_closeness[relation] *= WEIGHT_DECAY_PER_GROUP
+            if verdicts[i] == VIOLATED:
+                closeness = 1.0
+            elif margins is None or verdicts[i] != HOLDS or not np.isfinite(margins[i]):
+                continue
+            else:
+                closeness = self._measure_closeness(relation, float(margins[i]))
+            self._weights[relation] = max(self._weights[relation], closeness**2)
+            if closeness > self._greatest_closeness[relation]:
+                self._greatest_closeness[relation] = closeness
+                self._promising_sources[relation] = picks.sources[i].copy()
+
+    def _measure_closeness(self, relation: int, margin: float) -> float:
+        function_relation = self.relations[relation]
+        if function_relation.at_most is None and function_relation.less is None:
+            return 1.0 - min(max(margin, 0.0), 1.0)
+        usual = self._usual_margins[relation]
+        self._usual_margins[relation] = margin if np.isnan(usual) else 0.9 * usual + 0.1 * margin
+        return (
+            float(np.exp(-3 * margin / self._usual_margins[relation]))
+            if self._usual_margins[relation] > 0
+            else 0.0
+        )

@@ -1,0 +1,143 @@
+"""Who answers: a function of columns, called with whole batches; or a system under test, asked through a run."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadAnswer, SystemFailed, format_error_line
+from ..relations.base import Mask
+from ..relations.box import Floats
+
+MAX_FAILURES_WITHOUT_ANSWER = 200  # inputs that fail, and none that does not: the function answers nothing
+
+
+class FunctionRunner:
+    """A function of columns, asked with batches.
+
+    A function that does not take arrays is called with one input after the other. Where a call raises, the batch is
+    halved until the inputs at fault are found; these have no answer.
+
+    Attributes
+    ----------
+    calls : int
+        How many inputs were answered.
+    failed : int
+        How many of them had no answer.
+    messages : dict
+        What went wrong, and how often.
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
+        self.function = function
+        self.name = name or str(getattr(function, "__name__", None) or getattr(function, "name", "function"))
+        self.calls = 0
+        self.failures = 0
+        self.messages: dict[str, int] = {}
+        self._takes_scalars = False
+        self._has_answered = False
+        self._is_transposed: bool | None = None  # whether several outputs come one after the other, as rows
+
+    def __call__(self, inputs: Floats) -> tuple[Any, Mask]:
+        """Return the answers to some inputs, a row each, and which of them there are."""
+        self.calls += len(inputs)
+        answered = np.ones(len(inputs), dtype=bool)
+        return self._run_batch(inputs, answered, 0), answered
+
+    def _run_batch(self, inputs: Floats, answered: Mask, first: int) -> Any:
+        if self._takes_scalars:
+            return self._run_one_by_one(inputs, answered, first)
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")  # of overflows and the like: they show in the answers
+                values = self._to_rows(self.function(*inputs.T.copy()), inputs)
+            self._has_answered = True
+            return values
+        except (Exception, SystemExit) as error:
+            if not self._has_answered and self._is_scalar_function(inputs[0]):
+                self._takes_scalars = True
+                return self._run_one_by_one(inputs, answered, first)
+            if len(inputs) > 1:
+                middle = len(inputs) // 2
+                halves = (
+                    self._run_batch(inputs[:middle], answered, first),
+                    self._run_batch(inputs[middle:], answered, first + middle),
+                )
+                return _join_halves(halves)
+            self._record_failure(error, len(inputs))
+            answered[first : first + len(inputs)] = False
+            return np.full(len(inputs), np.nan)
+
+    def _is_scalar_function(self, row: Floats) -> bool:
+        """Tell whether the function answers one input, given as plain numbers."""
+        try:
+            return np.ndim(self.function(*row.tolist())) <= 1
+        except (Exception, SystemExit):
+            return False
+
+    def _run_one_by_one(self, inputs: Floats, answered: Mask, first: int) -> Any:
+        answers: list[Any] = []
+        shape: tuple[int, ...] | None = None
+        for i, row in enumerate(inputs.tolist()):
+            try:
+                answer = self.function(*row)
+                if shape is not None and np.shape(answer) != shape:
+                    raise BadAnswer(f"an answer of shape {np.shape(answer)}, where others have {shape}")
+                shape, self._has_answered = np.shape(answer), True
+            except (Exception, SystemExit) as error:
+                self._record_failure(error, 1)
+                answered[first + i] = False
+                answer = None
+            answers.append(answer)
+        valid_answers = [answer for answer in answers if answer is not None]
+        blank: Any = np.full(np.shape(valid_answers[0]), np.nan) if valid_answers else np.nan
+        if valid_answers and isinstance(valid_answers[0], str):
+            blank = ""
+        return np.array([blank if answer is None else answer for answer in answers])
+
+    def _record_failure(self, error: BaseException, count: int) -> None:
+        self.failures += count
+        text = format_error_line(error)
+        self.messages[text] = self.messages.get(text, 0) + count
+        if not self._has_answered and self.failures >= MAX_FAILURES_WITHOUT_ANSWER:
+            raise SystemFailed(f"{self.name} answered none of {self.failures:,} inputs. It says: {text}")
+
+    def _to_rows(self, answer: Any, inputs: Floats) -> Any:
+        count = len(inputs)
+        values = np.asarray(answer)
+        if values.ndim == 2 and count in values.shape:
+            if values.shape[0] != values.shape[1]:
+                self._is_transposed = values.shape[1] == count
+            elif (
+                self._is_transposed is None and count > 1
+            ):  # several outputs, given one after the other, or row by row?
+                self._is_transposed = (
+                    np.shape(self.function(*np.concatenate([inputs, inputs[:1]]).T.copy()))[1] == count + 1
+                )
+            if self._is_transposed:
+                values = values.T
+        if values.ndim == 0 and count == 1:
+            values = values.reshape(1)
+        if values.ndim not in (1, 2) or len(values) != count:
+            raise BadAnswer(
+                f"{self.name} gave an answer of shape {values.shape} for {count:,} inputs. It is called with one array for "
+                "each input, and must return a number for each of their rows."
+            )
+        return values
+
+
+def _join_halves(parts: tuple[Any, Any]) -> Any:
+    """Return answers to two halves, one after the other; a half without any takes the shape of the other."""
+    a, b = parts
+    if a.ndim != b.ndim or a.shape[1:] != b.shape[1:]:
+        wider_half = a if a.ndim > b.ndim else b
+        a, b = (
+            half
+            if half is wider_half
+            else np.full((len(half), *wider_half.shape[1:]), np.nan)  # no answers: all missing
+            for half in (a, b)
+        )
+    return np.concatenate([a, b])

@@ -1,0 +1,76 @@
+"""The generators by name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from typing import Any
+
+from .._validation import suggest_name
+from ..errors import ArgumentError
+from .distance_generators import FSCS, RRT, SFIDMT, EdgeCentre, MetamorphicDistance, MTARTAvg, MTARTMax, MTARTMin
+from .generator_base import Generator
+from .partition_generators import BART, IPART, MTBART, MTIPART, MTRPART, RPART, SFIDMTBART
+from .random_generators import MTRT, Halton, Sobol
+
+#: by name; groups first, then single inputs, then sequences
+GENERATORS: dict[str, type[Generator]] = {
+    generator_class.name: generator_class
+    for generator_class in (
+        MTRT, MTARTMin, MTARTAvg, MTARTMax, SFIDMT, MTBART, MTIPART, MTRPART, SFIDMTBART,
+        FSCS, EdgeCentre, MetamorphicDistance, RRT, RPART, BART, IPART, Sobol, Halton,
+    )
+}  # fmt: skip
+#: what they are called elsewhere, and variants
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "RT": ("MT-RT", {}),
+    "FSCS": ("FSCS-ART", {}),
+    "SFIDMT-ART-joint": ("SFIDMT-ART", {"joint": True}),
+    **{f"MT-ART-{criterion}-2": (f"MT-ART-{criterion}", {"strategy": 2}) for criterion in ("Min", "Avg", "Max")},
+}
+
+
+def find_generator(name: Any) -> tuple[type[Generator], dict[str, Any]]:
+    """Return a generator by its name, however it is written, and what the name says of its options."""
+    if isinstance(name, type) and issubclass(name, Generator):
+        return name, {}
+    names_by_key = {_normalize_name(known): known for known in (*GENERATORS, *VARIANTS)}
+    known = names_by_key.get(_normalize_name(str(name)))
+    if known is None:
+        raise ArgumentError(f"There is no generator {name!r}. {suggest_name(name, [*GENERATORS, *VARIANTS])}")
+    if known in VARIANTS:
+        base_name, options = VARIANTS[known]
+        return GENERATORS[base_name], dict(options)
+    return GENERATORS[known], {}
+
+
+def make_generator(name: Any, relation: Any, **options: Any) -> Generator:
+    """Return a generator of groups by its name.
+
+    Examples
+    --------
+    >>> make("BART", [(0, 1), (0, 1)], seed=0)
+    BART((0, 1) x (0, 1), k=1, 0 groups)
+    """
+    generator_class, implied_options = find_generator(name)
+    validate_options(generator_class, options)
+    return generator_class(relation, **{**implied_options, **options})
+
+
+def validate_options(kind: type, options: Iterable[str]) -> None:
+    """Raise `ArgumentError` for an option that a generator or selector does not have."""
+    known = {
+        name
+        for base_class in kind.__mro__
+        for name, parameter in inspect.signature(base_class.__init__).parameters.items()  # type: ignore[misc]
+        if parameter.kind == parameter.KEYWORD_ONLY
+    }
+    for name in options:
+        if name not in known:
+            raise ArgumentError(
+                f"{kind.name} has no option {name!r}. {suggest_name(name, sorted(known))}"  # type: ignore[attr-defined]
+            )
+
+
+def _normalize_name(name: str) -> str:
+    return "".join(character for character in name.lower() if character.isalnum() or character == "+")

@@ -1,0 +1,306 @@
+"""Domains cut into equal cells, ever finer, and which cells are still open: the mechanics of BART and IPART.
+
+By bisection all cells are halved along one column after the other, and a cell is open while it is empty. By iteration
+every column is cut into p parts, then into p + 1, and a cell is open while it and all its neighbours are empty.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...relations.box import Floats
+from .compiling import compile_kernel
+from .layout import Ints, Layout, round_to_kind
+
+BISECTION, ITERATION, WRAPPED = range(3)
+
+
+class CellGrid(NamedTuple):
+    """The cells of each slot.
+
+    Attributes
+    ----------
+    points, size : ndarray
+        What was executed: slot, number, column; how many of each slot.
+    parts : ndarray
+        Into how many parts each column is cut.
+    axis : ndarray
+        The column that is halved next, a slot.
+    total, open : ndarray
+        How many cells there are, and how many of them are open, a slot.
+    listed, place : ndarray
+        The open cells of each slot, in no order, and where each cell stands among them; -1 where it is closed. A cell
+        that is closed leaves its place to the last one.
+    head, after : ndarray
+        The first input of each cell, and the next after each input; of no length where nobody asks.
+    """
+
+    points: Floats
+    point_count: Ints
+    parts: Ints
+    next_axis: Ints
+    cell_count: Ints
+    open_count: Ints
+    open_cells: Any
+    open_position: Any
+    head: Ints
+    after: Ints
+
+
+def make_cells(layout: Layout, capacity: int, cell_capacity: int, filed: bool = False) -> CellGrid:
+    """Return one cell for each slot, and room for some inputs and cells; `filed` if inputs are looked up by cell."""
+    slots = layout.slots
+    return CellGrid(
+        np.zeros((slots, capacity, int(np.diff(layout.start).max()))),
+        np.zeros(slots, dtype=np.int64),
+        np.ones(int(layout.start[-1]), dtype=np.int64),
+        np.zeros(slots, dtype=np.int64),
+        np.ones(slots, dtype=np.int64),
+        np.ones(slots, dtype=np.int64),
+        np.zeros((slots, cell_capacity), dtype=np.int32),
+        np.zeros((slots, cell_capacity), dtype=np.int32),
+        np.full((slots, cell_capacity if filed else 0), -1, dtype=np.int64),
+        np.full((slots, capacity if filed else 0), -1, dtype=np.int64),
+    )
+
+
+def grow_cells(cells: CellGrid, capacity: int, cell_capacity: int) -> CellGrid:
+    """Return the same with room for more inputs and cells."""
+
+    def widen(array: Any, size: int, fill: float) -> Any:
+        if not array.shape[1] or size <= array.shape[1]:
+            return array
+        larger = np.full((array.shape[0], size, *array.shape[2:]), fill, dtype=array.dtype)
+        larger[:, : array.shape[1]] = array
+        return larger
+
+    return cells._replace(
+        points=widen(cells.points, capacity, 0.0),
+        open_cells=widen(cells.open_cells, cell_capacity, 0),
+        open_position=widen(cells.open_position, cell_capacity, 0),
+        head=widen(cells.head, cell_capacity, -1),
+        after=widen(cells.after, capacity, -1),
+    )
+
+
+@compile_kernel
+def find_part(layout: Layout, cells: CellGrid, column: int, value: float) -> Any:
+    """Return in which part of a column a value lies; in the first or the last where it lies outside."""
+    low, high, parts = layout.low[column], layout.high[column], cells.parts[column]
+    if not high > low:
+        return 0
+    return int(min(max((value - low) / (high - low) * parts, 0.0), parts - 1.0))
+
+
+@compile_kernel
+def _close_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, begin: int, end: int) -> None:
+    """Close the cells that some inputs close, one input after the other.
+
+    All in one loop: handing all these arrays to a function for each cell would take longer than what it does.
+    """
+    first = layout.start[slot]
+    dimension = layout.start[slot + 1] - first
+    points, parts = cells.points[slot], cells.parts[first : first + dimension]
+    open_cells, places = cells.open_cells[slot], cells.open_position[slot]
+    filed = cells.head.shape[1] > 0
+    own_parts = np.empty(dimension, dtype=np.int64)
+    # the parts before, at and after it along each column; -1 beyond the edge
+    neighbour_parts = np.empty((dimension, 3), dtype=np.int64)
+    step = np.empty(dimension, dtype=np.int64)
+    still_open = cells.open_count[slot]
+    for point in range(begin, end):
+        cell = 0
+        for j in range(dimension):
+            low, high = layout.low[first + j], layout.high[first + j]
+            own_parts[j] = 0
+            if high > low:
+                own_parts[j] = int(
+                    min(max((points[point, j] - low) / (high - low) * parts[j], 0.0), parts[j] - 1.0)
+                )
+            cell = cell * parts[j] + own_parts[j]
+            neighbour_parts[j, 1] = own_parts[j]
+            neighbour_parts[j, 0] = own_parts[j] - 1
+            neighbour_parts[j, 2] = own_parts[j] + 1
+            if own_parts[j] == 0 and scheme == WRAPPED:
+                neighbour_parts[j, 0] = parts[j] - 1
+            if own_parts[j] + 1 == parts[j]:
+                neighbour_parts[j, 2] = 0 if scheme == WRAPPED else -1
+            step[j] = 1 if scheme == BISECTION else 0
+        if filed:
+            cells.after[slot, point] = cells.head[slot, cell]
+            cells.head[slot, cell] = point
+        while True:
+            cell = 0
+            for j in range(dimension):
+                part = neighbour_parts[j, step[j]]
+                cell = -1 if part < 0 or cell < 0 else cell * parts[j] + part
+            if cell >= 0 and places[cell] >= 0:
+                still_open -= 1
+                last = open_cells[still_open]
+                open_cells[places[cell]] = last
+                places[last] = places[cell]
+                places[cell] = -1
+            j = dimension - 1 if scheme != BISECTION else -1  # by bisection only its own cell is closed
+            while j >= 0:
+                if step[j] < 2:
+                    step[j] += 1
+                    break
+                step[j] = 0
+                j -= 1
+            if j < 0:
+                break
+    cells.open_count[slot] = still_open
+
+
+@compile_kernel
+def refine_slot(layout: Layout, cells: CellGrid, scheme: int, slot: int) -> Any:
+    """Cut a domain finer while no cell is open, or there are as many inputs as cells; False if there is no room."""
+    first, last = layout.start[slot], layout.start[slot + 1]
+    wide_columns = 0
+    for column in range(first, last):
+        if layout.high[column] > layout.low[column]:
+            wide_columns += 1
+    while wide_columns and (cells.open_count[slot] == 0 or cells.point_count[slot] >= cells.cell_count[slot]):
+        total = 1
+        next_column = -1
+        if scheme == BISECTION:
+            next_column = first + cells.next_axis[slot]
+            while not layout.high[next_column] > layout.low[next_column]:
+                next_column = first + (next_column + 1 - first) % (last - first)
+            total = 2 * cells.cell_count[slot]
+        else:
+            for column in range(first, last):
+                if layout.high[column] > layout.low[column]:
+                    total *= cells.parts[column] + 1
+        if total > cells.open_position.shape[1]:
+            return False
+        if scheme == BISECTION:
+            cells.parts[next_column] *= 2
+            cells.next_axis[slot] = (next_column + 1 - first) % (last - first)
+        else:
+            for column in range(first, last):
+                if layout.high[column] > layout.low[column]:
+                    cells.parts[column] += 1
+        cells.cell_count[slot] = total
+        cells.open_count[slot] = total
+        for cell in range(total):
+            cells.open_cells[slot, cell] = cell
+            cells.open_position[slot, cell] = cell
+        if cells.head.shape[1]:
+            cells.head[slot, :total] = -1
+        _close_cells(layout, cells, scheme, slot, 0, cells.point_count[slot])
+    return True
+
+
+@compile_kernel
+def refine_all_slots(layout: Layout, cells: CellGrid, scheme: int) -> Any:
+    """Cut the domains of all slots finer where that is due; False if there is no room."""
+    ready = True
+    for slot in range(len(layout.start) - 1):
+        if (
+            cells.open_count[slot] == 0 or cells.point_count[slot] >= cells.cell_count[slot]
+        ):  # or the call would cost more than it does
+            ready = ready and refine_slot(layout, cells, scheme, slot)
+    return ready
+
+
+@compile_kernel
+def count_closed(layout: Layout, cells: CellGrid, begin: int, end: int, rows: Any, closed_counts: Any) -> None:
+    """Count for each row how many inputs of some slots lie in closed cells."""
+    closed_counts[:] = 0.0
+    for slot in range(begin, end):
+        first, last = layout.start[slot], layout.start[slot + 1]
+        places = cells.open_position[slot]
+        for i in range(rows.shape[0]):
+            cell = 0
+            for column in range(first, last):
+                low, high, parts = layout.low[column], layout.high[column], cells.parts[column]
+                part = 0
+                if high > low:
+                    part = int(min(max((rows[i, column] - low) / (high - low) * parts, 0.0), parts - 1.0))
+                cell = cell * parts + part
+            if places[cell] < 0:
+                closed_counts[i] += 1.0
+
+
+@compile_kernel
+def add_to_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, row: Any) -> None:
+    """Count the input of a slot as executed."""
+    first = layout.start[slot]
+    place = cells.point_count[slot]
+    for j in range(layout.start[slot + 1] - first):
+        cells.points[slot, place, j] = row[first + j]
+    cells.point_count[slot] += 1
+    _close_cells(layout, cells, scheme, slot, place, place + 1)
+
+
+@compile_kernel
+def draw_open_cell(rng: Any, cells: CellGrid, slot: int) -> Any:
+    """Draw an open cell; any cell where none is open: one random number."""
+    random_value = rng.random()
+    if cells.open_count[slot] == 0:
+        return int(random_value * cells.cell_count[slot])
+    return cells.open_cells[slot, int(random_value * cells.open_count[slot])]
+
+
+@compile_kernel
+def draw_in_cell(rng: Any, layout: Layout, cells: CellGrid, slot: int, cell: int, rows: Any) -> None:
+    """Draw inputs in a cell: one random number a column, row by row."""
+    first, last = layout.start[slot], layout.start[slot + 1]
+    corner = np.empty(last - first)
+    remainder = cell
+    for j in range(last - first - 1, -1, -1):
+        parts = cells.parts[first + j]
+        corner[j] = remainder % parts
+        remainder = remainder // parts
+    for i in range(rows.shape[0]):
+        for j in range(last - first):
+            low, parts = layout.low[first + j], cells.parts[first + j]
+            value = low + (layout.high[first + j] - low) * ((corner[j] + rng.random()) / parts)
+            rows[i, first + j] = round_to_kind(
+                layout.kind[first + j], layout.low[first + j], layout.high[first + j], value
+            )
+
+
+@compile_kernel
+def move_to_next_neighbour(step: Any) -> Any:
+    """Move on to the next of the cells beside one, -1, 0 or 1 along each column; False after the last."""
+    for j in range(len(step) - 1, -1, -1):
+        if step[j] < 1:
+            step[j] += 1
+            return True
+        step[j] = -1
+    return False
+
+
+@compile_kernel
+def find_nearby_distance(layout: Layout, cells: CellGrid, slot: int, row: Any) -> Any:
+    """Return the distance to the nearest executed input in the cell of an input or beside it; infinite for none."""
+    first, last = layout.start[slot], layout.start[slot + 1]
+    dimension = last - first
+    own_parts = np.empty(dimension, dtype=np.int64)
+    for j in range(dimension):
+        own_parts[j] = find_part(layout, cells, first + j, row[first + j])
+    step = np.full(dimension, -1, dtype=np.int64)
+    best = np.inf
+    while True:
+        cell = 0
+        inside = True
+        for j in range(dimension):
+            part = own_parts[j] + step[j]
+            if part < 0 or part >= cells.parts[first + j]:
+                inside = False
+            cell = cell * cells.parts[first + j] + part
+        if inside:
+            place = cells.head[slot, cell]
+            while place >= 0:
+                squares = 0.0
+                for j in range(dimension):
+                    difference = (row[first + j] - cells.points[slot, place, j]) * layout.scale[first + j]
+                    squares += difference * difference
+                best = min(best, squares)
+                place = cells.after[slot, place]
+        if not move_to_next_neighbour(step):
+            return np.sqrt(best)

@@ -1,0 +1,204 @@
+"""The nearest of a growing set of points, by a grid of buckets; brute force where there are many columns or categories.
+
+Both give the same distance to the last bit. The grid pays in up to three dimensions: with more, nearly all its cells
+are neighbours.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...relations.box import CATEGORY, Floats
+from .compiling import COMPILED, compile_kernel
+from .layout import Ints, Layout, compute_distance
+
+MIN_POINTS_FOR_GRID = 48  # points that are looked at one by one all the same
+MAX_GRID_DIMENSIONS = 3  # dimensions of a grid
+
+
+class PointIndex(NamedTuple):
+    """Points of each slot, and a grid over them: the first point of each cell, and the next after each point."""
+
+    points: Floats  # (slots, capacity, columns)
+    size: Ints  # (slots,)
+    head: Ints  # (slots, 2 * capacity)
+    after: Ints  # (slots, capacity)
+    side: Ints  # (slots,): cells along each column; 0 where there is no grid
+    scratch: Ints  # (columns,): making an array for each search would take as long as the search
+
+
+def make_point_index(slots: int, columns: int, capacity: int) -> PointIndex:
+    """Return no points, and room for some."""
+    return PointIndex(
+        np.zeros((slots, capacity, columns)),
+        np.zeros(slots, dtype=np.int64),
+        np.full((slots, 2 * capacity), -1, dtype=np.int64),
+        np.full((slots, capacity), -1, dtype=np.int64),
+        np.zeros(slots, dtype=np.int64),
+        np.zeros(MAX_GRID_DIMENSIONS, dtype=np.int64),
+    )
+
+
+def grow_point_index(point_index: PointIndex, capacity: int) -> PointIndex:
+    """Return the same with more room."""
+    slots, old, columns = point_index.points.shape
+    larger = make_point_index(slots, columns, capacity)
+    larger.points[:, :old] = point_index.points
+    larger.head[:, : 2 * old] = point_index.head
+    larger.after[:, :old] = point_index.after
+    larger.size[:] = point_index.size
+    larger.side[:] = point_index.side
+    return larger
+
+
+@compile_kernel
+def _find_cell(layout: Layout, column: int, side: int, value: float) -> Any:
+    low, high = layout.low[column], layout.high[column]
+    if not high > low:
+        return 0
+    return int(min(max((value - low) / (high - low) * side, 0.0), side - 1.0))
+
+
+@compile_kernel
+def _file_point(layout: Layout, point_index: PointIndex, slot: int, place: int) -> None:
+    first = layout.start[slot]
+    cell = 0
+    for j in range(layout.start[slot + 1] - first):
+        cell = cell * point_index.side[slot] + _find_cell(
+            layout, first + j, point_index.side[slot], point_index.points[slot, place, j]
+        )
+    point_index.after[slot, place] = point_index.head[slot, cell]
+    point_index.head[slot, cell] = place
+
+
+@compile_kernel
+def add_point(layout: Layout, point_index: PointIndex, slot: int, row: Any) -> None:
+    """Add the input of a slot; the grid is made anew, finer, whenever there are twice as many points as cells."""
+    first, last = layout.start[slot], layout.start[slot + 1]
+    place = point_index.size[slot]
+    for j in range(last - first):
+        point_index.points[slot, place, j] = row[first + j]
+    point_index.size[slot] += 1
+    dimension = last - first
+    if dimension > MAX_GRID_DIMENSIONS or place < MIN_POINTS_FOR_GRID or layout.jaccard:
+        return
+    cells = point_index.side[slot] ** dimension if point_index.side[slot] else 0
+    if place + 1 <= 2 * cells:
+        _file_point(layout, point_index, slot, place)
+        return
+    for column in range(first, last):
+        if layout.kind[column] == CATEGORY:
+            return
+    point_index.side[slot] = max(int((place + 1.0) ** (1.0 / dimension)), 2)
+    if cells and point_index.side[slot] ** dimension <= cells:  # rounding must not keep it as it was
+        point_index.side[slot] += 1
+    point_index.head[slot, : point_index.side[slot] ** dimension] = -1
+    for i in range(place + 1):
+        _file_point(layout, point_index, slot, i)
+
+
+@compile_kernel
+def find_nearest_distance(layout: Layout, point_index: PointIndex, slot: int, row: Any) -> Any:
+    """Return the distance to the nearest point of a slot; infinite where there is none."""
+    if point_index.side[slot] == 0:
+        return _scan_nearest(layout, point_index, slot, row)
+    first = layout.start[slot]
+    dimension = layout.start[slot + 1] - first
+    side = point_index.side[slot]
+    cell = point_index.scratch
+    for j in range(dimension):  # as `_cell`, without the cost of a call
+        low, high = layout.low[first + j], layout.high[first + j]
+        cell[j] = 0
+        if high > low:
+            cell[j] = int(min(max((row[first + j] - low) / (high - low) * side, 0.0), side - 1.0))
+    best = np.inf
+    wide, deep = (side if dimension > 1 else 1), (side if dimension > 2 else 1)
+    points, head, after = point_index.points[slot], point_index.head[slot], point_index.after[slot]
+    for ring in range(side):
+        # every cell that is `ring` away along one column and no more along the others
+        for a in range(max(cell[0] - ring, 0), min(cell[0] + ring, side - 1) + 1):
+            outer = abs(a - cell[0]) == ring
+            for b in range(max(cell[1] - ring, 0), min(cell[1] + ring, wide - 1) + 1):
+                at_end = outer or (dimension > 1 and abs(b - cell[1]) == ring)
+                if not at_end and dimension < 3:
+                    continue
+                step = 1 if at_end or ring == 0 else 2 * ring  # inside, only the two ends are new
+                for c in range(
+                    cell[2] - ring if dimension > 2 else 0, cell[2] + ring + 1 if dimension > 2 else 1, step
+                ):
+                    if c < 0 or c >= deep:
+                        continue
+                    point = head[(a * wide + b) * deep + c]
+                    while point >= 0:
+                        squares = 0.0
+                        for j in range(dimension):
+                            difference = (row[first + j] - points[point, j]) * layout.scale[first + j]
+                            squares += difference * difference
+                        best = min(best, squares)
+                        point = after[point]
+        if best < np.inf:
+            clearance = np.inf  # to the nearest side beyond which there are cells that were not looked at
+            for j in range(dimension):
+                low, high = layout.low[first + j], layout.high[first + j]
+                unit = (high - low) / side
+                if cell[j] - ring > 0:
+                    clearance = min(
+                        clearance, (row[first + j] - low - (cell[j] - ring) * unit) * layout.scale[first + j]
+                    )
+                if cell[j] + ring + 1 < side:
+                    clearance = min(
+                        clearance, (low + (cell[j] + ring + 1) * unit - row[first + j]) * layout.scale[first + j]
+                    )
+            clearance *= 1.0 - 1e-12  # a point may be filed a rounding error beside its cell
+            if clearance >= 0 and best <= clearance * clearance:
+                break
+    return np.sqrt(best)
+
+
+@compile_kernel
+def _scan_points(layout: Layout, point_index: PointIndex, slot: int, row: Any) -> Any:
+    first = layout.start[slot]
+    dimension = layout.start[slot + 1] - first
+    plain = not layout.jaccard
+    for j in range(dimension):
+        if layout.kind[first + j] == CATEGORY:
+            plain = False
+    best = np.inf
+    if not plain:
+        for i in range(point_index.size[slot]):
+            best = min(best, compute_distance(layout, slot, row, point_index.points[slot, i]))
+        return best
+    for i in range(point_index.size[slot]):
+        squares = 0.0
+        for j in range(dimension):
+            difference = (row[first + j] - point_index.points[slot, i, j]) * layout.scale[first + j]
+            squares += difference * difference
+            if squares >= best:
+                break
+        best = min(best, squares)
+    return np.sqrt(best)
+
+
+def _scan_points_vectorized(layout: Layout, point_index: PointIndex, slot: int, row: Any) -> Any:
+    """Return the same without numba: all points at once."""
+    first, last = layout.start[slot], layout.start[slot + 1]
+    points = point_index.points[slot, : point_index.size[slot]]
+    if not len(points):
+        return np.inf
+    squares, differing = np.zeros(len(points)), np.zeros(len(points))
+    for j, column in enumerate(range(first, last)):
+        if layout.kind[column] == CATEGORY or layout.jaccard:
+            differing += row[column] != points[:, j]
+        else:
+            difference = (row[column] - points[:, j]) * layout.scale[column]
+            squares += difference * difference
+    if layout.jaccard:
+        return (2.0 * differing / (last - first + differing)).min()
+    return (np.sqrt(squares) + differing).min()
+
+
+_scan_nearest = _scan_points if COMPILED else _scan_points_vectorized
+if not COMPILED:
+    find_nearest_distance = _scan_points_vectorized

@@ -1,0 +1,250 @@
+"""Kernels of selectors: which relation to put to which candidate, where every relation keeps what was executed of it.
+
+All relations are one layout: slot after slot, each relation's own copies of the sources, then its follow-ups.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...relations.box import Floats
+from .cells import CellGrid, add_to_cells, count_closed, find_part, move_to_next_neighbour, refine_all_slots
+from .compiling import compile_kernel
+from .layout import Ints, Layout, round_to_kind
+from .nearest import PointIndex, add_point, find_nearest_distance
+from .splitting import SplitBoxes, find_leaf, split_leaf
+
+BY_CELLS, BY_NEIGHBOURS, BY_VOLUME, BY_DISTANCE = range(4)
+MIN_SHARE_OF_MEAN_GROUPS = 0.9  # of the mean number of groups: a relation with fewer is well behind
+
+
+class RelationTable(NamedTuple):
+    """All relations side by side: the first slot of each, and how a shared candidate becomes all their inputs."""
+
+    layout: Layout
+    shared_layout: Layout  # of what is drawn for all of them: the sources of the one that has most
+    first_slot: Ints  # (relations + 1,)
+    offset: Floats  # (columns,): what is added
+    factor_start: Ints  # (columns + 1,): where the factors of each column begin
+    factor: Floats  # factors that are not 0
+    factor_column: Ints  # the number of the candidate each is multiplied with
+
+
+class SelectionRule(NamedTuple):
+    """What candidates are compared by, how cells are cut, and whether scores are shares, not sums."""
+
+    criterion: int
+    scheme: int
+    by_share: bool
+
+
+class SelectionMemory(NamedTuple):
+    """What was executed of each relation; only what the rule needs has any room."""
+
+    cells: CellGrid
+    boxes: SplitBoxes
+    point_index: PointIndex
+    group_counts: Ints  # (relations,): groups
+
+
+@compile_kernel
+def draw_candidates(rng: Any, table: RelationTable, candidates: Any) -> None:
+    """Draw candidates for all relations: one random number a column, row by row."""
+    for i in range(candidates.shape[0]):
+        for column in range(candidates.shape[1]):
+            low = table.shared_layout.low[column]
+            value = low + (table.shared_layout.high[column] - low) * rng.random()
+            candidates[i, column] = round_to_kind(
+                table.shared_layout.kind[column],
+                table.shared_layout.low[column],
+                table.shared_layout.high[column],
+                value,
+            )
+
+
+@compile_kernel
+def expand_candidates(table: RelationTable, candidates: Any, rows: Any) -> None:
+    """Write what each candidate is to each relation: its sources, and their follow-ups."""
+    for i in range(rows.shape[0]):
+        for column in range(rows.shape[1]):
+            value = table.offset[column]
+            for j in range(table.factor_start[column], table.factor_start[column + 1]):
+                value += table.factor[j] * candidates[i, table.factor_column[j]]
+            rows[i, column] = value
+
+
+@compile_kernel
+def ensure_open_cells(table: RelationTable, rule: SelectionRule, memory: SelectionMemory) -> Any:
+    """Cut domains finer where that is due; False if there is no room."""
+    if rule.criterion == BY_CELLS or rule.criterion == BY_NEIGHBOURS:
+        return refine_all_slots(table.layout, memory.cells, rule.scheme)
+    return True
+
+
+@compile_kernel
+def _measure_neighbours(layout: Layout, cells: CellGrid, slot: int, row: Any) -> Any:
+    """Return how many neighbouring cells are occupied, and the distance to the nearest of them (infinite for none)."""
+    first, last = layout.start[slot], layout.start[slot + 1]
+    dimension = last - first
+    own_parts = np.empty(dimension, dtype=np.int64)
+    for j in range(dimension):
+        own_parts[j] = find_part(layout, cells, first + j, row[first + j])
+    step = np.full(dimension, -1, dtype=np.int64)
+    occupied_count = 0
+    best = np.inf
+    while True:
+        cell = 0
+        inside, own = True, True
+        squares = 0.0
+        for j in range(dimension):
+            parts = cells.parts[first + j]
+            part = own_parts[j] + step[j]
+            if part < 0 or part >= parts:
+                inside = False
+            if step[j] != 0:
+                own = False
+                unit = (layout.high[first + j] - layout.low[first + j]) / parts
+                edge = layout.low[first + j] + (own_parts[j] + (1 if step[j] > 0 else 0)) * unit
+                difference = (row[first + j] - edge) * layout.scale[first + j]
+                squares += difference * difference
+            cell = cell * parts + part
+        if inside and not own and cells.open_position[slot, cell] < 0:
+            occupied_count += 1
+            best = min(best, squares)
+        if not move_to_next_neighbour(step):
+            return occupied_count, np.sqrt(best)
+
+
+@compile_kernel
+def score_candidates(
+    table: RelationTable, rule: SelectionRule, memory: SelectionMemory, rows: Any, scores: Any
+) -> None:
+    """Write three scores of each relation and candidate, to be compared one after the other; more is better.
+
+    The first is the share (or number) of inputs in open cells, the volume of the boxes that are hit, or the distance to
+    what was executed. By neighbours the second is how few neighbouring cells are occupied, in all or an input, the third
+    the mean distance to the nearest of them.
+    """
+    layout = table.layout
+    closed_counts = np.zeros(rows.shape[0])
+    for relation in range(len(table.first_slot) - 1):
+        first, last = table.first_slot[relation], table.first_slot[relation + 1]
+        scores[relation] = 0.0
+        if rule.criterion == BY_CELLS or rule.criterion == BY_NEIGHBOURS:
+            count_closed(layout, memory.cells, first, last, rows, closed_counts)
+            scores[relation, :, 0] = (last - first) - closed_counts
+        else:
+            for slot in range(first, last):
+                for i in range(rows.shape[0]):
+                    if rule.criterion == BY_VOLUME:
+                        leaf = find_leaf(layout, memory.boxes, slot, rows[i])
+                        scores[relation, i, 0] += memory.boxes.volume[slot, leaf]
+                    else:
+                        scores[relation, i, 0] += find_nearest_distance(layout, memory.point_index, slot, rows[i])
+        if rule.criterion == BY_NEIGHBOURS:
+            for i in range(rows.shape[0]):
+                total, occupied_inputs, total_distance = 0, 0, 0.0
+                for slot in range(first, last):
+                    occupied_count, distance = _measure_neighbours(layout, memory.cells, slot, rows[i])
+                    total += occupied_count
+                    if occupied_count:
+                        occupied_inputs += 1
+                        total_distance += distance
+                scores[relation, i, 1] = -total
+                if scores[relation, i, 0] > 0 and occupied_inputs:
+                    scores[relation, i, 2] = total_distance / occupied_inputs
+        if rule.by_share:
+            scores[relation, :, :2] /= last - first
+
+
+@compile_kernel
+def _compare_scores(a: Any, b: Any) -> Any:
+    """Return 1, 0 or -1 as one row of scores is greater than another, the same, or less."""
+    for j in range(a.shape[0]):
+        if a[j] > b[j]:
+            return 1
+        if a[j] < b[j]:
+            return -1
+    return 0
+
+
+@compile_kernel
+def find_best_row(scores: Any, tie: float) -> Any:
+    """Return the best of some rows of scores, among equals the one a number in [0, 1) points at."""
+    best, equal = 0, 1
+    for i in range(1, scores.shape[0]):
+        order = _compare_scores(scores[i], scores[best])
+        if order > 0:
+            best, equal = i, 1
+        elif order == 0:
+            equal += 1
+    remaining = min(int(tie * equal), equal - 1)
+    for i in range(best, scores.shape[0]):
+        if _compare_scores(scores[i], scores[best]) == 0:
+            if remaining == 0:
+                return i
+            remaining -= 1
+    return best
+
+
+@compile_kernel
+def choose_pair(rng: Any, rule: SelectionRule, memory: SelectionMemory, scores: Any) -> Any:
+    """Return the best relation and its best candidate: one random number for each relation, one for all.
+
+    By shares, a relation with many follow-ups seldom has all of them in empty cells, and would fall behind. So among equally
+    good ones the least executed is taken, and one that is well behind the others comes next in any case.
+    """
+    relations, kinds = scores.shape[0], scores.shape[2]
+    best_candidates = np.empty(relations, dtype=np.int64)
+    best_scores = np.zeros((relations, kinds + 1))
+    for relation in range(relations):
+        best_candidates[relation] = find_best_row(scores[relation], rng.random())
+        best_scores[relation, :kinds] = scores[relation, best_candidates[relation]]
+        if rule.by_share:
+            best_scores[relation, kinds] = -memory.group_counts[relation]
+    relation = find_best_row(best_scores, rng.random())
+    if rule.by_share:
+        least_executed = int(np.argmin(memory.group_counts))
+        if memory.group_counts[least_executed] < MIN_SHARE_OF_MEAN_GROUPS * memory.group_counts.mean() - 1.0:
+            relation = least_executed
+    return relation, best_candidates[relation]
+
+
+@compile_kernel
+def add_group(table: RelationTable, rule: SelectionRule, memory: SelectionMemory, relation: int, row: Any) -> None:
+    """Count a group of a relation as executed."""
+    memory.group_counts[relation] += 1
+    for slot in range(table.first_slot[relation], table.first_slot[relation + 1]):
+        if rule.criterion == BY_VOLUME:
+            split_leaf(table.layout, memory.boxes, slot, row)
+        elif rule.criterion == BY_DISTANCE:
+            add_point(table.layout, memory.point_index, slot, row)
+        else:
+            add_to_cells(table.layout, memory.cells, rule.scheme, slot, row)
+
+
+@compile_kernel
+def advance_pairs(
+    rng: Any,
+    table: RelationTable,
+    rule: SelectionRule,
+    memory: SelectionMemory,
+    candidates: Any,
+    rows: Any,
+    scores: Any,
+    relation_numbers: Any,
+    out: Any,
+) -> Any:
+    """Choose pairs of relation and group, as long as there is room to cut finer; return how many."""
+    for i in range(out.shape[0]):
+        if not ensure_open_cells(table, rule, memory):
+            return i
+        draw_candidates(rng, table, candidates)
+        expand_candidates(table, candidates, rows)
+        score_candidates(table, rule, memory, rows, scores)
+        relation_numbers[i], best = choose_pair(rng, rule, memory, scores)
+        add_group(table, rule, memory, relation_numbers[i], rows[best])
+        out[i] = candidates[best]
+    return out.shape[0]

@@ -1,0 +1,145 @@
+"""Shells, "from the edge to the centre": boxes of equal volume about the centre of a domain, one within the other.
+
+With n shells, shell j holds the inputs whose share (the volume of the box about the centre on whose surface they lie, as
+a share of the domain's) is from j/n up to (j + 1)/n. An input keeps its share while shells become more and thinner, so
+shares are filed in buckets, and whether a shell is empty is seen without looking at all inputs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...relations.box import CATEGORY, Floats
+from .compiling import compile_kernel
+from .layout import Ints, Layout, round_to_kind
+
+
+class Shells(NamedTuple):
+    """The shares of inputs, slot by slot, in buckets: the first of each bucket, and the next after each."""
+
+    share: Floats  # (slots, capacity)
+    head: Ints  # (slots, capacity)
+    after: Ints  # (slots, capacity)
+    size: Ints  # (slots,)
+    buckets: Ints  # (1,)
+
+
+def make_shells(slots: int, capacity: int) -> Shells:
+    """Return no shares, and room for some."""
+    return Shells(
+        np.zeros((slots, capacity)),
+        np.full((slots, capacity), -1, dtype=np.int64),
+        np.full((slots, capacity), -1, dtype=np.int64),
+        np.zeros(slots, dtype=np.int64),
+        np.array([16], dtype=np.int64),
+    )
+
+
+@compile_kernel
+def compute_share(layout: Layout, slot: int, row: Any) -> Any:
+    """Return the volume of the box about the centre on whose surface an input lies; beyond 1 outside the domain."""
+    norm = 0.0
+    dimension = 0
+    for column in range(layout.start[slot], layout.start[slot + 1]):
+        half = (layout.high[column] - layout.low[column]) / 2
+        if half > 0 and layout.kind[column] != CATEGORY:
+            norm = max(norm, abs(row[column] - layout.low[column] - half) / half)
+            dimension += 1
+    share = 1.0 if dimension else 0.0
+    for _ in range(dimension):
+        share *= norm
+    return share
+
+
+@compile_kernel
+def _file_share(shells: Shells, slot: int, place: int) -> None:
+    bucket = int(shells.share[slot, place] * shells.buckets[0])
+    shells.after[slot, place] = shells.head[slot, bucket]
+    shells.head[slot, bucket] = place
+
+
+@compile_kernel
+def add_share(shells: Shells, slot: int, share: float) -> None:
+    """File the share of an input of the domain; one at its edge is in the last shell."""
+    share = min(max(share, 0.0), 1.0 - 2.0**-53)
+    place = shells.size[slot]
+    shells.share[slot, place] = share
+    shells.size[slot] += 1
+    if place + 1 > 2 * shells.buckets[0]:
+        shells.buckets[0] = 2 * shells.buckets[0]
+        shells.head[:, : shells.buckets[0]] = -1
+        for filed_slot in range(shells.head.shape[0]):
+            for i in range(shells.size[filed_slot]):
+                _file_share(shells, filed_slot, i)
+    else:
+        _file_share(shells, slot, place)
+
+
+@compile_kernel
+def _is_empty(shells: Shells, slot: int, shell: int, number: int) -> Any:
+    buckets = shells.buckets[0]
+    # one bucket more on either side: rounding may file a share beside the bucket its shell begins in
+    first = max(int(shell / number * buckets) - 1, 0)
+    last = min(int((shell + 1) / number * buckets) + 1, buckets - 1)
+    for bucket in range(first, last + 1):
+        place = shells.head[slot, bucket]
+        while place >= 0:
+            if int(shells.share[slot, place] * number) == shell:
+                return False
+            place = shells.after[slot, place]
+    return True
+
+
+@compile_kernel
+def draw_in_shell(rng: Any, layout: Layout, shells: Shells, number: int, slot: int, row: Any) -> None:
+    """Draw an input from a random empty shell of `number`.
+
+    Random numbers: one for a shell until it is an empty one; one for the share within the shell; one for the side of the
+    box on whose surface the input lies; one for each other column.
+    """
+    shell = min(int(rng.random() * number), number - 1)
+    while not _is_empty(shells, slot, shell, number):
+        shell = min(int(rng.random() * number), number - 1)
+    dimension = 0
+    for column in range(layout.start[slot], layout.start[slot + 1]):
+        if layout.high[column] > layout.low[column] and layout.kind[column] != CATEGORY:
+            dimension += 1
+    share = (shell + rng.random()) / number
+    norm = share ** (1.0 / dimension) if dimension else 0.0
+    side = int(rng.random() * 2 * dimension)
+    wide_columns = 0
+    for column in range(layout.start[slot], layout.start[slot + 1]):
+        half = (layout.high[column] - layout.low[column]) / 2
+        centre = layout.low[column] + half
+        if layout.kind[column] == CATEGORY or not half > 0:
+            row[column] = round_to_kind(
+                layout.kind[column],
+                layout.low[column],
+                layout.high[column],
+                layout.low[column] + 2 * half * rng.random(),
+            )
+            continue
+        if wide_columns == side // 2:
+            offset = norm if side % 2 else -norm
+        else:
+            offset = norm * (2 * rng.random() - 1)
+        row[column] = round_to_kind(
+            layout.kind[column], layout.low[column], layout.high[column], centre + half * offset
+        )
+        wide_columns += 1
+
+
+def grow_shells(shells: Shells, capacity: int) -> Shells:
+    """Return the same with more room."""
+
+    def widen(array: npt.NDArray[Any], fill: float) -> npt.NDArray[Any]:
+        larger = np.full((array.shape[0], capacity), fill, dtype=array.dtype)
+        larger[:, : array.shape[1]] = array
+        return larger
+
+    return shells._replace(
+        share=widen(shells.share, 0), head=widen(shells.head, -1), after=widen(shells.after, -1)
+    )

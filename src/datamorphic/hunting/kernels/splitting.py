@@ -1,0 +1,211 @@
+"""Kernels of generators that split the largest box at each executed input: RPART, MT-RPART.
+
+A split box has 2^d children, one for each corner. The largest leaf is the top of a heap; boxes that were split since
+they were put there are dropped when they come up.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...relations.box import NUMBER, Floats
+from .compiling import compile_kernel
+from .layout import Ints, Layout, pick_greatest, round_to_kind, write_follow_ups
+
+
+class SplitBoxes(NamedTuple):
+    """The boxes of each slot: corners, where they were split, their first child (-1 for a leaf), volumes, the heap."""
+
+    low: Floats  # (slots, boxes, columns)
+    high: Floats
+    split_point: Floats
+    first_child: Ints  # (slots, boxes)
+    volume: Floats
+    heap: Ints
+    box_count: Ints  # (slots,): boxes
+    heap_size: Ints  # (slots,): entries of the heap
+
+
+def make_boxes(layout: Layout, capacity: int) -> SplitBoxes:
+    """Return one box for each slot, and room for the children of some splits."""
+    slots, columns = layout.slots, int(np.diff(layout.start).max())
+    box_capacity = 1 + capacity * 2**columns
+    boxes = SplitBoxes(
+        np.zeros((slots, box_capacity, columns)),
+        np.zeros((slots, box_capacity, columns)),
+        np.zeros((slots, box_capacity, columns)),
+        np.full((slots, box_capacity), -1, dtype=np.int64),
+        np.zeros((slots, box_capacity)),
+        np.zeros((slots, box_capacity), dtype=np.int64),
+        np.ones(slots, dtype=np.int64),
+        np.ones(slots, dtype=np.int64),
+    )
+    for slot in range(slots):
+        first, last = layout.start[slot], layout.start[slot + 1]
+        boxes.low[slot, 0, : last - first] = layout.low[first:last]
+        boxes.high[slot, 0, : last - first] = layout.high[first:last]
+        boxes.volume[slot, 0] = 1.0
+    return boxes
+
+
+def grow_boxes(boxes: SplitBoxes, capacity: int) -> SplitBoxes:
+    """Return the same with room for more splits."""
+    columns = boxes.low.shape[2]
+    box_capacity = 1 + capacity * 2**columns
+
+    def widen(array: Any, fill: float) -> Any:
+        larger = np.full((array.shape[0], box_capacity, *array.shape[2:]), fill, dtype=array.dtype)
+        larger[:, : array.shape[1]] = array
+        return larger
+
+    return SplitBoxes(
+        widen(boxes.low, 0.0),
+        widen(boxes.high, 0.0),
+        widen(boxes.split_point, 0.0),
+        widen(boxes.first_child, -1),
+        widen(boxes.volume, 0.0),
+        widen(boxes.heap, 0),
+        boxes.box_count,
+        boxes.heap_size,
+    )
+
+
+@compile_kernel
+def _push(boxes: SplitBoxes, slot: int, box: int) -> None:
+    place = boxes.heap_size[slot]
+    boxes.heap_size[slot] += 1
+    boxes.heap[slot, place] = box
+    while place > 0:
+        above = (place - 1) // 2
+        if boxes.volume[slot, boxes.heap[slot, above]] >= boxes.volume[slot, box]:
+            break
+        boxes.heap[slot, place] = boxes.heap[slot, above]
+        boxes.heap[slot, above] = box
+        place = above
+
+
+@compile_kernel
+def _pop(boxes: SplitBoxes, slot: int) -> None:
+    boxes.heap_size[slot] -= 1
+    size = boxes.heap_size[slot]
+    box = boxes.heap[slot, size]
+    place = 0
+    while True:
+        below = 2 * place + 1
+        if below >= size:
+            break
+        if below + 1 < size and (
+            boxes.volume[slot, boxes.heap[slot, below + 1]] > boxes.volume[slot, boxes.heap[slot, below]]
+        ):
+            below += 1
+        if boxes.volume[slot, boxes.heap[slot, below]] <= boxes.volume[slot, box]:
+            break
+        boxes.heap[slot, place] = boxes.heap[slot, below]
+        place = below
+    boxes.heap[slot, place] = box
+
+
+@compile_kernel
+def find_largest_leaf(boxes: SplitBoxes, slot: int) -> Any:
+    """Return the largest leaf."""
+    while boxes.first_child[slot, boxes.heap[slot, 0]] >= 0:
+        _pop(boxes, slot)
+    return boxes.heap[slot, 0]
+
+
+@compile_kernel
+def find_leaf(layout: Layout, boxes: SplitBoxes, slot: int, row: Any) -> Any:
+    """Return the leaf an input lies in."""
+    first = layout.start[slot]
+    box = 0
+    while boxes.first_child[slot, box] >= 0:
+        corner = 0
+        for j in range(layout.start[slot + 1] - first):
+            corner = 2 * corner + (1 if row[first + j] >= boxes.split_point[slot, box, j] else 0)
+        box = boxes.first_child[slot, box] + corner
+    return box
+
+
+@compile_kernel
+def split_leaf(layout: Layout, boxes: SplitBoxes, slot: int, row: Any) -> None:
+    """Split the leaf of an input at it, along every column."""
+    first = layout.start[slot]
+    dimension = layout.start[slot + 1] - first
+    box = find_leaf(layout, boxes, slot, row)
+    child = boxes.box_count[slot]
+    boxes.first_child[slot, box] = child
+    boxes.box_count[slot] += 2**dimension
+    for j in range(dimension):  # an input outside the domain splits nothing off
+        low, high, value = boxes.low[slot, box, j], boxes.high[slot, box, j], row[first + j]
+        if layout.kind[first + j] != NUMBER:  # between whole numbers, so that both parts are smaller
+            value += 0.5 if value < (low + high) / 2 else -0.5
+        boxes.split_point[slot, box, j] = min(max(value, low), high)
+    several = False  # inputs in the box: where whole numbers leave only one, nothing is left when it is executed
+    for j in range(dimension):
+        if layout.kind[first + j] == NUMBER or boxes.high[slot, box, j] - boxes.low[slot, box, j] > 1.5:
+            several = True
+    for corner in range(2**dimension):
+        volume = 1.0 if several else 0.0
+        for j in range(dimension):
+            low, high = boxes.low[slot, box, j], boxes.high[slot, box, j]
+            if (corner >> (dimension - 1 - j)) & 1:
+                low = boxes.split_point[slot, box, j]
+            else:
+                high = boxes.split_point[slot, box, j]
+            boxes.low[slot, child + corner, j] = low
+            boxes.high[slot, child + corner, j] = high
+            width = layout.high[first + j] - layout.low[first + j]
+            if width > 0:
+                volume *= (high - low) / width
+            elif not (corner >> (dimension - 1 - j)) & 1:
+                volume = 0.0  # below a column without extent there is nothing
+        boxes.volume[slot, child + corner] = volume
+        _push(boxes, slot, child + corner)
+
+
+@compile_kernel
+def propose_split(rng: Any, layout: Layout, boxes: SplitBoxes, rows: Any) -> None:
+    """Draw candidates in the largest box of each source: one random number a column, row by row."""
+    for slot in range(layout.sources):
+        box = find_largest_leaf(boxes, slot)
+        first = layout.start[slot]
+        for i in range(rows.shape[0]):
+            for j in range(layout.start[slot + 1] - first):
+                low = boxes.low[slot, box, j]
+                value = low + (boxes.high[slot, box, j] - low) * rng.random()
+                rows[i, first + j] = round_to_kind(
+                    layout.kind[first + j], layout.low[first + j], layout.high[first + j], value
+                )
+
+
+@compile_kernel
+def choose_split(layout: Layout, boxes: SplitBoxes, rows: Any, tie: float) -> Any:
+    """Return a candidate whose follow-ups all lie in the largest boxes of theirs, by chance if several or none."""
+    scores = np.ones(rows.shape[0])
+    for slot in range(layout.sources, len(layout.start) - 1):
+        box = find_largest_leaf(boxes, slot)
+        for i in range(rows.shape[0]):
+            if find_leaf(layout, boxes, slot, rows[i]) != box:
+                scores[i] = 0.0
+    return pick_greatest(scores, tie)
+
+
+@compile_kernel
+def add_split(layout: Layout, boxes: SplitBoxes, row: Any) -> None:
+    """Count a group as executed."""
+    for slot in range(len(layout.start) - 1):
+        split_leaf(layout, boxes, slot, row)
+
+
+@compile_kernel
+def advance_split(rng: Any, layout: Layout, boxes: SplitBoxes, rows: Any, out: Any) -> Any:
+    """Make groups; `rows` has room for the candidates."""
+    for i in range(out.shape[0]):
+        propose_split(rng, layout, boxes, rows)
+        write_follow_ups(layout, rows)
+        best = choose_split(layout, boxes, rows, rng.random())
+        add_split(layout, boxes, rows[best])
+        out[i] = rows[best]
+    return out.shape[0]

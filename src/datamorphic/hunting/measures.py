@@ -1,0 +1,371 @@
+"""How good a way of making groups is: how soon it finds violations, how evenly its inputs lie.
+
+An F-measure is the number of groups run until the first violation, the violating one included. A trial that found none
+before it was stopped is *censored*: its count is the number of groups it ran, a flag says so, and every mean over
+censored trials is a lower bound.
+
+Where a function compares with "a rate", that stands for uniform tests of this violation rate: their F-measure is
+geometric, its mean is 1/rate and its variance (1 - rate)/rate^2, without a trial.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .._stats import compute_wilson_interval
+from .._validation import is_number, reject, to_generator, validate_choice, validate_integer
+from .regions import to_points, validate_domain
+
+Numbers = npt.NDArray[np.float64]
+MAX_COMPARISONS_PER_CHUNK = 4_000_000  # comparisons of a point with a box
+
+
+class IntervalEstimate(NamedTuple):
+    """A figure measured over trials, with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class ValueRange(NamedTuple):
+    """The least and the most of many figures, and how far apart they are."""
+
+    least: float
+    most: float
+    width: float
+
+
+@dataclass(frozen=True, eq=False)
+class FMeasures:
+    """The F-measures of many trials.
+
+    Parameters
+    ----------
+    counts : array of int
+        Groups until the first violation, counted from 1; of a censored trial the groups it ran.
+    censored : array of bool, optional
+        Which trials were stopped before they found a violation; one flag stands for all; left out, none.
+
+    Examples
+    --------
+    >>> found = FMeasures([3, 1, 8, 10], [False, False, False, True])
+    >>> found.mean, found.censored_share
+    (5.5, 0.25)
+    """
+
+    counts: npt.NDArray[np.int64]
+    censored: npt.NDArray[np.bool_] = field(default_factory=lambda: np.asarray(False))
+
+    def __post_init__(self) -> None:
+        counts = np.asarray(self.counts)
+        if counts.ndim != 1 or not len(counts) or counts.dtype.kind not in "iu":
+            reject("counts", "FMeasures", "a list of at least one whole number", self.counts)
+        flags = np.asarray(self.censored, dtype=bool)
+        if flags.ndim and flags.shape != counts.shape:
+            reject("censored", "FMeasures", f"{len(counts)} flags, one for each count", self.censored)
+        if (counts < np.where(flags, 0, 1)).any():
+            reject("counts", "FMeasures", "counted from 1", int(counts.min()))
+        object.__setattr__(self, "counts", counts.astype(np.int64))
+        object.__setattr__(self, "censored", np.broadcast_to(flags, counts.shape))
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def mean(self) -> float:
+        """The mean; with censored trials a lower bound."""
+        return float(self.counts.mean())
+
+    @property
+    def sd(self) -> float:
+        """The standard deviation (of a sample: divided by n - 1); NaN for one trial."""
+        return float(self.counts.std(ddof=1)) if len(self) > 1 else math.nan
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the mean."""
+        return self.sd / math.sqrt(len(self))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the mean, by Student's t."""
+        return estimate(self.counts)[1:]
+
+    @property
+    def censored_share(self) -> float:
+        """The share of trials that found nothing."""
+        return float(self.censored.mean())
+
+
+def estimate(values: npt.ArrayLike) -> IntervalEstimate:
+    """Return the mean of many trials with its 95 % interval: of a dispersion, a time, anything.
+
+    Examples
+    --------
+    >>> [round(figure, 3) for figure in estimate([1.0, 2.0, 3.0])]
+    [2.0, -0.484, 4.484]
+    """
+    from scipy.special import stdtrit
+
+    numbers = np.asarray(values, dtype=np.float64).ravel()
+    if not len(numbers):
+        reject("values", "estimate", "at least one number", values)
+    mean = float(numbers.mean())
+    if len(numbers) == 1:
+        return IntervalEstimate(mean, math.nan, math.nan)
+    half = float(stdtrit(len(numbers) - 1, 0.975)) * float(numbers.std(ddof=1)) / math.sqrt(len(numbers))
+    return IntervalEstimate(mean, mean - half, mean + half)
+
+
+def f_measures(verdicts: npt.ArrayLike) -> FMeasures:
+    """Return the F-measures of a matrix of verdicts: a row for each trial, a column for each group, True = violated.
+
+    Examples
+    --------
+    >>> f_measures([[False, True, True], [False, False, False]]).counts
+    array([2, 3])
+    """
+    violated = _to_verdict_matrix(verdicts, "f_measures")
+    has_violation: npt.NDArray[np.bool_] = np.asarray(violated.any(axis=1))
+    return FMeasures(np.where(has_violation, violated.argmax(axis=1) + 1, violated.shape[1]), ~has_violation)
+
+
+def f2_measures(verdicts: npt.ArrayLike) -> FMeasures:
+    """Return how many further groups the second violation took, counted from the one after the first violation.
+
+    Trials without a first violation have no F2 and are left out; those without a second one are censored.
+
+    Examples
+    --------
+    >>> f2_measures([[True, False, True], [False, True, False], [False, False, False]]).counts
+    array([2, 1])
+    """
+    violated = _to_verdict_matrix(verdicts, "f2_measures")
+    violated = violated[violated.any(axis=1)]
+    if not len(violated):
+        reject("verdicts", "f2_measures", "a matrix with a violation in at least one trial", verdicts)
+    first = violated.argmax(axis=1)
+    later = violated & (np.arange(violated.shape[1]) > first[:, None])
+    has_second: npt.NDArray[np.bool_] = np.asarray(later.any(axis=1))
+    last = violated.shape[1] - 1
+    return FMeasures(np.where(has_second, later.argmax(axis=1), last) - first, ~has_second)
+
+
+def p_measure(measures: FMeasures | npt.ArrayLike, n: int) -> IntervalEstimate:
+    """Return the share of trials with at least one violation among the first n groups, with Wilson's interval.
+
+    Parameters
+    ----------
+    measured : FMeasures or matrix of bool
+        The F-measures, or the verdicts: a row for each trial, a column for each group.
+
+    Examples
+    --------
+    >>> p_measure(FMeasures([3, 1, 8, 12]), 5).value
+    0.5
+    """
+    n = validate_integer("n", "p_measure", n, low=1)
+    if not isinstance(measures, FMeasures):
+        violated = _to_verdict_matrix(measures, "p_measure")
+        validate_integer("n", "p_measure", n, low=1, high=violated.shape[1])
+        measures = f_measures(violated)
+    if (too_short := measures.censored & (measures.counts < n)).any():
+        most = int(measures.counts[too_short].min())
+        reject("n", "p_measure", f"at most {most}, the groups that a trial without a violation ran", n)
+    successes = int((~measures.censored & (measures.counts <= n)).sum())
+    return IntervalEstimate(successes / len(measures), *compute_wilson_interval(successes, len(measures)))
+
+
+def e_measure(verdicts: npt.ArrayLike, n: int) -> IntervalEstimate:
+    """Return the expected number of violations among the first n groups: the mean over trials.
+
+    Examples
+    --------
+    >>> e_measure([[True, False, True], [False, False, True]], 3).value
+    1.5
+    """
+    violated = _to_verdict_matrix(verdicts, "e_measure")
+    n = validate_integer("n", "e_measure", n, low=1, high=violated.shape[1])
+    return estimate(violated[:, :n].sum(axis=1))
+
+
+def f_ratio(a: FMeasures, b: FMeasures | float) -> IntervalEstimate:
+    """Return the mean of `a` divided by that of `b`, with an interval by the delta method; below 1, `a` is better.
+
+    Parameters
+    ----------
+    b : FMeasures or float
+        Other trials, or a violation rate: then the divisor is exactly 1/rate.
+
+    Examples
+    --------
+    >>> f_ratio(FMeasures([40, 60, 50]), 0.01).value
+    0.5
+    """
+    top, bottom = _compute_moments(a, "f_ratio"), _compute_moments(b, "f_ratio")
+    ratio = top.mean / bottom.mean
+    half = 1.959963984540054 * ratio * math.sqrt(top.error**2 / top.mean**2 + bottom.error**2 / bottom.mean**2)
+    return IntervalEstimate(ratio, ratio - half, ratio + half)
+
+
+def cohens_d(a: FMeasures, b: FMeasures | float) -> float:
+    """Return Cohen's d: how many standard deviations `a` is better than `b`; positive = `a` needs fewer groups.
+
+    d = (mean b - mean a) / sqrt((sd_a^2 + sd_b^2) / 2), and NaN where a trial is censored, as the mean is not known.
+
+    Examples
+    --------
+    >>> round(cohens_d(FMeasures([4, 6, 5]), FMeasures([6, 8, 7])), 3)
+    2.0
+    """
+    first, second = _compute_moments(a, "cohens_d"), _compute_moments(b, "cohens_d")
+    if first.censored or second.censored:
+        return math.nan
+    difference = second.mean - first.mean
+    pooled_sd = math.sqrt((first.sd**2 + second.sd**2) / 2)
+    if pooled_sd == 0:
+        return math.copysign(math.inf, difference) if difference else 0.0
+    return difference / pooled_sd
+
+
+def welch_p(a: FMeasures, b: FMeasures | float) -> float:
+    """Return the two-sided p-value of Welch's test that the means are the same; a censored trial counts as its cap.
+
+    Against a rate it is the test of one mean, `a`'s, with the variance of `a` alone.
+
+    Examples
+    --------
+    >>> round(welch_p(FMeasures([4, 6, 5, 5]), FMeasures([6, 8, 7, 7])), 4)
+    0.0134
+    """
+    from scipy.special import stdtr
+
+    first, second = _compute_moments(a, "welch_p"), _compute_moments(b, "welch_p")
+    error = first.error**2 + second.error**2
+    difference = abs(first.mean - second.mean)
+    if math.isnan(error):
+        return math.nan
+    if error == 0:
+        return 0.0 if difference else 1.0
+    freedom = error**2 / sum(
+        moments.error**4 / (moments.trials - 1) for moments in (first, second) if moments.error
+    )
+    return float(2 * stdtr(freedom, -difference / math.sqrt(error)))
+
+
+def dispersion(points: npt.ArrayLike) -> ValueRange:
+    """Return the least and the largest distance from a point to its nearest neighbour.
+
+    Examples
+    --------
+    >>> dispersion([[0.0, 0.0], [0.0, 1.0], [3.0, 0.0]])
+    Spread(least=1.0, most=3.0, width=2.0)
+    """
+    from scipy.spatial import cKDTree
+
+    coordinates = to_points(points, None, "dispersion")
+    if len(coordinates) < 2:
+        reject("points", "dispersion", "at least two points", points)
+    nearest = cKDTree(coordinates).query(coordinates, k=2)[0][:, 1]
+    return _compute_range(nearest)
+
+
+def discrepancy(
+    points: npt.ArrayLike,
+    low: npt.ArrayLike,
+    high: npt.ArrayLike,
+    *,
+    boxes: int = 1000,
+    rng: np.random.Generator | int | None = None,
+    method: str = "boxes",
+) -> ValueRange:
+    """Return the least and the largest |share of the points - share of the volume| over parts of a domain.
+
+    Parameters
+    ----------
+    points : array (n, d)
+        Points in the domain; those outside it lie in no part and still count in n.
+    low, high : array (d,)
+        The domain.
+    boxes : int
+        How many parts.
+    how : {"boxes", "cells"}
+        "boxes": random ones; each side has a uniform length and then a uniform place. "cells": the domain cut into
+        equal cells, as many a side as the d-th root of `boxes`, rounded (1,000 boxes: 1,000 cells in one dimension,
+        32 a side in two, 10 in three, 6 in four, 4 in five, 3 in six).
+
+    Examples
+    --------
+    >>> discrepancy([0.1, 0.3, 0.6, 0.9], 0, 1, boxes=4, how="cells").most
+    0.0
+    """
+    lower, upper = validate_domain(low, high, "discrepancy")
+    coordinates = to_points(points, len(lower), "discrepancy")
+    boxes = validate_integer("boxes", "discrepancy", boxes, low=1)
+    if not len(coordinates):
+        reject("points", "discrepancy", "at least one point", points)
+    unit = (coordinates - lower) / (upper - lower)
+    if validate_choice("how", "discrepancy", method, ("boxes", "cells")) == "cells":
+        return _compute_range(_measure_cells(unit, max(1, round(boxes ** (1 / len(lower))))))
+    return _compute_range(_measure_boxes(unit, boxes, to_generator("rng", "discrepancy", rng)))
+
+
+def _measure_cells(unit: Numbers, side: int) -> Numbers:
+    inside = unit[((unit >= 0) & (unit <= 1)).all(axis=1)]
+    cells = np.minimum((inside * side).astype(np.intp), side - 1)
+    size = side ** unit.shape[1]
+    numbers = np.ravel_multi_index(tuple(cells.T), (side,) * unit.shape[1])
+    return np.abs(np.bincount(numbers, minlength=size) / len(unit) - 1 / size)
+
+
+def _measure_boxes(unit: Numbers, boxes: int, rng: np.random.Generator) -> Numbers:
+    size = rng.random((boxes, unit.shape[1]))
+    start = rng.random(size.shape) * (1 - size)
+    end = start + size
+    count = np.empty(boxes)
+    step = max(1, MAX_COMPARISONS_PER_CHUNK // len(unit))
+    for first in range(0, boxes, step):
+        part = slice(first, first + step)
+        inside = np.ones((len(size[part]), len(unit)), dtype=bool)
+        for axis, column in enumerate(unit.T):
+            inside &= column >= start[part, axis, None]
+            inside &= column < end[part, axis, None]
+        count[part] = inside.sum(axis=1)
+    return np.abs(count / len(unit) - size.prod(axis=1))
+
+
+def _compute_range(values: Numbers) -> ValueRange:
+    least, most = float(values.min()), float(values.max())
+    return ValueRange(least, most, most - least)
+
+
+class _Moments(NamedTuple):
+    """What a comparison needs to know; exact ones have no error."""
+
+    mean: float
+    sd: float
+    error: float
+    trials: int
+    censored: bool
+
+
+def _compute_moments(sample: object, owner: str) -> _Moments:
+    if isinstance(sample, FMeasures):
+        return _Moments(sample.mean, sample.sd, sample.standard_error, len(sample), bool(sample.censored.any()))
+    if is_number(sample) and 0 < float(sample) <= 1:  # type: ignore[arg-type]
+        rate = float(sample)  # type: ignore[arg-type]
+        return _Moments(1 / rate, math.sqrt(1 - rate) / rate, 0.0, 0, False)
+    reject("b", owner, "FMeasures or a violation rate above 0 and at most 1", sample)
+
+
+def _to_verdict_matrix(verdicts: npt.ArrayLike, owner: str) -> npt.NDArray[np.bool_]:
+    matrix = np.asarray(verdicts)
+    if matrix.ndim != 2 or not matrix.size or matrix.dtype != np.bool_:
+        reject("verdicts", owner, "a matrix of bool, a row for each trial and a column for each group", verdicts)
+    return matrix

@@ -1,0 +1,204 @@
+"""Generators that cut domains into parts and go where nothing was executed: BART, IPART, RPART and their kin."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ..errors import ArgumentError
+from ..relations.box import Floats
+from .generator_base import Generator
+from .kernels.cells import BISECTION, ITERATION, WRAPPED, CellGrid, grow_cells, make_cells
+from .kernels.cutting import CutSettings, add_cut, advance_cut, choose_cut, propose_cut
+from .kernels.layout import Layout
+from .kernels.splitting import (
+    SplitBoxes,
+    add_split,
+    advance_split,
+    choose_split,
+    grow_boxes,
+    make_boxes,
+    propose_split,
+)
+
+MAX_COLUMNS = 8  # columns: 2^d children a split, 3^d cells beside one another
+MAX_CELLS = 2**27
+
+
+def validate_neighbour_columns(name: str, layout: Layout, looks_at_neighbours: bool) -> None:
+    """Raise `ArgumentError` if somebody looks at neighbouring cells where there are too many of them."""
+    columns = int(np.diff(layout.start).max())
+    if looks_at_neighbours and columns > MAX_COLUMNS:
+        raise ArgumentError(
+            f"{name} looks at the 3^d cells about each input and takes up to {MAX_COLUMNS} columns; these have {columns}. "
+            "Take MT-BART (or MRGS-ART), which looks at its own cell only, or SFIDMT-ART."
+        )
+
+
+class _PartitionGenerator(Generator):
+    """Domains cut into parts."""
+
+    default_candidates = 4
+
+    def _prepare(self) -> None:
+        if self.layout.has_categories:
+            raise ArgumentError(
+                f"{self.name} cuts the range of each input in parts, and some inputs are categories. Take a generator that "
+                "goes by distances: SFIDMT-ART or FSCS-ART."
+            )
+        self._make_memory()
+
+    def _make_memory(self) -> None:
+        raise NotImplementedError
+
+
+class _CellGenerator(_PartitionGenerator):
+    """Domains cut into equal cells."""
+
+    scheme: ClassVar[int] = BISECTION
+    by_distance: ClassVar[bool] = False
+    _memory: CellGrid
+
+    def _make_memory(self) -> None:
+        validate_neighbour_columns(self.name, self.layout, self.scheme != BISECTION or self.by_distance)
+        self._settings = CutSettings(self.scheme, self.by_distance)
+        self._cell_capacity = 4 * self._capacity
+        self._memory = make_cells(self.layout, self._capacity, self._cell_capacity, filed=self.by_distance)
+
+    def _grow(self, capacity: int) -> None:
+        self._memory = grow_cells(self._memory, capacity, self._cell_capacity)
+
+    def _add_cells(self) -> None:
+        """Make room for the cells of the next cut."""
+        memory = self._memory
+        cells_needed = self._cell_capacity
+        for slot in range(self.layout.slots):
+            first, last = self.layout.start[slot], self.layout.start[slot + 1]
+            wide = (self.layout.high > self.layout.low)[first:last]
+            parts = memory.parts[first:last]
+            finer = (
+                np.prod((parts + wide).astype(float))
+                if self.scheme != BISECTION
+                else 2.0 * memory.cell_count[slot]
+            )
+            cells_needed = max(cells_needed, int(finer) + 1)
+        if cells_needed > MAX_CELLS:
+            raise ArgumentError(
+                f"{self.name} would cut a domain of {self.layout.width} columns into {cells_needed:,} cells after {self.count:,} "
+                "groups, which is too many to keep. Take SFIDMT-ART or MT-BART."
+            )
+        self._cell_capacity = min(2 * cells_needed, MAX_CELLS)
+        self._memory = grow_cells(memory, self._capacity, self._cell_capacity)
+
+    def _advance(self, out: Floats) -> int:
+        step = int(advance_cut(self.rng, self.layout, self._settings, self._memory, self._rows, out))
+        if step < len(out):
+            self._add_cells()
+        return step
+
+    def _draw_candidates(self) -> bool:
+        if propose_cut(self.rng, self.layout, self._settings, self._memory, self._rows):
+            return True
+        self._add_cells()
+        return False
+
+    def _choose(self, tie: float) -> int:
+        return int(choose_cut(self.layout, self._settings, self._memory, self._rows, tie))
+
+    def _add(self, row: Floats) -> None:
+        add_cut(self.layout, self._settings, self._memory, row)
+
+
+class _BoxGenerator(_PartitionGenerator):
+    """Domains split at what was executed."""
+
+    _memory: SplitBoxes
+
+    def _make_memory(self) -> None:
+        if np.diff(self.layout.start).max() > MAX_COLUMNS:
+            raise ArgumentError(
+                f"{self.name} splits a box of d columns into 2^d and takes up to {MAX_COLUMNS} columns; these inputs have "
+                f"{int(np.diff(self.layout.start).max())}. Take MT-BART, which halves one column at a time."
+            )
+        self._memory = make_boxes(self.layout, self._capacity)
+
+    def _grow(self, capacity: int) -> None:
+        self._memory = grow_boxes(self._memory, capacity)
+
+    def _advance(self, out: Floats) -> int:
+        return int(advance_split(self.rng, self.layout, self._memory, self._rows, out))
+
+    def _draw_candidates(self) -> bool:
+        propose_split(self.rng, self.layout, self._memory, self._rows)
+        return True
+
+    def _choose(self, tie: float) -> int:
+        return int(choose_split(self.layout, self._memory, self._rows, tie))
+
+    def _add(self, row: Floats) -> None:
+        add_split(self.layout, self._memory, row)
+
+
+class MTBART(_CellGenerator):
+    """MT-BART: all cells of a domain are halved when none is empty; sources, and follow-ups, go to empty ones."""
+
+    name = "MT-BART"
+    summary = "k groups from an empty cell of the sources; one whose follow-ups lie in empty cells"
+
+
+class MTIPART(_CellGenerator):
+    """MT-IPART: a grid with ever more parts a column; a group goes to cells that have only empty neighbours.
+
+    Neighbours are counted round the edges, so that cells at an edge have as many as others.
+    """
+
+    name = "MT-IPART"
+    summary = "as MT-BART, with cells whose neighbours are empty, too"
+    scheme = WRAPPED
+
+
+class SFIDMTBART(_CellGenerator):
+    """SFIDMT-BART: candidates of MT-BART, compared by distances to what was executed in neighbouring cells."""
+
+    name = "SFIDMT-BART"
+    summary = (
+        "k groups from an empty cell of the sources; the farthest from what is executed in neighbouring cells"
+    )
+    default_candidates = 10
+    by_distance = True
+
+
+class MTRPART(_BoxGenerator):
+    """MT-RPART: sources go to the largest box, follow-ups if possible to theirs, and boxes are split where they hit."""
+
+    name = "MT-RPART"
+    summary = "k groups from the largest box of the sources; one whose follow-ups lie in the largest boxes"
+
+
+class BART(_CellGenerator):
+    """BART: a uniform input in a random empty cell; all cells are halved when none is empty."""
+
+    name = "BART"
+    summary = "a source from an empty cell"
+    default_candidates = 1
+    sources_only = True
+
+
+class IPART(_CellGenerator):
+    """IPART: a uniform input in a random cell of a grid that is empty, as are its neighbours; edges do not wrap."""
+
+    name = "IPART"
+    summary = "a source from a cell whose neighbours are empty, too"
+    default_candidates = 1
+    sources_only = True
+    scheme = ITERATION
+
+
+class RPART(_BoxGenerator):
+    """RPART: a uniform input in the largest box, which is then split there."""
+
+    name = "RPART"
+    summary = "a source from the largest box"
+    default_candidates = 1
+    sources_only = True

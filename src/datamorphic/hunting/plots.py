@@ -1,0 +1,407 @@
+"""Pictures of hunts: where a relation is violated, and how generators spread their sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from .._validation import pluralize, reject, validate_integer
+from ..errors import ArgumentError
+from ..relations.base import VIOLATED, Mask
+from ..relations.box import Box, Floats
+from ..relations.function import FunctionRelation
+from ..reporting.document import Drawing, Shape, TextLabel
+from ..reporting.panel import PLANE_GAP_PX, PLANE_SIDE_PX, STRIP_HEIGHT_PX, STRIP_WIDTH_PX, Panel, PanelItem
+from .classify_region import Classification, classify
+from .function_runner import FunctionRunner
+from .generator_base import GroupBatch
+
+DEFAULT_SOURCES = 100_000  # sources, as many as the stored regions of programs rest on
+MAX_VIOLATING_DOTS, MAX_OTHER_DOTS = 2_000, 800  # violating sources of a picture, and others
+MAX_BINS, MIN_SOURCES_PER_BIN = 124, 8  # of a strip; sources that a bin has at least
+MAX_ZOOMED_SHARE = 0.25  # a region in less of each side than this is drawn again, larger
+LEFT_MARGIN_PX = 52.0  # room for the numbers of the first plane
+MAX_STRIPS = 8  # inputs, where there are too many for a plane
+MAX_PLANE_DIMENSIONS = 3  # dimensions that are drawn as planes
+
+
+@dataclass(frozen=True, eq=False)
+class ViolationSample:
+    """Random sources of a relation, and which of their groups violate it.
+
+    Attributes
+    ----------
+    sources : ndarray
+        What was drawn for each group.
+    violated : ndarray of bool
+        Whether the group violates the relation.
+    low, high : ndarray
+        The source domain.
+    names : tuple of str
+        What its columns are called.
+    """
+
+    sources: Floats
+    violated: Mask
+    low: Floats
+    high: Floats
+    names: tuple[str, ...]
+
+    @cached_property
+    def classification(self) -> Classification:
+        """The kind of the region, and why."""
+        return classify(self.sources, self.violated, self.low, self.high)
+
+    def describe(self) -> str:
+        """Return how often the relation is violated, and in what kind of region, in words."""
+        kind = {
+            "none": "It is nowhere violated",
+            "not classified": "The region is not classified",
+        }.get(self.classification.kind, f"A {self.classification.kind} region")
+        share = f"{self.violated.mean():.3%} of {pluralize(len(self.sources), 'random source')} violate it."
+        return f"{share} {kind}: {self.classification.reason}."
+
+
+def name_columns(relation: FunctionRelation | Box) -> tuple[str, ...]:
+    """Return what the numbers that are drawn for a group are called.
+
+    Examples
+    --------
+    >>> names_of(Box.of([(0, 1), (0, 1)]))
+    ('x', 'y')
+    """
+    boxes = relation.domain if isinstance(relation, FunctionRelation) else (relation,)
+    if isinstance(relation, FunctionRelation) and relation.given is not None:
+        return tuple(f"p{i}" for i in range(1, relation.width + 1))  # what inputs are made of
+    names_per_box = [
+        list("xyzuvw"[: box.dimension]) if box.dimension <= 6 else _number_columns(box.dimension) for box in boxes
+    ]
+    if len(boxes) == 1:
+        return tuple(names_per_box[0])
+    return tuple(f"{name}{i}" for i, names in enumerate(names_per_box, 1) for name in names)
+
+
+def _number_columns(count: int) -> list[str]:
+    return [f"x{j}" for j in range(1, count + 1)]
+
+
+def sample_violations(
+    function: Callable[..., Any], relation: FunctionRelation, n: int = DEFAULT_SOURCES, seed: int = 0
+) -> ViolationSample:
+    """Put random groups of a relation to a function.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> tanh = dm.programs["tanh"]
+    >>> tried(tanh.mutants["emu10"], tanh.relations["tripling"]).found.kind
+    'block'
+    """
+    validate_integer("n", "tried", n, 1)
+    rng = np.random.default_rng(validate_integer("seed", "tried", seed))
+    draws = np.concatenate([box.sample(n, rng) for box in relation.domain], axis=1)
+    runner = FunctionRunner(function)
+    all_answered = np.ones(n, dtype=bool)
+
+    def query_inputs(inputs: list[Floats]) -> list[Any]:
+        parts = [runner(part) for part in inputs]
+        for _, answered in parts:
+            all_answered[~answered] = False
+        return [values for values, _ in parts]
+
+    sources = relation.source_inputs(draws)
+    outputs = query_inputs(sources)
+    follow_ups = relation.follow_inputs(relation.follow(draws, outputs))
+    outputs += query_inputs(follow_ups)
+    verdicts, _ = relation.judge([*sources, *follow_ups], outputs, all_answered)
+    low, high = (np.concatenate([getattr(box, end) for box in relation.domain]) for end in ("low", "high"))
+    return ViolationSample(draws, verdicts == VIOLATED, low, high, name_columns(relation))
+
+
+# -- where a relation is violated --------------------------------------------------------------------------------------
+
+
+def draw_region_picture(
+    function: Callable[..., Any] | ViolationSample,
+    relation: FunctionRelation | None = None,
+    n: int = DEFAULT_SOURCES,
+    seed: int = 0,
+) -> Drawing:
+    """Return where in its source domain a relation is violated.
+
+    One input is a strip: how many of the sources at a place violate. Two are a plane, three are three planes; more are a
+    strip each. A small region is drawn a second time, larger. The caption says what kind of region it is, and why.
+
+    Parameters
+    ----------
+    function : callable or Tried
+        Called with an array for each input; or what was tried already.
+    relation : FunctionRelation
+        What is put to it.
+    n, seed : int
+        How many random sources are tried, and where randomness starts.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> tanh = dm.programs["tanh"]
+    >>> region_picture(tanh.mutants["emu10"], tanh.relations["tripling"], 20_000).caption[-79:]
+    'A block region: one part holds 100% of it and is no slender band between sides.'
+    """
+    if isinstance(function, ViolationSample):
+        sample = function
+    elif isinstance(relation, FunctionRelation):
+        sample = sample_violations(function, relation, n, seed)
+    else:
+        reject("relation", "region_picture", "a FunctionRelation", relation)
+    windows = [(sample.low, sample.high), *_find_zoom_window(sample)]
+    if len(sample.low) == 1:
+        items, width, height = _draw_strips(sample, [(0, *window) for window in windows])
+    elif len(sample.low) > MAX_PLANE_DIMENSIONS:
+        axes = range(min(len(sample.low), MAX_STRIPS))
+        items, width, height = _draw_strips(sample, [(axis, *windows[0]) for axis in axes])
+    else:
+        pairs = [(a, b, *window) for window in windows for a, b in combinations(range(len(sample.low)), 2)]
+        items, width, height = _draw_planes(sample, pairs, 3 if len(sample.low) == MAX_PLANE_DIMENSIONS else 2)
+    caption = sample.describe()
+    return Drawing(width, height, items, f"Where the relation is violated. {caption}", caption)
+
+
+def _find_zoom_window(sample: ViolationSample) -> list[tuple[Floats, Floats]]:
+    """Return a window about a region that takes little of the domain, if there is one."""
+    if not sample.violated.any():
+        return []
+    violating = sample.sources[sample.violated]
+    low, high = violating.min(axis=0), violating.max(axis=0)
+    widths = sample.high - sample.low
+    if not ((high - low) < MAX_ZOOMED_SHARE * widths).all():
+        return []
+    margin = np.maximum(0.5 * (high - low), 1e-3 * widths)
+    return [(np.maximum(low - margin, sample.low), np.minimum(high + margin, sample.high))]
+
+
+def _draw_strips(
+    sample: ViolationSample, views: list[tuple[int, Floats, Floats]]
+) -> tuple[list[PanelItem], float, float]:
+    """Draw how many of the sources at a place violate, a strip for each input or window."""
+    items: list[PanelItem] = []
+    top = 24.0
+    left = 74.0
+    for place, (axis, low, high) in enumerate(views):
+        within = ((sample.sources >= low) & (sample.sources <= high)).all(axis=1)
+        column, violated = sample.sources[within, axis], sample.violated[within]
+        bins = int(np.clip(len(column) // MIN_SOURCES_PER_BIN, 8, MAX_BINS))
+        ends = (float(low[axis]), float(high[axis]))
+        edges = np.linspace(*ends, bins + 1)
+        counts, violating_counts = (np.histogram(values, edges)[0] for values in (column, column[violated]))
+        panel = Panel(left, top, STRIP_WIDTH_PX - left - 20, STRIP_HEIGHT_PX, ends, (0.0, 1.0))
+        heading = "the whole domain" if place == 0 else "where it is violated"
+        if len(sample.low) > MAX_PLANE_DIMENSIONS:
+            heading = f"input {sample.names[axis]}"
+        items.append(TextLabel(panel.left, top - 8, heading, "strong"))
+        items += panel.draw_bars(
+            edges, violating_counts / np.maximum(counts, 1), "killable", "of the sources violate"
+        )
+        items += panel.draw_frame(sample.names[axis], y_marks=((0.0, "0 %"), (1.0, "100 %")))
+        top += STRIP_HEIGHT_PX + 66
+    return items, STRIP_WIDTH_PX, top - 14
+
+
+def _draw_planes(
+    sample: ViolationSample, views: list[tuple[int, int, Floats, Floats]], columns: int
+) -> tuple[list[PanelItem], float, float]:
+    """Draw violating sources over some others, a plane for each two inputs and each window."""
+    items: list[PanelItem] = []
+    rng = np.random.default_rng(0)  # which points are drawn where there are too many
+    for place, (a, b, low, high) in enumerate(views):
+        within = ((sample.sources >= low) & (sample.sources <= high)).all(axis=1)
+        panel = _make_panel(place, columns, (low, high), a, b)
+        for is_violated, limit, kind in (
+            (False, MAX_OTHER_DOTS, "edge w2"),
+            (True, MAX_VIOLATING_DOTS, "killable"),
+        ):
+            numbers = np.flatnonzero(within & (sample.violated == is_violated))
+            numbers = rng.permutation(numbers)[:limit]
+            items += panel.draw_dots(sample.sources[numbers][:, [a, b]], kind)
+        heading = "the whole domain" if (low == sample.low).all() and (high == sample.high).all() else "nearer"
+        items.append(TextLabel(panel.left, panel.top - 12, heading, "strong"))
+        items += panel.draw_frame(sample.names[a], sample.names[b])
+    last = _make_panel(len(views) - 1, columns, views[0][2:], 0, 0)
+    width = LEFT_MARGIN_PX + min(columns, len(views)) * (PLANE_SIDE_PX + PLANE_GAP_PX)
+    return items, width, last.top + PLANE_SIDE_PX + 50
+
+
+def _make_panel(place: int, columns: int, window: tuple[Floats, Floats], a: int, b: int) -> Panel:
+    row, column = divmod(place, columns)
+    low, high = window
+    x, y = ((float(low[axis]), float(high[axis])) for axis in (a, b))
+    return Panel(
+        LEFT_MARGIN_PX + column * (PLANE_SIDE_PX + PLANE_GAP_PX),
+        28 + row * (PLANE_SIDE_PX + 78),
+        PLANE_SIDE_PX,
+        PLANE_SIDE_PX,
+        x,
+        y,
+    )
+
+
+# -- how generators spread sources -------------------------------------------------------------------------------------
+
+
+def draw_spread_picture(
+    spread: Mapping[str, Any],
+    region: Any = None,
+    *,
+    domain: Any,
+    window: Any = None,
+    names: tuple[str, ...] | None = None,
+) -> Drawing:
+    """Return how generators spread their sources, beside each other.
+
+    One input is drawn as bars: how many sources lie at a place, where 1 is as many as random ones; follow-ups, where these
+    are given, hang below. Two inputs are a plane for each generator, three are three planes.
+
+    Parameters
+    ----------
+    spread : Mapping of str to array or Groups
+        The sources of each generator, of one trial or of many together; with follow-ups, if they are groups.
+    region : Region or Box, optional
+        Where a relation is violated: outlined, and the sources in it are coloured.
+    domain : Box or pairs of limits
+        The source domain.
+    window : Box or pairs of limits, optional
+        The part of it to look at.
+    names : tuple of str, optional
+        What the inputs are called.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> made = {name: dm.generate((0, 1), name, n=200) for name in ("MT-RT", "Sobol")}
+    >>> spread_picture(made, Box.of((0.2, 0.3)), domain=(0, 1)).alt
+    'Where sources lie. MT-RT: 8.00 % of 200 in the region, 0.80 times as many as random ones. Sobol: ...'
+    """
+    domain_box = Box.of(domain, "spread_picture")
+    view = domain_box if window is None else Box.of(window, "spread_picture")
+    d = domain_box.dimension
+    if not spread or d > MAX_PLANE_DIMENSIONS or view.dimension != d:
+        raise ArgumentError(
+            f"A picture of sources shows at least one generator, in a domain of one to {MAX_PLANE_DIMENSIONS} inputs and a window of as "
+            f"many. Got {pluralize(len(spread), 'generator')}, a domain of {d} and a window of {view.dimension}."
+        )
+    if region is not None and not hasattr(region, "contains"):
+        region = Box.of(region, "spread_picture")
+    names = names or name_columns(domain_box)
+    parts = {name: _split_groups(name, points, d) for name, points in spread.items()}
+    alt = "Where sources lie. " + " ".join(
+        f"{name}: {_format_region_share(sources, region, domain_box)}." for name, (sources, _) in parts.items()
+    )
+    draw_panels = _draw_spread_strips if d == 1 else _draw_spread_planes
+    items, width, height = draw_panels(parts, region, domain_box, view, names)
+    return Drawing(width, height, items, alt)
+
+
+def _split_groups(name: str, points: Any, d: int) -> tuple[Floats, Floats | None]:
+    """Return sources and, of groups, follow-ups with as many columns."""
+    is_batch = isinstance(points, GroupBatch)
+    sources = np.asarray(points.sources if is_batch else points, dtype=float)
+    sources = sources.reshape(-1, 1) if sources.ndim == 1 else sources
+    if sources.ndim != 2 or sources.shape[1] != d or not len(sources):
+        reject("spread", "spread_picture", f"sources with {d} columns for {name!r}", points)
+    follow_ups = points.follow_ups if is_batch else None
+    return sources, follow_ups if follow_ups is not None and follow_ups.shape[1] and follow_ups.shape[
+        1
+    ] % d == 0 else None
+
+
+def _format_region_share(sources: Floats, region: Any, domain_box: Box) -> str:
+    if region is None:
+        return f"{len(sources):,} sources"
+    share = float(region.contains(sources).mean())
+    random_share = _measure_region_share(region, domain_box)
+    comparison = f", {share / random_share:.2f} times as many as random ones" if random_share else ""
+    return f"{share:.2%} of {len(sources):,} in the region{comparison}".replace("%", " %", 1)
+
+
+def _measure_region_share(region: Any, domain_box: Box) -> float:
+    """Return the share of a domain that a region takes."""
+    size = float((domain_box.high - domain_box.low).prod())
+    volume = (region.high - region.low).prod() if isinstance(region, Box) else getattr(region, "volume", 0.0)
+    return float(volume) / size
+
+
+SpreadSources = Mapping[str, tuple[Floats, Floats | None]]
+
+
+def _draw_spread_strips(
+    parts: SpreadSources, region: Any, domain_box: Box, view: Box, names: tuple[str, ...]
+) -> tuple[list[PanelItem], float, float]:
+    ends = (float(view.low[0]), float(view.high[0]))
+    least_sources = min(int(((s >= view.low) & (s <= view.high)).sum()) for s, _ in parts.values())
+    edges = np.linspace(*ends, int(np.clip(least_sources // MIN_SOURCES_PER_BIN, 8, MAX_BINS)) + 1)
+    random_shares = np.diff(edges) / float(domain_box.high[0] - domain_box.low[0])
+
+    def measure_density(values: Floats, groups: int) -> Floats:
+        return np.asarray(np.histogram(values, edges)[0] / groups / random_shares)
+
+    densities = {name: measure_density(sources, len(sources)) for name, (sources, _) in parts.items()}
+    greatest = max(2.0, *(float(density.max()) for density in densities.values()))
+    items: list[PanelItem] = []
+    top, left, height = 24.0, 44.0, 2 * STRIP_HEIGHT_PX
+    for place, (name, (sources, follow_ups)) in enumerate(parts.items()):
+        panel = Panel(left, top, STRIP_WIDTH_PX - left - 20, height, ends, (0.0, greatest))
+        items.append(TextLabel(left, top - 8, name, "strong"))
+        items.append(
+            TextLabel(STRIP_WIDTH_PX - 20, top - 8, _format_region_share(sources, region, domain_box), "small end")
+        )
+        if region is not None:
+            items += panel.draw_stretches(region)
+        items += panel.draw_bars(edges, densities[name], "bar", "times as many sources as random ones", "{:.2f}")
+        items.append(Shape(f"M{left} {panel.to_y(1.0):.1f}h{panel.width}", "edge w0"))
+        marks = ((0.0, "0"), (1.0, "1"), (greatest, f"{greatest:.2g}"))
+        label = names[0] if place == len(parts) - 1 else ""
+        items += panel.draw_frame(label if follow_ups is None else "", y_marks=marks, x_marks=follow_ups is None)
+        top += height
+        if follow_ups is not None:  # on the same scale, downwards
+            lower_panel = Panel(left, top, panel.width, STRIP_HEIGHT_PX, ends, (greatest / 2, 0.0))
+            follow_up_density = np.minimum(measure_density(follow_ups, len(sources)), greatest / 2)
+            items += lower_panel.draw_bars(
+                edges, follow_up_density, "asks", "times as many follow-ups as random sources", "{:.2f}"
+            )
+            items.append(TextLabel(STRIP_WIDTH_PX - 20, top + STRIP_HEIGHT_PX - 6, "follow-ups", "small end"))
+            items += lower_panel.draw_frame(label, y_marks=())
+            top += STRIP_HEIGHT_PX
+        top += 66 if label else 50
+    return items, STRIP_WIDTH_PX, top - 14
+
+
+def _draw_spread_planes(
+    parts: SpreadSources, region: Any, domain_box: Box, view: Box, names: tuple[str, ...]
+) -> tuple[list[PanelItem], float, float]:
+    items: list[PanelItem] = []
+    axes = list(combinations(range(domain_box.dimension), 2))
+    columns = 2 if len(axes) == 1 and len(parts) in (2, 4) else 3
+    place = 0
+    for name, (sources, _) in parts.items():
+        within = view.contains(sources)
+        inside = np.zeros(len(sources), dtype=bool) if region is None else region.contains(sources)
+        for a, b in axes:
+            panel = _make_panel(place, columns, (view.low, view.high), a, b)
+            if region is not None and domain_box.dimension == 2:
+                items.append(panel.draw_outline(region))
+            for mask, kind in ((within & ~inside, "edge w2"), (within & inside, "killable")):
+                items += panel.draw_dots(sources[mask][:MAX_VIOLATING_DOTS][:, [a, b]], kind)
+            items.append(TextLabel(panel.left, panel.top - 12, name, "strong"))
+            items += panel.draw_frame(names[a], names[b])
+            place += 1
+    last = _make_panel(place - 1, columns, (view.low, view.high), 0, 0)
+    return (
+        items,
+        LEFT_MARGIN_PX + min(columns, place) * (PLANE_SIDE_PX + PLANE_GAP_PX),
+        last.top + PLANE_SIDE_PX + 50,
+    )

@@ -1,0 +1,337 @@
+"""Violation regions: the inputs on which a relation breaks, in place of a program.
+
+Three kinds, drawn anew for each trial, of exactly the volume that was asked for and fully inside the domain:
+
+block
+    One box with the same share of each side of the domain, anywhere.
+strip
+    A band between two adjacent sides. Two axes, and a corner of the square they span, are drawn; on each of the two
+    sides that meet in this corner a point is drawn between a tenth and nine tenths of the side, and the band lies
+    about the line through the two points, as wide as the volume needs. It is drawn again until it is slender (at least
+    5 times as long as wide, the sides scaled to 1) and both its edges meet the same two sides, so that it has no bend
+    at a corner. In more than two dimensions the band goes through all other axes: a flat surface with a thickness. In
+    one dimension it is an interval.
+point
+    Many small boxes of the same volume that do not overlap, each placed at random and drawn again where it would.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import is_number, reject, to_generator, validate_choice, validate_integer
+from ..errors import ArgumentError, DataError
+
+Numbers = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+KINDS = ("block", "strip", "point")
+MAX_STRIP_RATE = 0.2  # of the domain: what is bigger is not slender any more
+MIN_STRIP_SLENDERNESS = 5.0
+MAX_PLACEMENT_ROUNDS = 200  # of boxes to place, each as many as are wanted
+MAX_COMPARISONS_PER_CHUNK = 4_000_000  # comparisons of a point with a box
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """A part of a domain; `kind` names it."""
+
+    kind: str
+
+    def contains(self, points: npt.ArrayLike) -> Flags:
+        """Tell which points (n, d) lie in the region."""
+        raise NotImplementedError
+
+    @property
+    def volume(self) -> float:
+        """How big it is, in units of the domain; divided by the volume of the domain it is the violation rate."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class BoxRegion(Region):
+    """One or more boxes (n, d), their edges included."""
+
+    lows: Numbers
+    highs: Numbers
+
+    def contains(self, points: npt.ArrayLike) -> Flags:
+        """Tell which points (n, d) lie in a box."""
+        count, d = self.lows.shape
+        coordinates = to_points(points, d, "Region.contains")
+        step = max(1, MAX_COMPARISONS_PER_CHUNK // count)
+        chunks = [
+            self._find_inside(coordinates[first : first + step])
+            for first in range(0, max(1, len(coordinates)), step)
+        ]
+        return chunks[0] if len(chunks) == 1 else np.concatenate(chunks)
+
+    def _find_inside(self, points: Numbers) -> Flags:
+        inside = np.ones((len(points), len(self.lows)), dtype=bool)
+        for column, low, high in zip(points.T, self.lows.T, self.highs.T, strict=True):
+            inside &= column[:, None] >= low
+            inside &= column[:, None] <= high
+        return np.asarray(inside.any(axis=1))
+
+    @property
+    def volume(self) -> float:
+        """The volume of all boxes."""
+        return float((self.highs - self.lows).prod(axis=1).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class BandRegion(Region):
+    """The points of a domain that are, measured along `normal`, at most `half` away from `centre`."""
+
+    low: Numbers
+    high: Numbers
+    normal: Numbers
+    centre: float
+    half_width: float
+    rate: float
+
+    def contains(self, points: npt.ArrayLike) -> Flags:
+        """Tell which points (n, d) lie in the band."""
+        coordinates = to_points(points, len(self.low), "Region.contains")
+        near: Flags = np.abs(coordinates @ self.normal - self.centre) <= self.half_width
+        return near & ((coordinates >= self.low) & (coordinates <= self.high)).all(axis=1)
+
+    @property
+    def volume(self) -> float:
+        """The volume of the band."""
+        return self.rate * float((self.high - self.low).prod())
+
+
+@dataclass(frozen=True, eq=False)
+class CellRegion(Region):
+    """Cells of a domain cut into equal ones, as many a side as the bitmap has."""
+
+    low: Numbers
+    high: Numbers
+    bitmap: Flags
+
+    def contains(self, points: npt.ArrayLike) -> Flags:
+        """Tell which points (n, d) lie in a cell that is set."""
+        coordinates = to_points(points, len(self.low), "Region.contains")
+        inside = ((coordinates >= self.low) & (coordinates <= self.high)).all(axis=1)
+        in_set_cell = np.zeros(len(coordinates), dtype=bool)
+        in_set_cell[inside] = self.bitmap[
+            find_cells(coordinates[inside], self.low, self.high, self.bitmap.shape[0])
+        ]
+        return in_set_cell
+
+    @property
+    def volume(self) -> float:
+        """The volume of the cells that are set."""
+        return float(self.bitmap.mean() * (self.high - self.low).prod())
+
+
+def draw_region(
+    kind: str,
+    rate: float,
+    low: npt.ArrayLike,
+    high: npt.ArrayLike,
+    rng: np.random.Generator | int | None = None,
+    *,
+    boxes: int = 50,
+) -> Region:
+    """Return a random violation region; the rules are those at the top of this module.
+
+    Parameters
+    ----------
+    kind : {"block", "strip", "point"}
+        What it looks like.
+    rate : float
+        Its volume as a share of the domain, between 0 and 1; of a strip in two or more dimensions at most 0.2.
+    low, high : array (d,)
+        The domain.
+    boxes : int
+        How many boxes a point region has; where so many do not fit side by side, an `ArgumentError` says so.
+
+    Examples
+    --------
+    >>> region = draw_region("block", 0.25, [0, 0], [10, 10], 1)
+    >>> region.contains([[5.0, 5.0], [11.0, 5.0]]), round(region.volume, 9)
+    (array([ True, False]), 25.0)
+    """
+    validate_choice("kind", "draw_region", kind, KINDS)
+    rate = validate_rate(rate, "draw_region")
+    lower, upper = validate_domain(low, high, "draw_region")
+    draws = to_generator("rng", "draw_region", rng)
+    d = len(lower)
+    if kind == "point":
+        boxes = validate_integer("boxes", "draw_region", boxes, low=1)
+        return _place_boxes(
+            kind, _draw_disjoint_starts(boxes, rate, d, draws), (rate / boxes) ** (1 / d), lower, upper
+        )
+    if kind == "strip" and d > 1:
+        return _draw_band(rate, lower, upper, draws)
+    side = rate ** (1 / d)
+    return _place_boxes(kind, draws.random((1, d)) * (1 - side), side, lower, upper)
+
+
+def make_box_region(lows: npt.ArrayLike, highs: npt.ArrayLike) -> BoxRegion:
+    """Return a region of given boxes, which must not overlap: one "block" or many "point" ones.
+
+    Examples
+    --------
+    >>> boxed([[0, 0], [5, 5]], [[1, 1], [6, 6]]).contains([[0.5, 0.5], [2, 2]])
+    array([ True, False])
+    """
+    lower, upper = (np.array(ends, dtype=np.float64, ndmin=2) for ends in (lows, highs))
+    if lower.shape != upper.shape or lower.ndim != 2 or not lower.size or not (lower < upper).all():
+        raise ArgumentError(
+            f"The boxes must have lows below their highs, two arrays of the same shape (boxes, dimensions). "
+            f"Got lows {_format_value(lows)} and highs {_format_value(highs)} instead."
+        )
+    for first in range(len(lower) - 1):
+        overlaps = ((lower[first] < upper[first + 1 :]) & (lower[first + 1 :] < upper[first])).all(axis=1)
+        if overlaps.any():
+            second = first + 1 + int(overlaps.argmax())
+            raise ArgumentError(f"Boxes {first} and {second} overlap. Cut one of them, or leave it out.")
+    return BoxRegion("block" if len(lower) == 1 else "point", lower, upper)
+
+
+def from_sample(
+    points: npt.ArrayLike, violated: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike
+) -> CellRegion:
+    """Return a region read off a real mutant, by inputs that were tried and whether they violated.
+
+    The domain is cut into at most as many equal cells as there are points; see `bitmap_of`.
+
+    Examples
+    --------
+    >>> tried = (np.arange(100) + 0.5) / 100
+    >>> from_sample(tried, tried > 0.7, 0, 1).contains([0.2, 0.9])
+    array([False,  True])
+    """
+    lower, upper = validate_domain(low, high, "from_sample")
+    return CellRegion("sample", lower, upper, build_bitmap(points, violated, lower, upper, "from_sample"))
+
+
+def build_bitmap(points: npt.ArrayLike, violated: npt.ArrayLike, low: Numbers, high: Numbers, owner: str) -> Flags:
+    """Return a domain as cells that are set where inputs violated.
+
+    There are n^(1/d) cells a side (rounded down) for n points. A cell has the verdict of the last point in it, which
+    for points in random order is as good as any; an empty cell has that of the nearest cell that is not.
+    """
+    coordinates = to_points(points, len(low), owner)
+    flags = np.asarray(violated)
+    if flags.shape != (len(coordinates),) or flags.dtype != np.bool_:
+        reject("violated", owner, f"{len(coordinates)} flags, one for each point", violated)
+    if not ((coordinates >= low) & (coordinates <= high)).all():
+        raise DataError(f"Some points of {owner} lie outside the domain. Leave them out, or give a larger domain.")
+    side = int(len(coordinates) ** (1 / len(low)) + 1e-9)
+    if side < 2:
+        raise DataError(
+            f"{len(coordinates)} points are too few to tell where a region lies in {len(low)} dimensions. "
+            f"Give at least {2 ** len(low)}."
+        )
+    shape = (side,) * len(low)
+    verdict = np.full(shape, -1, dtype=np.int8)
+    verdict[find_cells(coordinates, low, high, side)] = flags
+    empty = verdict < 0
+    if empty.any():
+        from scipy.ndimage import distance_transform_edt
+
+        verdict = verdict[tuple(distance_transform_edt(empty, return_distances=False, return_indices=True))]
+    return verdict > 0
+
+
+def find_cells(points: Numbers, low: Numbers, high: Numbers, side: int) -> tuple[npt.NDArray[np.intp], ...]:
+    """Return the cell of each point, as an index of a bitmap with `side` cells a side."""
+    cells = ((points - low) / (high - low) * side).astype(np.intp)
+    return tuple(np.clip(cells, 0, side - 1).T)
+
+
+def validate_domain(low: npt.ArrayLike, high: npt.ArrayLike, owner: str) -> tuple[Numbers, Numbers]:
+    """Return the two ends of a domain as arrays (d,), or say why it is none."""
+    try:
+        lower = np.array(low, dtype=np.float64, ndmin=1)
+        upper = np.array(high, dtype=np.float64, ndmin=1)
+    except (TypeError, ValueError):
+        reject("low", owner, "numbers, as `high`", (low, high))
+    if lower.shape != upper.shape or lower.ndim != 1 or not len(lower):
+        reject("low", owner, "as long as `high`, a number for each of at least one dimension", (low, high))
+    if not (lower < upper).all() or not np.isfinite(upper - lower).all():
+        raise ArgumentError(
+            f"The domain of {owner} is empty or endless: low must be below high in each dimension, both finite. "
+            f"Got low {_format_value(low)} and high {_format_value(high)}."
+        )
+    return lower, upper
+
+
+def to_points(points: npt.ArrayLike, d: int | None, owner: str) -> Numbers:
+    """Return points as an array (n, d); a flat list is many points in one dimension, or one point in d."""
+    try:
+        coordinates = np.asarray(points, dtype=np.float64)
+    except (TypeError, ValueError):
+        reject("points", owner, "an array of numbers", points)
+    if coordinates.ndim == 1:
+        is_single_point = coordinates.size and d not in (None, 1)
+        coordinates = coordinates.reshape(1, -1) if is_single_point else coordinates.reshape(-1, d or 1)
+    if coordinates.ndim != 2 or (d is not None and coordinates.shape[1] != d):
+        reject("points", owner, f"an array of shape (n, {d or 'd'})", points)
+    return coordinates
+
+
+def validate_rate(rate: object, owner: str) -> float:
+    """Return a violation rate, or say why it is none."""
+    if not is_number(rate) or not 0 < float(rate) < 1:  # type: ignore[arg-type]
+        reject("rate", owner, "a number above 0 and below 1", rate)
+    return float(rate)  # type: ignore[arg-type]
+
+
+def _place_boxes(kind: str, start: Numbers, side: float, low: Numbers, high: Numbers) -> BoxRegion:
+    """Return boxes of the unit cube in a domain; rounding must not lead out of it."""
+    width = high - low
+    return BoxRegion(kind, low + start * width, np.minimum(low + (start + side) * width, high))
+
+
+def _draw_disjoint_starts(boxes: int, rate: float, d: int, rng: np.random.Generator) -> Numbers:
+    """Return where boxes begin that do not overlap, each the first of its draws that does not meet an earlier one."""
+    from scipy.spatial import cKDTree
+
+    side = (rate / boxes) ** (1 / d)
+    starts = np.empty((0, d))
+    for _ in range(MAX_PLACEMENT_ROUNDS):
+        starts = np.concatenate([starts, rng.random((boxes, d)) * (1 - side)])
+        pairs = cKDTree(starts).query_pairs(side, p=np.inf, output_type="ndarray")
+        keep = np.ones(len(starts), dtype=bool)
+        # a box goes only for an earlier one that stays: by the later of the two, all earlier ones are settled
+        for earlier, later in pairs[np.argsort(pairs[:, 1])].tolist():
+            keep[later] &= not keep[earlier]
+        starts = starts[keep][:boxes]
+        if len(starts) == boxes:
+            return starts
+    raise ArgumentError(
+        f"Only {len(starts)} of {boxes} boxes with a rate of {rate:g} together could be placed side by side in {d} "
+        "dimensions. Lower the rate, or take another number of boxes."
+    )
+
+
+def _draw_band(rate: float, low: Numbers, high: Numbers, rng: np.random.Generator) -> BandRegion:
+    if rate > MAX_STRIP_RATE:
+        reject("rate", "draw_region", f"at most {MAX_STRIP_RATE} for a strip in two or more dimensions", rate)
+    d = len(low)
+    axes = [0, 1] if d == 2 else rng.permutation(d)[:2].tolist()
+    while True:
+        at_x, at_y, *corner = rng.random(4).tolist()
+        a, b = 0.1 + 0.8 * at_x, 0.1 + 0.8 * at_y
+        # the triangle below x/a + y/b = t has the area a b t^2 / 2, so the band 1 - half <= t <= 1 + half has 2 a b half
+        half = rate / (2 * a * b)
+        if a * a + b * b >= MIN_STRIP_SLENDERNESS * rate and max(a, b) * (1 + half) <= 1 and half < 1:
+            break
+    normal, centre = np.zeros(d), 1.0
+    for axis, cut, end in zip(axes, (a, b), corner, strict=True):
+        slope = 1 / (cut * (high[axis] - low[axis]))
+        normal[axis] = slope if end < 0.5 else -slope
+        centre += normal[axis] * (low[axis] if end < 0.5 else high[axis])
+    return BandRegion("strip", low, high, normal, float(centre), half, rate)
+
+
+def _format_value(value: object) -> str:
+    text = str(np.asarray(value).tolist())
+    return text if len(text) < 60 else text[:57] + "..."

@@ -1,0 +1,397 @@
+"""Selectors: which relation next, and on which sources. All relations share one source domain."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import reject, validate_choice, validate_integer
+from .._validation import to_generator as random_generator
+from ..errors import ArgumentError
+from ..relations.base import Verdicts
+from ..relations.box import Box, Floats
+from ..relations.function import FunctionRelation
+from .generator_base import INITIAL_CAPACITY_GROUPS, Generator
+from .generators import make_generator as make_generator
+from .kernels.cells import BISECTION, WRAPPED, grow_cells, make_cells
+from .kernels.layout import Layout, build_box_layout, round_columns
+from .kernels.nearest import grow_point_index, make_point_index
+from .kernels.selecting import (  # fmt: skip
+    BY_CELLS,
+    BY_DISTANCE,
+    BY_NEIGHBOURS,
+    BY_VOLUME,
+    SelectionMemory,
+    SelectionRule,
+    add_group,
+    advance_pairs,
+    choose_pair,
+    draw_candidates,
+    ensure_open_cells,
+    expand_candidates,
+    find_best_row,
+    score_candidates,
+)
+from .kernels.splitting import grow_boxes, make_boxes
+from .partition_generators import MAX_CELLS, MAX_COLUMNS, validate_neighbour_columns
+from .selector_layout import find_shared_box, pack_relations
+
+
+@dataclass(frozen=True, eq=False)
+class Picks:
+    """Pairs of relation and group: the number of the relation, and what was drawn for its sources."""
+
+    relation: npt.NDArray[np.int64]
+    sources: Floats
+
+    def __len__(self) -> int:
+        return len(self.relation)
+
+
+class Selector:
+    """Chooses pairs of relation and group; a group counts as executed, for its relation, from when it is proposed.
+
+    Parameters
+    ----------
+    relations : sequence of FunctionRelation
+        They share one source domain.
+    k : int
+        How many candidates are shared out among them for each pair.
+    seed : int or Generator
+        Where randomness starts.
+    candidates : None, array or name of a generator
+        Where candidates come from: uniform, rows of a data set, or a generator that knows sources only.
+    published : bool
+        Whether inputs in open cells are counted, and the best relation is drawn among equals, as published. Counting starves
+        relations that have few follow-ups. Otherwise their share counts, among equals the relation that was executed least,
+        and one that falls behind comes next: shares favour relations with few follow-ups.
+    domains : {"refuse", "meet"}
+        What to do about relations with different source domains.
+    metric : {"euclidean", "jaccard"}
+        For the distance form: how far inputs are apart. By Jaccard's they are sets of values.
+    """
+
+    name: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
+    criterion: ClassVar[int] = BY_CELLS
+    scheme: ClassVar[int] = BISECTION
+    scaled: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        relations: Sequence[FunctionRelation],
+        *,
+        k: int = 3,
+        seed: Any = 0,
+        candidates: Any = None,
+        published: bool = False,
+        domains: str = "refuse",
+        metric: str = "euclidean",
+    ) -> None:
+        relation_list = list(relations)
+        if not relation_list or not all(isinstance(relation, FunctionRelation) for relation in relation_list):
+            reject("relations", self.name, "one or more FunctionRelation", relations)
+        box, self.relations = find_shared_box(relation_list, domains)
+        self.k = validate_integer("k", self.name, k, 1)
+        self.published = bool(published)
+        validate_choice("metric", self.name, metric, ("euclidean", "jaccard"))
+        self.table = pack_relations(self.relations, box, self.scaled and not published, metric == "jaccard")
+        self.width = max(relation.width for relation in self.relations)
+        self._candidate_source = self._make_candidate_source(candidates, box)
+        self._runs_in_kernels = (
+            all(relation.affine for relation in self.relations) and self._candidate_source is None
+        )
+        self.rng = random_generator("seed", self.name, seed)
+        self._start()
+
+    def _make_candidate_source(self, candidates: Any, box: Box) -> Generator | Floats | None:
+        if candidates is None:
+            return None
+        if isinstance(candidates, str):
+            if self.width != box.dimension:
+                raise ArgumentError(
+                    "Candidates of a generator are single sources, and a relation here has several."
+                )
+            return make_generator(candidates, box)
+        rows = np.asarray(candidates, dtype=float)
+        if rows.ndim != 2 or rows.shape[1] != self.width or not len(rows) or not np.isfinite(rows).all():
+            reject(
+                "candidates",
+                self.name,
+                f"rows of {self.width} finite numbers, or the name of a generator",
+                candidates,
+            )
+        for part in np.split(rows, self.width // box.dimension, axis=1):
+            inside = box.contains(part)
+            if not inside.all():
+                raise ArgumentError(
+                    f"Row {int(np.argmin(inside))} of the candidates lies outside the source domain {box} of the relations. "
+                    "Leave such rows out."
+                )
+        return rows
+
+    def _start(self) -> None:
+        layout, relations = self.table.layout, len(self.relations)
+        self.count, self._capacity, self._cell_capacity = 0, INITIAL_CAPACITY_GROUPS, 4 * INITIAL_CAPACITY_GROUPS
+        self._rule = SelectionRule(self.criterion, self.scheme, not self.published)
+        self._candidates = np.zeros((self.k, self.width))
+        self._rows = np.zeros((self.k, int(layout.start[-1])))
+        self._scores = np.zeros((relations, self.k, 3))
+        if isinstance(self._candidate_source, Generator):
+            self._candidate_source = self._candidate_source.clone(self.rng)
+        self._opening_order: list[int] | None = None
+        self._memory = self._make_memory(layout)
+
+    def _make_memory(self, layout: Layout) -> SelectionMemory:
+        validate_neighbour_columns(self.name, layout, self.criterion == BY_NEIGHBOURS or self.scheme != BISECTION)
+        if self.criterion == BY_VOLUME and np.diff(layout.start).max() > MAX_COLUMNS:
+            raise ArgumentError(
+                f"{self.name} splits a box of d columns into 2^d and takes up to {MAX_COLUMNS} columns. Take MRGS-ART."
+            )
+        uses_cells = self.criterion in (BY_CELLS, BY_NEIGHBOURS)
+        columns = int(np.diff(layout.start).max())
+        placeholder = build_box_layout([Box.of((0, 1))])
+        return SelectionMemory(
+            make_cells(layout, self._capacity, self._cell_capacity)
+            if uses_cells
+            else make_cells(placeholder, 1, 1),
+            make_boxes(layout, self._capacity) if self.criterion == BY_VOLUME else make_boxes(placeholder, 1),
+            make_point_index(layout.slots, columns, self._capacity)
+            if self.criterion == BY_DISTANCE
+            else make_point_index(1, 1, 1),
+            np.zeros(len(self.relations), dtype=np.int64),
+        )
+
+    def _grow(self) -> None:
+        cells, boxes, point_index, group_counts = self._memory
+        if self.criterion == BY_VOLUME:
+            boxes = grow_boxes(boxes, self._capacity)
+        elif self.criterion == BY_DISTANCE:
+            point_index = grow_point_index(point_index, self._capacity)
+        else:
+            cells = grow_cells(cells, self._capacity, self._cell_capacity)
+        self._memory = SelectionMemory(cells, boxes, point_index, group_counts)
+
+    def _add_cells(self) -> None:
+        self._cell_capacity *= 2
+        if self._cell_capacity > MAX_CELLS:
+            raise ArgumentError(
+                f"{self.name} would cut a domain into more than {MAX_CELLS:,} cells. Take MRGS-ART."
+            )
+        self._grow()
+
+    # -- what everybody calls ------------------------------------------------------------------------------------
+
+    def propose(self, count: int = 1) -> Picks:
+        """Return the next pairs; they count as executed."""
+        validate_integer("count", f"{self.name}.propose", count, 1)
+        relation_numbers, sources = np.zeros(count, dtype=np.int64), np.zeros((count, self.width))
+        position = 0
+        while position < count:
+            if self.count >= self._capacity:
+                self._capacity *= 2
+                self._grow()
+            if self.count < len(self.relations):
+                relation_numbers[position], sources[position] = self._propose_opening()
+                step = 1
+            else:
+                chunk = slice(position, position + min(count - position, self._capacity - self.count))
+                step = self._advance(relation_numbers[chunk], sources[chunk])
+            self.count += step
+            position += step
+        return Picks(relation_numbers, sources)
+
+    def _propose_opening(self) -> tuple[int, Floats]:
+        """Return a random group of a relation that has none yet; relations come in random order."""
+        if self._opening_order is None:
+            order = list(range(len(self.relations)))
+            for i in range(len(order) - 1, 0, -1):
+                j = int(self.rng.random() * (i + 1))
+                order[i], order[j] = order[j], order[i]
+            self._opening_order = order
+        relation = self._opening_order[self.count]
+        while not ensure_open_cells(self.table, self._rule, self._memory):
+            self._add_cells()
+        self._draw_candidates(self._candidates[:1])
+        self._expand(self._candidates[:1])
+        self._add_group(relation, self._rows[0])
+        return relation, self._candidates[0]
+
+    def _advance(self, relation_numbers: npt.NDArray[np.int64], out: Floats) -> int:
+        if not self._runs_in_kernels:
+            return self._advance_one_by_one(relation_numbers, out)
+        step = int(
+            advance_pairs(
+                self.rng,
+                self.table,
+                self._rule,
+                self._memory,
+                self._candidates,
+                self._rows,
+                self._scores,
+                relation_numbers,
+                out,
+            )
+        )
+        if step < len(out):
+            self._add_cells()
+        return step
+
+    def _advance_one_by_one(self, relation_numbers: npt.NDArray[np.int64], out: Floats) -> int:
+        for i in range(len(out)):
+            while not ensure_open_cells(self.table, self._rule, self._memory):
+                self._add_cells()
+            self._draw_candidates(self._candidates)
+            self._expand(self._candidates)
+            score_candidates(self.table, self._rule, self._memory, self._rows, self._scores)
+            relation_numbers[i], best = choose_pair(self.rng, self._rule, self._memory, self._scores)
+            self._add_group(int(relation_numbers[i]), self._rows[best])
+            out[i] = self._candidates[best]
+        return len(out)
+
+    def _draw_candidates(self, candidates: Floats) -> None:
+        if self._candidate_source is None:
+            draw_candidates(self.rng, self.table, candidates)
+        elif isinstance(self._candidate_source, Generator):
+            candidates[:] = self._candidate_source.propose(len(candidates)).sources
+        else:
+            candidates[:] = self._candidate_source[
+                (self.rng.random(len(candidates)) * len(self._candidate_source)).astype(int)
+            ]
+
+    def _expand(self, candidates: Floats) -> None:
+        expand_candidates(self.table, candidates, self._rows[: len(candidates)])
+        for number, relation in enumerate(self.relations):
+            if not relation.affine:
+                columns = self.table.layout.start[self.table.first_slot[number : number + 2]]
+                start, end = int(columns[0]) + relation.width, int(columns[1])
+                follow_ups = relation.follow(candidates[:, : relation.width])
+                low = self.table.layout.low[start:end]
+                self._rows[: len(candidates), start:end] = np.where(np.isfinite(follow_ups), follow_ups, low)
+
+    def _add_group(self, relation: int, row: Floats) -> None:
+        add_group(self.table, self._rule, self._memory, relation, row)
+
+    def choose_relation(self, source: Any) -> int:
+        """Return the relation to put to a given group's sources; nothing is counted as executed."""
+        return self._choose_best(np.asarray(source, dtype=float).reshape(1, -1), None)[0]
+
+    def choose_group(self, relation: int, sources: Any) -> int:
+        """Return which of some sources to put to a given relation; nothing is counted as executed."""
+        validate_integer("relation", f"{self.name}.group_for", relation, 0, len(self.relations) - 1)
+        return self._choose_best(np.asarray(sources, dtype=float), relation)[1]
+
+    def _choose_best(self, candidates: Floats, relation: int | None) -> tuple[int, int]:
+        if candidates.ndim != 2 or candidates.shape[1] != self.width or not len(candidates):
+            reject("sources", self.name, f"rows of {self.width} numbers", candidates.tolist())
+        saved_rows = self._rows
+        self._rows = np.zeros((len(candidates), saved_rows.shape[1]))
+        while not ensure_open_cells(self.table, self._rule, self._memory):
+            self._add_cells()
+        self._expand(candidates)
+        scores = np.zeros((len(self.relations), len(candidates), 3))
+        score_candidates(self.table, self._rule, self._memory, self._rows, scores)
+        self._rows = saved_rows
+        if relation is None:
+            return int(choose_pair(self.rng, self._rule, self._memory, scores)[0]), 0
+        return relation, int(find_best_row(scores[relation], self.rng.random()))
+
+    def tell(self, picks: Picks, verdicts: Verdicts, margins: Floats | None = None) -> None:
+        """Be told what became of pairs; selectors that learn from it say so."""
+
+    def clone(self, seed: Any) -> Self:
+        """Return the same selector at its start, with another seed."""
+        copied = copy.copy(self)
+        copied.rng = random_generator("seed", self.name, seed)
+        copied._start()
+        return copied
+
+    def __repr__(self) -> str:
+        return f"{self.name}({len(self.relations)} relations, k={self.k}, {self.count:,} groups)"
+
+
+class RandomSelector(Selector):
+    """A random relation on random sources."""
+
+    name = "random"
+    summary = "a random relation on random sources"
+
+    def propose(self, count: int = 1) -> Picks:
+        """Return the next pairs."""
+        validate_integer("count", f"{self.name}.propose", count, 1)
+        relation_numbers, sources = np.zeros(count, dtype=np.int64), np.zeros((count, self.width))
+        if self._candidate_source is None:  # all at once, as if one after the other
+            random_values = self.rng.random((count, 1 + self.width))
+            relation_numbers[:] = random_values[:, 0] * len(self.relations)
+            sources[:] = self._place_sources(random_values[:, 1:])
+        else:
+            for i in range(count):
+                relation_numbers[i] = int(self.rng.random() * len(self.relations))
+                self._draw_candidates(sources[i : i + 1])
+        self.count += count
+        return Picks(relation_numbers, sources)
+
+    def _place_sources(self, shares: Floats) -> Floats:
+        """Return sources from their places in the domain, 0 to 1 a column."""
+        low, high = self.table.shared_layout.low, self.table.shared_layout.high
+        return round_columns(self.table.shared_layout, low + (high - low) * shares)
+
+
+class MRGSART(Selector):
+    """MRGS-ART: the pair with the greatest share of inputs in empty cells of their domains, which are bisected."""
+
+    name = "MRGS-ART"
+    summary = "the pair with most of its inputs in empty cells"
+
+
+class MRGSARTPlus(Selector):
+    """MRGS-ART+: among equals fewer occupied neighbours count, then a greater distance to the nearest of them."""
+
+    name = "MRGS-ART+"
+    summary = "as MRGS-ART, among equals the pair with the fewest and farthest occupied neighbours"
+    criterion = BY_NEIGHBOURS
+
+
+class MRGSIPART(Selector):
+    """MRGS-IPART: a grid for each domain with ever more parts; cells with an occupied neighbour are closed, too."""
+
+    name = "MRGS-IPART"
+    summary = "the pair with most of its inputs in cells whose neighbours are empty, too"
+    scheme = WRAPPED
+
+
+class MRGSRPART(Selector):
+    """MRGS-RPART: the pair that hits the largest boxes, which are then split there."""
+
+    name = "MRGS-RPART"
+    summary = "the pair whose inputs lie in the largest boxes"
+    criterion = BY_VOLUME
+
+
+class MRGSDistance(Selector):
+    """The distance form: the pair that is farthest from what was executed of its relation.
+
+    By default the mean over inputs, in widths of their domains; as published the sum of distances.
+    """
+
+    name = "MRGS-distance"
+    summary = "the pair farthest from what was executed of its relation"
+    criterion = BY_DISTANCE
+    scaled = True
+
+
+__all__ = [
+    "MRGSART",
+    "MRGSIPART",
+    "MRGSRPART",
+    "MRGSARTPlus",
+    "MRGSDistance",
+    "Picks",
+    "RandomSelector",
+    "Selector",
+]

@@ -1,1 +1,0 @@
-"""Hunts: relations put to a system, group after group, until one is violated."""

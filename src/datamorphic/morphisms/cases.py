@@ -1,0 +1,354 @@
+"""Columnar test sets: inputs, outputs, and where each case came from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum, StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import pluralize
+from ..errors import DataError
+from ..space.encoding import find_fault
+from ..space.outputs import Outputs, Status
+from ..space.points import Points, RowSelection
+from ..space.serialize import space_from_dict, space_to_dict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..space.space import Space
+
+Ids = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+NO_ORIGIN = -1
+FORMAT_VERSION = 1  # of the Parquet file; readers refuse a newer one
+
+
+class Verdict(StrEnum):
+    """What a relation says of one group of cases."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    INAPPLICABLE = "inapplicable"
+    UNDEFINED = "undefined"
+
+
+class CaseKind(IntEnum):
+    """Whether a case was given or made."""
+
+    ORIGINAL = 0
+    MUTANT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class TestSet:
+    """Test cases by columns: id, input, output, kind, the morphism that made it, and the ids of its origins.
+
+    Never changed in place: every method returns a new set.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> space = dm.Space([dm.Continuous("x", 0, 1)])
+    >>> seeds = TestSet.of_seeds(space.sample(3, points=True))
+    >>> tests = seeds.grow(space.up(seeds.inputs, "x"), "up", [seeds.ids])
+    >>> len(tests), tests.lineage(4)
+    (6, [1])
+    """
+
+    __test__ = False  # pytest: the name begins with "Test", the class is no test
+
+    inputs: Points
+    ids: Ids
+    kinds: npt.NDArray[np.int8]
+    made_by: npt.NDArray[np.int32]
+    morphisms: tuple[str, ...]
+    origins: Ids
+    outputs: Outputs | None = None
+
+    # -- making -------------------------------------------------------------------------------------
+
+    @classmethod
+    def of_seeds(cls, inputs: Points, maker: str = "seed", first_id: int = 0) -> TestSet:
+        """Return a set of original cases."""
+        n = len(inputs)
+        return cls(
+            inputs,
+            np.arange(first_id, first_id + n, dtype=np.int64),
+            np.full(n, CaseKind.ORIGINAL, dtype=np.int8),
+            np.zeros(n, dtype=np.int32),
+            (maker,),
+            np.full((n, 2), NO_ORIGIN, dtype=np.int64),
+        )
+
+    @property
+    def next_id(self) -> int:
+        """The id the next case gets."""
+        return int(self.ids.max()) + 1 if len(self) else 0
+
+    def mutants(self, inputs: Points, morphism: str, origins: Sequence[Ids]) -> TestSet:
+        """Return new cases made from cases of this set, without those of this set."""
+        for ids in origins:
+            if len(ids) != len(inputs):
+                raise DataError(
+                    f"{morphism} made {pluralize(len(inputs), 'case')} and was said to use {len(ids):,} origins. "
+                    "Each new case needs its own origin."
+                )
+        new_cases = TestSet.of_seeds(inputs, morphism, self.next_id)
+        parents = np.full((len(inputs), max(2, len(origins))), NO_ORIGIN, dtype=np.int64)
+        for column, ids in enumerate(origins):
+            parents[:, column] = ids
+        return replace(new_cases, origins=parents, kinds=np.full(len(inputs), CaseKind.MUTANT, dtype=np.int8))
+
+    def grow(self, inputs: Points, morphism: str, origins: Sequence[Ids]) -> TestSet:
+        """Return this set with new cases made from its own."""
+        return TestSet.concat([self, self.mutants(inputs, morphism, origins)])
+
+    def with_outputs(self, outputs: Outputs) -> TestSet:
+        """Return the set with what the system answered."""
+        if not isinstance(outputs, Outputs):
+            raise DataError(f"Outputs are expected, as an executor gives them. Got {type(outputs).__name__}.")
+        if len(outputs) != len(self):
+            raise DataError(f"{pluralize(len(self), 'case')} cannot take {pluralize(len(outputs), 'output')}.")
+        return replace(self, outputs=outputs)
+
+    @staticmethod
+    def concat(sets: Sequence[TestSet]) -> TestSet:
+        """Return all cases of several sets of one space.
+
+        Where an id occurs in an earlier set too, the whole later set is renumbered. Origins among its own
+        cases follow; origins outside it are taken to be in the earlier sets, as they are for mutants. So join
+        sets of one family, seeds before their mutants.
+        """
+        if not sets:
+            raise DataError("There is nothing to concatenate: give at least one test set.")
+        parts: list[TestSet] = []
+        for tests in sets:
+            used_ids = np.concatenate([part.ids for part in parts]) if parts else np.empty(0, dtype=np.int64)
+            parts.append(
+                tests.renumbered(int(used_ids.max()) + 1) if np.isin(tests.ids, used_ids).any() else tests
+            )
+        names = tuple(dict.fromkeys(name for part in parts for name in part.morphisms))
+        width = max(part.origins.shape[1] for part in parts)
+        outputs = None
+        if any(part.outputs is not None for part in parts):
+            outputs = Outputs.concat([part.outputs or _make_missing_outputs(len(part)) for part in parts])
+        return TestSet(
+            Points.concat([part.inputs for part in parts]),
+            np.concatenate([part.ids for part in parts]),
+            np.concatenate([part.kinds for part in parts]),
+            np.concatenate(
+                [
+                    np.array([names.index(n) for n in part.morphisms], dtype=np.int32)[part.made_by]
+                    for part in parts
+                ]
+            ),
+            names,
+            np.concatenate(
+                [
+                    np.pad(part.origins, ((0, 0), (0, width - part.origins.shape[1])), constant_values=NO_ORIGIN)
+                    for part in parts
+                ]
+            ),
+            outputs,
+        )
+
+    def renumbered(self, first_id: int) -> TestSet:
+        """Return the set with ids from `first_id` on; origins outside the set stay as they are."""
+        order = np.argsort(self.ids)
+        place = np.searchsorted(self.ids[order], self.origins)
+        place = np.minimum(place, max(len(self) - 1, 0))
+        known = (self.ids[order][place] == self.origins) if len(self) else np.zeros(self.origins.shape, dtype=bool)
+        origins = np.where(known, order[place] + first_id, self.origins)
+        return replace(self, ids=np.arange(first_id, first_id + len(self), dtype=np.int64), origins=origins)
+
+    # -- looking ------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        mutant_count = int((self.kinds == CaseKind.MUTANT).sum())
+        return f"TestSet({len(self) - mutant_count:,} original, {mutant_count:,} mutants, {'' if self.outputs else 'not '}executed)"
+
+    @property
+    def space(self) -> Space:
+        """The space of the inputs."""
+        return self.inputs.space
+
+    @property
+    def input(self) -> pd.DataFrame:
+        """The inputs as a frame of the user's values."""
+        return self.inputs.frame
+
+    @property
+    def output(self) -> npt.NDArray[Any]:
+        """The labels, one a case."""
+        if self.outputs is None:
+            raise DataError("These test cases were not executed yet: there are no outputs. Execute them first.")
+        return self.outputs.values
+
+    @property
+    def made_by_names(self) -> npt.NDArray[np.object_]:
+        """The name of the morphism that made each case."""
+        return np.array(self.morphisms, dtype=object)[self.made_by]
+
+    def take(self, rows: RowSelection) -> TestSet:
+        """Return some of the cases, by a mask, a slice or their places."""
+        outputs = None if self.outputs is None else self.outputs.take(rows)
+        return TestSet(
+            self.inputs.take(rows),
+            self.ids[rows],
+            self.kinds[rows],
+            self.made_by[rows],
+            self.morphisms,
+            self.origins[rows],
+            outputs,
+        )
+
+    def filter(self, keep: Mask | Iterable[bool]) -> TestSet:
+        """Return the cases for which `keep` is true."""
+        mask = np.asarray(keep)
+        if not mask.size:
+            mask = mask.astype(bool)
+        if mask.dtype != bool or mask.shape != (len(self),):
+            raise DataError(
+                f"A filter needs True or False for each of {pluralize(len(self), 'case')}. "
+                f"Got an array of {mask.dtype} with shape {mask.shape}."
+            )
+        return self.take(mask)
+
+    def rows_of(self, ids: Ids, order: Ids | None = None) -> Ids:
+        """Return the places of some ids in this set, -1 for those that are not here."""
+        if not len(self):
+            return np.full(np.shape(ids), -1, dtype=np.int64)
+        order = np.argsort(self.ids) if order is None else order
+        place = np.minimum(np.searchsorted(self.ids[order], ids), len(self) - 1)
+        return np.where(self.ids[order][place] == ids, order[place], -1)
+
+    def lineage(self, case_id: int) -> list[int]:
+        """Return the ids of all ancestors of a case, nearest first, down to its seeds."""
+        if not (self.ids == case_id).any():
+            raise DataError(
+                f"There is no test case with id {case_id} in this set of {pluralize(len(self), 'case')}."
+            )
+        ancestors: dict[int, None] = {}
+        generation = np.array([case_id], dtype=np.int64)
+        order = np.argsort(self.ids)
+        while generation.size:
+            rows = self.rows_of(generation, order)
+            parents = self.origins[rows[rows >= 0]]
+            generation = np.array(
+                [p for p in dict.fromkeys(parents.ravel().tolist()) if p != NO_ORIGIN and p not in ancestors],
+                dtype=np.int64,
+            )
+            ancestors |= dict.fromkeys(generation.tolist())
+        return list(ancestors)
+
+    def frame(self) -> pd.DataFrame:
+        """Return everything as one frame: id, the input columns as ``in.<feature>``, output, status, lineage."""
+        import pandas as pd
+
+        inputs = self.input.add_prefix("in.")
+        table: dict[str, Any] = {"id": self.ids, **{name: inputs[name] for name in inputs.columns}}
+        if self.outputs is not None:
+            table["output"] = self.outputs.values
+            table["status"] = self.outputs.status
+            messages = self.outputs.messages
+            table["message"] = (
+                pd.Series([messages.get(i) for i in range(len(self))], dtype="str") if messages else ""
+            )
+        table["kind"] = self.kinds
+        table["morphism"] = self.made_by_names
+        for column in range(self.origins.shape[1]):
+            table[f"origin.{column}"] = self.origins[:, column]
+        return pd.DataFrame(table)
+
+    # -- keeping ------------------------------------------------------------------------------------
+
+    def to_parquet(self, path: str | Path) -> None:
+        """Write the set to a Parquet file that `from_parquet` and any other reader understand."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        columns: dict[str, Any] = {"id": self.ids}
+        columns |= {f"in.{name}": self.inputs.codes[:, j] for j, name in enumerate(self.space.names)}
+        columns |= {"kind": self.kinds, "made_by": self.made_by}
+        columns |= {f"origin.{c}": self.origins[:, c] for c in range(self.origins.shape[1])}
+        metadata: dict[str, Any] = {
+            "format": FORMAT_VERSION,
+            "space": space_to_dict(self.space),
+            "morphisms": self.morphisms,
+            "output": None,
+        }
+        if self.outputs is not None:
+            columns |= self.outputs.columns()
+            metadata["output"] = self.outputs.kind_of_values
+        table = pa.table(columns).replace_schema_metadata({"datamorphic": json.dumps(metadata)})
+        pq.write_table(table, str(path))
+
+    @classmethod
+    def from_parquet(cls, path: str | Path) -> TestSet:
+        """Read a set that `to_parquet` wrote; nothing in the file is evaluated."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            table = pq.read_table(str(path))
+            metadata = json.loads((table.write_schema.metadata or {})[b"datamorphic"])
+        except (OSError, pa.ArrowException) as error:
+            raise DataError(f"{path} cannot be read as Parquet: {error}.") from None
+        except (KeyError, ValueError, RecursionError):
+            raise DataError(
+                f"{path} is a Parquet file, but no test set: TestSet.to_parquet writes them."
+            ) from None
+        try:
+            if metadata["format"] > FORMAT_VERSION:
+                raise DataError(f"{path} was written by a newer version of datamorphic. Upgrade to read it.")
+            return cls._from_table(table, metadata)
+        except DataError:
+            raise
+        except (LookupError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:
+            raise DataError(f"{path} is damaged: {type(error).__name__} {error}.") from None
+
+    @classmethod
+    def _from_table(cls, table: Any, metadata: dict[str, Any]) -> TestSet:
+        """Put the columns together, checking what a damaged or hostile file could have wrong."""
+
+        def read_numbers(name: str, dtype: Any) -> npt.NDArray[Any]:
+            column = np.asarray(table[name].to_numpy())
+            if column.dtype.kind not in "iuf":
+                raise DataError(f"The column {name!r} of the file holds no numbers.")
+            return column.astype(dtype, casting="safe")
+
+        space = space_from_dict(metadata["space"])
+        codes = np.column_stack([read_numbers(f"in.{name}", np.float64) for name in space.names])
+        for j, feature in enumerate(space.features):
+            fault = find_fault(feature, codes[:, j], open_ends=True)
+            if fault is not None:
+                raise DataError(f"The file has a value of {feature.name!r} that {fault[1]}.")
+        width = sum(name.startswith("origin.") for name in table.column_names)
+        morphisms = tuple(map(str, metadata["morphisms"]))
+        tests = cls(
+            Points(space, codes),
+            read_numbers("id", np.int64),
+            read_numbers("kind", np.int8),
+            read_numbers("made_by", np.int32),
+            morphisms,
+            np.column_stack([read_numbers(f"origin.{c}", np.int64) for c in range(width)]),
+            None if metadata["output"] is None else Outputs.from_table(table, str(metadata["output"])),
+        )
+        if len(tests) and not (tests.made_by.min() >= 0 and tests.made_by.max() < len(morphisms)):
+            raise DataError("The file names morphisms it does not list.")
+        return tests
+
+
+def _make_missing_outputs(n: int) -> Outputs:
+    """Outputs of cases that were never executed, beside cases that were."""
+    return Outputs(np.full(n, None, dtype=object), np.full(n, Status.MISSING, dtype=np.int8))

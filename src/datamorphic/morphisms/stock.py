@@ -1,0 +1,163 @@
+"""Morphisms nobody has to write: moves and midpoint from a space, stock metrics and filters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import suggest_name, validate_positive
+from ..errors import DataError, TestSystemError
+from ..space import geometry
+from ..space.neighbours import find_nearest
+from ..space.points import Points
+from ..space.space import Space
+from .cases import TestSet
+from .decorators import MorphismMark
+from .morphism import Morphism, normalize_name
+from .system import TestSystem
+from .terrain import Step, Terrain, build_native_terrain
+
+if TYPE_CHECKING:
+    from ..systems.base import Executor
+
+Numbers = npt.NDArray[np.float64]
+
+
+def derive(space: Space, sut: Executor | None = None, name: str | None = None) -> TestSystem:
+    """Return the test system every space has: ``up_<feature>``, ``down_<feature>`` and ``midpoint``."""
+    morphisms = []
+    for kind, feature in space.move_names:
+        mark = MorphismMark(
+            "datamorphism", feature=feature, step=space.reach(feature) if kind in ("up", "down") else 1.0
+        )
+        morphisms.append(
+            _make_native_morphism(f"{kind}_{feature}", mark, lambda p, k=kind, f=feature: p.space.move(p, k, f), 1)
+        )
+    morphisms.append(
+        _make_native_morphism("midpoint", MorphismMark("datamorphism"), lambda a, b: a.space.midpoint(a, b), 2)
+    )
+    return TestSystem(name or (sut.name if sut else "space"), morphisms, space=space, sut=sut)
+
+
+def build_terrain(system: TestSystem, moves: Iterable[str] | None = None) -> Terrain:
+    """Return the moves (all, or those that are named), the midpoint and the distance of a test system."""
+    space = system.known_space()
+    native_terrain = build_native_terrain(space)
+    steps: dict[str, Step] = {
+        name: native_terrain.moves[name] if move.derived else _to_step(system, move)
+        for name, move in system.moves.items()
+    } or dict(native_terrain.moves)
+    if moves is not None:
+        steps = _select_moves(steps, moves, system.name)
+    mid, distance = system.midpoint, system.distance
+    return Terrain(
+        space,
+        steps,
+        native_terrain.midpoint if mid is None or mid.derived else lambda a, b: mid.morph(a, b),
+        native_terrain.distance
+        if distance is None
+        else lambda a, b: np.asarray(distance(a.frame, b.frame), dtype=np.float64),
+        straight=mid is None or mid.derived,
+    )
+
+
+def _select_moves(steps: Mapping[str, Step], names: Iterable[str], owner: str) -> dict[str, Step]:
+    """Return some moves, found whatever the style of their names; a feature's name stands for all its moves."""
+    selection: dict[str, Step] = {}
+    for name in [names] if isinstance(names, str) else names:
+        matches = [known for known in steps if normalize_name(known) == normalize_name(str(name))]
+        matches = matches or [
+            known for known in steps if normalize_name(known.partition("_")[2]) == normalize_name(str(name))
+        ]
+        if not matches:
+            raise TestSystemError(f"{owner} has no move {name!r}. {suggest_name(name, steps)}")
+        selection |= {known: steps[known] for known in matches}
+    if not selection:
+        raise TestSystemError(f"A walk needs at least one move. {owner} has {', '.join(map(repr, steps))}.")
+    return selection
+
+
+def _to_step(system: TestSystem, move: Morphism) -> Step:
+    """Return a declared move as a step; a case that its filter rejects stays where it is."""
+    if move.mark.filter is None:
+        return lambda points, rng: move.morph(points, rng=rng)
+    case_filter = system.find("case_filter", move.mark.filter)
+
+    def step(points: Points, rng: np.random.Generator) -> Points:
+        rows = np.flatnonzero(case_filter.evaluate_cases(TestSet.of_seeds(points, move.name)))
+        codes = np.array(points.codes, order="F")
+        if rows.size:
+            codes[rows] = move.morph(points.take(rows), rng=rng).codes
+        return Points(points.space, codes)
+
+    return step
+
+
+def to_test_system(source: Any) -> TestSystem:
+    """Return the test system of whatever was given: one, its source, a space, or a frame."""
+    import pandas as pd
+
+    if isinstance(source, Space):
+        return derive(source)
+    if isinstance(source, pd.DataFrame):
+        return derive(Space.from_frame(source))
+    return TestSystem.collect(source)
+
+
+def _make_native_morphism(name: str, mark: MorphismMark, function: object, arity: int) -> Morphism:
+    return Morphism(name, mark, function, arity, f"derived {name}", derived=True)  # type: ignore[arg-type]
+
+
+# -- stock metrics: how a test set is spread -------------------------------------------------------------
+
+
+def nearest_distance(tests: TestSet, *, scaled: bool = True) -> Numbers:
+    """Return for each case its distance to the nearest other one; inf for a case that is alone."""
+    # each case is its own nearest; the second nearest is the nearest other
+    return find_nearest(tests.space, tests.inputs.codes, tests.inputs.codes, 2, scaled=scaled)[0][:, 1]
+
+
+def mean_nearest_distance(tests: TestSet, *, scaled: bool = True) -> float:
+    """Return the mean distance of a case to its nearest other: how thinly the set covers the space."""
+    return float(nearest_distance(tests, scaled=scaled).mean()) if len(tests) > 1 else float("nan")
+
+
+def std_nearest_distance(tests: TestSet, *, scaled: bool = True) -> float:
+    """Return the standard deviation of the nearest distances: how evenly the set covers the space."""
+    return float(nearest_distance(tests, scaled=scaled).std()) if len(tests) > 1 else float("nan")
+
+
+def label_balance(tests: TestSet) -> float:
+    """Return how evenly the outputs fall on the labels: 1 for all alike often, 0 for one label only."""
+    if tests.outputs is None:
+        raise DataError("Label balance needs outputs. Execute the test cases first.")
+    labels = tests.outputs.take(tests.outputs.ok).values
+    counts = np.unique(labels.astype(str), return_counts=True)[1]
+    if len(counts) < 2:
+        return 0.0
+    shares = counts / counts.sum()
+    return float(-(shares * np.log(shares)).sum() / np.log(len(counts)))
+
+
+# -- stock filters -----------------------------------------------------------------------------------------
+
+
+def too_close(tests: TestSet, limit: float, *, scaled: bool = True) -> npt.NDArray[np.bool_]:
+    """Tell which cases lie nearer than `limit` to another one."""
+    return nearest_distance(tests, scaled=scaled) < validate_positive("limit", "too_close", limit)
+
+
+def thin_out(tests: TestSet, limit: float, *, scaled: bool = True) -> TestSet:
+    """Return a largest-first-come subset in which no two cases are nearer than `limit`."""
+    validate_positive("limit", "thin_out", limit)
+    codes, space = tests.inputs.codes, tests.space
+    alive = np.ones(len(tests), dtype=bool)
+    for row in range(len(tests)):
+        if alive[row]:
+            later = np.flatnonzero(alive[row + 1 :]) + row + 1
+            gaps = geometry.distance(space, codes[row : row + 1], codes[later], scaled)
+            alive[later[gaps < limit]] = False
+    return tests.filter(alive)

@@ -1,1 +1,0 @@
-"""Program mutants: one small change at one place of a module, and what relations make of it."""

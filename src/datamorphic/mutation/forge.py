@@ -1,0 +1,390 @@
+"""Mutants of a module: made from its text, and imported from memory.
+
+Nothing is run but by `module_of` and `lines_reached`: call these in a process that may come to harm.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dis
+import importlib.util
+import inspect
+import itertools
+import linecache
+import os
+import sys
+import warnings
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from .._validation import format_short, reject, suggest_name, to_generator, validate_integer
+from ..errors import ArgumentError, DataError
+from .operators import OPERATORS, AstChange, find_changes
+from .tracing import count_lines
+
+_CONSTANT_OPCODES = frozenset(dis.hasconst)
+
+
+@dataclass(frozen=True)
+class ModuleSource:
+    """The text of a module, its name, the package it belongs to (empty if to none) and the file it was read from."""
+
+    text: str = field(repr=False)
+    name: str
+    package: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class SourceMutant:
+    """A module with one place changed.
+
+    `before` and `after` show the place, `function` is the qualified name of the function around it (empty for none).
+    `same_as` is "" or what has the same bytecode: "original", or the id of an earlier mutant. `at_import` tells that the
+    place is run when the module is imported.
+    """
+
+    id: str
+    operator: str
+    line: int
+    column: int
+    before: str
+    after: str
+    function: str
+    lines: tuple[int, int] = field(repr=False)
+    at_import: bool = False
+    same_as: str = ""
+    # the original text as bytes, and what replaces bytes of it: a mutant weighs little more than a reference
+    _original: bytes = field(default=b"", repr=False)
+    _span: tuple[int, int] = field(default=(0, 0), repr=False)
+    _patch: bytes = field(default=b"", repr=False)
+
+    @property
+    def source(self) -> str:
+        """The text of the mutated module; its lines are those of the original."""
+        start, end = self._span
+        return (self._original[:start] + self._patch + self._original[end:]).decode()
+
+    def is_reached(self, lines: Collection[int]) -> bool:
+        """Tell whether the changed statement is run when the module is imported, or is among lines that were run."""
+        first, last = self.lines
+        return self.at_import or any(line in lines for line in range(first, last + 1))
+
+    def __str__(self) -> str:
+        location = f"line {self.line}" + (f" in {self.function}" if self.function else "")
+        return f"{self.id} {self.operator} {location}: {format_short(self.before)} -> {format_short(self.after)}"
+
+
+# -- reading ---------------------------------------------------------------------------------------------------
+
+
+def read_program(module_or_path: Any) -> ModuleSource:
+    """Return the text of a module from a file ``*.py`` or from an imported module; nothing is run.
+
+    Examples
+    --------
+    >>> from datamorphic.data import knn
+    >>> read_program(knn).name
+    'datamorphic.data.knn'
+    """
+    if isinstance(module_or_path, ModuleType):
+        file = getattr(module_or_path, "__file__", None) or ""
+        spec = getattr(module_or_path, "__spec__", None)
+        package = (spec.parent if spec else getattr(module_or_path, "__package__", "")) or ""
+        name = spec.name if spec else module_or_path.__name__
+        if not file.endswith(".py"):
+            try:  # it may be in an archive, or in memory
+                return ModuleSource(_normalize_newlines(inspect.getsource(module_or_path)), name, package, file)
+            except (OSError, TypeError):
+                raise DataError(f"The module {name} has no Python source: it is compiled or built in.") from None
+        return replace(read_program(file), name=name, package=package)
+    if not isinstance(module_or_path, str | os.PathLike):
+        reject("program", "mutants", "a module or the path of a file *.py", module_or_path)
+    path = Path(module_or_path)
+    if path.suffix != ".py":
+        raise DataError(f"{path} is no Python source. Expected a file whose name ends in .py.")
+    try:
+        text = importlib.util.decode_source(path.read_bytes())
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from None
+    except (SyntaxError, UnicodeError) as error:
+        raise DataError(f"{path} is no text: {error}.") from None
+    return ModuleSource(_normalize_newlines(text), path.stem, "", str(path))
+
+
+def _normalize_newlines(text: str) -> str:
+    """Return a text whose lines are those that Python counts."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+
+
+def _parse(text: str, name: str) -> ast.Module:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+            compile(tree, name, "exec", dont_inherit=True)
+            return tree
+    except SyntaxError as error:
+        location = f", line {error.lineno}" if error.lineno else ""
+        raise DataError(f"{name} is no Python{location}: {error.msg}.") from None
+    except ValueError as error:  # null bytes, in some versions
+        raise DataError(f"{name} is no Python: {error}.") from None
+    except (RecursionError, MemoryError):
+        raise DataError(f"{name} is nested too deeply to be parsed.") from None
+
+
+# -- making ----------------------------------------------------------------------------------------------------
+
+
+def make_mutants(
+    text: str,
+    operators: str | Sequence[str] = "all",
+    *,
+    limit: int | None = None,
+    seed: Any = 0,
+    name: str = "the text",
+) -> list[SourceMutant]:
+    """Return the mutants of a module, in the order of its text.
+
+    A mutant has the same id whichever operators and limit are asked for. Those with the bytecode of the original, or of
+    an earlier mutant, are marked (`same_as`).
+
+    Parameters
+    ----------
+    text : str
+        The text of the module.
+    operators : "all" or list of str
+        Some of `OPERATORS`.
+    limit : int, optional
+        Return so many, drawn by `seed` among those that are not marked.
+    seed : int or Generator
+        Draws them.
+    name : str
+        What the module is called in messages.
+
+    Examples
+    --------
+    >>> for mutant in mutants_of("def half(x):\\n    return x / 2\\n", ["AOR"]):
+    ...     print(mutant)
+    v1 AOR line 2 in half: x / 2 -> x + 2
+    v2 AOR line 2 in half: x / 2 -> x - 2
+    v3 AOR line 2 in half: x / 2 -> x * 2
+    v4 AOR line 2 in half: x / 2 -> x // 2
+    v5 AOR line 2 in half: x / 2 -> x % 2
+    """
+    operator_names = list(OPERATORS) if operators == "all" else _validate_operators(operators)
+    if not isinstance(text, str):
+        reject("text", "mutants_of", "the text of a module", text)
+    text = _normalize_newlines(text)
+    try:
+        mutants = list(_iter_mutants(text, _parse(text, name)))
+    except RecursionError:
+        raise DataError(f"{name} is nested too deeply to be changed.") from None
+    candidates = [mutant for mutant in mutants if mutant.operator in operator_names]
+    if limit is None:
+        return candidates
+    limit = validate_integer("limit", "mutants_of", limit, 1)
+    distinct = [mutant for mutant in candidates if not mutant.same_as]
+    places = to_generator("seed", "mutants_of", seed).permutation(len(distinct))[:limit]
+    return [distinct[place] for place in sorted(places)]
+
+
+def _validate_operators(operators: Any) -> list[str]:
+    names = [operators] if isinstance(operators, str) else list(operators)
+    for name in names:
+        if name not in OPERATORS:
+            raise ArgumentError(f"There is no mutation operator {name!r}. {suggest_name(name, OPERATORS)}")
+    return names
+
+
+def _iter_mutants(text: str, tree: ast.Module) -> Iterator[SourceMutant]:
+    original = text.encode()
+    starts = [0, *itertools.accumulate(len(line) + 1 for line in original.split(b"\n"))]
+    known_code: dict[int, dict[Any, str]] = {}  # by line: bytecode, and what has it
+    for number, change in enumerate(find_changes(tree), 1):
+        span, patch = _make_patch(change, original, starts)
+        mutant = SourceMutant(
+            id=f"v{number}",
+            operator=change.operator,
+            line=change.before.lineno,
+            column=change.before.col_offset + 1,
+            before=ast.unparse(change.before),
+            after=ast.unparse(change.after),
+            function=change.function,
+            lines=change.lines,
+            at_import=not change.deferred,
+            _original=original,
+            _span=span,
+            _patch=patch,
+        )
+        first_line, code = _compile_bytecode(tree, mutant.line)
+        known_code.setdefault(first_line, {code: "original"})
+        with _apply_change(change):
+            first_line, code = _compile_bytecode(tree, mutant.line)
+        twin = known_code[first_line].setdefault(code, mutant.id)
+        yield mutant if twin == mutant.id else replace(mutant, same_as=twin)
+
+
+@contextmanager
+def _apply_change(change: AstChange) -> Iterator[None]:
+    """Change the tree for as long as the block lasts."""
+    parent, before, after = change.parent, change.before, change.after
+    for name, value in ast.iter_fields(parent):
+        if value is before:
+            setattr(parent, name, after)
+            yield
+            setattr(parent, name, before)
+        elif isinstance(value, list) and any(node is before for node in value):
+            setattr(parent, name, [after if node is before else node for node in value])
+            yield
+            setattr(parent, name, value)
+
+
+def _make_patch(change: AstChange, original: bytes, starts: list[int]) -> tuple[tuple[int, int], bytes]:
+    """Return which bytes a change replaces, and by what: as many lines, so that all others keep their numbers."""
+
+    def begin(node: ast.expr) -> int:
+        return starts[node.lineno - 1] + node.col_offset
+
+    def end(node: ast.expr) -> int:
+        return starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
+
+    before, after = change.before, change.after
+    if isinstance(before, ast.AugAssign):  # only the operator, which is the first thing after the target
+        old = _format_operator(before)
+        start = original.index(old, end(before.target))
+        return (start, start + len(old)), _format_operator(after)
+    assert isinstance(after, ast.expr)
+    start, stop = begin(before), end(before)
+    patch = ast.unparse(after).encode()
+    lines = original[start:stop].count(b"\n")
+    # in place of a tighter operator it may need brackets, and lines may end within brackets only
+    tight = isinstance(
+        change.parent, ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.Attribute | ast.Subscript | ast.Await
+    )
+    if lines or (
+        tight and not isinstance(after, ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript)
+    ):
+        patch = b"(" + patch + b"\n" * lines + b")"
+    return (start, stop), patch
+
+
+def _format_operator(node: ast.AST) -> bytes:
+    """Return the sign of an assignment."""
+    if not isinstance(node, ast.AugAssign):
+        return b"="
+    plain = ast.AugAssign(ast.Name("a", ast.Store()), node.op, ast.Name("b", ast.Load()))
+    return ast.unparse(plain).split()[1].encode()
+
+
+def _compile_bytecode(tree: ast.Module, line: int) -> tuple[int, Any]:
+    """Return the bytecode of the function or statement a line is in, and where that begins."""
+    statements = _find_statements(tree.body, line)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return statements[0].lineno, _make_signature(
+            compile(ast.Module(statements, []), "", "exec", dont_inherit=True)
+        )
+
+
+def _find_statements(body: list[ast.stmt], line: int) -> list[ast.stmt]:
+    """Return the statements of a line; of a class only as much: a change elsewhere leaves their bytecode alone."""
+    statements = [
+        statement for statement in body if statement.lineno <= line <= (statement.end_lineno or statement.lineno)
+    ]
+    if len(statements) > 1 or not isinstance(statements[0], ast.ClassDef):
+        return statements
+    class_part = copy.copy(statements[0])
+    class_part.body = _find_statements(class_part.body, line)
+    return [ast.copy_location(class_part, class_part.body[0])]
+
+
+def _make_signature(value: Any) -> Any:
+    """Return what tells code from other code, and constants from others (1 from 1.0 and True), whatever its lines.
+
+    Constants count where they are used: the compiler leaves some behind that no instruction needs any more.
+    """
+    if isinstance(value, CodeType):
+        names = (value.co_name, value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars)
+        shape = (value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_flags)
+        steps: list[Any] = []
+        high = 0  # what an instruction before this one adds to its argument
+        for step, low in zip(value.co_code[::2], value.co_code[1::2], strict=True):
+            argument = high | low
+            high = argument << 8 if step == dis.EXTENDED_ARG else 0
+            steps.append((step, _make_signature(value.co_consts[argument]) if step in _CONSTANT_OPCODES else low))
+        return tuple(steps), value.co_exceptiontable, names, shape
+    if isinstance(value, tuple):
+        return tuple(_make_signature(item) for item in value)
+    if isinstance(value, frozenset):
+        return frozenset(_make_signature(item) for item in value)
+    return type(value), repr(value)
+
+
+# -- importing -------------------------------------------------------------------------------------------------
+
+_module_numbers = itertools.count(1)
+
+
+@contextmanager
+def _prepare_module(source: str, name: str, package: str) -> Iterator[tuple[ModuleType, CodeType]]:
+    """Give an empty module that is known to Python, and the code that fills it."""
+    module_name = f"{package}._mutant_{next(_module_numbers)}_{name.rpartition('.')[2]}".lstrip(".")
+    file, text = f"<{module_name}>", _normalize_newlines(source)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        code = compile(text, file, "exec", dont_inherit=True)
+    module = ModuleType(module_name)
+    module.__file__, module.__package__, module.__spec__ = (
+        file,
+        package,
+        ModuleSpec(module_name, None, origin=file),
+    )
+    linecache.cache[file] = (len(text), None, [line + "\n" for line in text.split("\n")], file)
+    sys.modules[module_name] = module
+    try:
+        yield module, code
+    finally:
+        sys.modules.pop(module_name, None)
+        linecache.cache.pop(file, None)
+
+
+@contextmanager
+def load_module(source: str, name: str, package: str = "") -> Iterator[ModuleType]:
+    """Run a text as a module, which is known to Python for as long as the ``with`` block lasts.
+
+    Meanwhile it is among ``sys.modules`` under a name of its own, so that its objects can be pickled, and its text is
+    known to `linecache`, so that tracebacks show the lines that were run. With a `package` relative imports work.
+
+    Examples
+    --------
+    >>> with module_of("def twice(x):\\n    return 2 * x\\n", "small") as module:
+    ...     module.twice(4)
+    8
+    """
+    with _prepare_module(source, name, package) as (module, code):
+        exec(code, module.__dict__)
+        yield module
+
+
+def find_reached_lines(
+    source: str, run: Callable[[ModuleType], Any], *, name: str = "program", package: str = ""
+) -> set[int]:
+    """Return the lines of a module that are run when it is imported and `run` is called with it.
+
+    Examples
+    --------
+    >>> text = "def sign(x):\\n    if x < 0:\\n        return -1\\n    return 1\\n"
+    >>> sorted(lines_reached(text, lambda module: module.sign(5)))
+    [1, 2, 4]
+    """
+    with _prepare_module(source, name, package) as (module, code), count_lines(module) as counts:
+        exec(code, module.__dict__)
+        run(module)
+    return set(counts) - {0}  # a module begins before its first line

@@ -1,0 +1,218 @@
+"""`Box`: the inputs a relation of a function starts from, or leads to; `Affine`: a change that is a matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import format_short, is_number, reject
+from ..errors import ArgumentError
+from ..space.features import Categorical, Integer
+from ..space.space import Space
+
+Floats = npt.NDArray[np.float64]
+NUMBER, WHOLE, CATEGORY = range(3)
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """The inputs between two corners: numbers, whole numbers, or the codes of categories.
+
+    Attributes
+    ----------
+    low, high : ndarray
+        The least and the greatest value of each column.
+    kind : ndarray of int8
+        NUMBER, WHOLE or CATEGORY for each column.
+    estimated : bool
+        Whether the corners were seen in samples only.
+
+    Examples
+    --------
+    >>> box = Box.of([(0, 10), (5, 6)])
+    >>> box, box.dimension
+    (Box((0, 10) x (5, 6)), 2)
+    """
+
+    low: Floats
+    high: Floats
+    kind: npt.NDArray[np.int8]
+    estimated: bool = False
+
+    @staticmethod
+    def of(given: Any, owner: str = "Box") -> Box:
+        """Return a box from pairs (low, high), one pair for one column, or a space."""
+        if isinstance(given, Box):
+            return given
+        if isinstance(given, Space):
+            return Box._from_space(given, owner)
+        pairs = np.asarray(given, dtype=object)
+        if pairs.ndim == 1 and len(pairs) == 2 and all(map(is_number, pairs)):
+            pairs = pairs[None, :]
+        if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs) or not all(map(is_number, pairs.ravel())):
+            reject("domain", owner, "a pair (low, high), one such pair for each input, or a Space", given)
+        corners = pairs.astype(float)
+        return Box(corners[:, 0], corners[:, 1], np.zeros(len(pairs), dtype=np.int8))
+
+    @staticmethod
+    def _from_space(space: Space, owner: str) -> Box:
+        low: list[float] = []
+        high: list[float] = []
+        kind: list[int] = []
+        for feature in space.features:
+            if isinstance(feature, Categorical):
+                low, high = [*low, 0.0], [*high, len(feature.values) - 1.0]
+                kind.append(CATEGORY)
+                continue
+            if not (np.isfinite(feature.low) and np.isfinite(feature.high)):
+                raise ArgumentError(
+                    f"{owner} draws inputs between limits, and the feature {feature.name!r} has none. Give it both, e.g. "
+                    f"dm.{type(feature).__name__}({feature.name!r}, 0, 100)."
+                )
+            low, high = [*low, float(feature.low)], [*high, float(feature.high)]
+            kind.append(WHOLE if isinstance(feature, Integer) else NUMBER)
+        return Box(np.array(low), np.array(high), np.array(kind, dtype=np.int8))
+
+    def __post_init__(self) -> None:
+        if not np.isfinite([self.low, self.high]).all():
+            raise ArgumentError(f"The domain {self} has limits that are no finite numbers. Give finite ones.")
+        if (self.low > self.high).any():
+            raise ArgumentError(f"The domain {self} is empty: a lower limit lies above the upper one.")
+        with np.errstate(over="ignore"):
+            too_wide = np.isinf(self.high - self.low)
+        if too_wide.any():
+            raise ArgumentError(f"The domain {self} is too wide for floating-point numbers. Give narrower limits.")
+
+    @property
+    def dimension(self) -> int:
+        """How many columns there are."""
+        return len(self.low)
+
+    @property
+    def edges(self) -> tuple[Floats, Floats]:
+        """The corners between which numbers are drawn: whole ones are rounded, so these have half a unit more."""
+        margin = np.where(self.kind == NUMBER, 0.0, 0.5)
+        return self.low - margin, self.high + margin
+
+    def contains(self, points: Floats) -> npt.NDArray[np.bool_]:
+        """Tell which rows lie within; rounding at the corners is forgiven."""
+        slack = 1e-9 * np.maximum(np.abs(self.low), np.abs(self.high))
+        return np.asarray(((points >= self.low - slack) & (points <= self.high + slack)).all(axis=-1))
+
+    def meet(self, other: Box) -> Box | None:
+        """Return what two boxes share, only whole numbers where one has only these; None if that is nothing."""
+        low, high = np.maximum(self.low, other.low), np.minimum(self.high, other.high)
+        kind = np.maximum(self.kind, other.kind)
+        if ((kind == CATEGORY) & (self.kind != other.kind)).any():
+            return None
+        low, high = np.where(kind == WHOLE, np.ceil(low), low), np.where(kind == WHOLE, np.floor(high), high)
+        return None if (low > high).any() else Box(low, high, kind, self.estimated)
+
+    def same(self, other: Box) -> bool:
+        """Tell whether two boxes are the same, but for rounding."""
+        if self.dimension != other.dimension or (self.kind != other.kind).any():
+            return False
+        slack = 1e-9 * np.maximum(self.high - self.low, other.high - other.low)
+        return bool(((np.abs(self.low - other.low) <= slack) & (np.abs(self.high - other.high) <= slack)).all())
+
+    def sample(self, count: int, rng: np.random.Generator) -> Floats:
+        """Return uniform points."""
+        low, high = self.edges
+        points = low + (high - low) * rng.random((count, self.dimension))
+        return np.where(self.kind == NUMBER, points, np.clip(np.floor(points + 0.5), self.low, self.high))
+
+    def __repr__(self) -> str:
+        return f"Box({self})"
+
+    def __str__(self) -> str:
+        kinds = {NUMBER: "", WHOLE: " whole", CATEGORY: " of categories"}
+        pairs = [
+            f"({format_short(a)}, {format_short(b)}){kinds[c]}"
+            for a, b, c in zip(self.low.tolist(), self.high.tolist(), self.kind.tolist(), strict=True)
+        ]
+        return " x ".join(pairs) if len(pairs) <= 6 else " x ".join(pairs[:5]) + f" x ... ({len(pairs)} columns)"
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """A change of inputs of the form ``matrix @ x + offset``: its domains are known, and it runs in compiled code.
+
+    Examples
+    --------
+    >>> tripled = Affine.scaled(3.0, 2)
+    >>> tripled(np.array([[1.0, 2.0]])).tolist(), tripled.image(Box.of([(0, 1), (0, 2)]))
+    ([[3.0, 6.0]], Box((0, 3) x (0, 6)))
+    """
+
+    matrix: Floats
+    offset: Floats
+
+    @staticmethod
+    def of(matrix: Any, offset: Any = 0.0) -> Affine:
+        """Return the change from a matrix (a row for each column of the follow-up) and what is added."""
+        rows = np.atleast_2d(np.asarray(matrix, dtype=float))
+        offsets = np.asarray(offset, dtype=float)
+        if rows.ndim != 2 or offsets.shape not in ((), (1,), (len(rows),)):
+            reject("offset", "Affine", f"a number, or one for each of the {len(rows)} rows of the matrix", offset)
+        return Affine(rows, np.broadcast_to(offsets, len(rows)).copy())
+
+    @staticmethod
+    def scaled(factor: float, dimension: int, shift: float = 0.0) -> Affine:
+        """Return the change that multiplies every input by a factor and adds a shift."""
+        return Affine.of(factor * np.eye(dimension), shift)
+
+    @staticmethod
+    def permuted(order: Sequence[int]) -> Affine:
+        """Return the change whose first input is the one at ``order[0]``, and so on."""
+        return Affine.of(np.eye(len(order))[list(order)])
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.matrix).all() and np.isfinite(self.offset).all()):
+            reject("follow_up", "Affine", "a matrix and an offset of finite numbers", self.matrix.tolist())
+
+    def __call__(self, points: Floats) -> Floats:
+        """Return the follow-up of each row, in the order of additions that compiled code has."""
+        follow_ups = np.empty((len(points), len(self.matrix)))
+        for i, row in enumerate(self.matrix):
+            follow_ups[:, i] = self.offset[i]
+            for j in np.flatnonzero(row):
+                follow_ups[:, i] += row[j] * points[:, j]
+        return follow_ups
+
+    def image(self, box: Box) -> Box:
+        """Return the smallest box around what becomes of a box."""
+        up, down = np.clip(self.matrix, 0, None), np.clip(self.matrix, None, 0)
+        low = self.offset + up @ box.low + down @ box.high
+        high = self.offset + up @ box.high + down @ box.low
+        kind = np.zeros(len(low), dtype=np.int8)
+        for i, row in enumerate(self.matrix):
+            columns = np.flatnonzero(row)
+            if len(columns) == 1 and row[columns[0]] == 1 and self.offset[i] == 0:
+                kind[i] = box.kind[columns[0]]
+        return Box(low, high, kind)
+
+    def preimage(self, box: Box) -> tuple[Floats, Floats] | None:
+        """Return between which corners inputs must lie to end up in a box; None where that is no box."""
+        width = self.matrix.shape[1]
+        low, high = np.full(width, -np.inf), np.full(width, np.inf)
+        for i, row in enumerate(self.matrix):
+            columns = np.flatnonzero(row)
+            if len(columns) > 1:
+                return None
+            if not len(columns):
+                if not box.low[i] <= self.offset[i] <= box.high[i]:
+                    high[:] = -np.inf
+                continue
+            j = columns[0]
+            ends = np.sort((np.array([box.low[i], box.high[i]]) - self.offset[i]) / row[j])
+            low[j], high[j] = max(low[j], ends[0]), min(high[j], ends[1])
+        return low, high
+
+    @property
+    def constant(self) -> bool:
+        """Whether every input has the same follow-up."""
+        return not self.matrix.any()

@@ -1,0 +1,171 @@
+"""A learner under examination: relations put to it in a run, violations made small, old ones tried again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ...errors import DataError
+from ...runs.driver import CallCounter, drive
+from ...runs.flow import Flow, ask
+from ...space.outputs import Outputs
+from ...systems.learner import Learner
+from ...systems.training import TrainingBatch
+from ..base import VIOLATED
+from ..learner.base import LearnerRelation
+from ..learner.necessity import Stance
+from ..learner.result import JudgingOptions, LearnerSubject
+from ..learner.runner import answer_flow
+from ..learner.sampling import MAX_TRAINING_ROWS, TrainingSampler, draw_random_training
+from ..learner.shrink import shrink_training_data
+from ..learner.sklearn import LEARNER_RELATIONS
+from ..learner.waves import LearnerRelationOutcome, TrainingSource, ViolatingCase, check_again, check_in_waves
+from .violation import LearnerViolation, build_violation, training_from_json, training_to_json
+
+Result = TypeVar("Result")
+REPEATABILITY_INPUTS = 20  # inputs that tell whether a learner can be repeated at all
+
+
+@dataclass
+class LearnerSession:
+    """Relations put to a learner.
+
+    Attributes
+    ----------
+    learner : object
+        Whatever has fit and predict.
+    tested : sequence of Tested
+        The relations, and what became of them so far.
+    inputs : Inputs
+        Where training sets come from.
+    driving : mapping
+        Options of `drive`: engine, timeout, batch, progress.
+    tally : Tally
+        What it cost.
+    like : estimator, optional
+        The one whose promises the learner must keep, if not its own.
+    """
+
+    learner: Any
+    outcomes: Sequence[LearnerRelationOutcome]
+    inputs: TrainingSource
+    drive_options: Mapping[str, Any] = field(default_factory=dict)
+    counter: CallCounter = field(default_factory=CallCounter)
+
+    like: Any = None
+
+    def __post_init__(self) -> None:
+        self.subject = LearnerSubject(self.learner, self.like)
+        self._systems: dict[
+            int, Learner
+        ] = {}  # by seed; the same ones all the time, or processes would start anew
+
+    def use_random_data(self, max_rows: int) -> None:
+        """Have random training sets drawn, of so many rows at most, in the form that the learner takes."""
+        self.inputs = replace(
+            self.inputs, draw=make_random_sampler(self.learner, max_rows=max_rows, run_flow=self._drive)
+        )
+
+    def run(self, budget: Any = None) -> None:
+        """Put all relations to the learner, on all inputs the budget allows."""
+        self._drive(check_in_waves(self.outcomes, self.subject, self.inputs), budget)
+
+    def shrink(
+        self, outcome: LearnerRelationOutcome, violating_case: ViolatingCase, budget: Any = None
+    ) -> LearnerViolation | None:
+        """Return the smallest violation that one of them leads to; None if it cannot be shown again."""
+        data = self.inputs.draw_training(violating_case.input)
+        result = self._drive(
+            shrink_training_data(outcome, self.subject, data, violating_case.input, violating_case.case), budget
+        )
+        return None if result is None else build_violation(outcome, result[0], result[1], shrunk=True)
+
+    def reproduce(
+        self, outcome: LearnerRelationOutcome, violating_case: ViolatingCase, budget: Any = None
+    ) -> LearnerViolation | None:
+        """Return a violation as it came; None if it does not come again."""
+        data = self.inputs.draw_training(violating_case.input)
+        result = self._drive(
+            check_again(outcome, self.subject, [data], [violating_case.input], scores=True), budget
+        )
+        if violating_case.case not in result.violations:
+            return None
+        return build_violation(outcome, result, violating_case.input, shrunk=False, row=violating_case.case)
+
+    def replay(self, outcome: LearnerRelationOutcome, case: Any) -> LearnerViolation | None:
+        """Try a violation of an earlier run again, as it was kept; None if it is none any more."""
+        data, seed, number = training_from_json(case), int(case["seed"]), int(case.get("number", 0))
+        earlier_outcome = replace(outcome, judging=replace(outcome.judging, seed=seed))
+        result = self._drive(check_again(earlier_outcome, self.subject, [data], [number], scores=True), seed=seed)
+        return build_violation(outcome, result, number, shrunk=True) if result.count(VIOLATED) else None
+
+    def to_stored_case(self, violation: LearnerViolation) -> dict[str, Any] | None:
+        """Return a violation as a store keeps it; None where no file can hold its values."""
+        try:
+            return {**training_to_json(violation.source), "seed": self.inputs.seed, "number": violation.number}
+        except DataError:
+            return None
+
+    def is_repeatable(self, budget: Any = None) -> bool:
+        """Tell whether the learner, fitted again on the same data, gives the same labels."""
+        relation = LEARNER_RELATIONS["refit"]
+        refit = LearnerRelationOutcome(
+            relation, Stance(True, "class_exact", ""), JudgingOptions(seed=self.inputs.seed)
+        )
+        small_source = replace(self.inputs, count=min(REPEATABILITY_INPUTS, self.inputs.count))
+        self._drive(check_in_waves([refit], self.subject, small_source), budget)
+        return not refit.changed_count
+
+    def _drive(self, flow: Flow[Result], budget: Any = None, seed: int | None = None) -> Result:
+        seed = self.inputs.seed if seed is None else seed
+        system = self._systems.setdefault(seed, Learner(self.learner, seed=seed))
+        cost = CallCounter()  # one tally a drive: it sets what it counts
+        options: dict[str, Any] = {
+            "recheck": 0,
+            "alive": True,
+            "cache": None,
+        }  # a relation sees itself whether labels repeat
+        try:
+            return drive(flow, system, tally=cost, budget=budget, **options, **self.drive_options)
+        finally:
+            self.counter.runs += cost.runs
+            self.counter.calls += cost.calls + cost.health.repeated_rows
+            self.counter.seconds += cost.seconds
+            self.counter.exhausted |= cost.exhausted
+            self.counter.interrupted |= cost.interrupted
+
+
+def make_random_sampler(
+    learner: Any,
+    *,
+    min_rows: int = 1,
+    max_rows: int = MAX_TRAINING_ROWS,
+    run_flow: Callable[[Flow[Outputs]], Outputs] | None = None,
+) -> TrainingSampler:
+    """Return what draws random training sets: arrays, or frames for a learner that cannot do without.
+
+    `asked` answers a flow with care: a learner may hang, or die, the first time already.
+    """
+    probe = ask(TrainingBatch([draw_random_training(np.random.default_rng(0), min_rows=MAX_TRAINING_ROWS)]))
+    outputs = answer_flow(probe, Learner(learner)) if run_flow is None else run_flow(probe)
+    return partial(draw_random_training, min_rows=min_rows, max_rows=max_rows, framed=not outputs.ok.all())
+
+
+def prepare_outcomes(
+    relations: Iterable[LearnerRelation],
+    stances: Mapping[str, Stance],
+    seed: int,
+    ties: str = "aside",
+) -> list[LearnerRelationOutcome]:
+    """Return relations as they are to be tested; what is expected to fail is judged by what it is about."""
+    outcomes = []
+    for relation in relations:
+        stance = stances[relation.name]
+        default_strictness = "score_exact" if relation.about_scores else "class_exact"
+        strictness = default_strictness if stance.strictness == "expected_failure" else stance.strictness
+        outcomes.append(LearnerRelationOutcome(relation, stance, JudgingOptions(strictness, ties, seed)))
+    return outcomes

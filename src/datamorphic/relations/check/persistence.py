@@ -1,0 +1,117 @@
+"""What ``dm.check`` keeps in a run store: the report, and the violations, to be tried first the next time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...errors import DataError
+from ...exploration.persistence import KeepOptions, open_store
+from .learner_session import LearnerSession
+from .result import CheckReport
+from .violation import LearnerViolation
+
+if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
+    from ...runs.session import Session
+
+REPORT_FILE = "report.json"
+MAX_REPLAYED_VIOLATIONS = 20  # violations of a relation that are tried again
+
+
+class StoredCheck:
+    """A check in a run store."""
+
+    def __init__(self, session: Session, system: str) -> None:
+        self.session, self.system = session, system
+
+    def replay_violations(self, learner_session: LearnerSession) -> dict[str, list[LearnerViolation]]:
+        """Try the violations of earlier checks; return those that are violations still, and forget the others."""
+        from ...runs import failures
+
+        store, violations_by_relation = self.session.store, {}
+        for outcome in learner_session.outcomes:
+            if outcome.statistical:
+                continue
+            violations = []
+            for failure in failures.recall(
+                store, self.system, _make_key(outcome.relation.name), MAX_REPLAYED_VIOLATIONS
+            ):
+                try:
+                    violation = learner_session.replay(outcome, failure.case)
+                except (DataError, KeyError, TypeError, ValueError):
+                    continue  # a case of another learner of this name
+                if violation is None:
+                    failures.forget(store, [failure.id])
+                else:
+                    violations.append(violation)
+            violations_by_relation[outcome.relation.name] = violations
+        return violations_by_relation
+
+    def finish(self, report: CheckReport, learner_session: LearnerSession) -> None:
+        """Enter what came out."""
+        from ...runs import failures
+
+        for name, violation in report.examples.items():
+            if (
+                isinstance(violation, LearnerViolation)
+                and (case := learner_session.to_stored_case(violation)) is not None
+            ):
+                message = f"{violation.before} before, {violation.after} after, {violation.expected} expected"
+                record = {"case": case, "verdict": "VIOLATED", "message": message}
+                failures.remember(self.session.store, self.system, _make_key(name), [record], self.session.run)
+
+        def write(path: Path) -> int:
+            report.to_json(path)
+            return len(report.entries)
+
+        self.session.finish(
+            summary={
+                "headline": report.headline,
+                "passed": report.passed,
+                "relations": len(report.entries),
+                "faults": [entry.relation for entry in report.faults],
+                "runs": report.runs,
+                "calls": report.calls,
+            },
+            verdicts=[_to_verdict_record(entry) for entry in report.entries],
+            artifacts={REPORT_FILE: write},
+        )
+
+
+def _make_key(relation: str) -> str:
+    return f"check: {relation}"
+
+
+def _to_verdict_record(entry: Any) -> dict[str, Any]:
+    verdict = (
+        "VIOLATED"
+        if entry.violated or entry.fault
+        else "HOLDS"
+        if entry.judged
+        else "UNDEFINED"
+        if entry.undefined
+        else "INAPPLICABLE"
+    )
+    return {"relation": entry.relation, "says": entry.says, "verdict": verdict, "cases": entry.violated}
+
+
+@contextmanager
+def keep_check(
+    keep: KeepOptions | None, subject: str, seed: int, model: Any, data: Any, name: str | None
+) -> Iterator[StoredCheck | None]:
+    """Keep a check while it goes on; None where nobody asked for that."""
+    if keep is None:
+        yield None
+        return
+    from ...runs.session import Session
+
+    with open_store(keep) as store:
+        session = Session(store, None, "check", subject, dict(keep.request), seed=seed, model=model, seeds=data)
+        keep.on_begin(session.run)
+        request = keep.request.get("words", {})
+        with session:
+            # by its parameters, too: what one k violates, another need not
+            model_text = " ".join([request["model"], *request.get("param", ())]) if request.get("model") else ""
+            yield StoredCheck(session, model_text or name or subject)

@@ -1,0 +1,327 @@
+"""Promises about one feature: all else equal, the answer does not hang on it, or moves one way only."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import pluralize, validate_choice
+from ..errors import ArgumentError
+from ..runs.flow import Flow
+from ..space.features import Codes
+from ..space.outputs import Outputs
+from ..space.points import Points
+from ..systems.base import Executor
+from ..systems.coerce import Labels
+from .base import HOLDS, INAPPLICABLE, ROUNDING_TOLERANCE, UNDEFINED, VIOLATED, JudgedGroups, Mask, Relation
+from .sweep import Sweep, find_sweep_values, sweep
+
+DIRECTION_SIGNS = {"up": 1, "increasing": 1, "+": 1, "down": -1, "decreasing": -1, "-": -1}
+
+
+class _FeatureRelation(Relation):
+    """A promise about one feature."""
+
+    feature_values: Codes | None = None  # values; by default those of the cases at hand
+
+    def __init__(self, feature: str) -> None:
+        self.feature = feature
+        self.about = (feature,)
+
+    def fitted_to(self, sut: Executor, inputs: Points) -> Self:
+        """Return the promise with the values that will be tried on every case."""
+        fitted_relation = copy.copy(self)
+        fitted_relation.feature_values = find_sweep_values(inputs, self.feature)
+        return fitted_relation
+
+    def why_not(self, sut: Executor, inputs: Points) -> str:
+        """Return why it cannot be asked: the feature has one value."""
+        values = inputs.codes[:, inputs.space.position(self.feature)]
+        if np.isnan(values).all():
+            return f"{self.feature} is missing in every case"
+        feature = inputs.space[self.feature]
+        return f"{self.feature} has one value only" if feature.low == feature.high else ""
+
+
+class Invariant(_FeatureRelation):
+    """All else equal, the answer does not hang on a feature.
+
+    Parameters
+    ----------
+    feature : str
+        The feature that must not matter.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> dm.invariant("gender").says
+    'another gender alone does not change the answer'
+    """
+
+    necessary = False
+
+    def __init__(self, feature: str) -> None:
+        super().__init__(feature)
+        self.name = f"invariant {feature}"
+        self.says = f"another {feature} alone does not change the answer"
+
+    def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
+        """Try all values of the feature on each case; a group is a case and the nearest value that changes its answer."""
+        swept = yield from sweep(inputs, self.feature, self.feature_values, note=self.name)
+        return self.judge_sweep(swept)
+
+    def find_changes(self, swept: Sweep) -> Mask:
+        """Tell of which cases with which value the answer differs from the case's own."""
+        n, width = swept.shape
+        rows = np.repeat(np.arange(n), width)
+        own_outputs = swept.answers(rows, np.repeat(swept.own_columns, width))
+        both = own_outputs.ok & swept.outputs.ok
+        unchanged = np.ones(n * width, dtype=bool)
+        if both.any():
+            unchanged[both] = np.asarray(
+                self.expects(own_outputs.values[both], swept.outputs.values[both]), dtype=bool
+            )
+        return swept.grid(~unchanged) & swept.valid
+
+    def judge_sweep(self, swept: Sweep) -> JudgedGroups:
+        """Return a group a case: with the nearest value that changes its answer, or else another one."""
+        n, width = swept.shape
+        rows, answered = np.arange(n), swept.answered
+        differs = self.find_changes(swept)
+        distances = np.abs(swept.values - swept.values[rows, swept.own_columns][:, None])
+        distances[np.arange(width)[None, :] == swept.own_columns[:, None]] = np.inf
+        distances[distances == 0] = np.inf
+        nearest = np.where(differs, distances, np.inf).argmin(axis=1)
+        changed = differs.any(axis=1)
+        known_distances = np.where(answered, distances, np.inf)
+        columns = np.where(changed, nearest, known_distances.argmin(axis=1))
+        verdicts = np.where(changed, VIOLATED, HOLDS).astype(np.int8)
+        verdicts[
+            ~answered[rows, swept.own_columns]
+            | (~changed & ~np.isfinite(known_distances.min(axis=1, initial=np.inf)))
+        ] = UNDEFINED
+        return JudgedGroups(
+            rows, swept.points(rows, swept.own_columns), swept.points(rows, columns),
+            swept.answers(rows, swept.own_columns), swept.answers(rows, columns), verdicts,
+        )  # fmt: skip
+
+
+class Monotone(_FeatureRelation):
+    """All else equal, more of a feature moves the answer one way only.
+
+    What must not fall is the answer itself where it is a number, else the score of a class (its probability, its
+    decision value), or, where there are no scores, whether the answer is that class.
+
+    Parameters
+    ----------
+    feature : str
+        The feature.
+    direction : {"up", "down"}
+        Where the answer goes as the feature rises.
+    towards : object, optional
+        The class that becomes more likely; the second of two classes by default.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> dm.monotone("income", "up", towards="approved").says
+    'more income alone never speaks against approved'
+    """
+
+    necessary = False
+
+    def __init__(self, feature: str, direction: str = "up", towards: Any = None) -> None:
+        super().__init__(feature)
+        validate_choice("direction", "Monotone", direction, DIRECTION_SIGNS)
+        self.sign, self.towards = DIRECTION_SIGNS[direction], towards
+        self.direction = "up" if self.sign > 0 else "down"
+        self._labels: Labels | None = None
+        self._scored = self._probable = False
+        self.name = f"monotone {feature}"
+        effect = "lowers the answer" if towards is None else f"speaks against {towards}"
+        self.says = f"{'more' if self.sign > 0 else 'less'} {feature} alone never {effect}"
+
+    def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
+        """Try all values of the feature on each case; a group is a case with the steepest step the wrong way."""
+        swept = yield from sweep(inputs, self.feature, self.feature_values, scores=True, note=self.name)
+        return self.judge_sweep(swept)
+
+    def why_not(self, sut: Executor, inputs: Points) -> str:
+        """Return why it cannot be judged: nobody said which of several classes is meant."""
+        why = super().why_not(sut, inputs)
+        if why or sut.labels is None:
+            return why
+        if self.towards is not None and self._find_label(sut.labels) is None:
+            raise ArgumentError(
+                f"The class {self.towards!r} that {self.feature} should lead towards is none of the model's: "
+                f"{', '.join(map(repr, sut.labels[:12]))}."
+            )
+        if self.towards is None and len(sut.labels) > 2 and not all(_is_number(label) for label in sut.labels):
+            return f"the model has {pluralize(len(sut.labels), 'class', 'classes')}: say which one {self.feature} leads towards"
+        return ""
+
+    def fitted_to(self, sut: Executor, inputs: Points) -> Monotone:
+        """Return the promise with what is known of the system's classes and scores."""
+        fitted_relation = super().fitted_to(sut, inputs)
+        if self.towards is not None and sut.labels is not None:
+            fitted_relation.towards = self._find_label(sut.labels)
+        fitted_relation._labels, fitted_relation._scored = (
+            sut.labels,
+            sut.score_kind in ("decision", "probability"),
+        )
+        fitted_relation._probable = sut.score_kind == "probability"
+        return fitted_relation
+
+    def _find_label(self, labels: Labels) -> Any:
+        """Return the class that is meant, which a command line or a file may write as text; None if there is none."""
+        matches = [label for label in labels if label == self.towards] or [
+            label for label in labels if str(label) == str(self.towards)
+        ]
+        return matches[0] if matches else None
+
+    @property
+    def _target_label(self) -> Any:
+        """The class that the feature leads towards; None where the answers are numbers."""
+        labels = self._labels
+        return labels[1] if self.towards is None and labels is not None and len(labels) == 2 else self.towards
+
+    def compute_level(self, outputs: Outputs) -> Codes:
+        """Return what must not fall, as a number an answer; NaN where there is none.
+
+        A score of a class is told as its standing against all others: of probabilities the class's own, of other scores
+        the class's less the (soft) highest of the others.
+        """
+        ok, labels, towards = outputs.ok, self._labels, self._target_label
+        if outputs.scores is not None and self._scored and labels is not None and towards in labels:
+            column, scores = labels.index(towards), outputs.scores
+            standing = scores[:, column] if self._probable else _compute_standing(scores, column)
+            return np.where(ok, standing, np.nan)
+        level = np.full(len(outputs), np.nan)
+        values = outputs.values[ok]
+        if towards is not None:
+            if labels is None and values.dtype.kind == "f":
+                raise ArgumentError(
+                    f"The answers are numbers, and {self.feature} is said to lead towards {towards!r}. Leave that out."
+                )
+            level[ok] = [value == towards for value in values.tolist()]
+            if labels is None and not level[ok].any():
+                examples = ", ".join(repr(value) for value in list(dict.fromkeys(values.tolist()))[:6])
+                raise ArgumentError(
+                    f"No answer is {towards!r}, which {self.feature} should lead towards. There are: {examples}."
+                )
+        elif values.dtype.kind in "fiub" or all(_is_number(value) for value in values.tolist()):
+            level[ok] = values.astype(np.float64)
+        else:
+            raise ArgumentError(
+                f"The answers are no numbers ({str(values[0])[:40]!r}, ...). Say which of them more {self.feature} leads "
+                "towards: towards=..."
+            )
+        return level
+
+    def judge_sweep(self, swept: Sweep) -> JudgedGroups:
+        """Return a group a case: the two neighbouring values between which the level falls most.
+
+        Where the level is a score, an answer that leaves the class against its score is a fall, too.
+        """
+        n, width = swept.shape
+        rows = np.arange(n)
+        levels = [self.compute_level(swept.outputs)]
+        towards = self._target_label
+        if towards is not None:
+            levels.append(
+                np.array([value == towards for value in swept.outputs.values.tolist()], dtype=np.float64)
+            )
+        falls, earliers = zip(*(_compute_falls(swept, self.sign * level) for level in levels), strict=True)
+        fall = np.max(falls, axis=0)
+        later = _find_steepest_steps(fall, swept) if width > 1 else np.zeros(n, dtype=np.intp)
+        earlier = earliers[0](later)
+        verdicts = np.where(fall.max(axis=1, initial=-np.inf) > ROUNDING_TOLERANCE, VIOLATED, HOLDS).astype(
+            np.int8
+        )
+        verdicts[~np.isfinite(fall).any(axis=1)] = UNDEFINED if width > 1 else INAPPLICABLE
+        first, second = (earlier, later) if self.sign > 0 else (later, earlier)
+        return JudgedGroups(
+            rows, swept.points(rows, first), swept.points(rows, second),
+            swept.answers(rows, first), swept.answers(rows, second), verdicts,
+        )  # fmt: skip
+
+
+def _compute_falls(
+    swept: Sweep, level: Codes
+) -> tuple[Codes, Callable[[npt.NDArray[np.intp]], npt.NDArray[np.intp]]]:
+    """Return by how much of its spread a level falls at each step, and where the steps begin.
+
+    A value without an answer is skipped: its neighbours are compared with each other.
+    """
+    levels = np.where(swept.answered, swept.grid(level), np.nan)
+    known_levels = levels[~np.isnan(levels)]
+    spread = float(np.ptp(known_levels)) if known_levels.size else 0.0
+    fall = _fill_forward(levels)[:, :-1] - levels[:, 1:]
+    fall = np.where(np.isnan(fall), -np.inf, fall / (spread or 1.0))
+    return fall, lambda later: _find_last_known(levels, later)
+
+
+def _find_steepest_steps(fall: Codes, swept: Sweep) -> npt.NDArray[np.intp]:
+    """Return in each row where the level has fallen most; a step that changes the answer itself goes first."""
+    n, width = swept.shape
+    rows, steps = np.repeat(np.arange(n), width - 1), np.tile(np.arange(width - 1), n)
+    same = swept.answers(rows, steps).same(swept.answers(rows, steps + 1)).reshape(fall.shape)
+    turns = np.where(~same & (fall > ROUNDING_TOLERANCE), fall, -np.inf)
+    steepest = np.where(np.isfinite(turns).any(axis=1), turns.argmax(axis=1), fall.argmax(axis=1))
+    return steepest + 1
+
+
+def _compute_standing(scores: Codes, column: int) -> Codes:
+    """Return how a class stands against all others: the score of a class alone may fall although the class gains."""
+    others = np.delete(scores, column, axis=1)
+    if not others.shape[1]:
+        return scores[:, column]
+    highest = others.max(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return scores[:, column] - (highest[:, 0] + np.log(np.exp(others - highest).sum(axis=1)))
+
+
+def _fill_forward(levels: Codes) -> Codes:
+    """Return each row with the last known value in place of a missing one."""
+    places = np.where(np.isnan(levels), 0, np.arange(levels.shape[1])[None, :])
+    np.maximum.accumulate(places, axis=1, out=places)
+    return np.take_along_axis(levels, places, axis=1)
+
+
+def _find_last_known(levels: Codes, before: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Return in each row the last place before the given one that has a value; 0 if none has."""
+    columns = np.arange(levels.shape[1])[None, :]
+    usable = ~np.isnan(levels) & (columns < before[:, None])
+    return np.where(usable, columns, 0).max(axis=1, initial=0)
+
+
+def monotone(feature: str, direction: str = "up", towards: Any = None) -> Monotone:
+    """Return the promise that more of a feature moves the answer one way only; see `Monotone`.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> dm.monotone("age", "down")
+    Monotone('monotone age')
+    """
+    return Monotone(feature, direction, towards)
+
+
+def invariant(feature: str) -> Invariant:
+    """Return the promise that a feature alone does not change the answer; see `Invariant`.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> dm.invariant("id")
+    Invariant('invariant id')
+    """
+    return Invariant(feature)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)

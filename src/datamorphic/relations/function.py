@@ -1,0 +1,378 @@
+"""`FunctionRelation`: a promise about a function, from M inputs to N further ones, and what became of it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._validation import is_number, reject, validate_integer
+from ..errors import ArgumentError, TestSystemError
+from .base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask, Verdicts, format_relation, validate_booleans
+from .box import NUMBER, Affine, Box, Floats
+from .comparison import AT_MOST, EQUAL, LESS, Comparison, compare_labels, compare_numbers, has_answer
+
+DEFAULT_TOLERANCE = 1e-6
+DOMAIN_SAMPLE_SIZE = 4096  # points whose follow-ups tell a domain that nobody declared
+ColumnList = list[Any]
+SidesFunction = Callable[[ColumnList, ColumnList], tuple[Any, Any]]
+FollowUpChange = Affine | Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FunctionRelation:
+    """A promise about a function: from source inputs further inputs are made, and all outputs must fit together.
+
+    Functions given here get whole columns. Inputs are arrays with a row for each group and a column for each input of the
+    function; where it has one input only, they are flat. `x` and `y` are lists: the inputs, sources first, and what the
+    function answered to each.
+
+    Parameters
+    ----------
+    name : str
+        What it is called in reports and commands.
+    domain : pair, pairs, Box or Space
+        Between which limits source inputs are drawn; a sequence of boxes where each of several sources has its own.
+    follow_up : Affine or callable, or a sequence of them
+        How each follow-up is made from the sources. A function of the sources, in their order; with `uses_outputs` also
+        of the keyword ``outputs``, what was answered to them.
+    equal, at_most, less : callable, optional
+        A function of ``(x, y)`` that returns two sides: they must be the same, or the first at most the second, or
+        below it. Without any of these, and without `expects`, all outputs must be the same.
+    expects : callable, optional
+        Any other promise: a function of ``(x, y)`` that returns True or False for each group.
+    says : str
+        The promise in a sentence, best as "change: what follows".
+    sources : int
+        How many source inputs a group has.
+    given : callable, optional
+        Turns what is drawn into the inputs of the function, where these are not the same: a relation that starts at a
+        fixed input and has free numbers draws the free numbers. Returns one array for each source.
+    applies : callable, optional
+        A function of ``(x, y)``, y being what was answered to the sources, that tells where the promise says something.
+    follow_domain : sequence, optional
+        Between which limits follow-ups lie. Where they leave them, the relation is not applicable. Without it the domain
+        is derived, for an `Affine` change exactly, otherwise from samples.
+    uses_outputs : bool
+        Whether follow-ups depend on what was answered to the sources.
+    tolerance : float
+        By how much two sides may differ; with `relative` by how much of the greater one.
+    relative : bool
+        How `tolerance` is meant.
+    necessary : bool
+        Whether every right function keeps it.
+
+    Examples
+    --------
+    >>> supplement = FunctionRelation(name="supplement", domain=(0, 1000), follow_up=lambda x: np.pi - x)
+    >>> supplement.sources, supplement.follow_ups
+    (1, 1)
+    >>> made = supplement.follow(np.array([[0.0], [1.0]]))
+    >>> made.round(4).ravel().tolist()
+    [3.1416, 2.1416]
+    """
+
+    name: str
+    domain: Any
+    follow_up: Any
+    equal: SidesFunction | None = None
+    at_most: SidesFunction | None = None
+    less: SidesFunction | None = None
+    expects: Callable[[ColumnList, ColumnList], Any] | None = None
+    says: str = ""
+    sources: int = 1
+    given: Callable[..., Any] | None = None
+    applies: Callable[[ColumnList, ColumnList], Any] | None = None
+    follow_domain: Any = None
+    uses_outputs: bool = False
+    tolerance: float = DEFAULT_TOLERANCE
+    relative: bool = False
+    necessary: bool = True
+
+    def __post_init__(self) -> None:
+        owner = f"the relation {self.name!r}"
+        validate_integer("sources", owner, self.sources, 1)
+        if not is_number(self.tolerance) or not 0 <= float(self.tolerance) < np.inf:
+            reject("tolerance", owner, "a finite number, 0 or more", self.tolerance)
+        if sum(side is not None for side in (self.equal, self.at_most, self.less, self.expects)) > 1:
+            raise ArgumentError(f"{owner} promises one thing: give one of equal, at_most, less and expects.")
+        changes = self.follow_up if isinstance(self.follow_up, list | tuple) else [self.follow_up]
+        if not changes or not all(callable(change) for change in changes):
+            reject("follow_up", owner, "an Affine, a function of the sources, or several of these", self.follow_up)
+        object.__setattr__(self, "follow_up", tuple(changes))
+        object.__setattr__(self, "domain", self._to_boxes(owner))
+        width = self.width
+        for change in changes:
+            if isinstance(change, Affine) and change.matrix.shape[1] != width:
+                raise ArgumentError(
+                    f"A follow-up of {owner} is a matrix for {change.matrix.shape[1]} numbers, and its "
+                    f"{self.sources} source(s) have {width} in all. Give it one column for each."
+                )
+        for role, function in (*(("follow_up", change) for change in changes), ("given", self.given)):
+            if function is not None and not isinstance(function, Affine):
+                self._validate_arity(role, function, owner)
+        if self.follow_domain is not None:
+            object.__setattr__(self, "follow_domain", self._to_follow_boxes(owner))
+
+    def _to_boxes(self, owner: str) -> tuple[Box, ...]:
+        several = isinstance(self.domain, list | tuple) and all(isinstance(part, Box) for part in self.domain)
+        boxes = tuple(self.domain) if several else (Box.of(self.domain, owner),) * self.sources
+        if len(boxes) != self.sources:
+            raise ArgumentError(
+                f"{owner} has {self.sources} source(s) and {len(boxes)} domain(s) for them. Give one for each, "
+                "or one for all."
+            )
+        return boxes
+
+    def _validate_arity(self, role: str, function: Callable[..., Any], owner: str) -> None:
+        """Raise `ArgumentError` if a function cannot be called with the sources."""
+        try:
+            signature = inspect.signature(function)
+        except (TypeError, ValueError):
+            return  # nobody knows: NumPy's own functions do not tell
+        keywords: dict[str, Any] = {"outputs": []} if self.uses_outputs and role == "follow_up" else {}
+        try:
+            signature.bind(*range(self.sources), **keywords)
+        except TypeError as error:
+            keyword_note = " and the keyword 'outputs'" if keywords else ""
+            raise ArgumentError(
+                f"{role} of {owner} is called with its {self.sources} source(s){keyword_note}, and does not take that: {error}."
+            ) from None
+
+    def _to_follow_boxes(self, owner: str) -> tuple[Box, ...]:
+        follow_domain, changes = self.follow_domain, self.follow_up
+        several = isinstance(follow_domain, list | tuple) and len(follow_domain) > 0
+        if len(changes) == 1 and not (several and all(isinstance(part, Box) for part in follow_domain)):
+            follow_domain = [follow_domain]
+        elif not several:
+            reject(
+                "follow_domain",
+                owner,
+                f"a sequence of {len(changes)} domains, one for each follow-up",
+                follow_domain,
+            )
+        boxes = tuple(Box.of(limits, owner) for limits in follow_domain)
+        if len(boxes) != len(changes):
+            raise ArgumentError(
+                f"{owner} has {len(changes)} follow-up(s) and {len(boxes)} domain(s) for them. Give one for each."
+            )
+        for change, box in zip(changes, boxes, strict=True):
+            if isinstance(change, Affine) and len(change.matrix) != box.dimension:
+                raise ArgumentError(
+                    f"A follow-up of {owner} has {len(change.matrix)} columns, and its declared domain {box.dimension}."
+                )
+        return boxes
+
+    @property
+    def follow_ups(self) -> int:
+        """How many follow-ups a group has."""
+        return len(self.follow_up)
+
+    @property
+    def width(self) -> int:
+        """How many numbers are drawn for a group."""
+        return sum(box.dimension for box in self.domain)
+
+    @property
+    def affine(self) -> bool:
+        """Whether all follow-ups are matrices."""
+        return all(isinstance(change, Affine) for change in self.follow_up)
+
+    # -- making groups ---------------------------------------------------------------------------------------
+
+    def split(self, drawn: Floats) -> list[Floats]:
+        """Return what was drawn, source by source, each with a row a group."""
+        drawn = np.asarray(drawn, dtype=float)
+        if self.sources == 1:  # as good as always, and for every group that a generator chooses
+            return [drawn]
+        return np.split(drawn, np.cumsum([box.dimension for box in self.domain])[:-1], axis=1)
+
+    def source_inputs(self, drawn: Floats) -> list[Floats]:
+        """Return the source inputs of the function."""
+        parts = self.split(drawn)
+        if self.given is None:
+            return parts
+        inputs = self.given(*(_flatten(part.copy()) for part in parts))
+        inputs = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
+        if len(inputs) != self.sources:
+            raise TestSystemError(
+                f"given of the relation {self.name!r} made {len(inputs)} source input(s), not {self.sources}."
+            )
+        return [self._to_rows("given", part, len(drawn)) for part in inputs]
+
+    def follow(self, drawn: Floats, outputs: ColumnList | None = None) -> Floats:
+        """Return the follow-up inputs of what was drawn, side by side; `outputs` where they depend on answers."""
+        parts = [_flatten(part.copy()) for part in self.split(drawn)]  # a function may change what it is given
+        keywords = {"outputs": outputs} if self.uses_outputs else {}
+        inputs = [
+            change(drawn)
+            if isinstance(change, Affine)
+            else self._to_rows("follow_up", change(*parts, **keywords), len(drawn))
+            for change in self.follow_up
+        ]
+        if self.follow_domain is not None:
+            for part, box in zip(inputs, self.follow_domain, strict=True):
+                if part.shape[1] != box.dimension:
+                    raise TestSystemError(
+                        f"A follow-up of the relation {self.name!r} has {part.shape[1]} columns, and its declared domain "
+                        f"{box.dimension}."
+                    )
+        return np.concatenate(inputs, axis=1)
+
+    def follow_inputs(self, made: Floats) -> list[Floats]:
+        """Return follow-ups one by one."""
+        ends = np.cumsum([box.dimension for box in self.follow_domains()])[:-1]
+        return np.split(made, ends, axis=1)
+
+    def _to_rows(self, role: str, values: Any, count: int) -> Floats:
+        rows = np.asarray(values, dtype=float)
+        if rows.ndim == 1:
+            rows = rows[:, None] if len(rows) == count else rows
+        if rows.ndim == 0:  # the same for all
+            rows = np.full((count, 1), float(rows))
+        if rows.ndim != 2 or len(rows) != count:
+            raise TestSystemError(
+                f"{role} of the relation {self.name!r} must return a row for each of {count:,} groups. "
+                f"Got an array of shape {rows.shape}."
+            )
+        return rows
+
+    # -- domains -----------------------------------------------------------------------------------------------
+
+    def follow_domains(self) -> tuple[Box, ...]:
+        """Return between which limits each follow-up lies: as declared, derived, or seen in samples."""
+        domains = self.__dict__.get("_follow_domains")
+        if domains is None:
+            domains = self.follow_domain or self._derive_domains()
+            object.__setattr__(self, "_follow_domains", domains)
+        return domains
+
+    def _derive_domains(self) -> tuple[Box, ...]:
+        source_box = _join_boxes(self.domain)
+        if self.affine:
+            return tuple(change.image(source_box) for change in self.follow_up)
+        if self.uses_outputs:
+            raise ArgumentError(
+                f"Follow-ups of the relation {self.name!r} depend on answers, so their domain cannot be derived. "
+                "Declare it: follow_domain=(low, high)."
+            )
+        sample = source_box.sample(DOMAIN_SAMPLE_SIZE, np.random.default_rng(0))
+        sample[0], sample[1] = source_box.low, source_box.high
+        parts = [_flatten(part) for part in self.split(sample)]
+        boxes = []
+        for change in self.follow_up:
+            if isinstance(change, Affine):
+                boxes.append(change.image(source_box))
+                continue
+            follow_ups = self._to_rows("follow_up", change(*parts), DOMAIN_SAMPLE_SIZE)
+            finite = follow_ups[np.isfinite(follow_ups).all(axis=1)]
+            if not len(finite):
+                raise ArgumentError(
+                    f"follow_up of the relation {self.name!r} makes no finite numbers from any of {DOMAIN_SAMPLE_SIZE:,} sources in "
+                    f"{source_box}. Is its domain right?"
+                )
+            boxes.append(
+                Box(finite.min(0), finite.max(0), np.zeros(follow_ups.shape[1], dtype=np.int8), estimated=True)
+            )
+        return tuple(boxes)
+
+    def over(self, domain: Any) -> FunctionRelation:
+        """Return the relation with other source inputs; its follow-ups go wherever that leads ("image")."""
+        return replace(self, domain=domain, follow_domain=None)
+
+    def within(self, domain: Any) -> FunctionRelation:
+        """Return the relation with as many source inputs as have their follow-ups in a domain, too ("fit")."""
+        box = Box.of(domain, f"the relation {self.name!r}")
+        if not self.affine or self.given is not None:
+            raise ArgumentError(
+                f"Follow-ups of the relation {self.name!r} are made by a function, so nobody can tell which sources keep "
+                "them in a domain. Say which: over(domain)."
+            )
+        low, high = np.tile(box.low, self.sources), np.tile(box.high, self.sources)
+        for change in self.follow_up:
+            ends = change.preimage(box)
+            if ends is None:
+                raise ArgumentError(
+                    f"A follow-up of the relation {self.name!r} mixes inputs, so the sources that stay in {box} are no box. "
+                    "Say which to draw from: over(domain)."
+                )
+            low, high = np.maximum(low, ends[0]), np.minimum(high, ends[1])
+        integral = np.tile(box.kind, self.sources) != NUMBER
+        low, high = np.where(integral, np.ceil(low), low), np.where(integral, np.floor(high), high)
+        if (low > high).any():
+            raise ArgumentError(f"No source of the relation {self.name!r} in {box} has its follow-ups there.")
+        splits = np.cumsum([box.dimension] * self.sources)[:-1]
+        boxes = [Box(a, b, box.kind) for a, b in zip(np.split(low, splits), np.split(high, splits), strict=True)]
+        return replace(self, domain=tuple(boxes), follow_domain=None)
+
+    # -- judging -----------------------------------------------------------------------------------------------
+
+    def judge(self, x: ColumnList, y: ColumnList, answered: Mask | None = None) -> tuple[Verdicts, Floats]:
+        """Return a verdict for each group, and how far it is from failing: 0 is there, NaN is not known.
+
+        For two sides that must be the same, that is the part of the tolerance that is left; for an inequality, what
+        lies between the sides. `answered` tells which groups have all their answers.
+        """
+        count = len(x[0])
+        x = [_flatten(column) for column in x]
+        complete = np.ones(count, dtype=bool) if answered is None else answered.copy()
+        margin = np.full(count, np.nan)
+        with np.errstate(all="ignore"):
+            if self.expects is not None:
+                for outputs in y:
+                    complete &= has_answer(outputs, count)
+                holds = validate_booleans("expects", self.name, self.expects(x, y), count, "groups")
+            else:
+                holds, margin, defined = self._compare(x, y, count)
+                complete &= defined
+            verdicts = np.where(holds, HOLDS, VIOLATED).astype(np.int8)
+            verdicts[~complete] = UNDEFINED
+            if self.applies is not None:
+                applicable = validate_booleans(
+                    "applies", self.name, self.applies(x, y[: self.sources]), count, "groups"
+                )
+                verdicts[~applicable] = INAPPLICABLE
+        if self.follow_domain is not None:
+            for box, inputs in zip(self.follow_domain, x[self.sources :], strict=True):
+                verdicts[~box.contains(inputs.reshape(count, -1))] = INAPPLICABLE
+        margin[verdicts != HOLDS] = np.nan
+        return verdicts, margin
+
+    def _compare(self, x: ColumnList, y: ColumnList, count: int) -> Comparison:
+        sides = self.equal or self.at_most or self.less
+        if sides is None and any(np.asarray(outputs).dtype.kind not in "biufc" for outputs in y):
+            return compare_labels(y, count)
+        operator = AT_MOST if self.at_most else LESS if self.less else EQUAL
+        pairs = [(y[0], outputs) for outputs in y[1:]] if sides is None else [sides(x, y)]
+        parts = [
+            compare_numbers(pair, operator, float(self.tolerance), self.relative, count, self.name)
+            for pair in pairs
+        ]
+        holds, margin, defined = (np.array(column) for column in zip(*parts, strict=True))
+        return Comparison(np.asarray(holds.all(axis=0)), margin.min(axis=0), np.asarray(defined.all(axis=0)))
+
+    def __repr__(self) -> str:
+        return f"FunctionRelation({self.name!r}, {self.sources}-{self.follow_ups})"
+
+    def __str__(self) -> str:
+        assumption = f"{self.sources} source input(s) between {self.domain[0]}, {self.follow_ups} follow-up(s)"
+        return format_relation("functions", [assumption], self.name, self.says or "see its code")
+
+
+def _flatten(part: Any) -> Any:
+    """Return a single column as a flat array."""
+    return part[:, 0] if part.ndim == 2 and part.shape[1] == 1 else part
+
+
+def _join_boxes(boxes: Sequence[Box]) -> Box:
+    return Box(
+        np.concatenate([box.low for box in boxes]),
+        np.concatenate([box.high for box in boxes]),
+        np.concatenate([box.kind for box in boxes]),
+    )
+
+
+__all__ = ["Affine", "Box", "FunctionRelation"]

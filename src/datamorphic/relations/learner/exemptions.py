@@ -1,0 +1,66 @@
+"""Data on which a learner need not keep what it must keep on all others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...systems.training import Training
+from .base import compute_widths
+from .smoothing import SMOOTHING_FACTORS, is_smoothing_decisive
+
+_FLAGS_REASON = "flags and categories are not mapped along with the numbers"
+_PRECISION_REASON = "numbers that lie far from zero and close together have lost the digits it takes"
+
+
+def _exempt_distances(relation: str, model: Any, data: Training) -> str:
+    if relation in ("MR-0", "MR-0 mirrored") and _has_flags(data):
+        return _FLAGS_REASON
+    far = np.abs(data.numbers).max(initial=0) > 1e4 * compute_widths(data).max(initial=0)
+    return _PRECISION_REASON if far else ""
+
+
+def _exempt_densities(relation: str, model: Any, data: Training) -> str:
+    if relation in ("MR-0", "MR-0 mirrored") and _has_flags(data):
+        return _FLAGS_REASON
+    if _is_imprecise(data, 1e6):
+        return _PRECISION_REASON
+    if relation in SMOOTHING_FACTORS and is_smoothing_decisive(relation, model, data):
+        return "smoothing (var_smoothing) changes with the spread of all rows, and here it tells"
+    return ""
+
+
+def _exempt_splits(relation: str, model: Any, data: Training) -> str:
+    if relation in ("MR-0", "MR-1.1", "MR-3.1", "sparse") and _is_imprecise(data, 1e3, 1e-3):
+        return "values are compared in single precision, and closer than 1e-7 they are never split"
+    return ""
+
+
+def _exempt_bins(relation: str, model: Any, data: Training) -> str:
+    return _PRECISION_REASON if _is_imprecise(data, 1e6) else ""
+
+
+def _has_flags(data: Training) -> bool:
+    return len(data.numeric) < data.x.shape[1]
+
+
+def _is_imprecise(data: Training, max_ratio: float, min_width: float = 0.0) -> bool:
+    """Tell whether an attribute varies by less than `least`, or by less than one part in `most` of its size."""
+    spans, sizes = compute_widths(data), np.abs(data.numbers).max(axis=0, initial=0)
+    return bool(((spans > 0) & ((spans < min_width) | (spans * max_ratio < sizes))).any())
+
+
+# by name of scikit-learn's class: why a relation that is necessary is not so on these data; empty where it is
+EXEMPTIONS: dict[str, Callable[[str, Any, Training], str]] = {
+    "DecisionTreeClassifier": _exempt_splits,
+    "ExtraTreesClassifier": _exempt_splits,
+    "GaussianNB": _exempt_densities,
+    "GradientBoostingClassifier": _exempt_splits,
+    "HistGradientBoostingClassifier": _exempt_bins,
+    "KNeighborsClassifier": _exempt_distances,
+    "KNeighborsRegressor": _exempt_distances,
+    "NearestCentroid": _exempt_distances,
+    "RandomForestClassifier": _exempt_splits,
+}

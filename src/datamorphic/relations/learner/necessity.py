@@ -1,0 +1,186 @@
+"""Which relations a learner must keep, how strictly, and why.
+
+A relation that a learner must keep is *necessary*: a violation is a fault of the implementation. Any other is a
+hypothesis, and a violation tells how the algorithm behaves. When in doubt, a relation is not necessary.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, cast
+
+from ..._validation import validate_choice
+from ...systems.training import Training
+from .exemptions import EXEMPTIONS
+from .stance import (
+    CONSTANT_ATTRIBUTE_RELATIONS,
+    COPY_RELATIONS,
+    INFORMATIVE_ATTRIBUTE_RELATIONS,
+    OVERRULED_STANCE,
+    REMOVAL_RELATIONS,
+    SCALING_UNDONE,
+    SHARED_STANCES,
+    SIGNS_FLIPPED,
+    STRICTNESS,
+    Stance,
+    StanceTable,
+    Strictness,
+    may_fail,
+)
+from .table import STANCE_BUILDERS
+
+__all__ = ["STRICTNESS", "Stance", "Strictness", "find_stance", "is_known_learner", "override_stance"]
+
+_SCALERS = ("MinMaxScaler", "StandardScaler")
+# blind to labels, and nothing in them is left to chance
+_LABEL_BLIND_STEPS = (
+    *_SCALERS,
+    "MaxAbsScaler",
+    "OneHotEncoder",
+    "OrdinalEncoder",
+    "RobustScaler",
+    "SimpleImputer",
+)
+_LABEL_RELATIONS = (*SHARED_STANCES, "MR-1.1", "MR-4.2")  # nothing but labels changes
+_ROW_RELATIONS = (
+    "MR-3.1",
+    "MR-3.2",
+    "MR-3.2 odds",
+    *COPY_RELATIONS,
+    *REMOVAL_RELATIONS,
+)  # there are more or fewer rows
+_COLUMN_RELATIONS = (
+    "MR-1.2",
+    *CONSTANT_ATTRIBUTE_RELATIONS,
+    *INFORMATIVE_ATTRIBUTE_RELATIONS,
+    "MR-NBC",
+    "sample order",
+)  # no column gets another scale
+
+
+def find_stance(relation: str, learner: Any, data: Training | None = None) -> Stance:
+    """Return whether a learner must keep a relation, how strictly, and why.
+
+    Knows the learners of scikit-learn, alone or as the last step of a `Pipeline`. An implementation of your own of one
+    of these algorithms says so with an attribute `like`: the estimator of scikit-learn whose algorithm it is.
+
+    Some relations are necessary on most data only: give the `data` that are used, and the answer is about them.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> stance("MR-1.1", KNeighborsClassifier(1)).necessary
+    True
+    >>> stance("MR-1.1", KNeighborsClassifier(3))
+    Stance(necessary=False, strictness='expected_failure', reason='a tied vote goes to the label that sorts first')
+    """
+    *steps, last = _list_steps(learner)
+    name = _get_sklearn_name(last)
+    scaler = next((_get_sklearn_name(step) for step in reversed(steps) if _get_sklearn_name(step) in _SCALERS), "")
+    table: StanceTable = STANCE_BUILDERS[name](last, scaler) if name in STANCE_BUILDERS else {}
+    unlike = getattr(learner, "unlike", None)
+    if isinstance(unlike, Mapping) and relation in unlike:
+        return may_fail(str(unlike[relation]))
+    inner_relation = relation
+    for step in steps:
+        inner_relation = _map_through_step(step, inner_relation)
+        if not inner_relation and _get_sklearn_name(step) in _SCALERS and relation in _ROW_RELATIONS:
+            return may_fail(f"{_get_sklearn_name(step)} learns from the changed rows, too")
+        if not inner_relation:
+            return may_fail(f"{relation} with a step {type(step).__name__} is not in the table")
+        if data is not None:
+            data = _scale(step, data) if _get_sklearn_name(step) in _SCALERS else None
+    if inner_relation == "overruled" and table:
+        table = {inner_relation: OVERRULED_STANCE, **table}
+    if inner_relation not in table:
+        return may_fail(f"{relation} of {type(last).__name__} is not in the table")
+    row = table[inner_relation]
+    if row.necessary and inner_relation == SCALING_UNDONE:
+        row = replace(row, reason=f"{scaler} undoes the map")
+    if row.necessary and data is not None and inner_relation not in SHARED_STANCES and name in EXEMPTIONS:
+        exemption = EXEMPTIONS[name](inner_relation, last, data)
+        return may_fail(exemption) if exemption else row
+    return row
+
+
+def is_known_learner(learner: Any) -> bool:
+    """Tell whether the table has a learner at all.
+
+    Examples
+    --------
+    >>> from sklearn.decomposition import PCA
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.pipeline import make_pipeline
+    >>> known(GaussianNB()), known(make_pipeline(PCA(), GaussianNB())), known(object())
+    (True, False, False)
+    """
+    *steps, last = _list_steps(learner)
+    return _get_sklearn_name(last) in STANCE_BUILDERS and all(_map_through_step(step, "refit") for step in steps)
+
+
+def override_stance(stance: Stance, strictness: str | None = None, expected_failure: str | None = None) -> Stance:
+    """Return a stance as a user has it: judged in another way, or known to be violated, for a reason.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> overridden(stance("sample order", SVC()), expected_failure="our solver stops early").strictness
+    'expected_failure'
+    """
+    if expected_failure is not None:
+        return Stance(False, "expected_failure", expected_failure)
+    if strictness is None:
+        return stance
+    validate_choice("strictness", "overridden", strictness, STRICTNESS)
+    necessary = stance.necessary and strictness != "expected_failure"
+    return replace(stance, necessary=necessary, strictness=cast(Strictness, strictness))
+
+
+def _map_through_step(step: Any, relation: str) -> str:
+    """Return which relation the learner sees when a transformer stands before it; empty where nobody knows."""
+    name = _get_sklearn_name(step)
+    if name == "MinMaxScaler" or (name == "StandardScaler" and step.with_mean and step.with_std):
+        if relation in ("MR-0", SCALING_UNDONE):
+            return SCALING_UNDONE
+        if relation in ("MR-0 mirrored", "MR-0 subset", SIGNS_FLIPPED):
+            return SIGNS_FLIPPED
+        if relation in _COLUMN_RELATIONS:
+            return relation
+    parts = [step]
+    if name == "ColumnTransformer":
+        transformers = (*(part[1] for part in step.transformers), step.remainder)
+        parts = [part for part in transformers if not isinstance(part, str)]
+    blind = all(
+        _get_sklearn_name(substep) in _LABEL_BLIND_STEPS for part in parts for substep in _list_steps(part)
+    )
+    return relation if blind and relation in _LABEL_RELATIONS else ""
+
+
+def _scale(step: Any, data: Training) -> Training | None:
+    """Return data as a scaler hands them on; none where it refuses them, and there is nothing to be learnt."""
+    from sklearn.base import clone
+
+    with suppress(ValueError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return data.with_numbers(clone(step).fit(data.numbers[: len(data.y)]).transform(data.numbers))
+    return None
+
+
+def _list_steps(learner: Any) -> list[Any]:
+    """Return the steps of a pipeline, also of one within another; the learner, or what it is like, where it is none."""
+    if _get_sklearn_name(learner) == "Pipeline":
+        steps = [step for _, step in learner.steps if step is not None and not isinstance(step, str)]
+        return [substep for step in steps for substep in _list_steps(step)] or [learner]
+    like = None
+    with suppress(Exception):  # whatever else it may mean to others
+        like = getattr(learner, "like", None)
+    return _list_steps(like) if not _get_sklearn_name(learner) and _get_sklearn_name(like) else [learner]
+
+
+def _get_sklearn_name(learner: Any) -> str:
+    """Return the name of a class of scikit-learn itself; a class derived from it may be anything."""
+    kind = type(learner)
+    return kind.__name__ if kind.__module__.partition(".")[0] == "sklearn" else ""

@@ -1,0 +1,102 @@
+"""What smoothing makes of a Gaussian naive Bayes whose training data change.
+
+``var_smoothing`` times the largest variance of all rows is added to the variance of each class. Other rows have another
+largest variance, so follow-up data have another smoothing. It rarely matters; here is told when it can.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...systems.training import Floats, Training
+from .base import compute_range, compute_widths, get_comparable_labels
+
+# By relation: how many times the smoothing of the source data that of the follow-up data is, at least and at most.
+# Rows that count twice, or half, change a variance by a factor of 2 at most; k*x + b with k from 1/2 to 2 by one of 4.
+SMOOTHING_FACTORS: dict[str, tuple[float, float]] = {
+    "MR-0 subset": (1 / 4, 4),
+    "MR-2.2": (1, np.inf),
+    "MR-2.2 shared": (1, np.inf),
+    "MR-3.1": (1 / 2, np.inf),
+    **dict.fromkeys(("MR-3.2", "MR-3.2 odds", "MR-4.1", "MR-4.1 subset", "weights"), (1 / 2, 2)),
+    "MR-5.1": (0, np.inf),
+}
+STRONG_VAR_SMOOTHING = 1e-8  # var_smoothing from which on nothing is taken for granted
+TIED_LOG_LIKELIHOOD_GAP = 1e-5  # log-likelihoods nearer than this tie: numbers moved by a hair part them
+SAME_SCORE_GAP = 5e-7  # scores that differ by less are the same
+NEGLIGIBLE_LOG_PROBABILITY = np.log(1e-8)  # a class that has no part in the scores
+MIN_VARIANCE = 1e-300  # a variance without smoothing
+
+
+def is_smoothing_decisive(relation: str, model: Any, data: Training) -> bool:
+    """Tell whether the smoothing of follow-up data, which is not that of `data`, can change what is predicted.
+
+    The log-likelihoods of all classes are bounded, for any smoothing that the follow-up data may have.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> x, t = np.array([[1.0], [2.0], [6.0], [8.0]]), np.array([[3.0]])
+    >>> smoothing_tells("MR-3.2", GaussianNB(), Training(x, np.array(["a", "a", "b", "b"]), t))
+    False
+    >>> smoothing_tells("MR-5.1", GaussianNB(), Training(x, np.array(["a", "b", "c", "d"]), t))
+    True
+    """
+    if len(data.numeric) < data.x.shape[1]:
+        return True  # flags and categories may be numbers to the learner, and are none here
+    if model.priors is not None and len(model.priors) != len(data.classes):
+        return True  # it refuses to learn
+    rows, share = len(data.y), model.var_smoothing
+    numbers, cases, labels = data.numbers[:rows], data.numbers[rows:], get_comparable_labels(data)
+    if data.weights is not None:
+        repeats = data.weights.astype(np.intp)
+        numbers, labels = np.repeat(numbers, repeats, axis=0), np.repeat(labels, repeats)
+    low, high = compute_range(data) if relation.startswith("MR-2.2") else (0.0, compute_widths(data).max())
+    with np.errstate(all="ignore"):
+        classes = [numbers[labels == label] for label in data.classes.tolist()]
+        variances = np.array([members.var(axis=0) for members in classes])
+        gaps = (cases[:, None] - np.array([members.mean(axis=0) for members in classes])) ** 2
+        prior = np.log([len(members) for members in classes] if model.priors is None else model.priors)
+        source_smoothing = share * numbers.var(axis=0).max()
+        min_factor, max_factor = SMOOTHING_FACTORS[relation]
+        # no variance is larger than a quarter of the width squared
+        min_smoothing, max_smoothing = (
+            min_factor * source_smoothing,
+            np.fmin(max_factor * source_smoothing, share * (high - low) ** 2 / 4),
+        )
+        best = (prior + _sum_log_likelihoods(variances + source_smoothing, gaps)).argmax(axis=1)[:, None]
+        ends = [
+            _compute_log_likelihoods(variances + smoothing, gaps) for smoothing in (min_smoothing, max_smoothing)
+        ]
+        lowest = prior + np.minimum(*ends).sum(axis=2)
+        # a density is largest where the variance is the squared gap
+        highest = prior + _sum_log_likelihoods(
+            np.clip(gaps, variances + min_smoothing, variances + max_smoothing), gaps
+        )
+        lead = np.take_along_axis(lowest, best, axis=1) + _compute_gain(relation, model, len(classes)) - highest
+        uncertainty = highest - lowest
+        uncertainty = uncertainty + np.take_along_axis(uncertainty, best, axis=1)
+        others = np.arange(len(classes)) != best
+        if relation == "MR-3.2 odds":
+            return bool((others & (lead < -NEGLIGIBLE_LOG_PROBABILITY) & (uncertainty > SAME_SCORE_GAP)).any())
+        return bool((others & (lead < 0) & (uncertainty > TIED_LOG_LIKELIHOOD_GAP)).any())
+
+
+def _compute_log_likelihoods(variances: Floats, gaps: Floats) -> Floats:
+    """Return the log-likelihood of each attribute, but for a constant."""
+    variances = np.maximum(variances, MIN_VARIANCE)
+    return np.asarray(-(np.log(variances) + gaps / variances) / 2)
+
+
+def _sum_log_likelihoods(variances: Floats, gaps: Floats) -> Floats:
+    return np.asarray(_compute_log_likelihoods(variances, gaps).sum(axis=2))
+
+
+def _compute_gain(relation: str, model: Any, classes: int) -> float:
+    """Return what the predicted class gains on the others besides, at least."""
+    if relation.startswith("MR-2.2"):  # half a step apart, and no more spread than the smoothing
+        return float(0.5 / (model.var_smoothing * (classes - 0.5) ** 2))
+    doubled = relation.startswith("MR-3.2") and model.priors is None
+    return float(np.log(2)) if doubled else 0.0

@@ -1,0 +1,287 @@
+"""The relations of the study of learners, with the forms it leaves open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..._validation import pluralize
+from ...systems.training import Array, Floats, Training
+from .base import (
+    LearnerRelation,
+    Rng,
+    compute_range,
+    compute_widths,
+    draw_subset,
+    find_label_obstacle,
+    get_comparable_labels,
+    replace_labels,
+    replace_positions,
+    shuffle_positions,
+    star_labels,
+    to_object_array,
+)
+
+
+class _SameMap(LearnerRelation):
+    name = "MR-0"
+    says = "all numbers, of training rows and test cases, mapped by one k*x + b with k > 0: the same labels"
+    needs = ("a numeric attribute varies",)
+
+    def why_not(self, learner: Any, data: Training) -> str:
+        return "" if compute_widths(data).any() else "no numeric attribute varies"
+
+    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+        # a shift wider than the narrowest column would cost it digits, and labels differ with nobody to blame
+        spans = compute_widths(data)
+        b = spans[spans > 0].min() * rng.uniform(0.25, 1) * rng.choice([-1, 1])
+        k = self.draw_sign(rng) * rng.uniform(1.25, 2) ** rng.choice([-1, 1])
+        mask = self.choose_attributes(data.numbers.shape[1], rng)
+        return data.with_numbers(np.where(mask, k * data.numbers + b, data.numbers))
+
+    def change(self, data: Training, made: Training) -> str:
+        old, new = data.numbers, made.numbers
+        mapped = (old != new).any(axis=0)
+        mapped &= np.isfinite(old).all(axis=0) & (np.ptp(old, axis=0) > 0)
+        if not mapped.any():
+            return ""
+        k, b = np.polyfit(old[:, mapped].ravel(), new[:, mapped].ravel(), 1)
+        attributes_text = (
+            "each number" if mapped.all() else f"each number of {pluralize(int(mapped.sum()), 'attribute')}"
+        )
+        return f"{attributes_text} x becomes {k:.6g} * x {'-' if b < 0 else '+'} {abs(b):.6g}"
+
+    def draw_sign(self, rng: Rng) -> int:
+        return 1
+
+    def choose_attributes(self, attributes: int, rng: Rng) -> Any:
+        return True
+
+
+class _MirroredMap(_SameMap):
+    name = "MR-0 mirrored"
+    says = "all numbers, of training rows and test cases, mapped by one k*x + b with k < 0: the same labels"
+
+    def draw_sign(self, rng: Rng) -> int:
+        return -1
+
+
+class _SubsetMap(_SameMap):
+    name = "MR-0 subset"
+    says = "the numbers of some attributes, of training rows and test cases, mapped by one k*x + b, k not 0: the same labels"
+
+    def why_not(self, learner: Any, data: Training) -> str:
+        too_few = "" if len(data.numeric) > 1 else "there are not two numeric attributes"
+        return super().why_not(learner, data) or too_few
+
+    def draw_sign(self, rng: Rng) -> int:
+        return int(rng.choice([-1, 1]))
+
+    def choose_attributes(self, attributes: int, rng: Rng) -> Any:
+        mask = np.zeros(attributes, dtype=bool)
+        mask[rng.permutation(attributes)[: rng.integers(1, attributes)]] = True
+        return mask
+
+
+class _PermutedLabels(LearnerRelation):
+    name = "MR-1.1"
+    says = "the classes exchange their labels: predicted labels are exchanged alike"
+
+    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+        new = data.classes[shuffle_positions(len(data.classes), rng)]
+        return data.labelled(replace_labels(data.y, data.classes, new))
+
+    def expected(self, labels: Array, data: Training, made: Training) -> Array:
+        new = dict(zip(data.y.tolist(), made.y.tolist(), strict=True))
+        return to_object_array([new.get(label, label) for label in labels.tolist()])
+
+
+class _PermutedAttributes(LearnerRelation):
+    name = "MR-1.2"
+    says = "the attributes in another order: the same labels"
+    needs = ("there are two attributes",)
+    regressors = True
+
+    def why_not(self, learner: Any, data: Training) -> str:
+        return "" if data.x.shape[1] > 1 else "there is one attribute only"
+
+    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+        return data.attributes(shuffle_positions(data.x.shape[1], rng))
+
+
+class ConstantAttribute(LearnerRelation):
+    """An attribute that tells nothing."""
+
+    name = "MR-2.1"
+    says = "one attribute more, the last, with one value everywhere: the same labels"
+    regressors = True
+    first: ClassVar[bool] = False
+
+    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+        """Add a column with one number of the data's."""
+        numbers = data.numbers.ravel()  # a number of the data's, lest it be of another magnitude
+        numbers = numbers[np.isfinite(numbers)]
+        value = float(rng.choice(numbers)) if len(numbers) else 1.0
+        return data.with_attribute(value, name="constant", first=self.first)
+
+
+class _InformativeAttribute(LearnerRelation):
+    name = "MR-2.2"
+    says = "one attribute more, with a value for each class, and that of the predicted class for the case: the same label"
+    shares = "label"
+    scores = False
+
+    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+        others = [label for label in data.classes.tolist() if label != labels[0]]
+        low, high = compute_range(data)
+        # at least half a step apart: values that nearly agree would tell nothing
+        steps = rng.permutation(len(others) + 1) + rng.uniform(0, 0.5, len(others) + 1)
+        values = low + (high - low) * steps / (len(others) + 0.5)
+        value = dict(zip([labels[0], *others], self.assign_values(values), strict=True))
+        return data.with_attribute([value[label] for label in data.y.tolist()], value[labels[0]])
+
+    def assign_values(self, different: Floats) -> Floats:
+        return different
+
+
+class _InformativeShared(_InformativeAttribute):
+    name = "MR-2.2 shared"
+    says = "one attribute more, one value for the predicted class and the case, another for all others: the same label"
+
+    def assign_values(self, different: Floats) -> Floats:
+        return np.where(np.arange(len(different)) == 0, different[0], different[-1])
+
+
+class _RepredictedCase(LearnerRelation):
+    name = "MR-3.1"
+    says = "the case itself among the training rows, with the label it got: the same label"
+    shares = "case"
+    scores = False
+
+    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+        return data.appended(data.t, np.array(labels.tolist()))
+
+
+class _DuplicatedClass(LearnerRelation):
+    name = "MR-3.2"
+    says = "each training row of the predicted class twice: the same label"
+    shares = "label"  # one follow-up serves all test cases that got the label
+    scores = False
+
+    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+        duplicates = np.flatnonzero(get_comparable_labels(data) == labels[0])
+        return data.rows(np.concatenate([np.arange(len(data.y)), duplicates]))
+
+
+class _DoubledOdds(_DuplicatedClass):
+    name = "MR-3.2 odds"
+    says = "each training row of the predicted class twice: the odds of its score against any other are doubled"
+    needs = ("scores are probabilities",)
+    scores = True
+
+    def why_not(self, learner: Any, data: Training) -> str:
+        return "" if hasattr(learner, "predict_proba") else "the learner gives no probabilities"
+
+    def expected_scores(self, scores: Floats, classes: list[Any], labels: Array) -> Floats:
+        doubled_scores = np.where(to_object_array(classes) == labels[0], 2 * scores, scores)
+        return np.asarray(doubled_scores / np.nansum(doubled_scores, axis=1, keepdims=True))
+
+
+class _OtherClasses(LearnerRelation):
+    """Something is done to rows of other classes than the predicted one."""
+
+    shares = "label"
+    scores = False
+
+    def list_other_classes(self, data: Training, label: Any) -> list[Any]:
+        return [class_label for class_label in data.classes.tolist() if class_label != label]
+
+
+class _StarredCopies(_OtherClasses):
+    name = "MR-4.1"
+    says = "the rows of each other class once more, under a new label of their own: the same label"
+
+    def why_not(self, learner: Any, data: Training) -> str:
+        return find_label_obstacle(data)
+
+    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+        classes = self.choose_classes(self.list_other_classes(data, labels[0]), rng)
+        copies = np.flatnonzero(np.isin(get_comparable_labels(data), to_object_array(classes)))
+        doubled_data = data.rows(np.concatenate([np.arange(len(data.y)), copies]))
+        return star_labels(doubled_data, np.arange(len(data.y), len(doubled_data.y)))
+
+    def choose_classes(self, others: list[Any], rng: Rng) -> list[Any]:
+        return others
+
+
+class _StarredSubset(_StarredCopies):
+    name = "MR-4.1 subset"
+    says = "the rows of some other classes once more, under a new label of their own: the same label"
+
+    def choose_classes(self, others: list[Any], rng: Rng) -> list[Any]:
+        places = rng.permutation(len(others))[: rng.integers(1, len(others) + 1)]
+        return [others[place] for place in places]
+
+
+class _RelabelledRows(_OtherClasses):
+    name = "MR-4.2"
+    says = "some rows of other classes under a new label of their class's own: the same label"
+
+    def why_not(self, learner: Any, data: Training) -> str:
+        return find_label_obstacle(data)
+
+    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+        return star_labels(data, draw_subset(np.flatnonzero(get_comparable_labels(data) != labels[0]), rng))
+
+
+class _RemovedClass(_OtherClasses):
+    name = "MR-5.1"
+    says = "one class other than the predicted one removed: the same label"
+    needs = ("there are three classes",)
+
+    def why_not(self, learner: Any, data: Training) -> str:
+        return "" if len(data.classes) > 2 else "with one class less there is one class only"
+
+    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+        others = self.list_other_classes(data, labels[0])
+        return data.rows(get_comparable_labels(data) != others[rng.integers(len(others))])
+
+
+class _RemovedRows(_OtherClasses):
+    name = "MR-5.2"
+    says = "some rows of other classes than the predicted one removed: the same label"
+
+    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+        removed_rows = draw_subset(np.flatnonzero(get_comparable_labels(data) != labels[0]), rng)
+        return data.rows(np.setdiff1d(np.arange(len(data.y)), removed_rows))
+
+
+class _PermutedValues(LearnerRelation):
+    name = "MR-NBC"
+    says = "the values of one attribute exchanged among the training rows of a class: the same labels"
+    needs = ("a class has two rows",)
+
+    def why_not(self, learner: Any, data: Training) -> str:
+        return "" if len(data.classes) < len(data.y) else "no class has two rows"
+
+    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+        class_labels = get_comparable_labels(data)
+        large_classes = [label for label in data.classes.tolist() if (class_labels == label).sum() > 1]
+        rows = np.flatnonzero(class_labels == large_classes[rng.integers(len(large_classes))])
+        column = rng.integers(data.x.shape[1])
+        x = data.x.copy()
+        new = rows[shuffle_positions(len(rows), rng)]
+        if data.framed:
+            x.isetitem(column, x.iloc[:, column].take(replace_positions(len(x), rows, new)).set_axis(x.index))
+        else:
+            x[rows, column] = x[new, column]
+        return replace(data, x=x)
+
+
+XIE_RELATIONS: tuple[LearnerRelation, ...] = (
+    _SameMap(), _MirroredMap(), _SubsetMap(), _PermutedLabels(), _PermutedAttributes(), ConstantAttribute(),
+    _InformativeAttribute(), _InformativeShared(), _RepredictedCase(), _DuplicatedClass(), _DoubledOdds(), _StarredCopies(),
+    _StarredSubset(), _RelabelledRows(), _RemovedClass(), _RemovedRows(), _PermutedValues(),
+)  # fmt: skip

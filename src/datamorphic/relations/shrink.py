@@ -1,0 +1,127 @@
+"""The smallest example of a violation: the smallest batch, or the case with fewest values that are not usual."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import OutOfBudget
+from ..runs.flow import Flow
+from ..space.features import Codes
+from ..space.outputs import Outputs
+from ..space.points import Points
+from .base import VIOLATED, JudgedGroups, Relation
+
+Places = npt.NDArray[np.intp]
+MAX_BATCH_ROUNDS = 40
+
+
+def find_usual_values(points: Points) -> Codes:
+    """Return the most usual value of each feature: the median of numbers, the most frequent category."""
+    usual_values = np.full(len(points.space), np.nan)
+    for column, feature in enumerate(points.space.features):
+        codes = points.codes[:, column]
+        codes = codes[~np.isnan(codes)]
+        if codes.size and feature.kind == "categorical":
+            usual_values[column] = np.bincount(codes.astype(np.intp)).argmax()
+        elif codes.size:
+            usual_values[column] = np.quantile(codes, 0.5, method="nearest")
+    return usual_values
+
+
+def shrink_violation(
+    relation: Relation, inputs: Points, groups: JudgedGroups, seed: int = 0, usual_values: Codes | None = None
+) -> Flow[JudgedGroups]:
+    """Return one violation, as small as it gets, and an empty set of groups if none can be shown again.
+
+    `inputs` are those the groups were made of; `groups` has at least one violation. `ordinary` is the most usual value of
+    each feature, by default among the inputs. If the budget is spent on the way,
+    the smallest found until then is returned.
+    """
+    violations = groups.violations
+    differs = ~violations.before.same(violations.after)
+    if differs.any():  # those that anybody sees at once
+        violations = violations.take(np.flatnonzero(differs))
+    if relation.whole:
+        return (yield from _shrink_batch(relation, inputs, violations, seed))
+    if usual_values is None:
+        usual_values = find_usual_values(inputs)
+    return (yield from _shrink_case(relation, inputs, violations, seed, usual_values))
+
+
+def _shrink_case(
+    relation: Relation, inputs: Points, violations: JudgedGroups, seed: int, usual_values: Codes
+) -> Flow[JudgedGroups]:
+    """Give one violating case the usual value in as many features as it can have while it still violates."""
+    space = inputs.space
+    differs = inputs.codes[violations.rows] != usual_values
+    row = int(differs.sum(axis=1).argmin())  # the one that is nearly usual already
+    best, case = violations.take(slice(row, row + 1)), inputs.codes[violations.rows[row]]
+    answer_changes = not bool(best.before.same(best.after)[0])
+    fixed_columns = [space.position(name) for name in relation.about if name in space.names]
+
+    def check_candidates(candidates: Codes) -> Flow[JudgedGroups]:
+        groups = yield from relation.check(Points(space, candidates), np.random.default_rng(seed))
+        return groups
+
+    free = [j for j in np.flatnonzero(differs[row]) if j not in fixed_columns and not np.isnan(usual_values[j])]
+    try:
+        parts = [np.array(free, dtype=np.intp)] if free else []
+        while parts:
+            candidates = np.repeat(case[None, :], len(parts), axis=0)
+            for i, part in enumerate(parts):
+                candidates[i, part] = usual_values[part]
+            valid = space.satisfied(candidates) if space.keeps_constraints else np.ones(len(parts), dtype=bool)
+            groups = yield from check_candidates(candidates[valid])
+            violating = np.flatnonzero(groups.verdicts == VIOLATED)
+            if answer_changes:
+                violating = violating[~groups.before.take(violating).same(groups.after.take(violating))]
+            if violating.size:
+                winner = int(np.flatnonzero(valid)[groups.rows[violating[0]]])
+                best, case = groups.take(violating[:1]), candidates[winner]
+                free = [j for j in free if j not in parts[winner]]
+                parts = [part for i, part in enumerate(parts) if i != winner]
+                parts = [np.array([j for j in part if j in free], dtype=np.intp) for part in parts]
+                parts = [part for part in parts if part.size]
+            else:  # none of them can go as a whole: try their halves
+                parts = [half for part in parts if len(part) > 1 for half in np.array_split(part, 2)]
+    except OutOfBudget:
+        pass
+    return best
+
+
+def _shrink_batch(relation: Relation, inputs: Points, violations: JudgedGroups, seed: int) -> Flow[JudgedGroups]:
+    """Leave out rows of the batch while it still violates."""
+    best = replace(violations, batch=inputs)
+    rows: Places = np.arange(len(inputs))
+
+    def check_rows(subset: Places) -> Generator[Any, Outputs, JudgedGroups]:
+        groups = yield from relation.check(inputs.take(subset), np.random.default_rng(seed))
+        return groups
+
+    try:
+        pieces = 2
+        for _ in range(MAX_BATCH_ROUNDS):
+            if len(rows) <= 1:
+                break
+            for part in np.array_split(rows, min(pieces, len(rows))):
+                remaining_rows = np.setdiff1d(rows, part) if pieces > 2 else part
+                groups = yield from check_rows(remaining_rows)
+                if (groups.verdicts == VIOLATED).any():
+                    rows, best, pieces = (
+                        remaining_rows,
+                        replace(groups.violations, batch=inputs.take(remaining_rows)),
+                        2,
+                    )
+                    break
+            else:
+                if pieces >= len(rows):
+                    break
+                pieces = min(2 * pieces, len(rows))
+    except OutOfBudget:
+        pass
+    return best

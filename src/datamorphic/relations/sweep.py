@@ -1,0 +1,132 @@
+"""Cases with every value of one feature, all else equal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import OutOfBudget
+from ..runs.flow import Flow, Query
+from ..space.features import Codes
+from ..space.outputs import Outputs
+from ..space.points import Points
+from .base import Mask
+
+MAX_VALUES_PER_NUMBER = 16  # of a number that are tried on each case
+MAX_CATEGORIES = 50
+MAX_ROWS_PER_QUERY = 5_000  # rows a question: between two of them a budget is looked at
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """Cases, each with every value of one feature: a row a case, a column a value, the case's own among them.
+
+    Attributes
+    ----------
+    inputs : Points
+        The cases.
+    values : ndarray
+        The codes of the feature, in rising order along each row.
+    own : ndarray of int
+        In which column each case stands as it is.
+    outputs : Outputs
+        The answers, row after row.
+    valid : ndarray of bool
+        Which combinations the constraints of the space allow.
+    """
+
+    inputs: Points
+    values: Codes
+    own_columns: npt.NDArray[np.intp]
+    outputs: Outputs
+    valid: Mask
+    feature: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many cases, and values of each."""
+        return self.values.shape[0], self.values.shape[1]
+
+    def grid(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return something known of every answer as a matrix of cases by values."""
+        return column.reshape(*self.shape, *column.shape[1:])
+
+    @property
+    def answered(self) -> Mask:
+        """Which answers are there and count."""
+        return self.grid(self.outputs.ok) & self.valid
+
+    def points(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> Points:
+        """Return some of the cases that were asked."""
+        codes = self.inputs.codes[rows].copy()
+        codes[:, self.feature] = self.values[rows, columns]
+        return Points(self.inputs.space, codes)
+
+    def answers(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> Outputs:
+        """Return the answers to some of them."""
+        return self.outputs.take(rows * self.shape[1] + columns)
+
+
+def sweep(
+    inputs: Points, feature: str, feature_values: Codes | None = None, *, scores: bool = False, note: str = ""
+) -> Flow[Sweep]:
+    """Ask every case with every value of a feature; if the budget is spent before that, those it was asked for.
+
+    `tried` are the values, by default those that `values_of` finds among the cases.
+    """
+    space, column = inputs.space, inputs.space.position(feature)
+    inputs = inputs.take(~np.isnan(inputs.codes[:, column]))
+    feature_values = find_sweep_values(inputs, feature) if feature_values is None else feature_values
+    own_values = inputs.codes[:, column]
+    values = np.sort(
+        np.column_stack([np.broadcast_to(feature_values, (len(own_values), len(feature_values))), own_values]),
+        axis=1,
+    )
+    own_columns = np.argmax(values == own_values[:, None], axis=1)
+    width = values.shape[1]
+    cases_per_query = max(1, MAX_ROWS_PER_QUERY // width)
+    answers: list[Outputs] = []
+    done = 0
+    for start in range(0, len(inputs), cases_per_query):
+        part = slice(start, start + cases_per_query)
+        codes = np.repeat(inputs.codes[part], width, axis=0)
+        codes[:, column] = values[part].ravel()
+        done_share = min(start / max(len(inputs), 1), 1.0)
+        try:
+            outputs = yield Query(Points(space, codes), scores=scores, progress=done_share, note=note)
+        except OutOfBudget:
+            if not answers:
+                raise
+            break
+        answers.append(outputs)
+        done += len(values[part])
+    inputs, values, own_columns = inputs.take(slice(0, done)), values[:done], own_columns[:done]
+    valid = np.ones(values.shape, dtype=bool)
+    if space.keeps_constraints:
+        codes = np.repeat(inputs.codes, width, axis=0)
+        codes[:, column] = values.ravel()
+        valid = space.satisfied(codes).reshape(values.shape)
+    return Sweep(inputs, values, own_columns, Outputs.concat(answers), valid, column)
+
+
+def find_sweep_values(inputs: Points, feature: str) -> Codes:
+    """Return the values of a feature that are worth trying: all of few, else some of those that occur, and the bounds."""
+    column = inputs.space.position(feature)
+    spec, own_values = inputs.space.features[column], inputs.codes[:, column]
+    own_values = own_values[~np.isnan(own_values)]
+    if spec.kind == "continuous":
+        quantiles = (
+            np.quantile(own_values, np.linspace(0, 1, MAX_VALUES_PER_NUMBER - 2), method="nearest")
+            if len(own_values)
+            else np.empty(0)
+        )
+        return np.unique(np.concatenate([quantiles, [end for end in (spec.low, spec.high) if np.isfinite(end)]]))
+    low, high = (
+        end if np.isfinite(end) else edge
+        for end, edge in ((spec.low, own_values.min(initial=0)), (spec.high, own_values.max(initial=0)))
+    )
+    max_values = MAX_CATEGORIES if spec.kind == "categorical" else MAX_VALUES_PER_NUMBER
+    return np.unique(np.round(np.linspace(low, high, int(min(high - low + 1, max_values)))).astype(np.float64))

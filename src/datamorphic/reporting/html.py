@@ -1,0 +1,131 @@
+"""A report as one HTML file: offline, light and dark, every user string escaped."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from importlib.resources import files
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import __version__
+from ..errors import UsageError
+from .document import Drawing, Page, Table
+from .plots import picture_to_html
+from .svg import drawing_to_svg
+from .text import NO_VALUE_TEXT, split_blocks
+from .trim import PageLimits, PageTooLarge, PageTrimmer
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+MAX_PAGE_BYTES = 7_500_000  # bytes of a page, plotly's library included
+MAX_LINKS_PER_ENTRY = 40  # within one entry of the contents
+_NUMBER = re.compile(r"[<>≈~]?\s*[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?\s*(?:%|s|ms)?")
+
+
+def render_page(page: Page) -> str:
+    """Return the page.
+
+    However much a report says, the page stays small enough to be sent by mail: what is too much is left out, and the
+    page says where.
+    """
+    library = _load_plotly() if _has_content(page.sections, "picture") else ""
+    for times in count():
+        try:
+            trimmed_page = PageTrimmer(PageLimits().halve(times), MAX_PAGE_BYTES - len(library)).trim_page(page)
+        except PageTooLarge:
+            continue
+        text = _fill_template(trimmed_page, library)
+        if len(text.encode("utf-8")) <= MAX_PAGE_BYTES:
+            return text
+    raise AssertionError("a page of nothing fits")  # pragma: no cover
+
+
+def write_page(page: Page, path: str | Path) -> Path:
+    """Write the page and return where it is."""
+    return write_text(render_page(page), path, "report")
+
+
+def write_text(text: str, path: str | Path, noun: str) -> Path:
+    """Write a text and return where it is; `what` it is, for the message if it cannot be."""
+    file = Path(path)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"The {noun} cannot be written to {str(file)!r}: {error.strerror}. Choose another place."
+        ) from None
+    return file
+
+
+def _fill_template(page: Page, library: str) -> str:
+    from jinja2 import Environment
+
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {
+        "picture": picture_to_html, "drawing": _drawing_to_html, "blocks": split_blocks, "numeric": _find_numeric_columns
+    }  # fmt: skip
+    tables, drawings = _has_content(page.sections, "table"), _has_content(page.sections, "drawing")
+    scripts = [library] * bool(library) + [_read_resource("report.js")] * bool(library or tables)
+    return environment.from_string(_read_resource("report.html.j2")).render(
+        report=page,
+        version=__version__,
+        style=_read_resource("report.css") + _read_resource("drawing.css") * drawings,
+        scripts=scripts,
+        policy=_build_policy(scripts),
+        most_links=MAX_LINKS_PER_ENTRY,
+    )
+
+
+def render_drawing(drawing: Drawing) -> str:
+    """Return a drawing as an SVG file of its own, in the colours of a page, light and dark."""
+    colours, _, _ = _read_resource("report.css").partition("* {")
+    return drawing_to_svg(drawing, colours + _read_resource("drawing.css")) + "\n"
+
+
+def _drawing_to_html(drawing: Drawing) -> Markup:
+    from markupsafe import Markup
+
+    return Markup(drawing_to_svg(drawing))
+
+
+def _build_policy(scripts: list[str]) -> str:
+    """Return what a browser may do with the page: run these scripts and no others, and ask nobody for anything."""
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    allowed = " ".join(f"'sha256-{value}'" for value in hashes) or "'none'"
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _find_numeric_columns(table: Table) -> list[bool]:
+    """Tell which columns of a table hold numbers: they are set to the right, and sorted as numbers."""
+    cells = list(zip(*table.rows, strict=True)) if table.rows else []
+    return [
+        any(cell != NO_VALUE_TEXT for cell in column)
+        and all(
+            cell == NO_VALUE_TEXT or (any(map(str.isdigit, cell)) and _NUMBER.fullmatch(cell)) for cell in column
+        )
+        for column in cells
+    ] or [False] * len(table.columns)
+
+
+def _has_content(sections: Any, content: str) -> bool:
+    """Tell whether there is a picture, a drawing, or a table in any of the sections."""
+    return any(
+        getattr(section, content) is not None or _has_content(section.parts, content) for section in sections
+    )
+
+
+def _read_resource(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _load_plotly() -> str:
+    from plotly.offline import get_plotlyjs
+
+    return str(get_plotlyjs())

@@ -1,0 +1,218 @@
+"""Pictures drawn by ourselves as inline SVG: for print, for readers without scripts, and until plotly has drawn."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+
+from .document import Axis, Drawing, Line, Picture, Scatter, Shape, TextLabel
+from .text import clean, cut
+from .thinning import assign_hues, describe_picture, find_bands, group_points, locate_steps, wrap_text
+
+PICTURE_WIDTH = 640
+TICK_LETTER_WIDTH = 6.6  # how wide a letter of a tick label is, about
+MAX_SEPARATE_POINTS = 200  # points of a line that are drawn one by one
+
+
+def picture_to_svg(picture: Picture) -> str:
+    """Return a picture as SVG; colours are those of the page's style sheet."""
+    height_and_content = _draw_line(picture) if isinstance(picture, Line) else _draw_scatter(picture)
+    height, content = height_and_content
+    name = html.escape(cut(picture.alt or describe_picture(picture), 1_500), quote=True)
+    return (
+        f'<svg viewBox="0 0 {PICTURE_WIDTH} {height}" width="{PICTURE_WIDTH}" height="{height}" role="img" aria-label="{name}" '
+        f'xmlns="http://www.w3.org/2000/svg">{content}</svg>'
+    )
+
+
+def symbol_to_svg(hue: int, symbol: str) -> str:
+    """Return one point as a small picture of its own, for a legend."""
+    return f'<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">{_draw_points([(8, 8)], hue, symbol)}</svg>'
+
+
+# -- drawings of marks and words ---------------------------------------------------------------------------------------
+
+
+def drawing_to_svg(drawing: Drawing, style: str = "") -> str:
+    """Return a drawing as SVG, with a style sheet and a ground of its own if it is to stand alone."""
+    size = f'width="{drawing.width:g}" height="{drawing.height:g}"'
+    background = f'<style>{style}</style><path class="ground" d="M0 0h{drawing.width:g}v{drawing.height:g}H0z"/>'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="shapes" viewBox="0 0 {drawing.width:g} {drawing.height:g}" '
+        f'{size} role="img" aria-label="{_escape(cut(drawing.alt, 1_500))}">{background if style else ""}'
+        f"{''.join(map(_shape_to_svg, drawing.shapes))}</svg>"
+    )
+
+
+def _shape_to_svg(shape: Shape | TextLabel) -> str:
+    if isinstance(shape, Shape):
+        note = f"<title>{_escape(shape.note)}</title>" if shape.note else ""
+        return f'<path class="{_escape(shape.kind)}" d="{_escape(shape.path)}">{note}</path>'
+    return f'<text class="{_escape(shape.kind)}" x="{shape.x:.1f}" y="{shape.y:.1f}">{_escape(shape.text)}</text>'
+
+
+def _escape(text: str) -> str:
+    return html.escape(clean(text), quote=True)
+
+
+# -- the frame -----------------------------------------------------------------------------------------------------
+
+
+def choose_ticks(low: float, high: float, count: int = 6) -> list[float]:
+    """Return round numbers between two.
+
+    Examples
+    --------
+    >>> ticks(0.3, 9.7), ticks(-1, 1, 4)
+    ([2.0, 4.0, 6.0, 8.0], [-1.0, -0.5, 0.0, 0.5, 1.0])
+    """
+    rough = (high - low) / count
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * nice for nice in (1, 2, 5, 10) if power * nice >= 0.999 * rough)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [float(f"{i * step:.12g}") for i in range(first, last + 1)]
+
+
+class _AxisScale:
+    """Where the values of one axis lie on the paper."""
+
+    def __init__(self, axis: Axis, *columns: Sequence[float]):
+        self.axis = axis
+        finite_values = [value for column in columns for value in column if math.isfinite(value)]
+        if axis.names:
+            self.low, self.high = -0.6, len(axis.names) - 0.4
+            stride = max(1, math.ceil(len(axis.names) / 16))
+            self.ticks = [(float(i), cut(axis.names[i], 24)) for i in range(0, len(axis.names), stride)]
+        else:
+            low, high = (min(finite_values), max(finite_values)) if finite_values else (0.0, 1.0)
+            pad = 0.04 * (high - low) or abs(low) * 0.05 or 0.5
+            self.low, self.high = low - pad, high + pad
+            self.ticks = [(value, _format_number(value)) for value in choose_ticks(self.low, self.high)]
+        self.start, self.end = 0.0, 1.0
+
+    def place(self, start: float, end: float) -> None:
+        """Say where on the paper the axis begins and ends."""
+        self.start, self.end = start, end
+
+    def __call__(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return round(self.start + share * (self.end - self.start), 1)
+
+
+def _format_number(value: float) -> str:
+    size = abs(value)
+    return f"{value:.4g}" if size >= 1e6 or 0 < size < 1e-4 else f"{value:,.6g}"
+
+
+def _draw_frame(x: _AxisScale, y: _AxisScale, height: int) -> str:
+    """Lay out the two axes and return their lines and words."""
+    x_label_lines, y_label_lines = wrap_text(x.axis.label, 80), wrap_text(y.axis.label, 48)
+    widest = max((len(name) for _, name in y.ticks), default=1)
+    left = min(190.0, 14 + TICK_LETTER_WIDTH * widest) + 16 * len(y_label_lines)
+    bottom = height - 26 - 16 * len(x_label_lines)
+    x.place(left, PICTURE_WIDTH - 14)
+    y.place(bottom, 12)
+    parts = []
+    tick_characters = int((PICTURE_WIDTH - 14 - left) / max(1, len(x.ticks)) / TICK_LETTER_WIDTH)
+    for value, name in x.ticks:
+        at = x(value)
+        text = html.escape(cut(name, max(4, tick_characters)))
+        parts.append(
+            f'<path class="grid" d="M{at} 12V{bottom}"/><text x="{at}" y="{bottom + 16}" class="mid">{text}</text>'
+        )
+    for value, name in y.ticks:
+        at = y(value)
+        text = html.escape(name)
+        parts.append(f'<path class="grid" d="M{left:g} {at}H{PICTURE_WIDTH - 14}"/>')
+        parts.append(f'<text x="{left - 6:g}" y="{at + 4:g}" class="end">{text}</text>')
+    middle = (left + PICTURE_WIDTH - 14) / 2
+    for i, text in enumerate(x_label_lines):
+        parts.append(
+            f'<text x="{middle:.0f}" y="{bottom + 36 + 16 * i:.0f}" class="mid">{html.escape(text)}</text>'
+        )
+    for i, text in enumerate(y_label_lines):
+        at, up = 12 + 16 * i, (bottom + 12) / 2
+        parts.append(
+            f'<text transform="translate({at} {up:.0f}) rotate(-90)" class="mid">{html.escape(text)}</text>'
+        )
+    return "".join(parts)
+
+
+# -- points and lines ----------------------------------------------------------------------------------------------
+
+
+def _draw_points(places: Sequence[tuple[float, float]], hue: int, symbol: str) -> str:
+    """Return points as one path: a few bytes each."""
+    colour = f"c{hue}" if hue >= 0 else "rest"
+    if symbol == "circle":
+        return f'<path class="dot {colour}" d="{"".join(f"M{x:g} {y:g}h0" for x, y in places)}"/>'
+    if symbol == "cross":
+        d = "".join(f"M{x - 4:g} {y:g}h8m-4-4v8" for x, y in places)
+        return f'<path class="plus {colour}" d="{d}"/>'
+    shape = {
+        "diamond": (0, -5, "l5 5-5 5-5-5z"),
+        "square": (-3.5, -3.5, "h7v7h-7z"),
+        "triangle-up": (0, -5, "l5 9h-10z"),
+    }
+    dx, dy, path = shape[symbol]
+    return f'<path class="area {colour}" d="{"".join(f"M{x + dx:g} {y + dy:g}{path}" for x, y in places)}"/>'
+
+
+def _draw_scatter(scatter: Scatter) -> tuple[int, str]:
+    height = 440
+    x, y = (
+        _AxisScale(scatter.x_axis, scatter.x, scatter.behind[0]),
+        _AxisScale(scatter.y_axis, scatter.y, scatter.behind[1]),
+    )
+    parts = [_draw_frame(x, y, height)]
+
+    def place_points(across: Sequence[float], up: Sequence[float]) -> list[tuple[float, float]]:
+        coordinates = zip(across, up, strict=True)
+        return [(x(a), y(b)) for a, b in coordinates if math.isfinite(a + b)]
+
+    background = place_points(*scatter.behind)
+    if background:
+        parts.append(f'<path class="real" d="{"".join(f"M{a:g} {b:g}h0" for a, b in background)}"/>')
+    for group in group_points(scatter):
+        places = place_points([scatter.x[row] for row in group.rows], [scatter.y[row] for row in group.rows])
+        parts.append(_draw_points(places, group.hue, group.symbol))
+    if not len(scatter.groups):
+        parts.append(f'<text x="{PICTURE_WIDTH / 2:.0f}" y="200" class="mid">no border was found</text>')
+    return height, "".join(parts)
+
+
+def _draw_line(line: Line) -> tuple[int, str]:
+    height = 320
+    steps = locate_steps(line)
+    x, y = _AxisScale(Axis(line.x_label), steps), _AxisScale(Axis(line.y_label), line.values)
+    parts = [_draw_frame(x, y, height)]
+    top, bottom = y.end, y.start
+    hues = assign_hues(line)
+    for label, start, stop in find_bands(line):
+        left = x(x.low if start == 0 else (steps[start - 1] + steps[start]) / 2)
+        right = x(x.high if stop == len(line.values) else (steps[stop - 1] + steps[stop]) / 2)
+        parts.append(f'<path class="band c{hues[label]}" d="M{left} {top:g}H{right}V{bottom:g}H{left}z"/>')
+        label_characters = int((right - left) / TICK_LETTER_WIDTH)
+        if label_characters >= min(len(label), 6):
+            text = html.escape(cut(label, label_characters))
+            parts.append(f'<text x="{(left + right) / 2:.0f}" y="{top + 14:.0f}" class="mid strong">{text}</text>')
+    places = [
+        (x(step), y(value)) if math.isfinite(value) else None
+        for step, value in zip(steps, line.values, strict=True)
+    ]
+    d, pen = [], "M"
+    for place in places:
+        if place is not None:
+            d.append(f"{pen}{place[0]:g} {place[1]:g}")
+        pen = "L" if place is not None else "M"
+    parts.append(f'<path class="line" d="{"".join(d)}"/>')
+    if len(places) <= MAX_SEPARATE_POINTS or not find_bands(line):
+        for label, hue in hues.items():
+            band_places = [
+                place
+                for place, band in zip(places, line.bands, strict=True)
+                if band == label and place is not None
+            ]
+            parts.append(_draw_points(band_places, hue, "circle"))
+    return height, "".join(parts)

@@ -1,0 +1,170 @@
+"""A report that fits on a page: what is too much is left out, and the page says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from .._validation import pluralize
+from .document import Drawing, Facts, Line, Page, Picture, Section, Shape, Table
+from .text import cut, format_cell
+from .thinning import thin_line, thin_scatter
+
+MARKUP_CHARACTERS = 40  # characters that a piece of text costs beyond itself, about; less than it really does
+
+
+class PageTooLarge(Exception):
+    """A report does not fit even when it is cut to these limits."""
+
+
+@dataclass(frozen=True)
+class PageLimits:
+    """How much of everything a page shows."""
+
+    rows: int = 1_000
+    columns: int = 60
+    letters: int = 300  # of a cell
+    text: int = 8_000
+    points: int = 4_000
+    note: int = 300  # letters told of a point
+    parts: int = 500  # sections within one
+    drawing: int = 2_000_000  # letters of one
+
+    def halve(self, times: int) -> PageLimits:
+        """Return tighter limits."""
+        return PageLimits(
+            max(3, self.rows >> times),
+            max(5, self.columns >> times // 2),
+            max(20, self.letters >> times // 2),
+            max(100, self.text >> times),
+            max(20, self.points >> times),
+            max(20, self.note >> times),
+            max(1, self.parts >> times),
+            self.drawing >> times,
+        )
+
+
+class PageTrimmer:
+    """Cuts a report to limits, and gives up as soon as it is clear that what is left is too much all the same."""
+
+    def __init__(self, limits: PageLimits, max_characters: int):
+        self.limits = limits
+        self.characters_left = max_characters
+        self.anchors: set[str] = set()
+
+    def trim_page(self, trim_page: Page) -> Page:
+        """Return the report with every text clean and everything within the limits."""
+        return replace(
+            trim_page,
+            title=self._cut_text(trim_page.title, 200),
+            lead=self._trim_text(trim_page.lead),
+            sections=self._trim_sections(trim_page.sections, "part"),
+            verdict=self._cut_text(trim_page.verdict, 400),
+            facts=self._trim_facts(trim_page.facts),
+        )
+
+    def _cut_text(self, text: object, limit: int) -> str:
+        short_text = cut(str(text), limit)
+        self.characters_left -= len(short_text) + MARKUP_CHARACTERS
+        if self.characters_left < 0:
+            raise PageTooLarge
+        return short_text
+
+    def _trim_text(self, text: str) -> str:
+        excess = len(text) - self.limits.text
+        short_text = self._cut_text(text, self.limits.text)
+        return f"{short_text}\n({pluralize(excess, 'more character')} left out.)" if excess > 0 else short_text
+
+    def _trim_facts(self, facts: Facts) -> Facts:
+        kept_facts = [
+            (self._cut_text(term, 100), self._trim_text(value)) for term, value in facts[: self.limits.rows]
+        ]
+        return (
+            [*kept_facts, ("more", f"{len(facts) - len(kept_facts):,} left out")]
+            if len(kept_facts) < len(facts)
+            else kept_facts
+        )
+
+    def _trim_sections(self, sections: Sequence[Section], name: str) -> list[Section]:
+        kept_sections = [
+            self._trim_section(section, f"{name}-{i + 1}")
+            for i, section in enumerate(sections[: self.limits.parts])
+        ]
+        if len(kept_sections) < len(sections):
+            heading = f"{pluralize(len(sections) - len(kept_sections), 'more section')} left out"
+            kept_sections.append(Section(heading, "They would make this page too large.", anchor=f"{name}-more"))
+        return kept_sections
+
+    def _trim_section(self, section: Section, name: str) -> Section:
+        anchor = "".join(
+            character if character.isascii() and character.isalnum() else "-"
+            for character in section.anchor[:60].lower()
+        )
+        anchor = anchor if anchor and anchor not in self.anchors else name
+        self.anchors.add(anchor)
+        return replace(
+            section,
+            heading=self._cut_text(section.heading, 300),
+            text=self._trim_text(section.text),
+            table=self._trim_table(section.table) if section.table is not None else None,
+            picture=self._trim_picture(section.picture) if section.picture is not None else None,
+            drawing=self._trim_drawing(section.drawing) if section.drawing is not None else None,
+            badge=self._cut_text(section.badge, 40),
+            facts=self._trim_facts(section.facts),
+            again=self._cut_text(section.again, 4_000),
+            parts=self._trim_sections(section.parts, anchor),
+            anchor=anchor,
+        )
+
+    def _trim_table(self, table: Table) -> Table:
+        limit = self.limits.letters
+        columns = [self._cut_text(name, limit) for name in table.columns[: self.limits.columns]]
+        longest = 0
+        rows = []
+        for row in islice(table.rows, self.limits.rows):
+            cells = [str(format_cell(value)) for value in islice(row, len(columns))]
+            longest = max(longest, *map(len, cells), 0)
+            cells += [""] * (len(columns) - len(cells))
+            rows.append([self._cut_text(text, limit) for text in cells])
+        remarks = [table.note] if table.note else []
+        if len(rows) < len(table.rows):
+            sorts = "; sorting sorts these" if table.sortable and len(rows) > 1 else ""
+            remarks.append(f"The first {len(rows):,} of {len(table.rows):,} rows are shown{sorts}.")
+        if len(columns) < len(table.columns):
+            remarks.append(f"The first {len(columns):,} of {len(table.columns):,} columns are shown.")
+        if longest > limit:
+            remarks.append("Long texts are cut short.")
+        return replace(
+            table,
+            columns=columns,
+            rows=rows,
+            caption=self._trim_text(table.caption),
+            note=self._trim_text(" ".join(remarks)),
+        )
+
+    def _trim_drawing(self, drawing: Drawing) -> Drawing | None:
+        """Return a drawing as it is, unless it is too large: half of it would be wrong."""
+        size = sum(
+            len(shape.path) + len(shape.note) if isinstance(shape, Shape) else len(shape.text)
+            for shape in drawing.shapes
+        )
+        size += MARKUP_CHARACTERS * len(drawing.shapes)
+        if size > self.limits.drawing:
+            return None
+        self.characters_left -= size
+        if self.characters_left < 0:
+            raise PageTooLarge
+        return replace(drawing, caption=self._trim_text(drawing.caption))
+
+    def _trim_picture(self, picture: Picture) -> Picture:
+        points, note = self.limits.points, self.limits.note
+        thinned_picture: Picture
+        if isinstance(picture, Line):
+            thinned_picture = thin_line(picture, points, note)
+        else:
+            thinned_picture = thin_scatter(picture, points, note)
+        self.characters_left -= sum(len(note) + MARKUP_CHARACTERS for note in thinned_picture.notes)
+        if self.characters_left < 0:
+            raise PageTooLarge
+        return thinned_picture

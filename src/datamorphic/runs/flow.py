@@ -1,0 +1,119 @@
+"""The protocol between a strategy and whatever answers it.
+
+A flow is a generator: it yields a question, `Points` or a `Question` with more to say, is sent the `Outputs`,
+and returns its result. It does no I/O, counts nothing and catches nothing but `OutOfBudget`, which is thrown
+in at a ``yield`` when the budget is spent, so that the flow can return what it has found so far.
+
+All walks of a strategy advance together: one question a step, never one a walk.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from .._validation import is_number
+from ..errors import ArgumentError
+from ..space.outputs import Outputs
+from ..space.points import Batch
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Query:
+    """A batch to be answered.
+
+    Attributes
+    ----------
+    batch : Points or Rows
+        The inputs.
+    scores : bool or "only"
+        Whether scores are wanted beside the labels; "only" allows a system to guess the labels from them,
+        which saves half of its work.
+    done : float, optional
+        The share of the whole work that lies behind, between 0 and 1, for the progress bar.
+    note : str
+        What is going on, in a few words.
+    fresh : bool
+        Whether these cases can hardly have been asked before (real numbers half-way between others), so that
+        looking them up in a cache and keeping them there would cost more than it saves.
+    runs : int, optional
+        How many runs the question counts as: its rows, unless cases are asked again or stand for others.
+    """
+
+    batch: Batch
+    scores: bool | Literal["only"] = False
+    progress: float | None = None
+    note: str = ""
+    fresh: bool = False
+    runs: int | None = None
+
+    @property
+    def cost(self) -> int:
+        """How many runs it counts as."""
+        return len(self.batch) if self.runs is None else self.runs
+
+
+Flow = Generator[Query | Batch, Outputs, Result]
+
+
+def ask(batch: Batch, *, scores: bool = False, note: str = "") -> Flow[Outputs]:
+    """Ask one question and return its answer: the shortest flow there is."""
+    return (yield Query(batch, scores, note=note))
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much a run may cost; None means no limit.
+
+    Examples
+    --------
+    >>> Budget.parse("1m30s")
+    Budget(runs=None, seconds=90.0)
+    >>> Budget.parse("10000 runs")
+    Budget(runs=10000, seconds=None)
+    """
+
+    runs: int | None = None
+    seconds: float | None = None
+
+    def subtract(self, runs: int, seconds: float) -> Budget:
+        """Return what is left when so much has been spent.
+
+        Examples
+        --------
+        >>> Budget(runs=500).less(200, 1.5)
+        Budget(runs=300, seconds=None)
+        """
+        return Budget(
+            None if self.runs is None else max(self.runs - runs, 0),
+            None if self.seconds is None else max(self.seconds - seconds, 1e-9),
+        )
+
+    @classmethod
+    def parse(cls, value: Budget | str | float | None) -> Budget:
+        """Return a budget from "90s", "1m", "2h", "10000 runs", a number of runs, or None."""
+        if value is None or isinstance(value, Budget):
+            return value or cls()
+        if is_number(value) and value == int(value) and value > 0:
+            return cls(runs=int(value))
+        if isinstance(value, str):
+            runs_match = re.fullmatch(r"\s*([\d_,]*\d)\s*(?:runs?)?\s*", value)
+            if runs_match and int(number := re.sub("[_,]", "", runs_match[1])) > 0:
+                return cls(runs=int(number))
+            duration_match = re.fullmatch(
+                r"\s*(?:([\d.]+)\s*h)?\s*(?:([\d.]+)\s*m(?:in)?)?\s*(?:([\d.]+)\s*s)?\s*", value
+            )
+            if duration_match and any(duration_match.groups()):
+                try:
+                    hours, minutes, seconds = (float(part or 0) for part in duration_match.groups())
+                except ValueError:
+                    hours = minutes = seconds = 0.0
+                if (total := 3600 * hours + 60 * minutes + seconds) > 0:
+                    return cls(seconds=total)
+        raise ArgumentError(
+            f"The budget {value!r} is not understood. Give a time ('90s', '1m', '2h') or a number of runs ('10000 runs')."
+        )

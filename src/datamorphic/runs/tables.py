@@ -1,0 +1,348 @@
+"""The database under a run store: its tables, connecting, migrating, and its errors in our words."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.engine import URL, Connection, Dialect, Engine
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.types import TypeDecorator
+
+from .._validation import import_optional, redact
+from ..errors import StoreError
+from . import errors as trouble
+from .errors import OTHER_STORE_HINT, is_away, is_busy, to_store_error
+from .json_codec import parse_document, to_canonical_json
+
+T = TypeVar("T")
+
+SQLITE_WAIT_SECONDS = 5.0  # of them, at a time within SQLite, where Ctrl-C is not heard
+MIGRATION_LOCK_ID = 0x64_61_74_61_6D_6F_72_70  # the advisory lock under which PostgreSQL's tables are made
+
+
+class SafeText(TypeDecorator[str]):
+    """Text that every database takes: NUL and lone surrogates are spelt out."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """Spell out what PostgreSQL refuses."""
+        return None if value is None else value.encode(errors="backslashreplace").decode().replace("\0", "\\x00")
+
+
+class JsonText(TypeDecorator[Any]):
+    """JSON as ASCII text: PostgreSQL's own type refuses NaN and NUL."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str:
+        """Write JSON."""
+        return to_canonical_json(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        """Read JSON."""
+        return None if value is None else parse_document(value)
+
+
+class RawBytes(sa.LargeBinary):
+    """Bytes as they come: SQLAlchemy would make bytes of whatever SQLite has there, and fail or fill the memory."""
+
+    def result_processor(self, dialect: Dialect, coltype: Any) -> None:
+        """Leave them."""
+
+
+# -- tables: times are seconds since 1970, UTC ---------------------------------------------------------------------
+
+TABLES = sa.MetaData()
+
+
+def _make_run_column() -> sa.Column[int]:
+    return sa.Column("run", sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+
+
+schema = sa.Table("schema", TABLES, sa.Column("version", sa.Integer, nullable=False))
+runs = sa.Table(
+    "runs",
+    TABLES,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("verb", SafeText, nullable=False),
+    sa.Column("system", SafeText, nullable=False),
+    sa.Column("state", SafeText, nullable=False),
+    sa.Column("started", sa.Double, nullable=False),
+    sa.Column("ended", sa.Double),
+    sa.Column("seconds", sa.Double, nullable=False),
+    sa.Column("seed", JsonText, nullable=False),
+    sa.Column("parameters", JsonText, nullable=False),
+    sa.Column("versions", JsonText, nullable=False),
+    sa.Column("environment", JsonText, nullable=False),
+    sa.Column("model_hash", SafeText),
+    sa.Column("data_hash", SafeText),
+    sa.Column("done", sa.Double),
+    sa.Column("runs", sa.BigInteger, nullable=False),
+    sa.Column("calls", sa.BigInteger, nullable=False),
+    sa.Column("summary", JsonText, nullable=False),
+    sa.Column("message", SafeText, nullable=False),
+    sa.Column("folder", SafeText, nullable=False),  # of its files, below the store's
+    sa.Column("owner", SafeText, nullable=False),  # a random word that only the process at work knows
+    sa.Column("host", SafeText, nullable=False),
+    sa.Column("pid", sa.BigInteger, nullable=False),
+    sa.Column("born", SafeText),  # when that process was started, in the words of its system
+    sa.Column("heartbeat", sa.Double, nullable=False),
+    sqlite_autoincrement=True,  # the number of a removed run is not given again
+)
+answers = sa.Table(
+    "answers",
+    TABLES,
+    _make_run_column(),
+    sa.Column("ask", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("first", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("pieces", sa.BigInteger, nullable=False),
+    sa.Column("rows", sa.BigInteger, nullable=False),
+    sa.Column("fingerprint", SafeText, nullable=False),
+    sa.Column("payload", RawBytes, nullable=False),
+    sa.Column("about", JsonText, nullable=False),
+)
+verdicts = sa.Table(
+    "verdicts",
+    TABLES,
+    _make_run_column(),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("verdict", JsonText, nullable=False),
+)
+artifacts = sa.Table(
+    "artifacts",
+    TABLES,
+    _make_run_column(),
+    sa.Column("name", SafeText, primary_key=True),
+    sa.Column("path", SafeText, nullable=False),  # below the store's folder of files
+    sa.Column("sha256", SafeText, nullable=False),
+    sa.Column("bytes", sa.BigInteger, nullable=False),
+    sa.Column("rows", sa.BigInteger, nullable=False),
+    sa.Column("host", SafeText),  # that alone has the file; NULL where the folder is shared
+    sa.Column("root", SafeText),  # the folder of files when it was written, without secrets; NULL in schema 1
+)
+failures = sa.Table(
+    "failures",
+    TABLES,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("key", SafeText, nullable=False, unique=True),  # hash of system, relation and case
+    sa.Column("system", SafeText, nullable=False),
+    sa.Column("relation", SafeText, nullable=False),
+    sa.Column("case", JsonText, nullable=False),
+    sa.Column("verdict", SafeText, nullable=False),
+    sa.Column("message", SafeText, nullable=False),
+    sa.Column("first_seen", sa.Double, nullable=False),
+    sa.Column("last_seen", sa.Double, nullable=False),
+    sa.Column("times", sa.BigInteger, nullable=False),
+    sa.Column("run", sa.ForeignKey("runs.id", ondelete="SET NULL"), index=True),
+    sa.Index("failures_of", "system", "relation", "last_seen"),
+    sqlite_autoincrement=True,
+)
+
+
+def _add_root(connection: Connection) -> None:
+    connection.execute(sa.text("ALTER TABLE artifacts ADD COLUMN root TEXT"))
+
+
+#: What brings a store from one version to the next; their number is the version. A new store is made by the first
+#: alone, which makes the tables as they are today: the others are for the stores of earlier releases.
+MIGRATIONS: list[Callable[[Connection], None]] = [TABLES.create_all, _add_root]
+
+
+# -- the database --------------------------------------------------------------------------------------------------
+
+
+class Database:
+    """A database that holds our tables, in the present version.
+
+    Parameters
+    ----------
+    url : URL
+        Where it is: an SQLite file or a PostgreSQL database.
+    reading : bool
+        Whether to make nothing there and to write nothing, so that whoever may not write can read all the same.
+    """
+
+    def __init__(self, url: URL, reading: bool = False) -> None:
+        self.file = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
+        self.name = redact(str(self.file or url.set(query={}).render_as_string()))
+        self.largest_id = 2**63 - 1 if self.file else 2**31 - 1
+        self._reached = False
+        self._reading = reading
+        self._engine = self._retry_while_busy(lambda: self._create_engine(url))
+        try:
+            version = self._detect_version()
+            self._reached = self.file is None
+            if version == 0 and reading:
+                raise StoreError(f"There are no runs in {self.name} yet.")
+            if version < len(MIGRATIONS):
+                self._upgrade(version)
+        except BaseException:
+            self.close()
+            raise
+
+    def _create_engine(self, url: URL) -> Engine:
+        if self.file is None:
+            return _create_postgresql_engine(url)
+        return _create_sqlite_engine(self.file, "mode=rw" if self._reading else "mode=rwc")
+
+    def _detect_version(self) -> int:
+        """Return the version of the store. Where SQLite may make no file beside it, let it do without."""
+        try:
+            return self.read(self._read_version)
+        except StoreError:
+            if not (self._reading and self.file) or _is_writable(self.file.parent) or _has_wal(self.file):
+                raise
+        self.close()
+        self._engine = _create_sqlite_engine(self.file, "immutable=1")
+        return self.read(self._read_version)
+
+    def _upgrade(self, version: int) -> None:
+        try:
+            self._retry_while_busy(self._enable_wal)
+            self._retry_while_busy(lambda: self._run_transaction(self._migrate, writing=True))
+            return
+        except StoreError as error:
+            if not (self._reading and version):
+                raise
+            reason = str(error)
+        raise StoreError(
+            f"The run store {self.name} was written by an earlier version of datamorphic (schema {version}, this one "
+            f"reads {len(MIGRATIONS)}) and cannot be brought up to date: {reason} Whoever may write it can do so by "
+            f"any command that opens it."
+        )
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Return what `work` reads in a transaction."""
+        return self._retry_while_busy(lambda: self._run_transaction(work, writing=False))
+
+    def write(self, work: Callable[[Connection], T], run: int | None = None) -> T:
+        """Do `work` in a transaction, and again if another process was in the way; `run` is for messages."""
+        if self._reading:
+            raise StoreError(f"The run store {self.name} was opened to be read, and is not written.")
+        return self._retry_while_busy(lambda: self._run_transaction(work, writing=True), run)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    def _run_transaction(self, work: Callable[[Connection], T], writing: bool) -> T:
+        """Do `work` in a transaction; wait for a server that is being restarted."""
+        deadline = time.monotonic() + trouble.MAX_SERVER_WAIT_SECONDS
+        while True:
+            sent = False
+            try:
+                with self._engine.execution_options(writing=writing).begin() as connection:
+                    result = work(connection)
+                    sent = True  # once it was told to commit, nobody knows whether a server that is lost did so
+                return result
+            except sa.exc.DBAPIError as error:
+                if sent or not self._reached or not is_away(error) or time.monotonic() > deadline:
+                    raise
+            time.sleep(random.uniform(0.1, 0.5))
+
+    def _retry_while_busy(self, work: Callable[[], T], run: int | None = None) -> T:
+        deadline = time.monotonic() + trouble.MAX_LOCK_WAIT_SECONDS
+        while True:
+            try:
+                return work()
+            except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+                if not (is_busy(error) and time.monotonic() < deadline):
+                    store_error = to_store_error(error, self.name, run)
+                    break
+            time.sleep(random.uniform(0.01, 0.05))
+        raise store_error  # out here it has no context: a driver's error may hold what was sent to it
+
+    def _enable_wal(self) -> None:
+        if self.file:
+            connection = self._engine.raw_connection()
+            try:
+                connection.cursor().execute("PRAGMA journal_mode=WAL")  # stays with the file
+            finally:
+                connection.close()
+
+    def _migrate(self, connection: Connection) -> None:
+        if not self.file:
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(MIGRATION_LOCK_ID)))
+        version = self._read_version(connection)  # again, now that nobody else can write
+        if version == 0:
+            MIGRATIONS[0](connection)
+            connection.execute(schema.insert().values(version=len(MIGRATIONS)))
+            return
+        for step in MIGRATIONS[version:]:
+            step(connection)
+        connection.execute(schema.update().values(version=len(MIGRATIONS)))
+
+    def _read_version(self, connection: Connection) -> int:
+        """Return the version of the store, 0 for none yet; refuse what is not ours to write into."""
+        names = set(sa.inspect(connection).get_table_names())
+        if not {"schema", "runs"} <= names:
+            # a server's database may have other tables
+            foreign_tables = names if self.file else names & set(TABLES.tables)
+            if foreign_tables:
+                raise StoreError(
+                    f"{self.name} is the database of some other program: it has a table "
+                    f"{min(foreign_tables)!r}, but is no run store. Left as it is; {OTHER_STORE_HINT}."
+                )
+            return 0
+        version = connection.scalar(sa.select(schema.c.version))
+        if not isinstance(version, int):
+            raise StoreError(
+                f"The run store {self.name} is damaged: it has no version. {OTHER_STORE_HINT.capitalize()}."
+            )
+        if version > len(MIGRATIONS):
+            raise StoreError(
+                f"The run store {self.name} was written by a newer version of datamorphic (schema {version}, "
+                f"this one knows up to {len(MIGRATIONS)}). Upgrade datamorphic, or {OTHER_STORE_HINT}."
+            )
+        return version
+
+
+def _is_writable(folder: Path) -> bool:
+    return os.access(folder, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _has_wal(file: Path) -> bool:
+    wal = Path(f"{file}-wal")
+    return wal.exists() and wal.stat().st_size > 0
+
+
+def _create_sqlite_engine(file: Path, mode: str) -> Engine:
+    def connect() -> sqlite3.Connection:
+        # check_same_thread: a pooled connection may be handed to another thread, one at a time
+        return sqlite3.connect(
+            f"{file.as_uri()}?{mode}", uri=True, timeout=SQLITE_WAIT_SECONDS, check_same_thread=False
+        )
+
+    engine = sa.create_engine("sqlite://", creator=connect, poolclass=sa.QueuePool, hide_parameters=True)
+
+    @sa.event.listens_for(engine, "connect")
+    def _configure_connection(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # sqlite3 begins no transactions: we do
+        connection.text_factory = lambda text: text.decode(errors="replace")  # one bad sign is no reason to fail
+        for pragma in ("foreign_keys=ON", "synchronous=NORMAL"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @sa.event.listens_for(engine, "begin")
+    def _begin_transaction(connection: Connection) -> None:
+        # one that reads first and writes later could find that another wrote in between, and would have to give up
+        writing = connection.get_execution_options().get("writing")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+    return engine
+
+
+def _create_postgresql_engine(url: URL) -> Engine:
+    import_optional("psycopg", "postgres", "A run store in PostgreSQL")
+    if "connect_timeout" not in url.query:
+        url = url.update_query_dict({"connect_timeout": "10"})
+    return sa.create_engine(url, hide_parameters=True, pool_pre_ping=True, isolation_level="READ COMMITTED")

@@ -1,0 +1,222 @@
+"""Read a frame as a space: which kind each column is, its bounds, its step, its order."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._validation import format_short, is_number, suggest_name
+from ..errors import AmbiguousData, DataError, SpaceError
+from .encoding import to_numbers
+from .features import Categorical, Continuous, Feature, Integer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MIN_UNAMBIGUOUS_INTEGER_VALUES = (
+    10  # an int column with fewer different values than this may be categories in disguise
+)
+FEATURE_KINDS = ("continuous", "integer", "categorical")
+
+
+def validate_frame(frame: object) -> pd.DataFrame:
+    """Return `frame` if it is a table that can be read, else say what it is."""
+    import pandas as pd
+
+    if isinstance(frame, pd.Series):
+        raise DataError(
+            "A DataFrame is expected and a Series (one column) was given. Use series.to_frame() for one feature."
+        )
+    if not isinstance(frame, pd.DataFrame):
+        raise DataError(
+            f"A DataFrame is expected. Got {type(frame).__name__} instead; for arrays use Space.from_arrays."
+        )
+    if isinstance(frame.columns, pd.MultiIndex):
+        raise DataError(
+            "The columns have several levels of names. Join them first: "
+            "frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
+        )
+    if not len(frame.columns):
+        raise DataError("The frame has no columns: there is nothing to test on.")
+    repeated = frame.columns[frame.columns.duplicated()]
+    if len(repeated):
+        raise DataError(f"The column name {repeated[0]!r} occurs more than once. Rename the columns first.")
+    return frame
+
+
+def infer_features(
+    frame: pd.DataFrame,
+    kinds: Mapping[str, str],
+    steps: Mapping[str, float],
+    bounds: Mapping[str, tuple[float | None, float | None]],
+    orders: Mapping[str, Sequence[Any]],
+    target: str | None = None,
+) -> list[Feature]:
+    """Return one feature a column; hints override what the values suggest."""
+    validate_frame(frame)
+    if not len(frame):
+        raise DataError("The frame has no rows: kinds, bounds and categories are read from its values.")
+    for hint, by_column in (("kinds", kinds), ("steps", steps), ("bounds", bounds), ("orders", orders)):
+        if not isinstance(by_column, Mapping):
+            raise SpaceError(f"{hint} must be a dict by column. Got {by_column!r}.")
+        for name in by_column:
+            if name == target and target is not None:
+                raise SpaceError(f"{hint} names the column {name!r}, which is the target and no feature.")
+            if name not in frame.columns:
+                suggestion = suggest_name(name, frame.columns)
+                raise SpaceError(f"{hint} names the column {name!r}, which the frame does not have. {suggestion}")
+    for name, kind in kinds.items():
+        if kind not in FEATURE_KINDS:
+            raise SpaceError(
+                f"kinds[{name!r}] must be one of {', '.join(map(repr, FEATURE_KINDS))}. Got {kind!r}."
+            )
+    ambiguous_names: list[str] = []
+    features = []
+    for name in frame.columns:
+        column = frame[name]
+        if name in kinds:
+            kind = kinds[name]
+        elif name in orders:
+            kind = "categorical"
+        else:
+            settled = name in steps or name in bounds
+            kind = _infer_kind(name, column, ambiguous_names if not settled else [])
+        features.append(_infer_feature(name, column, kind, steps.get(name), bounds.get(name), orders.get(name)))
+    if ambiguous_names:
+        names_text = ", ".join(map(repr, ambiguous_names))
+        warnings.warn(
+            f"These columns of whole numbers have fewer than {MIN_UNAMBIGUOUS_INTEGER_VALUES} different values: {names_text}. They are read "
+            'as integers; if they are codes for categories, say so: kinds={"'
+            + ambiguous_names[0]
+            + '": "categorical"}. '
+            'Naming them "integer" silences this.',
+            AmbiguousData,
+            stacklevel=3,
+        )
+    rounded_names = [feature.name for feature in features if isinstance(feature, Integer) and feature.rounds]
+    if rounded_names:
+        warnings.warn(
+            f"These columns are declared integers and have values that are not whole: {', '.join(map(repr, rounded_names))}. "
+            'The values are rounded; declare the columns "continuous" to keep them.',
+            AmbiguousData,
+            stacklevel=3,
+        )
+    return features
+
+
+def _infer_kind(name: str, column: pd.Series[Any], ambiguous_names: list[str]) -> str:
+    import pandas as pd
+
+    types = pd.api.types
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype) or types.is_bool_dtype(dtype):
+        return "categorical"
+    if types.is_integer_dtype(dtype):
+        if column.nunique() < MIN_UNAMBIGUOUS_INTEGER_VALUES:
+            ambiguous_names.append(name)
+        return "integer"
+    if types.is_float_dtype(dtype):
+        return "continuous"
+    if types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype) or types.is_complex_dtype(dtype):
+        raise DataError(
+            f"Column {name!r} holds {dtype} values, which have no moves and no midpoint here. "
+            "Turn it into numbers (days since a date, say) or drop it."
+        )
+    return "categorical"
+
+
+def _infer_feature(
+    name: str,
+    column: pd.Series[Any],
+    kind: str,
+    step: float | None,
+    bounds: tuple[float | None, float | None] | None,
+    order: Sequence[Any] | None,
+) -> Feature:
+    nullable = bool(column.isna().any())
+    if kind == "categorical":
+        if bounds is not None or step is not None:
+            raise SpaceError(
+                f"Column {name!r} is categorical and takes no bounds or step. "
+                f'Give its order with orders, or say kinds={{"{name}": "integer"}}.'
+            )
+        return Categorical(name, _infer_categories(name, column) if order is None else order, nullable=nullable)
+    if order is not None:
+        raise SpaceError(f"Column {name!r} is {kind} and takes no order. Orders are for categorical features.")
+    numbers = _read_numbers(name, column, kind)
+    low, high = _resolve_bounds(name, bounds, numbers)
+    if bounds is None and kind == "integer":
+        low, high = float(np.rint(numbers).min()), float(np.rint(numbers).max())
+    step_given = step is not None
+    if step is None:
+        width = numbers.max() - numbers.min() if low is None or high is None else high - low
+        step = width / 20 if width > 0 else None
+        if kind == "integer":
+            step = max(1.0, float(np.rint(step or 1)))  # a twentieth of the range too, but one unit at least
+    feature: Feature
+    if kind == "continuous":
+        feature = Continuous(name, low, high, step=step, nullable=nullable)  # type: ignore[arg-type]
+    else:
+        has_fractions = bool((numbers != np.rint(numbers)).any())
+        feature = Integer(name, low, high, step=step, nullable=nullable, rounds=has_fractions)  # type: ignore[arg-type]
+    return feature.with_step_given(step_given)
+
+
+def _read_numbers(name: str, column: pd.Series[Any], kind: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    codes, is_text = to_numbers(column)
+    if is_text.any():
+        sample = format_short(column.iloc[int(np.argmax(is_text))])
+        raise DataError(
+            f"Column {name!r} is declared {kind} and holds {sample!r}, which is no number. "
+            "Convert the column, or declare it categorical."
+        )
+    numbers = codes[~np.isnan(codes)]
+    if not numbers.size:
+        raise DataError(f"Column {name!r} has no values at all. Drop it: frame.drop(columns=[{name!r}]).")
+    if not np.isfinite(numbers).all():
+        row = column.index[int(np.argmax(np.isinf(codes)))]
+        row = row.item() if isinstance(row, np.generic) else row
+        raise DataError(
+            f"Column {name!r}, row {row!r}: the value is infinite. Replace it by a number, or by a missing value."
+        )
+    return numbers
+
+
+def _resolve_bounds(
+    name: str, bounds: Any, numbers: np.ndarray[Any, np.dtype[np.float64]]
+) -> tuple[float | None, float | None]:
+    if bounds is None:
+        return float(numbers.min()), float(numbers.max())
+    try:
+        low, high = bounds
+        assert all(end is None or is_number(end) for end in (low, high))
+    except (TypeError, ValueError, AssertionError):
+        raise SpaceError(
+            f"bounds[{name!r}] must be a pair (low, high), None for an open end. Got {bounds!r}."
+        ) from None
+    return low, high
+
+
+def _infer_categories(name: str, column: pd.Series[Any]) -> list[Any]:
+    """The categories in the order their dtype has, else sorted, else as they first occur."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return list(column.dtype.categories)
+    try:
+        values = list(pd.unique(column.dropna()))
+    except Exception:  # values pandas cannot hash: which error it raises depends on their type
+        sample = next((v for v in column if getattr(v, "__hash__", None) is None), column.iloc[0])
+        raise DataError(
+            f"Column {name!r} holds a {type(sample).__name__} ({format_short(sample)}), which is not hashable and so no "
+            "category. Turn it into strings, numbers or tuples."
+        ) from None
+    if not values:
+        raise DataError(f"Column {name!r} has no values at all. Drop it: frame.drop(columns=[{name!r}]).")
+    try:
+        return sorted(values)
+    except TypeError:
+        return values

@@ -1,0 +1,186 @@
+"""What systems answer: labels and a status a row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import DataError
+from .points import RowSelection
+from .serialize import value_from_json, value_to_json
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Status(IntEnum):
+    """What became of one question to the system under test."""
+
+    OK = 0
+    ERROR = 1  #: it raised
+    TIMEOUT = 2  #: it gave no answer in time
+    DIED = 3  #: its process ended
+    MISSING = 4  #: it answered NaN or None
+    MALFORMED = 5  #: it answered something that is no label
+    NEW_LABEL = 6  #: it answered a label it was not known to have; the value is kept
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """What a system answered to a batch, one entry a row.
+
+    Attributes
+    ----------
+    values : ndarray
+        The labels (or numbers). Where `status` is not OK or NEW_LABEL the value means nothing.
+    status : ndarray of int8
+        A `Status` a row.
+    scores : ndarray, optional
+        One column a class: decision values or probabilities, where they were asked for and exist.
+    messages : dict
+        Row number to what went wrong there; of a thousand rows a batch at most where there are many.
+    """
+
+    values: npt.NDArray[Any]
+    status: npt.NDArray[np.int8]
+    scores: npt.NDArray[np.float64] | None = None
+    messages: dict[int, str] = field(default_factory=dict)
+
+    @staticmethod
+    def of(values: npt.NDArray[Any], scores: npt.NDArray[np.float64] | None = None) -> Outputs:
+        """Return outputs that are all in order."""
+        return Outputs(values, np.zeros(len(values), dtype=np.int8), scores)
+
+    @staticmethod
+    def empty() -> Outputs:
+        """Return the outputs of no rows."""
+        return Outputs.of(np.empty(0, dtype=object))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def ok(self) -> Mask:
+        """Which rows have an answer."""
+        if not self.status.any():  # as good as always
+            return np.ones(len(self.status), dtype=bool)
+        return (self.status == Status.OK) | (self.status == Status.NEW_LABEL)
+
+    def take(self, rows: RowSelection) -> Outputs:
+        """Return the outputs of some rows."""
+        messages: dict[int, str] = {}
+        if self.messages:
+            row_numbers = np.arange(len(self))[rows]
+            failed_rows = np.flatnonzero(self.status[rows])  # only rows that are not OK have messages
+            messages = {
+                int(i): self.messages[int(row_numbers[i])]
+                for i in failed_rows
+                if int(row_numbers[i]) in self.messages
+            }
+        scores = None if self.scores is None else self.scores[rows]
+        return Outputs(self.values[rows], self.status[rows], scores, messages)
+
+    def same(self, other: Outputs, rounding: float = 0.0) -> Mask:
+        """Tell row by row whether two answers are the same: both labels and equal, or failures of one kind.
+
+        Real numbers may differ by `rounding`, relative: models are not bitwise the same in batches of any size.
+        """
+        if len(self) != len(other):
+            raise DataError(f"{len(self):,} outputs cannot be compared with {len(other):,}, row by row.")
+        both_ok = self.ok & other.ok
+        if rounding and self.values.dtype.kind == other.values.dtype.kind == "f":
+            equal = np.isclose(self.values, other.values, rtol=rounding, atol=rounding)
+        else:
+            equal = np.asarray(self.values == other.values)
+        if equal.shape != both_ok.shape:  # labels of types that NumPy does not compare
+            equal = np.array([a == b for a, b in zip(self.values, other.values, strict=True)], dtype=bool)
+        return np.where(both_ok, equal.astype(bool), (self.status == other.status) & ~both_ok)
+
+    @staticmethod
+    def concat(parts: Sequence[Outputs]) -> Outputs:
+        """Return the outputs of all parts, one after the other."""
+        parts = [part for part in parts if len(part)] or list(parts[:1])
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return Outputs.empty()
+        messages: dict[int, str] = {}
+        start = 0
+        for part in parts:
+            messages |= {start + row: text for row, text in part.messages.items()}
+            start += len(part)
+        width = next((part.scores.shape[1] for part in parts if part.scores is not None), None)
+        scores = None
+        if width is not None:  # rows that failed have no scores: NaN
+            scores = np.concatenate(
+                [np.full((len(p), width), np.nan) if p.scores is None else p.scores for p in parts]
+            )
+        values = join_values([part.values for part in parts])
+        return Outputs(values, np.concatenate([part.status for part in parts]), scores, messages)
+
+    def columns(self) -> dict[str, Any]:
+        """Return everything as columns for a file; labels of mixed types become text that keeps their type."""
+        values: Any = self.values
+        if self.values.dtype == object:
+            text_of_label: dict[str, str] = {}  # most labels are texts, and few of them are different
+
+            def encode_label(value: Any) -> str:
+                if type(value) is not str:
+                    return json.dumps(value_to_json(value, "label"))
+                if value not in text_of_label:
+                    text_of_label[value] = json.dumps(value)
+                return text_of_label[value]
+
+            values = [
+                encode_label(v) if ok else None
+                for v, ok in zip(self.values.tolist(), self.ok.tolist(), strict=True)
+            ]
+        elif self.values.dtype.kind == "U":
+            values = self.values.tolist()
+        messages = np.array([self.messages.get(i) for i in range(len(self))], dtype=object)
+        columns = {"output": values, "status": self.status, "message": messages}
+        for c in range(0 if self.scores is None else self.scores.shape[1]):
+            columns[f"score.{c}"] = self.scores[:, c]  # type: ignore[index]
+        return columns
+
+    @property
+    def kind_of_values(self) -> str:
+        """What `from_table` needs to know: "object", "text", or the name of a dtype of numbers."""
+        kind = self.values.dtype.kind
+        if kind not in "OUiufb":
+            raise DataError(
+                f"Labels of dtype {self.values.dtype} cannot be kept in a file. Use strings or numbers."
+            )
+        return {"O": "object", "U": "text"}.get(kind, self.values.dtype.name)
+
+    @staticmethod
+    def from_table(table: Any, dtype: str) -> Outputs:
+        """Return the outputs from the columns of an Arrow table that `columns` made."""
+        raw = table["output"].to_pylist()
+        if dtype == "object":
+            values = np.empty(len(raw), dtype=object)
+            values[:] = [None if text is None else value_from_json(json.loads(text)) for text in raw]
+        elif dtype == "text":
+            values = np.array(raw, dtype=np.str_)
+        else:
+            if np.dtype(dtype).kind not in "iufb":
+                raise DataError(f"The file says its labels are {dtype!r}, which is no kind of number.")
+            values = table["output"].to_numpy().astype(np.dtype(dtype), copy=True)
+        scores = [np.asarray(table[name].to_numpy()) for name in table.column_names if name.startswith("score.")]
+        messages = {i: text for i, text in enumerate(table["message"].to_pylist()) if text is not None}
+        status = np.asarray(table["status"].to_numpy())
+        return Outputs(values, status, np.column_stack(scores) if scores else None, messages)
+
+
+def join_values(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Concatenate arrays of labels without turning numbers into text, as NumPy would."""
+    arrays = [array for array in arrays if len(array)] or list(arrays[:1])
+    families = {"text" if array.dtype.kind in "US" else array.dtype.kind == "O" for array in arrays}
+    if len(families) > 1:
+        arrays = [array.astype(object) for array in arrays]
+    return np.concatenate(arrays)

@@ -1,0 +1,168 @@
+"""The tables of the ten coded classifiers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from .explorations import Exploration
+from .published import published
+from .rows import WORDS, Row, figures, mean, part_of, row_of
+from .workload import Bench
+
+SUBJECTS = 10
+MACHINE = "Theirs: one case at a time in Java on a Xeon E3-1230 v5, 3.4 GHz; ours: all walks in lock-step, here."
+NATIVE = "Ours takes the space's own moves; the same subjects as test systems, with moves on frames, are slower."
+
+
+class Variant(NamedTuple):
+    """A way to make ours, where a table can be read in more than one."""
+
+    strategy: str
+    label: str = ""
+    note: str = ""
+    pool: str = "fixed"
+    first: bool = False
+    measures: tuple[str, ...] = ()  # that it is about; empty: all
+
+    def job(self, subject: str, walks: int, seeds: int = 200) -> Exploration:
+        """Return what is to be explored. A directed walk starts from every seed once."""
+        directed = self.strategy == "directed_walk"
+        return Exploration(self.strategy, subject, "", walks, walks if directed else seeds, self.pool, self.first)
+
+    def column(self, measure: str) -> str:
+        """Return the name of a column."""
+        return f"{measure}, {self.label}" if self.label else measure
+
+
+FIXED = Variant("random_walk")
+GROWING = Variant("random_walk", pool="growing")
+TARGET = Variant("random_target")
+WRITTEN = Variant("directed_walk", "as written", "Ours is the algorithm as written: a walk has twenty steps.")
+FIRST = Variant(
+    "directed_walk",
+    "first step only",
+    "Ours are walks that can succeed at their first step only, and count twenty runs if they fail.",
+    first=True,
+    measures=("runs", "mutants", "cost"),
+)
+AS_TARGET = Variant("random_target", "random target", "Ours is random target, which these figures are of.")
+
+#: how ours is made, by table and strategy
+VARIANTS = {
+    ("001-1", "directed_walk"): (FIRST, WRITTEN),
+    ("001-2", "random_walk"): (GROWING,),
+    ("001-3", "random_walk"): (GROWING,),
+    ("001-4", "random_target"): (TARGET,),
+    ("001-5", "directed_walk"): (FIRST, WRITTEN),
+    ("001-5", "random_walk"): (GROWING,),
+    ("001-5", "random_target"): (TARGET,),
+    ("000-1", "directed_walk"): (FIRST, AS_TARGET._replace(measures=("capability",)), WRITTEN),
+    ("000-1", "random_walk"): (FIXED,),
+    ("000-1", "random_target"): (TARGET,),
+    ("000-9", "directed_walk"): (AS_TARGET, WRITTEN),
+    ("000-10", "random_walk"): (FIXED,),
+    ("000-11", "random_walk"): (FIXED,),
+    ("000-12", "random_target"): (TARGET,),
+}
+SEEDS_VARY = ("001-3", "000-11")
+
+
+def by_walks(table: str, bench: Bench) -> list[Row]:
+    """Return a table with a row for each subject and number of walks (or of seeds), and their means."""
+    frame = published(table)
+    scale = bench.scale
+    varies = "seeds" if table in SEEDS_VARY else "walks"
+    rows: list[Row] = []
+    for variant in VARIANTS[table, frame["strategy"].iloc[0]]:
+        counts = scale.growing if variant.pool == "growing" else scale.walks
+        counts = scale.seeds if varies == "seeds" else counts
+        for subject in scale.subjects:
+            kept = [f for f in figures(frame) if f.subject == subject and _about(variant, f.measure)]
+            shown = [f for f in kept if getattr(f, varies) in counts]
+            made = []
+            for figure in shown:
+                seeds = int(figure.seeds) if varies == "seeds" else 200
+                ours = bench.figure(variant.job(subject, int(figure.walks), seeds), figure.measure)
+                place = f"{getattr(figure, varies):,} {varies}"
+                made.append((figure, ours))
+                rows.append(
+                    row_of(
+                        figure, table, subject, place,
+                        ours=ours, column=variant.column(figure.measure), notes=[variant.note],
+                    )
+                )  # fmt: skip
+            rows += _means(table, variant, subject, made, varies)
+    return rows
+
+
+def _means(
+    table: str, variant: Variant, subject: str, made: list[tuple[Any, float]], varies: str
+) -> Iterator[Row]:
+    """Give the means of a subject's rows: theirs are computed from the printed figures."""
+    for measure in dict.fromkeys(figure.measure for figure, _ in made):
+        both = [(figure, ours) for figure, ours in made if figure.measure == measure]
+        if measure == "runs" or len(both) < 2:
+            continue
+        first = both[0][0]._replace(published=mean(figure.published for figure, _ in both), walks=math.nan)
+        yield row_of(
+            first, table, subject, f"mean over {varies}",
+            ours=mean(ours for _, ours in both), column=variant.column(measure), notes=[variant.note],
+        )  # fmt: skip
+
+
+def summary(table: str, bench: Bench) -> list[Row]:
+    """Return a table of means over numbers of walks, one a subject and strategy, and over all subjects."""
+    scale = bench.scale
+    rows: list[Row] = []
+    for figure in figures(published(table)):
+        subjects = scale.subjects if figure.subject == "all" else (figure.subject,)
+        if figure.subject != "all" and figure.subject not in scale.subjects:
+            continue
+        for variant in VARIANTS[table, figure.strategy]:
+            if not _about(variant, figure.measure):
+                continue
+            counts = scale.growing if variant.pool == "growing" else scale.walks
+            ours = mean(
+                mean(bench.figure(variant.job(subject, walks), figure.measure) for walks in counts)
+                for subject in subjects
+            )
+            notes = [variant.note, part_of(counts, 6, "numbers of walks")]
+            if figure.subject == "all":
+                notes.append(part_of(subjects, SUBJECTS, "subjects"))
+            rows.append(
+                row_of(
+                    figure, table, figure.subject, figure.strategy,
+                    ours=ours, column=variant.column(figure.measure), notes=notes,
+                )
+            )  # fmt: skip
+    return rows
+
+
+def speed(table: str, bench: Bench) -> list[Row]:
+    """Return pairs a second: a subject and strategy, and their averages."""
+    strategies = ("directed_walk", "random_target", "random_walk")
+
+    def rate(subject: str, strategy: str) -> float:
+        job = Variant(strategy).job(subject, 1000)
+        return bench.figure(job, "pairs per second")
+
+    rows: list[Row] = []
+    for figure in figures(published(table)):
+        if figure.subject != "all" and figure.subject not in bench.scale.subjects:
+            continue
+        subjects = bench.scale.subjects if figure.subject == "all" else (figure.subject,)
+        ways = (figure.strategy,) if figure.strategy else strategies
+        rows.append(
+            row_of(
+                figure, table, figure.subject, ours=mean(rate(s, way) for s in subjects for way in ways),
+                column=WORDS.get(figure.strategy, "average"),
+                notes=[MACHINE, NATIVE, part_of(subjects, SUBJECTS, "subjects") if figure.subject == "all" else ""],
+            )
+        )  # fmt: skip
+    return rows
+
+
+def _about(variant: Variant, measure: str) -> bool:
+    return not variant.measures or measure in variant.measures

@@ -1,0 +1,110 @@
+"""How often mutants of a program break its relations, and in what kind of region."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._stats import compute_wilson_interval
+from .._validation import validate_integer
+from ..data.programs.program import NumericProgram
+from ..hunting.classify_region import classify
+from ..relations.base import UNDEFINED, VIOLATED, Verdicts
+from ..relations.box import Floats
+from ..relations.function import FunctionRelation
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DEFAULT_INPUTS, DEFAULT_SEED = 100_000, 0
+
+
+@dataclass(frozen=True)
+class GroupSample:
+    """Groups of a relation, drawn once for all mutants."""
+
+    relation: FunctionRelation
+    draws: Floats
+    inputs: list[Floats]
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def draw(cls, relation: FunctionRelation, inputs: int, seed: int) -> GroupSample:
+        """Return uniform groups in the source domain of a relation."""
+        rng = np.random.default_rng(seed)
+        draws = np.concatenate([box.sample(inputs, rng) for box in relation.domain], axis=1)
+        group_inputs = relation.source_inputs(draws) + relation.follow_inputs(relation.follow(draws))
+        low, high = (np.concatenate([getattr(box, end) for box in relation.domain]) for end in ("low", "high"))
+        return cls(relation, draws, group_inputs, low, high)
+
+    def query(self, function: Callable[..., Any]) -> list[Any]:
+        """Return what a function answers to the inputs of the groups."""
+        return [function(*part.T) for part in self.inputs]
+
+    def judge(self, function: Callable[..., Any]) -> Verdicts:
+        """Return what becomes of the groups with a function."""
+        return self.relation.judge(self.inputs, self.query(function))[0]
+
+    def classify_region(self, violated: npt.NDArray[np.bool_]) -> str:
+        """Return the kind of region that the violating groups make."""
+        return classify(self.draws, violated, self.low, self.high).kind
+
+
+def measure_regions(
+    program: NumericProgram,
+    inputs: int = DEFAULT_INPUTS,
+    seed: int = DEFAULT_SEED,
+    *,
+    mutants: Mapping[str, Any] | None = None,
+    relations: Mapping[str, FunctionRelation] | None = None,
+) -> pd.DataFrame:
+    """Return how often each mutant breaks each relation, with Wilson's 95 % interval, and the kind of region.
+
+    `Program.regions` is this table as it was measured with the default inputs and seed. A rate is a share of all groups,
+    those with an undefined answer among them.
+
+    Parameters
+    ----------
+    program : Program
+        Whose mutants are measured.
+    inputs : int
+        How many uniform sources each relation gets, in its own source domain.
+    seed : int
+        Draws them.
+    mutants, relations : Mapping, optional
+        Only some of these.
+
+    Examples
+    --------
+    >>> from datamorphic.data.programs import programs
+    >>> tanh = programs["tanh"]
+    >>> emu10 = {"emu10": tanh.mutants["emu10"]}
+    >>> measure_regions(tanh, 10_000, mutants=emu10)[["mutant", "relation", "kind"]].values.tolist()
+    [['emu10', 'tripling', 'block']]
+    """
+    import pandas as pd
+
+    inputs = validate_integer("inputs", "measure_regions", inputs, 1)
+    mutants = program.mutants if mutants is None else mutants
+    relations = program.relations if relations is None else relations
+    rows = []
+    for name, relation in relations.items():
+        sample = GroupSample.draw(relation, inputs, seed)
+        for id, mutant in mutants.items():
+            verdicts = sample.judge(mutant)
+            violated = verdicts == VIOLATED
+            count = int(violated.sum())
+            low, high = compute_wilson_interval(count, inputs)
+            undefined = float((verdicts == UNDEFINED).mean())
+            rows.append(
+                (id, mutant.operator, name, count / inputs, low, high, sample.classify_region(violated), undefined)
+            )
+    columns = ["mutant", "operator", "relation", "rate", "low", "high", "kind", "undefined"]
+    frame = pd.DataFrame(rows, columns=columns)
+    order = {id: place for place, id in enumerate(mutants)}
+    return frame.sort_values("mutant", key=lambda ids: ids.map(order), kind="stable", ignore_index=True)

@@ -1,0 +1,121 @@
+"""What lies between a strategy and a guarded system: counting and caching.
+
+`runs.drive` puts them around a system in this order, outermost first::
+
+    Cached > Counted > Guarded > the lanes of an engine: the system itself, or others that reach it elsewhere
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._validation import validate_integer
+from ..space.hashing import Numbers, RowTable
+from ..space.outputs import Outputs
+from ..space.points import Batch, Points
+from .base import Executor, ScoreRequest, Wrapper
+
+
+class CountingSystem(Wrapper):
+    """Counts the rows and the batches that reach the system."""
+
+    def __init__(self, inner: Executor) -> None:
+        super().__init__(inner)
+        self.calls = 0
+        self.batches = 0
+
+    def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
+        """Pass the batch on and count it."""
+        self.calls += len(batch)
+        self.batches += 1
+        return self.inner.answer(batch, scores)
+
+
+class CachingSystem(Wrapper):
+    """Asks for no row twice, within a batch or across batches, as long as it remembers.
+
+    It remembers the last `rows` different ones at least and twice as many at most: when the younger half is
+    full it becomes the older, and the older is forgotten.
+    """
+
+    def __init__(self, inner: Executor, rows: int = 1_000_000) -> None:
+        super().__init__(inner)
+        self.rows = validate_integer("rows", "Cached", rows, 1)
+        self._memory = {False: _AnswerMemory(), True: _AnswerMemory()}  # without scores, and with
+        self._older = {False: _AnswerMemory(), True: _AnswerMemory()}
+
+    def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
+        """Answer from memory what is there and ask for the rest, each different row once."""
+        if not isinstance(batch, Points) or scores == "only":
+            # texts and queries: their systems keep their own; guessed labels: nobody should
+            return self.inner.answer(batch, scores)
+        if len(self._memory[scores]) >= self.rows:
+            self._older[scores], self._memory[scores] = self._memory[scores], _AnswerMemory()
+        memory, older = self._memory[scores], self._older[scores]
+        older_places = older.find(batch)
+        unknown_rows = np.flatnonzero(older_places < 0)
+        unknown_batch = batch if len(unknown_rows) == len(batch) else batch.take(unknown_rows)
+        places, new_rows = memory.add(unknown_batch)
+        if new_rows.size:
+            try:
+                memory.learn(
+                    self.inner.answer(
+                        unknown_batch if len(new_rows) == len(unknown_batch) else unknown_batch.take(new_rows),
+                        scores,
+                    )
+                )
+            except BaseException:
+                self._memory[scores] = _AnswerMemory()  # it holds rows that now have no answer
+                raise
+        if unknown_batch is batch:
+            return memory.take(places)
+        known_rows = np.flatnonzero(older_places >= 0)
+        combined = Outputs.concat([older.take(older_places[known_rows]), memory.take(places)])
+        return combined.take(np.argsort(np.concatenate([known_rows, unknown_rows])))
+
+
+class _AnswerMemory:
+    """Rows and the outputs they had, in buffers that grow by doubling."""
+
+    def __init__(self) -> None:
+        self.table: RowTable | None = None
+        self._buffer = Outputs.empty()  # as long as the buffers; the first `_count` rows count
+        self._count = 0
+
+    def __len__(self) -> int:
+        return len(self.table) if self.table is not None else 0
+
+    def find(self, batch: Points) -> Numbers:
+        if self.table is None:
+            return np.full(len(batch), -1, dtype=np.int64)
+        return self.table.find(batch.codes)
+
+    def add(self, batch: Points) -> tuple[Numbers, Numbers]:
+        if self.table is None:
+            self.table = RowTable(batch.codes.shape[1])
+        return self.table.add(batch.codes)
+
+    @property
+    def outputs(self) -> Outputs:
+        return self._buffer.take(slice(0, self._count))
+
+    def take(self, places: Numbers) -> Outputs:
+        return self._buffer.take(places)
+
+    def learn(self, new_outputs: Outputs) -> None:
+        buffer, start, stop = self._buffer, self._count, self._count + len(new_outputs)
+        has_same_layout = buffer.values.dtype == new_outputs.values.dtype and (buffer.scores is None) == (
+            new_outputs.scores is None
+        )
+        if stop > len(buffer) or not has_same_layout:
+            combined = Outputs.concat([self.outputs, new_outputs])
+            self._buffer = combined.take(np.arange(2 * stop) % stop)  # room for as many again
+            self._buffer.messages.clear()
+            self._buffer.messages.update(combined.messages)
+        else:
+            buffer.values[start:stop] = new_outputs.values
+            buffer.status[start:stop] = new_outputs.status
+            if buffer.scores is not None and new_outputs.scores is not None:
+                buffer.scores[start:stop] = new_outputs.scores
+            buffer.messages.update({start + row: text for row, text in new_outputs.messages.items()})
+        self._count = stop

@@ -1,0 +1,137 @@
+"""How whatever a system gives back becomes `Outputs`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import format_short, pluralize
+from ..errors import BadAnswer
+from ..space.outputs import Outputs, Status
+
+Labels = tuple[Any, ...]
+Mask = npt.NDArray[np.bool_]
+MAX_LABELS_TO_COMPARE = 32
+MAX_MESSAGES_PER_BATCH = 1000  # a batch; every row has its status
+
+
+def to_outputs(
+    answer: Any,
+    rows: int,
+    labels: Labels | None = None,
+    scores: npt.NDArray[np.float64] | None = None,
+    *,
+    scalar: bool = False,
+) -> Outputs:
+    """Return what a system gave back as `Outputs`.
+
+    Raises `BadAnswer` where that cannot be one answer a row. NaN and None get the status MISSING; a label
+    that is not among `labels` gets NEW_LABEL. A row of several values becomes a tuple (multi-label).
+    """
+    if isinstance(answer, np.ndarray) and answer.shape == (rows,) and _has_only_known_labels(answer, labels):
+        return Outputs(answer, np.zeros(rows, dtype=np.int8), scores)
+    values = _to_vector(answer, rows, scalar)
+    missing, known = _find_missing_and_known(values, labels)
+    status = np.zeros(rows, dtype=np.int8)
+    if not known.all():
+        status[~known] = Status.NEW_LABEL
+    if missing.any():
+        status[missing] = Status.MISSING
+    message_templates = {
+        Status.MISSING: "it answered {!r}, which is no label",
+        Status.NEW_LABEL: "it answered {!r}, a label it was not known to have",
+    }
+    flagged_rows = np.flatnonzero(status)[:MAX_MESSAGES_PER_BATCH]
+    messages = {int(i): message_templates[Status(status[i])].format(format_short(values[i])) for i in flagged_rows}
+    return Outputs(values, status, scores, messages)
+
+
+def _has_only_known_labels(values: npt.NDArray[Any], labels: Labels | None) -> bool:
+    """Tell at a glance whether whole numbers are labels, where the labels are all whole numbers of a range."""
+    if values.dtype.kind not in "iu" or labels is None or not len(values):
+        return False
+    low, high = _find_label_range(labels)
+    return low <= high and bool(values.min() >= low) and bool(values.max() <= high)
+
+
+@lru_cache(maxsize=64)
+def _find_label_range(labels: Labels) -> tuple[int, int]:
+    """Return the first and the last of labels that are all whole numbers from one to the other; else (0, -1)."""
+    if all(type(label) is int for label in labels) and len(set(labels)) == max(labels) - min(labels) + 1:
+        return min(labels), max(labels)
+    return 0, -1
+
+
+def _to_vector(answer: Any, rows: int, scalar: bool) -> npt.NDArray[Any]:
+    if hasattr(answer, "toarray"):  # a sparse matrix of several labels
+        answer = answer.toarray()
+    if isinstance(answer, np.ma.MaskedArray):
+        unmasked_values = np.asarray(answer.data, dtype=object)
+        unmasked_values[np.ma.getmaskarray(answer)] = None
+        answer = unmasked_values
+    if isinstance(answer, list | tuple):
+        answer = _from_list(answer)
+    values = np.asarray(answer)
+    if values.ndim == 0:
+        raise BadAnswer(
+            f"it gave a single {type(answer).__name__} for {pluralize(rows, 'row')}, not one answer a row; "
+            "a function of one case is declared with scalar=True"
+        )
+    if len(values) != rows:
+        raise BadAnswer(f"it gave {pluralize(len(values), 'answer')} for {pluralize(rows, 'row')}")
+    if values.ndim == 2 and values.shape[1] == 1 and not scalar:
+        values = values[:, 0]
+    if values.ndim > 1:
+        values = _to_object_array([tuple(row.ravel().tolist()) for row in values])
+    return values
+
+
+def _to_object_array(answers: Any) -> npt.NDArray[Any]:
+    values = np.empty(len(answers), dtype=object)
+    values[:] = answers
+    return values
+
+
+def _from_list(answers: Any) -> npt.NDArray[Any]:
+    """Return a list of answers as an array; NumPy would make text of numbers, and a label of NaN, in mixed ones."""
+    items = [tuple(a) if isinstance(a, list) else a.item() if isinstance(a, np.generic) else a for a in answers]
+    item_types = {type(a) for a in items}
+    if (len(item_types) == 1 and item_types <= {str, int, float, bool}) or item_types == {int, float}:
+        return np.array(items)
+    if item_types == {tuple} and {len(a) for a in items} == {1}:
+        return _from_list([a[0] for a in items])
+    return _to_object_array(items)
+
+
+def _find_missing_and_known(values: npt.NDArray[Any], labels: Labels | None) -> tuple[Mask, Mask]:
+    """Tell which answers are missing and which are known labels, looking at each different answer once."""
+    if values.dtype.kind in "iufb":
+        missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+        return missing, np.ones(len(values), dtype=bool) if labels is None else _find_labels(values, labels)
+    import pandas as pd
+
+    try:
+        codes, unique_values = pd.factorize(values)
+    except TypeError:
+        unhashable = next(value for value in values if getattr(value, "__hash__", None) is None)
+        raise BadAnswer(
+            f"it gave a {type(unhashable).__name__} ({format_short(unhashable)}), which is not hashable and so no label"
+        ) from None
+    # factorize marks what is missing with -1, the last place; a tuple that holds something missing is missing too
+    has_missing = [isinstance(value, tuple) and bool(pd.isna(list(value)).any()) for value in unique_values]
+    is_label = [labels is None or value in labels for value in unique_values.tolist()]
+    return np.array([*has_missing, True], dtype=bool)[codes], np.array([*is_label, False], dtype=bool)[codes]
+
+
+def _find_labels(values: npt.NDArray[Any], labels: Labels) -> Mask:
+    """Tell which numbers are labels."""
+    numbers = [label for label in labels if isinstance(label, int | float | np.number)]
+    if len(numbers) > MAX_LABELS_TO_COMPARE:
+        return np.isin(values, np.array(numbers))
+    known = np.zeros(len(values), dtype=bool)
+    for label in numbers:  # a few comparisons cost less than isin, which sorts
+        known |= values == label
+    return known

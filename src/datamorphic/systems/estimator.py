@@ -1,0 +1,206 @@
+"""scikit-learn-like models: asked with what they were fitted on, a frame or an array."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import pluralize, suggest_name
+from ..errors import ModelError
+from ..space.outputs import Outputs
+from ..space.points import Batch, Points
+from .base import Executor, Function, ScoreKind, ScoreRequest
+from .coerce import Labels, to_outputs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..space.space import Space
+
+#: models that take long for a row and little for a call: small batches can be shared out and lose nothing
+SLOW_MODEL_PREFIXES = (
+    "KNeighbors",
+    "RadiusNeighbors",
+    "SVC",
+    "SVR",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
+    "GaussianProcess",
+)
+
+
+class Estimator(Executor):
+    """Anything with ``predict``; scores come from the straightest function of the input that the model offers.
+
+    That is ``decision_function`` (for support vector machines of several classes one value a pair of them, which
+    their votes hide), the joint log-likelihood of a naive Bayes model, or ``predict_proba``.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        space: Space | None = None,
+        *,
+        name: str | None = None,
+        labels: Iterable[Any] | None = None,
+    ) -> None:
+        self.model, self.space = model, space
+        self.name = name or type(model).__name__
+        if type(model).__name__.startswith(SLOW_MODEL_PREFIXES):
+            self.batch_rows = 1_000
+        _validate_fitted(model)
+        # A pipeline asks its first step for these and raises AttributeError where that step has none.
+        names = getattr(model, "feature_names_in_", None)
+        self.columns = None if names is None else [str(feature_name) for feature_name in names]
+        self.width: int | None = getattr(model, "n_features_in_", None)
+        self.labels = tuple(labels) if labels is not None else _read_labels(model)
+        self._scorers = _find_scorers(model, self.labels) if self.labels else {}
+        self.score_kind = next(iter(self._scorers), None)
+        if self.labels is not None and labels is not None and self.labels != _read_labels(model):
+            self.score_kind = None  # the model's scores are in the order of its own labels
+        if space is not None:
+            self.validate_columns(space.names)
+
+    def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
+        """Ask the model to predict, and for scores if they are wanted."""
+        model_input = self._prepare_batch(batch)
+        if scores == "only":
+            guessed_scores = self._compute_scores(model_input)
+            if guessed_scores is not None and not np.isnan(guessed_scores).any():
+                return Outputs.of(np.asarray(self.labels)[self._pick_labels(guessed_scores)], guessed_scores)
+        predictions = self.model.predict(model_input)
+        if getattr(predictions, "ndim", 1) == 2 and predictions.shape[1] > 1:
+            self.labels = self.score_kind = None  # several labels at once: classes_ lists their parts
+        outputs = to_outputs(predictions, len(batch), self.labels)
+        if not scores or self.score_kind is None:
+            return outputs
+        return Outputs(outputs.values, outputs.status, self._compute_scores(model_input), outputs.messages)
+
+    @cached_property
+    def bare_function(self) -> Function:
+        """The model without what puts its columns in order: it gets every frame as it is."""
+        return Function(self.model.predict, name=self.name, labels=self.labels)
+
+    def _prepare_batch(self, batch: Batch) -> Any:
+        wants_array = self.columns is None and self.width is not None
+        if wants_array and isinstance(batch, Points) and batch.space.plain:
+            self.validate_columns(batch.space.names)
+            # the values themselves, no frame on the way; a copy, since models may write on it
+            return batch.codes.copy(order="F")
+        return self.arrange_frame(batch.frame)
+
+    def arrange_frame(self, frame: pd.DataFrame) -> Any:
+        """Return a frame as the model wants it: its columns in its order, or an array."""
+        if self.columns is not None:
+            self.validate_columns(tuple(frame.columns))
+            return frame if list(frame.columns) == self.columns else frame[self.columns]
+        if self.width is not None:
+            self.validate_columns(tuple(frame.columns))
+            return frame.to_numpy()
+        return frame
+
+    def validate_columns(self, column_names: tuple[str, ...]) -> None:
+        """Raise `ModelError` if these columns are not those the model was fitted on."""
+        if self.columns is not None:
+            missing = [name for name in self.columns if name not in column_names]
+            if missing:
+                missing_text = ", ".join(map(repr, missing[:6])) + (", ..." if len(missing) > 6 else "")
+                raise ModelError(
+                    f"{self.name} was fitted on {pluralize(len(self.columns), 'column')}, and {len(missing)} of them are "
+                    f"not in the data: {missing_text}. {suggest_name(missing[0], column_names)}"
+                )
+        elif self.width is not None and self.width != len(column_names):
+            raise ModelError(
+                f"{self.name} was fitted on {pluralize(self.width, 'column')} and the data have {len(column_names)}. "
+                "Leave out the columns that are no features, the target for one."
+            )
+
+    def _pick_labels(self, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+        """Return which label the scores speak for: the highest, or the one with most votes in pairs."""
+        if self.score_kind != "pairwise" or self.labels is None:
+            return scores.argmax(axis=1)
+        votes = np.zeros((len(scores), len(self.labels)), dtype=np.intp)
+        for column, (i, j) in enumerate(combinations(range(len(self.labels)), 2)):
+            first = scores[:, column] > 0
+            votes[:, i] += first
+            votes[:, j] += ~first
+        return votes.argmax(axis=1)
+
+    def _compute_scores(self, model_input: Any) -> npt.NDArray[np.float64] | None:
+        kind, labels = self.score_kind, self.labels  # as they are now: another thread may find out more meanwhile
+        if kind is None or labels is None:
+            return None
+        scores = np.asarray(self._scorers[kind](model_input), dtype=np.float64)
+        if scores.ndim == 1:  # two classes, one decision value: positive means the second
+            scores = np.column_stack([-scores, scores])
+        class_count = len(labels)
+        if scores.shape[1] == (class_count * (class_count - 1) // 2 if kind == "pairwise" else class_count):
+            return scores
+        # whatever this is, it is no score a class
+        if kind != "probability" and "probability" in self._scorers:
+            self.score_kind = "probability"
+            return self._compute_scores(model_input)
+        self.score_kind = None
+        return None
+
+
+def _validate_fitted(model: Any) -> None:
+    from sklearn.base import BaseEstimator
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    if not isinstance(model, BaseEstimator):
+        return  # other libraries have other ways to tell; asking them will
+    try:
+        check_is_fitted(model)
+    except TypeError:
+        return  # a model that was never meant to be fitted
+    except NotFittedError:
+        kind = type(model).__name__
+        raise ModelError(f"This {kind} is not fitted. Fit it first: model.fit(X, y).") from None
+
+
+def _read_labels(model: Any) -> Labels | None:
+    try:
+        classes = np.asarray(getattr(model, "classes_", None))
+    except ValueError:  # several outputs, each with its own classes
+        return None
+    return tuple(classes.tolist()) if classes.ndim == 1 and len(classes) else None
+
+
+def _find_scorers(model: Any, labels: Labels) -> dict[ScoreKind, Callable[[Any], Any]]:
+    """Return the functions that give scores, the straightest first."""
+    scorers: dict[ScoreKind, Callable[[Any], Any]] = {}
+    pairwise_model = _copy_with_pairwise_scores(model) if len(labels) > 2 else None
+    if pairwise_model is not None:
+        scorers["pairwise"] = pairwise_model.decision_function
+    elif hasattr(model, "decision_function"):
+        scorers["decision"] = model.decision_function
+    elif hasattr(model, "predict_joint_log_proba"):  # its probabilities round to 0 and 1 not far from a border
+        scorers["decision"] = model.predict_joint_log_proba
+    if hasattr(model, "predict_proba"):
+        scorers["probability"] = model.predict_proba
+    return scorers
+
+
+def _copy_with_pairwise_scores(model: Any) -> Any:
+    """Return a twin of a support vector machine, or of a pipeline that ends in one, with a value a pair of classes."""
+    from sklearn.pipeline import Pipeline
+    from sklearn.svm import SVC, NuSVC
+
+    twin = copy.copy(model)
+    if isinstance(model, SVC | NuSVC):
+        twin.decision_function_shape = "ovo"  # read when it is asked, not when it was fitted
+        return twin
+    last_step = _copy_with_pairwise_scores(model.steps[-1][1]) if isinstance(model, Pipeline) else None
+    if last_step is None:
+        return None
+    twin.steps = [*model.steps[:-1], (model.steps[-1][0], last_step)]
+    return twin

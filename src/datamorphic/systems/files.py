@@ -1,0 +1,75 @@
+"""Models from files. ONNX and most skops files are data; a pickle is a program, and runs only if trusted."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+from .._validation import import_optional
+from ..errors import ModelError, UntrustedError
+from .untrusted import SKLEARN_TREE_TYPE, validate_trees
+
+PICKLE_SUFFIXES = (".pkl", ".pickle", ".joblib")
+
+
+def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
+    """Return the model in a file: an estimator, or an executor for formats that have no Python object."""
+    file = Path(path)
+    kind = file.suffix.lower()
+    if kind not in (".skops", ".onnx", *PICKLE_SUFFIXES):
+        raise ModelError(
+            f"{str(path)!r} is not understood as a model. Known files: .skops, .onnx, and with trust .joblib and .pkl."
+        )
+    if not file.exists():
+        raise ModelError(f"There is no file {str(path)!r}.")
+    if not file.is_file():
+        raise ModelError(f"{str(path)!r} is not a file.")
+    if kind in PICKLE_SUFFIXES and not trust:
+        raise UntrustedError(
+            f"{file.name} is a pickle: loading it runs whatever code its author put into it. If you know where it "
+            "comes from, say trust=True (--trust on the command line); ONNX files and most skops files need no trust."
+        )
+    try:
+        if kind == ".skops":
+            return _load_skops(file, trust)
+        return _load_onnx(file) if kind == ".onnx" else _load_pickle(file)
+    except (ModelError, ImportError):
+        raise
+    except Exception as error:
+        # Whatever a damaged file makes a reader raise, the caller wants to know which file it was.
+        raise ModelError(f"{file.name} cannot be read as a model: {type(error).__name__}: {error}") from error
+
+
+def _load_pickle(file: Path) -> Any:
+    import joblib
+
+    return joblib.load(file)
+
+
+def _load_skops(file: Path, trust: bool) -> Any:
+    # No type is trusted here beyond those that skops trusts, not even scikit-learn's own: some take functions by name from
+    # the file. Trees it leaves out because a forged one has scikit-learn read memory that is not its own: they are looked
+    # over before they are asked.
+    io = import_optional("skops.io", "skops", "Reading a .skops model")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        unknown_types = io.get_untrusted_types(file=file)
+        if unknown_types == [SKLEARN_TREE_TYPE] and not trust:
+            model = io.load(file, trusted=unknown_types)
+            validate_trees(model, file.name)
+            return model
+        if unknown_types and not trust:
+            ellipsis = ", ..." if len(unknown_types) > 5 else ""
+            raise UntrustedError(
+                f"{file.name} holds objects of types skops does not know to be safe: {', '.join(unknown_types[:5])}{ellipsis}. If "
+                "you know where it comes from, say trust=True (--trust on the command line)."
+            )
+        return io.load(file, trusted=unknown_types)
+
+
+def _load_onnx(file: Path) -> Any:
+    from .onnx import OnnxModel
+
+    return OnnxModel(file)

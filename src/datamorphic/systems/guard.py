@@ -1,0 +1,428 @@
+"""`Guarded`: a system may raise, hang, lie or die; every row gets an output all the same.
+
+What it is asked is cut into pieces, which never depends on who answers them: models are not bitwise the same in
+batches of other sizes. The pieces are spread over lanes, each a way to reach the system (itself, a process, a worker
+of a cluster), and put together in their order.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from queue import SimpleQueue
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import pluralize, redact, validate_integer
+from ..errors import BadAnswer, Interrupted, SystemDied, SystemFailed, SystemHung, UsageError, format_error_line
+from ..space.outputs import Outputs, Status
+from ..space.points import Batch
+from .base import AnswerOrError, Executor, ScoreRequest, SystemTraits, Wrapper
+
+RowNumbers = npt.NDArray[np.int64]
+DEFAULT_TRAITS = SystemTraits()
+
+MAX_FAILED_ROWS = (
+    50  # rows that may fail, one after the other and none answered, before the system counts as failed
+)
+MIN_ROWS_TO_GIVE_UP = 5  # a first batch of fewer rows that all fail is no proof that the system does
+MAX_HUNG_ROWS = 10  # rows that may hang, one after the other, before the rest of a piece is given up
+PARTS_PER_FAILING_PIECE = 8  # of a failing piece: a hanging one costs a whole time-out, so few rounds are better
+MIN_TASK_SECONDS = 0.1  # seconds of work that make the way to another process or machine worth it
+
+
+@dataclass
+class Health:
+    """What a guard noticed about a system.
+
+    Attributes
+    ----------
+    asked_again : int
+        Rows asked once more: to find the rows at fault, and to see whether answers repeat.
+    failed : dict
+        How many rows had each status but OK.
+    unstable : list
+        Cases that got two different answers, each with both of them.
+    remarks : list of str
+        What else was odd, in words.
+    """
+
+    repeated_rows: int = 0
+    status_counts: dict[Status, int] = field(default_factory=dict)
+    unstable_cases: list[dict[str, Any]] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def add_remark(self, text: str) -> None:
+        """Note something once."""
+        if text not in self.remarks:
+            self.remarks.append(text)
+
+
+@dataclass(frozen=True)
+class SolvedPiece:
+    """A piece of a batch with an output for every row.
+
+    Attributes
+    ----------
+    outputs : Outputs
+        One a row.
+    asked_again : int
+        Rows asked once more to find those at fault.
+    failures : int
+        Rows that failed on their own.
+    alive : bool
+        Whether the system answered anything.
+    hopeless : str
+        Why the rest was given up, where nothing was answered; else empty.
+    known : Known
+        What the system was known to answer after this: some find out only when they are asked.
+    """
+
+    outputs: Outputs
+    repeated_rows: int = 0
+    failures: int = 0
+    alive: bool = True
+    give_up_reason: str = ""
+    traits: SystemTraits = DEFAULT_TRAITS
+
+    @property
+    def answered_in_parts(self) -> bool:
+        """Whether every row was answered, but not all at once."""
+        return bool(self.repeated_rows) and not self.failures
+
+
+class PieceJournal(Protocol):
+    """What keeps answered pieces, so that a run that was killed asks nothing twice."""
+
+    def find_pieces(self, batch: Batch, scores: ScoreRequest, pieces: int) -> Mapping[int, SolvedPiece]:
+        """Return the pieces of the next batch that were answered before."""
+        ...
+
+    def keep(self, piece: int, result: SolvedPiece) -> None:
+        """Keep an answered piece of that batch."""
+        ...
+
+
+class GuardedSystem(Wrapper):
+    """Lets a run go on when the system raises, hangs, dies, lies about lengths, or changes its mind.
+
+    A piece that fails is cut until the rows at fault stand alone; they get a status and a message, every other
+    row its output. After the first batch, and whenever ten times as many rows have been asked, a few rows are
+    asked a second time to see whether the answers repeat.
+
+    Parameters
+    ----------
+    inner : Executor
+        The system.
+    recheck : int
+        How many rows to ask a second time; 0 for none.
+    alive : bool
+        Whether the system is known to answer, so that no number of failures is proof that it does not.
+    rows : int, optional
+        How many a piece has; by default what the system likes.
+    lanes : sequence of Executor, optional
+        Ways to reach the system, each used by one thread at a time; by default the system itself.
+    journal : Journal, optional
+        Where answered pieces are kept.
+    stopped : callable, optional
+        Tells whether to begin no further piece; what was begun is finished and kept, then `Interrupted` is raised.
+    """
+
+    def __init__(
+        self,
+        inner: Executor,
+        recheck: int = 16,
+        *,
+        alive: bool = False,
+        rows: int | None = None,
+        lanes: Sequence[Executor] = (),
+        journal: PieceJournal | None = None,
+        is_stopped: Callable[[], bool] = bool,
+    ) -> None:
+        super().__init__(inner)
+        self.recheck = validate_integer("recheck", "Guarded", recheck)
+        self.rows = validate_integer("batch", "Guarded", rows if rows is not None else inner.batch_rows, 1)
+        self.health = Health()
+        self.max_pieces = 0
+        self._lanes, self._journal, self._is_stopped = list(lanes) or [inner], journal, is_stopped
+        self._threads: ThreadPoolExecutor | None = None
+        self._failures = self._row_count = 0
+        self._alive = alive
+        self._next_recheck = 1
+        self._seconds_per_piece: float | None = None  # seconds a piece takes
+        self._doubtful_piece: tuple[int, SolvedPiece] | None = (
+            None  # a piece of which nothing was answered, as ever before
+        )
+        self._rng = np.random.default_rng(0)
+
+    def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
+        """Answer every row, the failing ones with a status."""
+        outputs = self._solve_batch(batch, scores)
+        if outputs.status.any():
+            for status, count in zip(
+                *np.unique(outputs.status[outputs.status != 0], return_counts=True), strict=True
+            ):
+                self.health.status_counts[Status(status)] = self.health.status_counts.get(Status(status), 0) + int(
+                    count
+                )
+        self._row_count += len(batch)
+        if scores != "only" and self.recheck and self._row_count >= self._next_recheck:
+            self._next_recheck = 10 * self._row_count
+            self._recheck_rows(batch, outputs)
+        return outputs
+
+    def close(self) -> None:
+        """Let go of the threads that wait for lanes."""
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+            self._threads = None
+
+    def _solve_batch(self, batch: Batch, scores: ScoreRequest) -> Outputs:
+        cuts = self._find_cuts(len(batch))
+        self.max_pieces = max(self.max_pieces, len(cuts))
+        results = dict(self._journal.find_pieces(batch, scores, len(cuts))) if self._journal else {}
+        self._alive |= any(result.alive for result in results.values())
+        todo = [piece for piece in range(len(cuts)) if piece not in results]
+        while todo:
+            for piece, result in self._distribute_pieces(batch, todo, scores):
+                self._alive |= result.alive
+                if result.give_up_reason:
+                    self._doubtful_piece = (piece, result)
+                    continue
+                results[piece] = result
+                if self._journal:
+                    self._journal.keep(piece, result)
+            todo = [piece for piece in todo if piece not in results]
+            if self._doubtful_piece is not None:
+                self._alive = self._alive or self._is_answering_other_pieces(batch, cuts, *self._doubtful_piece)
+                self._doubtful_piece = None
+        parts = [results[piece] for piece in range(len(cuts))]
+        self.health.repeated_rows += sum(part.repeated_rows for part in parts)
+        self._failures += sum(part.failures for part in parts)
+        for part in parts:
+            part.traits.apply_to(self.inner)
+            if part.answered_in_parts:
+                self.health.add_remark(
+                    f"{self.name} failed on a batch of {pluralize(len(part.outputs), 'row')} and answered each of them in "
+                    "smaller ones."
+                )
+        return _join_outputs([part.outputs for part in parts])
+
+    def _distribute_pieces(
+        self, batch: Batch, todo: list[int], scores: ScoreRequest
+    ) -> Iterator[tuple[int, SolvedPiece]]:
+        """Give pieces to the lanes and yield each with its outputs as they come."""
+        groups = [chunk.tolist() for chunk in np.array_split(todo, self._count_tasks(len(todo)))]
+        if len(self._lanes) == 1:
+            for group in groups:
+                self._raise_if_stopped()
+                if self._doubtful_piece is not None:
+                    return  # whether it answers anything at all is to be seen first
+                yield from self._solve_group(self._lanes[0], batch, group, scores)
+            return
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(len(self._lanes), thread_name_prefix="datamorphic")
+        free_lanes: SimpleQueue[Executor] = SimpleQueue()
+        for lane in self._lanes:
+            free_lanes.put(lane)
+
+        def solve_group(group: list[int]) -> list[tuple[int, SolvedPiece]]:
+            if self._is_stopped() or self._doubtful_piece is not None:
+                return []
+            lane = free_lanes.get()
+            try:
+                return self._solve_group(lane, batch, group, scores)
+            finally:
+                free_lanes.put(lane)
+
+        pending: set[Future[list[tuple[int, SolvedPiece]]]] = {
+            self._threads.submit(solve_group, group) for group in groups
+        }
+        try:
+            while pending:
+                done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield from future.result()
+        finally:
+            for future in pending:
+                future.cancel()
+        self._raise_if_stopped()
+
+    def _count_tasks(self, pieces: int) -> int:
+        """Return in how many tasks pieces are handed out: each worth its way, and as many for one lane as for another."""
+        if not self._lanes[0].is_remote or self._seconds_per_piece is None:
+            return pieces
+        task_count = min(pieces, max(1, int(pieces * self._seconds_per_piece / MIN_TASK_SECONDS)))
+        return task_count if task_count < len(self._lanes) else task_count - task_count % len(self._lanes)
+
+    def _raise_if_stopped(self) -> None:
+        if self._is_stopped():
+            raise Interrupted("interrupted")
+
+    def _solve_group(
+        self, lane: Executor, batch: Batch, group: list[int], scores: ScoreRequest
+    ) -> list[tuple[int, SolvedPiece]]:
+        alive, failures, started_at = self._alive, self._failures, time.monotonic()
+        cuts = self._find_cuts(len(batch))
+        pieces = [self._take_piece(batch, cuts, number) for number in group]
+        answers = lane.answer_batches(pieces, scores)
+        results = [
+            solve(lane, piece, scores, answer, alive=alive, failures=failures)
+            for piece, answer in zip(pieces, answers, strict=True)
+        ]
+        self._seconds_per_piece = max(time.monotonic() - started_at, 1e-6) / len(group)
+        traits = SystemTraits.from_system(lane)
+        return [(number, replace(result, traits=traits)) for number, result in zip(group, results, strict=True)]
+
+    def _find_cuts(self, rows: int) -> list[tuple[int, int]]:
+        """Return where pieces begin and end: of one size, and an even number, so that two lanes get as much each."""
+        pieces = -(-rows // self.rows)
+        pieces += pieces % 2 if 1 < pieces < rows else 0
+        return _cut(0, rows, pieces)
+
+    def _take_piece(self, batch: Batch, cuts: list[tuple[int, int]], number: int) -> Batch:
+        return batch if len(cuts) == 1 else batch.take(slice(*cuts[number]))
+
+    def _is_answering_other_pieces(
+        self, batch: Batch, cuts: list[tuple[int, int]], failed_piece: int, result: SolvedPiece
+    ) -> bool:
+        """Look at the other pieces when one is hopeless, data may be sorted, or say that the system has failed."""
+        other_rows = _list_rows([cut for number, cut in enumerate(cuts) if number != failed_piece])
+        if _is_answering_elsewhere(self._lanes[0], batch, other_rows, 16):
+            return True
+        self._failures += result.failures
+        raise SystemFailed(
+            f"{self.name} failed on every one of {pluralize(self._failures, 'row')} it was asked, the last time with "
+            f"{result.give_up_reason}. Try it by hand on one row of your data."
+        )
+
+    def _recheck_rows(self, batch: Batch, outputs: Outputs) -> None:
+        answered_rows = np.flatnonzero(outputs.ok)
+        if not answered_rows.size:
+            return
+        chosen_rows = answered_rows
+        if len(answered_rows) > self.recheck:
+            chosen_rows = np.unique(answered_rows[self._rng.integers(len(answered_rows), size=self.recheck)])
+        self.health.repeated_rows += len(chosen_rows)
+        sample, first = batch.take(chosen_rows), outputs.take(chosen_rows)
+        second = self._solve_batch(sample, False)
+        failed_rows = np.flatnonzero(~second.ok)
+        if failed_rows.size:
+            reason = second.messages.get(int(failed_rows[0]), Status(second.status[failed_rows[0]]).name)
+            self.health.add_remark(
+                f"{self.name} answered some rows once and failed on them the second time: {reason}"
+            )
+        for row in np.flatnonzero(second.ok & ~first.same(second, rounding=1e-9)):
+            case = sample.take(slice(row, row + 1)).frame.iloc[0].to_dict()
+            self.health.unstable_cases.append(
+                {"case": case, "first": first.values[row], "second": second.values[row]}
+            )
+
+
+def solve(
+    system: Executor,
+    batch: Batch,
+    scores: ScoreRequest,
+    first: AnswerOrError,
+    *,
+    alive: bool = True,
+    failures: int = 0,
+) -> SolvedPiece:
+    """Return a batch with an output for every row, from what came of asking it whole.
+
+    `alive` and `failures` tell whether the system has ever answered, and how many rows have failed if not.
+    """
+    if isinstance(first, Outputs):
+        return SolvedPiece(first)
+    parts: list[tuple[int, Outputs]] = []  # where each solved part begins
+    todo = [(0, len(batch))]
+    repeated_rows = failed_rows = hung_rows = 0
+    answered = False
+    while todo:
+        start, stop = todo.pop()
+        part = batch if stop - start == len(batch) else batch.take(slice(start, stop))
+        answer = first if part is batch else _query_part(system, part, scores)
+        if isinstance(answer, SystemDied) and (part is batch or len(part) == 1):
+            answer = _query_part(
+                system, part, scores
+            )  # a process may be lost for other reasons: it is tried twice
+        if isinstance(answer, UsageError):
+            raise answer  # a model that was fitted on other columns is no failing row
+        if isinstance(answer, Outputs):
+            alive = answered = True
+            hung_rows = 0
+            parts.append((start, answer))
+            continue
+        repeated_rows += len(part)
+        if len(part) > 1:
+            todo.extend(reversed(_cut(start, stop, min(PARTS_PER_FAILING_PIECE, len(part)))))
+            continue
+        parts.append((start, _build_failed_row(answer)))
+        failed_rows += 1
+        hung_rows = hung_rows + 1 if isinstance(answer, SystemHung) else 0
+        if not alive and failures + failed_rows >= MAX_FAILED_ROWS:
+            alive = _is_answering_elsewhere(system, batch, _list_rows(todo), 16)
+            if not alive:
+                return SolvedPiece(
+                    Outputs.empty(), repeated_rows, failed_rows, False, redact(format_error_line(answer))
+                )
+        if hung_rows >= MAX_HUNG_ROWS and todo:
+            if not _is_answering_elsewhere(system, batch, _list_rows(todo), 4):
+                parts.extend(_give_up_rows(_list_rows(todo), hung_rows))
+                todo = []
+            hung_rows = 0
+    outputs = _join_outputs([part for _, part in sorted(parts, key=lambda part: part[0])])
+    give_up_reason = "" if alive or len(batch) < MIN_ROWS_TO_GIVE_UP else outputs.messages[len(batch) - 1]
+    return SolvedPiece(outputs, repeated_rows, failed_rows, answered, give_up_reason)
+
+
+def _cut(start: int, stop: int, pieces: int) -> list[tuple[int, int]]:
+    return list(pairwise(np.linspace(start, stop, pieces + 1).astype(int).tolist()))
+
+
+def _list_rows(pieces: list[tuple[int, int]]) -> RowNumbers:
+    return np.concatenate([np.empty(0, dtype=np.int64), *(np.arange(*piece) for piece in pieces)])
+
+
+def _query_part(system: Executor, part: Batch, scores: ScoreRequest) -> AnswerOrError:
+    return system.answer_batches([part], scores)[0]
+
+
+def _is_answering_elsewhere(system: Executor, batch: Batch, remaining_rows: RowNumbers, sample_size: int) -> bool:
+    """Before rows are given up, ask a few from all over what is left: data may be sorted."""
+    rows = remaining_rows[
+        np.linspace(0, len(remaining_rows) - 1, min(sample_size, len(remaining_rows))).astype(int)
+    ].tolist()
+    return any(isinstance(_query_part(system, batch.take(slice(row, row + 1)), False), Outputs) for row in rows)
+
+
+def _build_failed_row(error: BaseException) -> Outputs:
+    status_of_error: dict[type, Status] = {
+        SystemHung: Status.TIMEOUT,
+        SystemDied: Status.DIED,
+        BadAnswer: Status.MALFORMED,
+    }
+    status = status_of_error.get(type(error), Status.ERROR)
+    # what somebody's code raises may hold a URL with a password in it, and messages go into files and reports
+    message = redact(format_error_line(error))
+    return Outputs(np.array([None], dtype=object), np.array([status], dtype=np.int8), None, {0: message})
+
+
+def _give_up_rows(rows: RowNumbers, hung_rows: int) -> list[tuple[int, Outputs]]:
+    """Rows that are given up: each would cost a whole time-out."""
+    message = f"not asked: it hung on the {hung_rows} rows before, and on others"
+    no_value, timeout_status = np.array([None], dtype=object), np.array([Status.TIMEOUT], dtype=np.int8)
+    return [(row, Outputs(no_value, timeout_status, None, {0: message})) for row in rows.tolist()]
+
+
+def _join_outputs(parts: list[Outputs]) -> Outputs:
+    """Join parts; rows that failed get a blank of the others' type, so that the labels keep theirs."""
+    dtype = next((part.values.dtype for part in parts if part.ok.any()), None)
+    if dtype is not None:
+        parts = [part if part.ok.any() else replace(part, values=np.zeros(len(part), dtype)) for part in parts]
+    return Outputs.concat(parts)

@@ -1,0 +1,101 @@
+"""ONNX models, run by onnxruntime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import import_optional, pluralize, suggest_name
+from ..errors import ModelError
+from ..space.outputs import Outputs
+from ..space.points import Batch
+from .base import Executor, ScoreRequest
+from .coerce import to_outputs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TENSOR_TYPES = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+    "tensor(bool)": np.bool_,
+    "tensor(string)": np.object_,
+}
+
+
+class OnnxModel(Executor):
+    """A model with one matrix as input, or with one input a column; its first output is the label.
+
+    A matrix of 32-bit floats, the usual case, cannot tell inputs apart that differ by less than one part in
+    ten million: borders are found to that width and no finer.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._session = _open_session(file)
+        self._inputs = self._session.get_inputs()
+        self._outputs = [output.name for output in self._session.get_outputs()]
+        for model_input in self._inputs:
+            if model_input.type not in _TENSOR_TYPES:
+                raise ModelError(
+                    f"{file.name}: the input {model_input.name!r} is a {model_input.type}, which is not supported."
+                )
+        self.score_kind = "probability" if len(self._outputs) > 1 else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # a session cannot be sent to another process; the name of its file can
+        return self.__dict__ | {"_session": None, "_inputs": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ = state
+        self._session = _open_session(self._file)
+        self._inputs = self._session.get_inputs()
+
+    def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
+        """Run the session on the batch."""
+        output_names = self._outputs[: 2 if scores else 1]
+        results = self._session.run(output_names, self._feed(batch.frame))
+        return to_outputs(results[0], len(batch), self.labels, _to_probabilities(results[1]) if scores else None)
+
+    def _feed(self, frame: pd.DataFrame) -> dict[str, npt.NDArray[Any]]:
+        if len(self._inputs) == 1:
+            single_input = self._inputs[0]
+            width = single_input.shape[1] if len(single_input.shape) > 1 else None
+            if isinstance(width, int) and width != len(frame.columns):
+                raise ModelError(
+                    f"{self.name} takes {pluralize(width, 'column')} and the data have {len(frame.columns)}. "
+                    "Leave out the columns that are no features, the target for one."
+                )
+            if width != 1 or single_input.name not in frame.columns:
+                return {single_input.name: frame.to_numpy().astype(_TENSOR_TYPES[single_input.type])}
+        missing = [model_input.name for model_input in self._inputs if model_input.name not in frame.columns]
+        if missing:
+            raise ModelError(
+                f"{self.name} wants the column {missing[0]!r}, which is not in the data. "
+                f"{suggest_name(missing[0], frame.columns)}"
+            )
+        return {
+            model_input.name: frame[model_input.name]
+            .to_numpy()
+            .astype(_TENSOR_TYPES[model_input.type])
+            .reshape(-1, 1)
+            for model_input in self._inputs
+        }
+
+
+def _open_session(file: Path) -> Any:
+    runtime = import_optional("onnxruntime", "onnx", "Running an .onnx model")
+    options = runtime.SessionOptions()
+    options.log_severity_level = 3  # errors only: what matters is raised as well
+    return runtime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+
+
+def _to_probabilities(output: Any) -> npt.NDArray[np.float64]:
+    if isinstance(output, list):  # a dict a row, from label to probability
+        return np.array([list(row.values()) for row in output], dtype=np.float64)
+    return np.asarray(output, dtype=np.float64)

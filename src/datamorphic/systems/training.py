@@ -1,0 +1,282 @@
+"""What learners are given: `Training` data with the cases to label, and many of these as a batch, `Trainings`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import pluralize
+from ..errors import DataError
+from ..space.points import RowSelection
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What a learner is given: training rows `x` with their labels `y`, and the test cases `t` it then labels.
+
+    Its methods return changed copies. They take frames of any columns and arrays of numbers alike.
+
+    Attributes
+    ----------
+    x, t : DataFrame, or array of float64 with a column an attribute
+        Training rows and test cases, of the same attributes.
+    y : ndarray
+        The label of each training row.
+    labels : tuple, optional
+        The labels that are declared, in their order; some may occur in no row. By default those that occur.
+    weights : ndarray, optional
+        The weight of each training row, for learners that take them.
+
+    Examples
+    --------
+    >>> data = Training(np.array([[1.0, 5.0], [2.0, 6.0]]), np.array(["a", "b"]), np.array([[1.5, 5.0]]))
+    >>> data.rows([1, 1, 0]).y.tolist(), data.with_attribute(7.0).t.tolist()
+    (['b', 'b', 'a'], [[1.5, 5.0, 7.0]])
+    """
+
+    x: Any
+    y: Array
+    t: Any
+    labels: tuple[Any, ...] | None = None
+    weights: Floats | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "y", np.asarray(self.y))
+        frames = [hasattr(table, "columns") for table in (self.x, self.t)]
+        if frames[0] != frames[1]:
+            raise DataError("Training rows and test cases are both frames, or both arrays. Got one of each.")
+        if frames[0]:
+            columns = list(self.x.columns)
+            if len(set(columns)) < len(columns) or not columns:
+                raise DataError(f"Training rows need columns, each with a name of its own. Got {columns}.")
+            if list(self.t.columns) != columns:
+                raise DataError(
+                    f"Test cases need the columns of the training rows, {columns}. Got {list(self.t)}."
+                )
+        elif not (np.ndim(self.x) == np.ndim(self.t) == 2 and self.x.shape[1] == self.t.shape[1] > 0):
+            shapes = " and ".join(str(np.shape(table)) for table in (self.x, self.t))
+            raise DataError(f"Training rows and test cases need a column for each attribute. Got shapes {shapes}.")
+        if self.y.shape != self.x.shape[:1]:
+            rows = pluralize(self.x.shape[0], "training row")
+            raise DataError(f"{rows} need a label each. Got shape {self.y.shape}.")
+        if not self.x.shape[0] or not self.t.shape[0]:
+            raise DataError("A learner needs a training row and a test case at least. Got none.")
+
+    def __len__(self) -> int:
+        """How many test cases there are."""
+        return int(self.t.shape[0])
+
+    @property
+    def framed(self) -> bool:
+        """Whether rows are frames, with columns of any kind."""
+        return hasattr(self.x, "columns")
+
+    @cached_property
+    def classes(self) -> Array:
+        """The different labels that occur, sorted where they can be."""
+        if self.y.dtype.kind in "iub":
+            return np.unique(self.y)
+        labels = list(dict.fromkeys(self.y.tolist()))
+        with suppress(TypeError):
+            labels = sorted(labels)
+        return np.fromiter(labels, dtype=self.y.dtype, count=len(labels))
+
+    @property
+    def declared(self) -> list[Any]:
+        """The labels a case may get: those that are declared, or those that occur."""
+        return list(self.classes.tolist() if self.labels is None else self.labels)
+
+    @cached_property
+    def numeric(self) -> Places:
+        """The places of the numeric attributes."""
+        if not self.framed:
+            return np.arange(self.x.shape[1])
+        numeric_names = [
+            set(part.select_dtypes("number", exclude=["timedelta", "complex"]).columns)
+            for part in (self.x, self.t)
+        ]
+        return np.array(
+            [i for i, name in enumerate(self.x.columns) if name in numeric_names[0] & numeric_names[1]],
+            dtype=np.intp,
+        )
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """The numeric attributes of training rows and test cases, one below the other."""
+        if not self.framed:
+            return np.concatenate([self.x, self.t])
+        parts = [part.iloc[:, self.numeric].to_numpy(np.float64, na_value=np.nan) for part in (self.x, self.t)]
+        return np.concatenate(parts)
+
+    def with_numbers(self, numbers: Floats) -> Training:
+        """Return the same data with other numbers in their numeric attributes."""
+        rows = self.x.shape[0]
+        if not self.framed:
+            return replace(self, x=numbers[:rows], t=numbers[rows:])
+        names = list(self.x.columns[self.numeric])
+        x, t = self.x.copy(), self.t.copy()
+        x[names], t[names] = numbers[:rows], numbers[rows:]
+        return replace(self, x=x, t=t)
+
+    def rows(self, rows: RowSelection) -> Training:
+        """Return the data with these training rows, in this order."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, x=_take_rows(self.x, rows), y=self.y[rows], weights=weights)
+
+    def cases(self, cases: RowSelection) -> Training:
+        """Return the data with these test cases."""
+        return replace(self, t=_take_rows(self.t, cases))
+
+    def attributes(self, places: RowSelection) -> Training:
+        """Return the data with these attributes, in this order."""
+        if self.framed:
+            return replace(self, x=self.x.iloc[:, places], t=self.t.iloc[:, places])
+        return replace(self, x=self.x[:, places], t=self.t[:, places])
+
+    def with_attribute(self, x: Any, t: Any = None, *, name: str = "added", first: bool = False) -> Training:
+        """Return the data with one attribute more: `x` of the training rows and `t` of the cases, or one value for both."""
+        t = x if t is None else t
+        if not self.framed:
+            new_columns = [
+                np.broadcast_to(np.asarray(value, dtype=np.float64), table.shape[0])
+                for value, table in ((x, self.x), (t, self.t))
+            ]
+            columns = [
+                np.column_stack([new, old] if first else [old, new])
+                for new, old in zip(new_columns, (self.x, self.t), strict=True)
+            ]
+            return replace(self, x=columns[0], t=columns[1])
+        title: Any = name
+        while title in self.x.columns:
+            title += "_"
+        if all(isinstance(column, int | np.integer) for column in self.x.columns):
+            title = max(self.x.columns) + 1  # scikit-learn refuses names of several types
+        frames = self.x.copy(), self.t.copy()
+        for frame, value in zip(frames, (x, t), strict=True):
+            frame.insert(0 if first else frame.shape[1], title, value)
+        return replace(self, x=frames[0], t=frames[1])
+
+    def appended(self, t: Any, labels: Array) -> Training:
+        """Return the data with more training rows, at the end."""
+        if self.framed:
+            import pandas as pd
+
+            x = pd.concat([self.x, t], ignore_index=True).astype(self.x.dtypes.to_dict())
+        else:
+            x = np.concatenate([self.x, t])
+        return replace(self, x=x, y=_join_labels(self.y, labels))
+
+    def labelled(self, y: Any, labels: Iterable[Any] | None = None) -> Training:
+        """Return the data with other labels; the declared ones, where there are any, are then `labels` and those of `y`."""
+        y = np.asarray(y)
+        if self.labels is None:
+            return replace(self, y=y)
+        declared = self.labels if labels is None else labels
+        return replace(self, y=y, labels=tuple(dict.fromkeys([*declared, *sorted(set(y.tolist()), key=str)])))
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The training rows, with their labels last, as a frame."""
+        import pandas as pd
+
+        x = self.x if self.framed else pd.DataFrame(self.x, columns=[f"a{i}" for i in range(self.x.shape[1])])
+        return x.assign(**{"label" if "label" not in x else "label_": self.y})
+
+
+def _take_rows(table: Any, rows: RowSelection) -> Any:
+    return table.iloc[rows].reset_index(drop=True) if hasattr(table, "iloc") else table[rows]
+
+
+def _join_labels(first: Array, second: Array) -> Array:
+    """Join labels without cutting texts short or making texts of numbers."""
+    if first.dtype.kind == second.dtype.kind and first.dtype.kind in "iubfU":
+        return np.concatenate([first, second])
+    objects = np.empty(len(first) + len(second), dtype=object)
+    objects[:] = [*first.tolist(), *second.tolist()]
+    array = np.array(objects.tolist()) if len({type(value) for value in objects.tolist()}) == 1 else objects
+    return array if array.ndim == 1 else objects
+
+
+class TrainingBatch:
+    """A batch for a learner: each row is one test case, with the training data it is labelled after.
+
+    Parameters
+    ----------
+    each : sequence of Training
+        The data.
+    which, case : arrays of int, optional
+        For each row the number of its training data, and of its case there; by default all cases of all of them.
+    """
+
+    __slots__ = ("case_index", "training_index", "trainings", "width")
+
+    def __init__(
+        self,
+        trainings: Sequence[Training],
+        training_index: Places | None = None,
+        case_index: Places | None = None,
+        width: int | None = None,
+    ) -> None:
+        self.trainings = trainings
+        if training_index is None or case_index is None:
+            sizes = np.fromiter((len(training) for training in trainings), dtype=np.intp, count=len(trainings))
+            training_index = np.repeat(np.arange(len(trainings)), sizes)
+            case_index = np.arange(len(training_index)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        self.training_index, self.case_index = training_index, case_index
+        # as many columns as any of them has labels: outputs of parts of a batch are put together
+        self.width = max((len(training.declared) for training in trainings), default=0) if width is None else width
+
+    def __len__(self) -> int:
+        return len(self.training_index)
+
+    def take(self, rows: RowSelection) -> TrainingBatch:
+        """Return some of the rows."""
+        return TrainingBatch(self.trainings, self.training_index[rows], self.case_index[rows], self.width)
+
+    def parts(self) -> list[tuple[Training, Places]]:
+        """Return the training data, each with the cases wanted of it and no others, and the rows these are."""
+        order = np.argsort(self.training_index, kind="stable")
+        starts = np.flatnonzero(np.diff(self.training_index[order], prepend=-1))
+        result = []
+        for rows in np.split(order, starts[1:]):
+            training, cases = self.trainings[self.training_index[rows[0]]], self.case_index[rows]
+            if len(cases) != len(training) or (cases != np.arange(len(cases))).any():
+                training = training.cases(cases)
+            result.append((training, rows))
+        return result
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """How large the training data of each row are."""
+        import pandas as pd
+
+        sizes = [
+            (self.trainings[k].x.shape[0], self.trainings[k].x.shape[1], len(self.trainings[k].classes))
+            for k in self.training_index
+        ]
+        return pd.DataFrame(sizes, columns=["rows", "attributes", "labels"])
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        used_index, training_index = np.unique(
+            self.training_index, return_inverse=True
+        )  # another process gets what it needs, no more
+        return [self.trainings[k] for k in used_index], training_index, self.case_index, self.width
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.trainings, self.training_index, self.case_index, self.width = state
+
+    def __repr__(self) -> str:
+        return f"Trainings({pluralize(len(self.trainings), 'training set')}, {pluralize(len(self), 'case')})"

@@ -1,0 +1,106 @@
+"""`wrap`: a system under test from whatever can answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ModelError
+from .base import Executor, Function
+from .estimator import Estimator
+from .files import load_model
+from .guard import GuardedSystem
+from .isolation import IsolatedSystem
+
+if TYPE_CHECKING:
+    from ..space.space import Space
+
+
+def wrap(
+    model: Any,
+    *,
+    space: Space | None = None,
+    scalar: bool = False,
+    trust: bool = False,
+    name: str | None = None,
+    labels: Iterable[Any] | None = None,
+    guarded: bool = False,
+    timeout: float | None = None,
+) -> Executor:
+    """Return a system under test from whatever can answer.
+
+    Parameters
+    ----------
+    model : object
+        A fitted estimator or pipeline (anything with ``predict``), a function of a frame, a function of one
+        case (``scalar=True``), the path of a model file (.skops, .onnx; .joblib and .pkl with ``trust=True``),
+        a test system with an executor, or an executor, which is returned as it is. ``"weka:IBk -K 3"`` gives a learner:
+        its ``fit`` returns the system that predicts.
+    space : Space, optional
+        The space of its inputs; without one it takes frames as they are.
+    scalar : bool
+        Whether a function takes one case instead of a frame.
+    trust : bool
+        Whether a pickle may be loaded, which runs whatever code its author put into it, or a .skops file with types
+        that are not known to be safe.
+    name : str, optional
+        For messages and reports.
+    labels : iterable, optional
+        The labels it may answer, where the model does not say.
+    guarded : bool
+        Whether `execute` gives rows that fail a status instead of raising. Runs guard every system anyway.
+    timeout : float, optional
+        Seconds a row may take before it counts as hanging; the system then runs in a process of its own, guarded.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> space = dm.Space([dm.Continuous("x", 0, 1)])
+    >>> sut = dm.wrap(lambda x: "high" if x > 0.5 else "low", space=space, scalar=True)
+    >>> sut.execute(space.points({"x": 0.7})).values.tolist()
+    ['high']
+    """
+    executor = _make_executor(model, space, scalar, trust, name, labels)
+    if timeout is not None:
+        executor = IsolatedSystem(executor, timeout)
+    return GuardedSystem(executor) if guarded or timeout is not None else executor
+
+
+def _make_executor(
+    model: Any,
+    space: Space | None,
+    scalar: bool,
+    trust: bool,
+    name: str | None,
+    labels: Iterable[Any] | None,
+) -> Executor:
+    """Return the system itself, with nothing around it."""
+    if isinstance(model, Executor):
+        return model
+    if isinstance(getattr(model, "sut", None), Executor):
+        return model.sut
+    if isinstance(model, str) and model.startswith("weka:"):
+        from .learner import Learner
+        from .weka import make_weka_learner
+
+        return Learner(make_weka_learner(model).check(), name=name or model)
+    if isinstance(model, str | os.PathLike):
+        loaded_model = load_model(model, trust=trust)
+        name = name or os.path.basename(os.fspath(model))
+        if isinstance(loaded_model, Executor):
+            loaded_model.name, loaded_model.space = name, space
+            return loaded_model
+        model = loaded_model
+    if isinstance(model, type):
+        raise ModelError(
+            f"{model.__name__} is a class, not a model. Make one and fit it: {model.__name__}().fit(X, y)."
+        )
+    if hasattr(model, "predict"):
+        return Estimator(model, space, name=name, labels=labels)
+    if callable(model):
+        return Function(model, space, scalar=scalar, name=name, labels=labels)
+    raise ModelError(
+        f"An object of type {type(model).__name__} cannot be tested: it has no 'predict' and is no function. "
+        "Give a fitted estimator, a function of a frame, a function of one case (scalar=True), or the path of a model file."
+    )

@@ -1,0 +1,93 @@
+"""One relation put to one learner for an assert: fitted again and again, told in words, and remembered."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ..errors import DataError
+from ..relations.base import INAPPLICABLE, UNDEFINED
+from ..relations.check.learner_session import LearnerSession, make_random_sampler, prepare_outcomes
+from ..relations.check.violation import LearnerViolation
+from ..relations.learner.base import LearnerRelation
+from ..relations.learner.necessity import Stance
+from ..relations.learner.sampling import make_data_sampler
+from ..relations.learner.waves import TrainingSource
+from ..systems.learner import format_learner
+from .assert_relation import AssertionOutcome
+from .replay import Memory
+
+CASES_PER_TRAINING_SET = 20  # test cases of a training set: a fit may be slow
+MIN_TRAINING_ROWS = 20  # rows of a random one, so that most relations apply
+
+
+def check_learner_relation(
+    relation: LearnerRelation,
+    learner: Any,
+    stance: Stance,
+    memory: Memory,
+    *,
+    data: Any = None,
+    target: str | None = None,
+    cases: int,
+    seed: int,
+    budget: Any = None,
+    shrink: bool = True,
+) -> AssertionOutcome:
+    """Put a relation to a learner: what violated it before first, then new training sets.
+
+    Without `shrink` no smaller example is looked for, and nothing is kept: for promises that nobody has to keep.
+    """
+    name, began = relation.name, time.monotonic()
+    sampler = (
+        make_random_sampler(learner, min_rows=MIN_TRAINING_ROWS)
+        if data is None
+        else make_data_sampler(data, target)
+    )
+    inputs = TrainingSource(sampler, cases, CASES_PER_TRAINING_SET, seed)
+    (outcome,) = prepare_outcomes([relation], {name: stance}, seed)
+    session = LearnerSession(learner, [outcome], inputs, {"progress": False})
+    replay_results = []
+    violations: list[LearnerViolation] = []
+    for failure in [] if outcome.statistical or not shrink else memory.recall(name):
+        try:
+            violation = session.replay(outcome, failure.case)
+        except (DataError, KeyError, TypeError, ValueError):
+            continue  # a case of another learner of this name
+        replay_results.append((failure, violation is not None))
+        violations += [violation] if violation is not None else []
+    session.run(budget)
+    smallest, note = None, ""
+    if outcome.statistical:
+        note = f"{outcome.changed_count:,} changed, judged by their distribution"
+    elif outcome.changed_count and shrink:
+        smallest = session.shrink(outcome, outcome.violations[0]) or session.reproduce(
+            outcome, outcome.violations[0]
+        )
+    case = None if smallest is None else session.to_stored_case(smallest)
+    memory.update(name, replay_results, [] if case is None else [case])
+    example = violations[0] if violations else smallest
+    notes = [
+        note,
+        f"{len(violations)} of {len(replay_results)} replayed" if replay_results else "",
+        "the budget is spent" if session.counter.exhausted else "",
+    ]
+    messages = [text for text in outcome.messages if text]
+    return AssertionOutcome(
+        relation=name,
+        says=relation.says,
+        system=format_learner(learner),
+        cases=outcome.judged_count,
+        violated_count=outcome.violated_count,
+        undefined_count=int(outcome.counts[UNDEFINED]),
+        calls=session.counter.calls,
+        seconds=time.monotonic() - began,
+        example="" if example is None else example.describe(),
+        unjudged_reason=messages[0]
+        if messages and (outcome.counts[UNDEFINED] or outcome.counts[INAPPLICABLE])
+        else "",
+        tried_count=len(replay_results),
+        replayed_count=len(violations),
+        note=", ".join(filter(None, notes)),
+        remark="" if stance.necessary else f"Not every right learner of its kind keeps it: {stance.reason}.",
+    )

@@ -1,0 +1,155 @@
+"""``dm.assert_front_unchanged``: is the border of a model where it was when a baseline was saved?"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from ..errors import DatamorphicError, UsageError
+from ..exploration.api import explore
+from ..exploration.front import Front
+from .assert_relation import stop_on_interrupt
+from .assertions import reraise
+from .profiles import Settings, get_settings
+
+
+def assert_front_unchanged(
+    model: Any,
+    data: Any = None,
+    baseline: str | os.PathLike[str] = "front.parquet",
+    tolerance: float | None = None,
+    *,
+    target: str | None = None,
+    trust: bool = False,
+    scalar: bool = False,
+    name: str | None = None,
+    **explore_options: Any,
+) -> None:
+    """Raise AssertionError if the border of a model is no longer where a baseline has it.
+
+    The model is explored as it was for the baseline, the same walks from the same seed, and the two fronts are compared.
+
+    Parameters
+    ----------
+    model : object
+        Whatever `dm.wrap` takes, or a test system.
+    data : DataFrame, array or Space, optional
+        The inputs from which walks start; by default those of the baseline.
+    baseline : path
+        The front to compare with, as `Front.save` writes it. ``pytest --datamorphic-update`` writes it if it is not there,
+        and anew if the border has changed.
+    tolerance : float, optional
+        How far a border may move, as a share of the range of a feature; 0.01 by default.
+    target : str, optional
+        The column of `data` that is the label and no input.
+    trust, scalar, name
+        As for `dm.wrap`.
+    **exploring
+        Options of `dm.explore` that are to be others than those of the baseline.
+
+    Examples
+    --------
+    >>> import datamorphic as dm, tempfile
+    >>> space = dm.Space([dm.Continuous("age", 0, 100)])
+    >>> baseline = tempfile.mkdtemp() + "/front.parquet"
+    >>> def model(age): return "adult" if age > 18 else "child"
+    >>> dm.explore(model, space, scalar=True, walks=50).save(baseline)
+    >>> dm.assert_front_unchanged(model, baseline=baseline, scalar=True)
+    >>> def other(age): return "adult" if age > 21 else "child"
+    >>> dm.assert_front_unchanged(other, baseline=baseline, scalar=True)
+    Traceback (most recent call last):
+    ...
+    AssertionError: ...
+    """
+    __tracebackhide__ = True
+    settings, file = get_settings(), Path(baseline)
+    options: dict[str, Any] = {"target": target, "trust": trust, "scalar": scalar, "name": name, "progress": False}
+    options |= {"budget": settings.budget} if settings.budget else {}
+    options |= explore_options
+    try:
+        if not file.exists():
+            if not settings.update:
+                raise AssertionError(
+                    f"There is no baseline {str(file)!r}. Make one of a model you trust: dm.explore(model, data)"
+                    f".save({str(file)!r}), or pytest with --datamorphic-update. Then keep it with the tests."
+                )
+            with stop_on_interrupt():
+                front = explore(model, data, **options)
+            write_baseline(front, file)
+            record_comparison(settings, file, front, note="the baseline was written")
+            return
+        old = Front.load(file)
+        with stop_on_interrupt():
+            front = explore(model, old.seeds if data is None else data, **get_explore_options(old) | options)
+            change = old.diff(front, tolerance=tolerance)
+    except DatamorphicError as error:
+        reraise(error)
+    compared_count, changed_count = len(change.judged) + change.rows_asked, 0
+    if not change.unchanged:
+        rows = 0 if change.rows is None else len(change.rows)
+        changed_count = max(1, int((change.judged["status"] != "kept").sum()) + rows)
+    rewritten = bool(changed_count) and settings.update
+    note = "the baseline was written anew" if rewritten else ""
+    record_comparison(settings, file, front, compared_count, changed_count, change.calls, note)
+    if rewritten:
+        write_baseline(front, file)
+    elif changed_count:
+        raise AssertionError(
+            f"The border of {front.subject} is not where {str(file)!r} has it.\n{change.describe()}\n"
+            f"If it is meant to be there, write the baseline anew: {settings.format_rerun_command(None) or 'pytest'} --datamorphic-update"
+        )
+    elif not compared_count:
+        raise AssertionError(
+            f"Nothing was tested: neither {str(file)!r} nor the model of today has a border, and no inputs to compare. "
+            "Explore with more walks, or leave this assert out."
+        )
+
+
+def get_explore_options(front: Front) -> dict[str, Any]:
+    """Return the options of `dm.explore` that a front was made with."""
+    settings = front.settings
+    names = ("steps", "walk_distance", "delta", "moves", "refine", "pool", "seed")
+    options = {name: settings[name] for name in names if name in settings}
+    options["seed"] = options.get("seed") or 0
+    kind, value = settings.get("border_kind"), settings.get("border_value")
+    if kind in ("threshold", "jump"):
+        options[kind] = value
+    elif kind in ("hierarchy", "multilabel"):
+        options["labels"] = "hierarchy" if kind == "hierarchy" else "multi"
+    return options | {
+        "strategy": front.strategy,
+        "walks": front.walks,
+    }  # those that were made: time may have run out
+
+
+def write_baseline(front: Front, file: Path) -> None:
+    """Write a baseline, whole or not at all: other processes may be reading it."""
+    temporary_file = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        front.save(temporary_file)
+        os.replace(temporary_file, file)
+    except OSError as error:
+        raise UsageError(
+            f"The baseline cannot be written to {str(file)!r}: {error.strerror}. Choose another place."
+        ) from None
+    finally:
+        temporary_file.unlink(missing_ok=True)
+
+
+def record_comparison(
+    settings: Settings,
+    file: Path,
+    front: Front,
+    compared_count: int = 0,
+    changed_count: int = 0,
+    calls: int = 0,
+    note: str = "",
+) -> None:
+    """Leave the figures of a comparison for the summary of pytest."""
+    seconds = round(front.seconds, 3)
+    settings.record(
+        relation=f"front {file.name}", cases=compared_count, violated=changed_count, calls=front.calls + calls, seconds=seconds,
+        note=note,
+    )  # fmt: skip

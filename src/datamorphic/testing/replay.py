@@ -1,0 +1,213 @@
+"""Cases that broke a relation: kept, and tried first the next time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from ..errors import DataError, StoreError
+from ..exploration.persistence import KeepOptions, open_store
+from ..relations.base import JudgedGroups, Relation
+from ..runs.flow import Flow, Query
+from ..space.points import Batch, Points, Rows
+from ..space.serialize import value_from_json, value_to_json
+from ..space.space import Space
+from ..systems.base import Executor
+from .profiles import Settings
+
+if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
+    from ..runs.failures import Failure
+    from ..runs.store import Store
+
+T = TypeVar("T")
+MAX_REMEMBERED_VIOLATIONS = 20  # violations of a relation that are remembered: all of them are tried the next time
+MAX_EXTRA_VIOLATIONS = 4  # violations that are kept beside the smallest: what mends that one may not mend them
+MAX_BATCH_ROWS = 500  # rows of a batch that is kept
+
+
+class Memory:
+    """The violations of one system that are known.
+
+    A cache that cannot be read or written is no reason to fail; a store that somebody named is.
+
+    Parameters
+    ----------
+    settings : Settings
+        They know pytest's cache, where violations are kept if no store is named.
+    store : str, path or Store, optional
+        The store that was named.
+    system : str
+        Whose violations they are.
+    """
+
+    def __init__(self, settings: Settings, store: Any, system: str) -> None:
+        self._has_named_store = store is not None
+        self._location: Any = store if self._has_named_store else settings.failures
+        self.system = system if self._has_named_store else f"{settings.test} {system}"
+
+    def recall(self, relation: str) -> list[Failure]:
+        """Return the violations of a relation that earlier runs found, those seen last first."""
+        if self._location is None or not (self._has_named_store or self._location.exists()):
+            return []
+
+        def read(store: Store) -> list[Failure]:
+            from ..runs import failures
+
+            return failures.recall(store, self.system, relation, MAX_REMEMBERED_VIOLATIONS)
+
+        return self._with_store(read) or []
+
+    def update(
+        self, relation: str, replay_results: Sequence[tuple[Failure, bool]], new_cases: Sequence[dict[str, Any]]
+    ) -> None:
+        """Forget what holds again, remember what still does not, and what was found."""
+        cases = [failure.case for failure, violated in replay_results if violated]
+        cases += list(new_cases)[: max(MAX_REMEMBERED_VIOLATIONS - len(cases), 1)]
+        fixed_ids = [failure.id for failure, violated in replay_results if not violated]
+        if self._location is None or not (cases or fixed_ids):
+            return
+
+        def write(store: Store) -> None:
+            from ..runs import failures
+
+            failures.forget(store, fixed_ids)
+            failures.remember(store, self.system, relation, [{"case": case} for case in cases])
+
+        self._with_store(write)
+
+    def _with_store(self, work: Callable[[Store], T]) -> T | None:
+        try:
+            with open_store(
+                self._location if isinstance(self._location, KeepOptions) else KeepOptions(self._location)
+            ) as store:
+                return work(store)
+        except StoreError:
+            if self._has_named_store:
+                raise
+            return None
+
+
+@dataclass(frozen=True)
+class ReplayCase:
+    """A violation to be tried again.
+
+    Attributes
+    ----------
+    failure : Failure
+        As the store has it.
+    rows : Points
+        The cases it is made of.
+    follow_up : Points or Rows, optional
+        The very follow-up cases; where there are none the relation makes them anew.
+    seed : int
+        Where the relation's randomness started.
+    place : int
+        0 for the smallest that was found, more for the others.
+    """
+
+    failure: Failure
+    rows: Points
+    follow_up: Batch | None
+    seed: int
+    place: int = 0
+
+
+def replay_violations(
+    relation: Relation, sut: Executor, replay_cases: Sequence[ReplayCase]
+) -> Flow[list[JudgedGroups]]:
+    """Put known violations to the system once more, and return of each what violates the relation still."""
+    violations = []
+    for case in replay_cases:
+        if case.follow_up is None:
+            fitted_relation = relation.fitted_to(
+                sut, case.rows
+            )  # the very values that violated it are tried again
+            groups = yield from fitted_relation.check(case.rows, np.random.default_rng(case.seed))
+        else:
+            applies = np.asarray(relation.applies(case.rows.frame), dtype=bool)
+            before = yield Query(case.rows, note=relation.name)
+            after = yield Query(case.follow_up, note=relation.name)
+            groups = relation.judge(np.arange(len(before)), case.rows, case.follow_up, before, after, applies)
+        violations.append(groups.violations)
+    return violations
+
+
+# -- violations as the store has them --------------------------------------------------------------------------
+
+
+def to_stored_cases(
+    relation: Relation, smallest: JudgedGroups | None, others: JudgedGroups, seed: int
+) -> list[dict[str, Any]]:
+    """Return violations as JSON has them: the smallest, and some others; without those that no file can hold.
+
+    What makes its follow-ups in the usual way is kept with the very follow-up, since chance may make another one; a
+    promise about batches with its batch; and of one feature both of its values are tried again.
+    """
+    pairs: list[tuple[Batch, Batch | None]]
+    if relation.whole:
+        pairs = [] if smallest is None or smallest.batch is None else [(smallest.batch, None)]
+    else:
+        groups = [
+            *([] if smallest is None else [smallest.take(slice(0, 1))]),
+            others.take(slice(0, MAX_EXTRA_VIOLATIONS)),
+        ]
+        pairs = [
+            (group.source.take(slice(row, row + 1)), group.follow_up.take(slice(row, row + 1)))
+            for group in groups
+            for row in range(len(group))
+        ]
+    cases = []
+    for rows, follow_up in pairs:
+        try:
+            case: dict[str, Any] = {"rows": _to_records(rows), "seed": seed}
+            if type(relation).check is Relation.check and follow_up is not None:
+                case["follow_up"] = _to_records(follow_up)
+            elif isinstance(follow_up, Points):
+                case["rows"] += _to_records(follow_up)
+        except DataError:
+            continue
+        if len(case["rows"]) <= MAX_BATCH_ROWS and case not in cases:
+            cases.append(case)
+    return [case | {"place": place} for place, case in enumerate(cases)]
+
+
+def restore_case(failure: Failure, space: Space) -> ReplayCase | None:
+    """Return a violation in a space; None if it is none of this space, but of one that the name once stood for."""
+    import pandas as pd
+
+    try:
+        rows = [_from_record(row) for row in failure.case["rows"]]
+        if any(set(row) != set(space.names) for row in rows):
+            return None
+        points = Points.concat([space.points(row) for row in rows])
+        follow_up: Batch | None = None
+        if "follow_up" in failure.case:
+            (follow_up_row,) = (_from_record(row) for row in failure.case["follow_up"])
+            try:
+                follow_up = space.points(follow_up_row)
+            except DataError:  # it leaves the space
+                follow_up = Rows(pd.DataFrame([follow_up_row]))
+        return ReplayCase(failure, points, follow_up, int(failure.case["seed"]), int(failure.case["place"]))
+    except Exception:  # whatever values that were meant for something else may raise
+        return None
+
+
+def _to_records(batch: Batch) -> list[dict[str, Any]]:
+    records = batch.frame.astype(object).to_dict("records")
+    return [
+        {str(name): None if _is_missing(value) else value_to_json(value) for name, value in row.items()}
+        for row in records
+    ]
+
+
+def _from_record(row: Any) -> dict[str, Any]:
+    return {name: value_from_json(value) for name, value in row.items()}
+
+
+def _is_missing(value: Any) -> bool:
+    import pandas as pd
+
+    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)

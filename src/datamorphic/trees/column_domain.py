@@ -1,0 +1,337 @@
+"""What a column may hold: what trees can tell apart, what its feature or dtype allows, and what of that lies in a range."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import is_number
+from ..space.features import Categorical, Feature
+from .inputs import TreeInputs
+from .rules import Range
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = npt.NDArray[np.float64]
+MAX_ROUNDING_SHARE = 0.01  # of the range of a column: how far inside the box a rounder number may lie
+
+
+@dataclass(frozen=True)
+class ColumnDomain:
+    """What a column may hold, in the units of the user.
+
+    Attributes
+    ----------
+    single : bool
+        Whether trees see it in single precision.
+    low, high : float
+        Its bounds, both inside.
+    whole : bool
+        Whether it holds whole numbers only.
+    choices : array or None
+        The few values it may hold, where it holds no others; categories as their codes.
+    missing : bool
+        Whether values may be missing.
+    gone : bool
+        Whether trees get to see missing values.
+    width, typical : float
+        Its range and its middle value.
+    free : Column or None
+        What it may hold if need be, where the rest is but suggested by how the rows at hand are written.
+    """
+
+    single: bool
+    low: float
+    high: float
+    whole: bool
+    choices: Floats | None
+    missing: bool
+    missing_visible: bool
+    width: float
+    typical: float
+    unrestricted: ColumnDomain | None = None
+
+    def restrict(self, range_: Range) -> AllowedValues:
+        """Return what it may hold of what comes through a range."""
+        allowed_values = self._restrict(range_)
+        return (
+            self.unrestricted._restrict(range_)
+            if allowed_values.empty and self.unrestricted is not None
+            else allowed_values
+        )
+
+    def _restrict(self, range_: Range) -> AllowedValues:
+        inside, single = _close_range(range_, self.single), self.single
+        low, high, choices = max(inside.low, self.low), min(inside.high, self.high), self.choices
+        # a bound may round to a number beyond it, and is as good as that
+        if low > self.high and round_to_precision(self.high, single) >= inside.low:
+            low = high = self.high
+        if high < self.low and round_to_precision(self.low, single) <= inside.high:
+            low = high = self.low
+        if self.whole:
+            low = math.ceil(low) if math.isfinite(low) else low
+            high = math.floor(high) if math.isfinite(high) else high
+        if inside.only is not None and choices is None:
+            listed = sorted(code for code in inside.only if not self.whole or code == int(code))
+            if single:
+                listed = [shorten_number(code, single) for code in listed]
+            end_values = (
+                {round_to_precision(low, single), round_to_precision(high, single)} if low <= high else set()
+            )
+            choices = np.array(
+                [code for code in listed if low <= code <= high or round_to_precision(code, single) in end_values]
+            )
+        elif choices is not None:
+            rounded = choices.astype(np.float32) if single else choices
+            fits = (rounded >= inside.low) & (rounded <= inside.high) & ~np.isin(rounded, list(inside.never))
+            choices = choices[fits if inside.only is None else fits & np.isin(rounded, list(inside.only))]
+        missing_passes = inside.missing and self.missing_visible
+        return AllowedValues(
+            replace(inside, missing=missing_passes),
+            single,
+            float(low),
+            float(high),
+            self.whole,
+            choices,
+            missing=self.missing and missing_passes,
+            width=self.width,
+            typical=self.typical,
+        )
+
+
+def build_column_domain(
+    column: int, single: bool, frame: pd.DataFrame, values: Floats, inputs: TreeInputs
+) -> ColumnDomain:
+    """Return what a column may hold: what its feature allows, or what its dtype suggests; `own` are its values.
+
+    Where a model was fitted on fractions, and the rows at hand happen to be whole, fractions are possible all the same.
+    """
+    known_values = values[~np.isnan(values)]
+    feature = inputs.space[inputs.names[column]] if inputs.space is not None else None
+    largest = float(np.finfo(np.float32 if single else np.float64).max)
+    low, high, whole, choices, suggested = -largest, largest, False, None, False
+    if feature is not None:
+        missing = feature.nullable or column in inputs.missing_markers
+        if isinstance(feature, Categorical):
+            choices = _list_choices(feature, inputs.coded, inputs.categories.get(column))
+        else:
+            low, high, whole = max(low, feature.low), min(high, feature.high), feature.kind == "integer"
+    elif column in inputs.categories:
+        missing, choices = True, np.arange(len(inputs.categories[column]), dtype=np.float64)
+    else:
+        low, high, whole, choices, missing = _read_dtype_limits(frame.dtypes.iloc[column], low, high)
+        suggested = getattr(frame.dtypes.iloc[column], "kind", "O") != "b"
+    is_imputed = inputs.preprocessing is not None and inputs.preprocessing.fills
+    domain = ColumnDomain(
+        single,
+        low,
+        high,
+        whole,
+        choices,
+        missing,
+        missing_visible=inputs.takes_missing and not is_imputed,
+        width=_measure_width(feature, known_values),
+        typical=float(np.median(known_values)) if len(known_values) else 0.0,
+    )
+    if not suggested:
+        return domain
+    return replace(
+        domain, unrestricted=replace(domain, low=-largest, high=largest, whole=False, choices=None, missing=True)
+    )
+
+
+def _read_dtype_limits(dtype: Any, low: float, high: float) -> tuple[float, float, bool, Floats | None, bool]:
+    """Return what a dtype suggests: bounds, whether numbers are whole, the few values, whether some may be missing."""
+    kind = getattr(dtype, "kind", "O")
+    missing = kind not in "iub" or not isinstance(dtype, np.dtype)
+    if kind == "b":
+        return low, high, False, np.array([0.0, 1.0]), missing
+    if kind in "iu" and isinstance(dtype, np.dtype):
+        limits = np.iinfo(dtype)
+        low, high = max(low, float(limits.min)), min(high, float(limits.max))
+    choices = None
+    if hasattr(dtype, "categories"):
+        choices = np.array(
+            [float(category) for category in dtype.categories]
+        )  # trees have seen them: they are numbers
+    return low, high, kind in "iu", choices, missing
+
+
+@dataclass(frozen=True)
+class AllowedValues:
+    """What may be put into a column to get into a box.
+
+    Attributes
+    ----------
+    box : Range
+        From its low to its high end, both inside, as trees see values; but for what `never` comes through.
+    single : bool
+        Whether they see them in single precision.
+    low, high : float
+        What of that the column may hold.
+    whole : bool
+        Whether it holds whole numbers only.
+    choices : array or None
+        What it may hold of a few values, where it holds no others.
+    missing : bool
+        Whether nothing may be put there.
+    width, typical : float
+        The range of the column and its middle value.
+    """
+
+    box: Range
+    single: bool
+    low: float
+    high: float
+    whole: bool
+    choices: Floats | None
+    missing: bool
+    width: float
+    typical: float
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing that the column may hold lies in the box."""
+        has_number = (
+            not math.isnan(self._find_passing(self.low)) if self.choices is None else len(self.choices) > 0
+        )
+        return not has_number and not self.missing
+
+    def measure_gaps(self, values: Floats) -> Floats:
+        """Return how far values lie outside the box, as shares of the range of the column; inf if nothing helps."""
+        rounded = (values.astype(np.float32) if self.single else values).astype(np.float64)
+        mask = (rounded >= self.box.low) & (rounded <= self.box.high) & ~np.isin(rounded, list(self.box.never))
+        if self.box.only is not None:
+            mask &= np.isin(rounded, list(self.box.only))
+        comes_through = np.where(np.isnan(values), self.box.missing, mask)
+        if self.empty:
+            return np.where(comes_through, 0.0, np.inf)
+        distances = np.ones(len(values))
+        if self.choices is None and self.low <= self.high:
+            mask = ~np.isnan(values)
+            distances[mask] = np.maximum(self.low - values[mask], values[mask] - self.high) / self.width
+        return np.where(comes_through, 0.0, distances.clip(min=np.finfo(float).tiny))
+
+    def find_nearest(self, value: float) -> float:
+        """Return an allowed value next to one that is not."""
+        value = self.typical if math.isnan(value) else value
+        if self.choices is not None:
+            return float(self.choices[np.argmin(np.abs(self.choices - value))]) if len(self.choices) else math.nan
+        if self.low > self.high:
+            return math.nan
+        value = float(round(value)) if self.whole else value
+        if self.low <= value <= self.high:
+            return self._find_passing(value)
+        is_below = value < self.low
+        if self.whole:
+            return self._find_passing(self.low if is_below else self.high)
+        margin = MAX_ROUNDING_SHARE * self.width
+        low, high = (self.low, self.low + margin) if is_below else (self.high - margin, self.high)
+        return shorten_number(
+            self._find_passing(find_roundest(max(low, self.low), min(high, self.high), upwards=is_below)),
+            self.single,
+        )
+
+    def _find_passing(self, value: float) -> float:
+        """Return a value from the low to the high end, or one next to it that comes through; NaN if there is none."""
+        if self.low > self.high:
+            return math.nan
+        for step in range(len(self.box.never) + 1):
+            for ahead in (step, -step):
+                candidate = value + ahead if self.whole else step_number(value, ahead, self.single)
+                if (
+                    self.low <= candidate <= self.high
+                    and float(round_to_precision(candidate, self.single)) not in self.box.never
+                ):
+                    return candidate
+        return math.nan
+
+
+def round_to_precision(value: float, single: bool) -> float:
+    """Return a number as trees compare it."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(value)) if single else value
+
+
+def shorten_number(value: float, single: bool) -> float:
+    """Return the number with the fewest digits that trees see as the same.
+
+    Examples
+    --------
+    >>> shortest(1.649999976158142, True), shortest(1.649999976158142, False), shortest(math.nan, True)
+    (1.65, 1.649999976158142, nan)
+    """
+    return float(str(np.float32(value))) if single and math.isfinite(round_to_precision(value, single)) else value
+
+
+def step_number(value: float, steps: int, single: bool) -> float:
+    """Return the number some representable steps above another, or below."""
+    dtype = np.float32 if single else np.float64
+    number = dtype(value) if steps else value
+    for _ in range(abs(steps)):
+        number = np.nextafter(number, dtype(math.copysign(math.inf, steps)))
+    return float(number)
+
+
+def find_roundest(low: float, high: float, *, upwards: bool = True) -> float:
+    """Return the number with the fewest decimals from `low` to `high`, the lowest of these or the highest.
+
+    Examples
+    --------
+    >>> roundest(2.4500003, 2.509), roundest(0.7123, 0.79999, upwards=False), roundest(-3.7, 12)
+    (2.5, 0.79, -3.0)
+    """
+    for decimals in range(16):
+        factor = 10.0**decimals
+        scaled = math.ceil(low * factor) if upwards else math.floor(high * factor)
+        rounded = scaled / factor
+        if low <= rounded <= high:
+            return rounded
+    return low if upwards else high
+
+
+def _close_range(range_: Range, single: bool) -> Range:
+    """Return a range with the outermost values that lie inside as its ends."""
+    if range_.empty:
+        return Range(math.inf, -math.inf, range_.missing)
+    only = range_.only
+    if only is not None:
+        only = frozenset(
+            value for value in only if range_.has_value(value) and round_to_precision(value, single) == value
+        )
+    return Range(*_find_ends(range_, single), range_.missing, only, range_.never)
+
+
+def _find_ends(range_: Range, single: bool) -> tuple[float, float]:
+    """Return the lowest and the highest number of the trees' precision that lie in a range."""
+    dtype = np.float32 if single else np.float64
+    with np.errstate(over="ignore"):
+        low, high = dtype(range_.low), dtype(range_.high)
+        if float(low) <= range_.low and range_.low > -math.inf:
+            low = np.nextafter(low, dtype(np.inf))
+        if float(high) > range_.high:
+            high = np.nextafter(high, dtype(-np.inf))
+    return float(low), float(high)
+
+
+def _measure_width(feature: Feature | None, known_values: Floats) -> float:
+    """Return what counts as the range of a column."""
+    if feature is not None and not isinstance(feature, Categorical):
+        return 1 / feature.scale
+    width = float(np.ptp(known_values)) if len(known_values) else 0.0
+    return width or max(1.0, float(np.abs(known_values).max(initial=0.0)))
+
+
+def _list_choices(feature: Categorical, coded: bool, codebook: Sequence[Any] | None = None) -> Floats:
+    """Return the categories as trees see them: their codes, or themselves where they are numbers."""
+    if coded:
+        return np.arange(len(feature.values), dtype=np.float64)
+    if codebook is not None:
+        return np.array([code for code, value in enumerate(codebook) if value in feature.values], dtype=np.float64)
+    return np.array([float(v) for v in feature.values if is_number(v) or isinstance(v, bool)])  # type: ignore[arg-type]

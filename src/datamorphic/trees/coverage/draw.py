@@ -1,0 +1,404 @@
+"""One tree drawn: which leaves are reached, at which decisions mutants live; large trees with parts of them folded."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from functools import cached_property
+from heapq import heappop, heappush
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from ..._validation import format_short, is_number, pluralize, validate_integer
+from ...reporting.document import Drawing, Shape, TextLabel
+from ...reporting.html import render_drawing
+from ...reporting.text import cut, to_one_line
+from ...reporting.thinning import wrap_text
+from ..rules import format_rule
+from ..tree import LEAF, Nodes, Tree
+from .coverage import Coverage
+from .layout import BOX_PADDING, LETTER_WIDTH, LINE_HEIGHT, SIBLING_GAP, NodeBox, draw_edge, lay_out, measure_text
+from .mutation import MAX_EXPLAINED_MUTANTS, MutationScore
+
+MAX_BOXES = 160  # boxes
+MAX_WHOLE_DEPTH, MAX_PATH_DEPTH, MAX_COVERED_DEPTH = (
+    20,
+    24,
+    3,
+)  # levels: of a tree that is drawn whole, of paths, of what is covered anyway
+MAX_PAGE_WIDTH = 930  # what a page has room for; a tree that is wider is drawn from left to right
+MAX_NAME_LENGTH, MAX_LINE_LENGTH, MAX_NOTE_LENGTH = 34, 20, 400
+MAX_LISTED_MUTANTS = 6  # mutants of one node
+MARGIN = 16.0  # around all
+SMALL_LETTER_WIDTH = 0.92 * LETTER_WIDTH
+COMPARISON = re.compile(r" (<=|<|>=|>|is) ")
+
+
+def format_tree_svg(result: Coverage | MutationScore, tree: int = 0, *, max_boxes: int = MAX_BOXES) -> str:
+    """Return one tree of a coverage or a mutation score as an SVG file.
+
+    Parameters
+    ----------
+    found : Coverage or MutationScore
+        What is drawn.
+    tree : int
+        Which tree.
+    most : int
+        How many boxes to draw. Of a larger tree the paths to leaves that are not reached, and to mutants that could be
+        killed, are drawn; the rest is folded.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> tree = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
+    >>> svg = tree_svg(dm.cover(tree, X[:70]))
+    >>> svg[:4], svg.count("✗ no row")
+    ('<svg', 1)
+    """
+    return render_drawing(draw_tree(result, tree, max_boxes=max_boxes))
+
+
+def draw_tree(result: Coverage | MutationScore, tree: int = 0, *, max_boxes: int = MAX_BOXES) -> Drawing:
+    """Return one tree as marks and words; see `tree_svg`."""
+    leaves = result.leaves if isinstance(result, MutationScore) else result
+    tree = validate_integer("tree", "tree_svg", tree, high=len(leaves.trees) - 1)
+    validate_integer("most", "tree_svg", max_boxes, low=3)
+    facts = NodeFacts(leaves, tree, result if isinstance(result, MutationScore) else None)
+    boxes = _build_boxes(facts, _choose_opened(facts, max_boxes))
+    sideways = lay_out(boxes)[0] > MAX_PAGE_WIDTH
+    width, height = lay_out(boxes, sideways)
+    room = min(max(width, 520.0), MAX_PAGE_WIDTH - MARGIN)
+    key, top = _draw_key(boxes, sideways, leaves.criterion == "BVA", room)
+    for box in boxes:
+        box.x, box.y = box.x + MARGIN, box.y + MARGIN + top
+    marks = [*key, *_draw_edges(boxes, sideways, int(facts.rows[0]))]
+    for box in boxes:
+        marks += _draw_box(box)
+    key_width = max(
+        (mark.x + SMALL_LETTER_WIDTH * measure_text(mark.text) for mark in key if isinstance(mark, TextLabel)),
+        default=0.0,
+    )
+    return Drawing(
+        math.ceil(max(width + MARGIN, key_width) + MARGIN),
+        math.ceil(height + top + 2 * MARGIN + 5),
+        marks,
+        _describe_drawing(facts, boxes),
+        "It is wider than the page: scroll sideways to see all of it." if width > MAX_PAGE_WIDTH else "",
+    )
+
+
+# -- what is known of the nodes ----------------------------------------------------------------------------------------
+
+
+@dataclass
+class NodeFacts:
+    """What is known of the nodes of one tree: arrays with an element for each."""
+
+    coverage: Coverage
+    number: int
+    score: MutationScore | None = None
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The tree."""
+        return self.coverage.trees[self.number]
+
+    @cached_property
+    def first(self) -> int:
+        """The number of its first leaf."""
+        return sum(len(tree.leaves) for tree in self.coverage.trees[: self.number])
+
+    def _sum_upwards(self, counts: Nodes) -> Nodes:
+        """Return the sum over all nodes at and below each."""
+        total, left, right = counts.tolist(), self.tree.left.tolist(), self.tree.right.tolist()
+        for node in self.tree.inner[::-1].tolist():  # children before parents
+            total[node] += total[left[node]] + total[right[node]]
+        return np.array(total, dtype=np.intp)
+
+    def _sum_leaf_counts(self, leaf_counts: Any) -> Nodes:
+        counts = np.zeros(len(self.tree), dtype=np.intp)
+        counts[self.tree.leaves] = leaf_counts[self.first : self.first + len(self.tree.leaves)]
+        return self._sum_upwards(counts)
+
+    @cached_property
+    def rows(self) -> Nodes:
+        """How many rows come by."""
+        return self._sum_leaf_counts(self.coverage.counts)
+
+    @cached_property
+    def uncovered(self) -> Nodes:
+        """How many leaves at or below are not reached."""
+        return self._sum_leaf_counts(~self.coverage.covered)
+
+    @cached_property
+    def leaves(self) -> Nodes:
+        """How many leaves are at or below."""
+        return self._sum_upwards((self.tree.left == LEAF).astype(np.intp))
+
+    @cached_property
+    def live_mutants(self) -> dict[int, list[int]]:
+        """The mutants of each node that live, by their numbers over all trees."""
+        mutants_by_node: dict[int, list[int]] = defaultdict(list)
+        if self.score is not None:
+            start = sum(map(len, self.score.of[: self.number]))
+            mutants = self.score.of[self.number]
+            killed = self.score.killed[start : start + len(mutants)]
+            for place in np.flatnonzero(~killed).tolist():
+                mutants_by_node[int(mutants.node[place])].append(start + place)
+        return mutants_by_node
+
+    @cached_property
+    def explained(self) -> bool:
+        """Whether it is told which of them could be killed; of very many nobody looks it up."""
+        return sum(map(len, self.live_mutants.values())) <= MAX_EXPLAINED_MUTANTS
+
+    def list_killable(self, node: int) -> list[bool | None]:
+        """Return for each mutant of a node that lives whether a row could kill it; None where that is not known."""
+        if self.score is None or not self.explained:
+            return [None for _ in self.live_mutants.get(node, ())]
+        return [self.score.why(mutant).killable for mutant in self.live_mutants.get(node, ())]
+
+    @cached_property
+    def killable_mutants(self) -> Nodes:
+        """How many mutants at or below live and could be killed."""
+        counts = np.zeros(len(self.tree), dtype=np.intp)
+        for node in self.live_mutants:
+            counts[node] = sum(is_killable is True for is_killable in self.list_killable(node))
+        return self._sum_upwards(counts)
+
+    def format_question(self, node: int) -> str:
+        """Return what a node asks, in words: what holds of the rows that go left."""
+        tree, leaf = self.tree, int(self.tree.leaves[0])
+        name = tree.names[int(tree.feature[node])]
+        short_name = cut(to_one_line(name), MAX_NAME_LENGTH)
+        arrays = ("feature", "operator", "threshold", "missing_left", "answer", "value", "weight")
+        parts: dict[str, Any] = {attribute: getattr(tree, attribute)[[node, leaf, leaf]] for attribute in arrays}
+        if tree.data_thresholds is not None:
+            parts["told"] = tree.data_thresholds[[node, leaf, leaf]]
+        # a tree of this one decision: the rule of its first leaf is what it asks
+        left, right = np.array([1, LEAF, LEAF], dtype=np.int32), np.array([2, LEAF, LEAF], dtype=np.int32)
+        stump = replace(tree, left=left, right=right, **parts).with_names(
+            tuple(short_name if column == name else column for column in tree.names)
+        )
+        categories = self.coverage.categories
+        return format_rule(
+            stump,
+            1,
+            missing={short_name} if name in self.coverage.missing else (),
+            categories={short_name: categories[name]} if name in categories else None,
+        )
+
+
+def _choose_opened(facts: NodeFacts, max_boxes: int) -> set[int]:
+    """Return the decisions that are drawn with what is below them."""
+    tree = facts.tree
+    if len(tree) <= max_boxes and int(tree.depth.max()) <= MAX_WHOLE_DEPTH:
+        return set(tree.inner.tolist())
+    # leaves that are not reached come first, then mutants that could be killed
+    priority = np.where(facts.uncovered > 0, 0, np.where(facts.killable_mutants > 0, 1, 2)).tolist()
+    opened, pending, boxes = set(), [(0, 0, 0)], 1
+    while pending and boxes + 2 <= max_boxes:
+        _, depth, node = heappop(pending)
+        if tree.left[node] == LEAF or depth >= (MAX_PATH_DEPTH if priority[node] < 2 else MAX_COVERED_DEPTH):
+            continue
+        opened.add(node)
+        boxes += 2
+        for child in (int(tree.left[node]), int(tree.right[node])):
+            heappush(pending, (priority[child], depth + 1, child))
+    return opened
+
+
+# -- boxes -------------------------------------------------------------------------------------------------------------
+
+
+def _build_boxes(facts: NodeFacts, opened: set[int]) -> list[NodeBox]:
+    """Return the boxes, parents first."""
+    tree = facts.tree
+    numbers = {int(node): facts.first + place for place, node in enumerate(tree.leaves)}
+    boxes: list[NodeBox] = []
+    pending: list[tuple[int, NodeBox | None]] = [(0, None)]
+    while pending:
+        node, parent = pending.pop()
+        if tree.left[node] == LEAF:
+            box = _build_leaf_box(facts, node, numbers[node])
+        elif node in opened:
+            box = _build_decision_box(facts, node)
+        else:
+            box = _build_folded_box(facts, node)
+        box.rows = int(facts.rows[node])
+        if parent is not None:
+            parent.children.append(len(boxes))
+        boxes.append(box)
+        if node in opened:
+            pending += [(int(tree.right[node]), box), (int(tree.left[node]), box)]
+    return boxes
+
+
+def _build_leaf_box(facts: NodeFacts, node: int, number: int) -> NodeBox:
+    answer = facts.tree.answer_at(node)
+    answer_text = f"{answer:.5g}" if is_number(answer) and facts.tree.labels is None else format_short(answer)
+    rows = int(facts.rows[node])
+    count = (f"✓ {pluralize(rows, 'row')}", "mid small good") if rows else ("✗ no row", "mid small bad")
+    note = f"leaf {number}: {facts.coverage.rule(number)}"
+    answer_line = (cut(to_one_line(answer_text), MAX_LINE_LENGTH) or "(empty)", "mid strong")
+    return NodeBox("reached" if rows else "absent", [answer_line, count], cut(note, MAX_NOTE_LENGTH))
+
+
+def _build_decision_box(facts: NodeFacts, node: int) -> NodeBox:
+    # a comparison stays on one line with its number
+    question = COMPARISON.sub(r" \1" + "\N{NO-BREAK SPACE}", facts.format_question(node)) + "?"
+    lines = [(line.replace("\N{NO-BREAK SPACE}", " "), "mid") for line in wrap_text(question, MAX_LINE_LENGTH)]
+    live_mutants = facts.live_mutants.get(node, [])
+    if live_mutants:
+        lines.append(_format_badge(len(live_mutants), facts.list_killable(node)))
+    return NodeBox("asks", lines, cut(_describe_node(facts, node), MAX_NOTE_LENGTH))
+
+
+def _format_badge(live: int, killable: list[bool | None]) -> tuple[str, str]:
+    if any(killable):
+        return f"{live} live, {killable.count(True)} killable", "mid small on"
+    return f"{live} live, equivalent" if killable == [False] * live else f"{live} live", "mid small"
+
+
+def _describe_node(facts: NodeFacts, node: int) -> str:
+    """Return what a node decides and which of its mutants live, in words."""
+    lines = [f"node {node}: {pluralize(int(facts.rows[node]), 'row')} come by"]
+    live_mutants = facts.live_mutants.get(node, [])
+    for mutant in live_mutants[:MAX_LISTED_MUTANTS]:
+        assert facts.score is not None
+        reason = f": {facts.score.why(mutant).why}" if facts.explained else ""
+        lines.append(f"mutant {mutant}: {facts.score.change(mutant)}{reason}")
+    lines += (
+        [f"and {len(live_mutants) - MAX_LISTED_MUTANTS} more"] if len(live_mutants) > MAX_LISTED_MUTANTS else []
+    )
+    return "\n".join(lines)
+
+
+def _build_folded_box(facts: NodeFacts, node: int) -> NodeBox:
+    nodes, leaves, uncovered = 2 * int(facts.leaves[node]) - 1, int(facts.leaves[node]), int(facts.uncovered[node])
+    lines = [(f"… {nodes:,} nodes", "mid")]
+    if uncovered:
+        lines.append((f"✗ {uncovered:,} of {leaves:,} leaves", "mid small bad"))
+    else:
+        lines.append((f"✓ all {leaves:,} leaves", "mid small good"))
+    killable = int(facts.killable_mutants[node])
+    if killable:
+        lines.append((f"{killable:,} killable", "mid small on"))
+    status = "all of its leaves are reached" if not uncovered else f"{uncovered:,} of its leaves are not reached"
+    return NodeBox("folded", lines, f"folded: {status}")
+
+
+# -- marks and words ---------------------------------------------------------------------------------------------------
+
+
+def _draw_box(box: NodeBox) -> list[Shape | TextLabel]:
+    marks: list[Shape | TextLabel] = [Shape(box.outline, box.kind, box.note)]
+    top = box.y - box.height / 2 + BOX_PADDING / 2
+    for place, (text, kind) in enumerate(box.lines):
+        line_top = top + LINE_HEIGHT * place
+        if " on" in kind or (box.kind == "asks" and "small" in kind):
+            marks.append(
+                _draw_pill(
+                    box.x,
+                    line_top + 0.5,
+                    SMALL_LETTER_WIDTH * measure_text(text) + 14,
+                    "killable" if " on" in kind else "spared",
+                )
+            )
+        marks.append(TextLabel(box.x, line_top + 12.5, text, kind))
+    return marks
+
+
+def _draw_pill(middle: float, top: float, width: float, kind: str) -> Shape:
+    left = middle - width / 2
+    return Shape(
+        f"M{left + 7:.1f} {top:.1f}h{width - 14:.1f}a7.5 7.5 0 0 1 0 15h-{width - 14:.1f}a7.5 7.5 0 0 1 0-15z",
+        kind,
+    )
+
+
+def _draw_edges(boxes: list[NodeBox], sideways: bool, rows: int) -> list[Shape | TextLabel]:
+    """Return the lines between boxes, the thicker the more rows come by, and what they stand for."""
+    lines: list[Shape | TextLabel] = []
+    sides: list[Shape | TextLabel] = []
+    for box in boxes:
+        for child, answer in zip(box.children, ("yes", "no"), strict=False):
+            path, (x, y) = draw_edge(box, boxes[child], sideways)
+            count = boxes[child].rows
+            thickness = math.ceil(5 * math.sqrt(count / rows)) if rows else 0
+            lines.append(Shape(path, f"edge w{thickness}", f"{answer}: {pluralize(count, 'row')}"))
+            sides.append(TextLabel(x, y + 4, answer, "mid side"))
+    return lines + sides
+
+
+def _draw_key(
+    boxes: list[NodeBox], sideways: bool, at_limits: bool, room: float
+) -> tuple[list[Shape | TextLabel], float]:
+    """Return what shapes and colours mean, in as many lines as it takes, and how high that is."""
+    kinds = {box.kind for box in boxes}
+    badges = {text for box in boxes if box.kind == "asks" for text, kind in box.lines[1:] if "small" in kind}
+    yes, no = ("up", "down") if sideways else ("left", "right")
+    rows, none = ("rows at its limits", "no row at its limits") if at_limits else ("rows", "no row")
+    items = [
+        ("", f"yes: {yes}, no: {no}", True),
+        ("", "thick: many rows, dotted: none", True),
+        ("reached", f"leaf with {rows}", "reached" in kinds),
+        ("absent", f"leaf with {none}", "absent" in kinds),
+        ("killable", "live mutants, some of which a row could kill", any("killable" in badge for badge in badges)),
+        ("spared", "live mutants that nothing can kill", any("equivalent" in badge for badge in badges)),
+        ("spared", "live mutants", any(badge.endswith("live") for badge in badges)),
+        ("folded", "part of the tree, folded", "folded" in kinds),
+    ]
+    marks: list[Shape | TextLabel] = []
+    x, y = MARGIN, MARGIN
+    for kind, text, _ in filter(itemgetter(2), items):
+        width = SMALL_LETTER_WIDTH * measure_text(text) + (34 if kind else 0)
+        if x > MARGIN and x + width > room:
+            x, y = MARGIN, y + 24
+        if kind in ("killable", "spared"):
+            marks.append(_draw_pill(x + 13, y, 26, kind))
+        elif kind:
+            marks.append(Shape(_format_sample_path(kind, x, y), kind))
+        marks.append(TextLabel(x + (34 if kind else 0), y + 12, text, "small"))
+        x += width + SIBLING_GAP
+    return marks, y + 24
+
+
+def _format_sample_path(kind: str, x: float, y: float) -> str:
+    """Return a small shape of a kind of box."""
+    if kind == "absent":
+        return f"M{x + 5:.1f} {y:.1f}h16l5 5v5l-5 5h-16l-5-5v-5z"
+    turn = 6 if kind == "reached" else 1
+    path = f"M{x + turn:.1f} {y:.1f}h{26 - 2 * turn}q{turn} 0 {turn} {turn}v{15 - 2 * turn}q0 {turn}-{turn} {turn}"
+    path += f"h-{26 - 2 * turn}q-{turn} 0-{turn}-{turn}v-{15 - 2 * turn}q0-{turn} {turn}-{turn}z"
+    return path + (f"M{x + 4:.1f} {y + 18:.1f}h25v-15" if kind == "folded" else "")
+
+
+def _describe_drawing(facts: NodeFacts, boxes: list[NodeBox]) -> str:
+    """Return the picture in words, for those who cannot see it."""
+    leaves, uncovered = len(facts.tree.leaves), int(facts.uncovered[0])
+    lines = [
+        f"A decision tree of {pluralize(len(facts.tree), 'node')}: {leaves - uncovered:,} of {leaves:,} leaves are reached."
+    ]
+    live = sum(map(len, facts.live_mutants.values()))
+    if live:
+        killable_text = f", {int(facts.killable_mutants[0]):,} could be killed" if facts.explained else ""
+        lines.append(f"{pluralize(live, 'mutant')} live{killable_text}.")
+    folded = sum(box.kind == "folded" for box in boxes)
+    if folded:
+        lines.append(f"{pluralize(folded, 'part')} folded.")
+    uncovered_notes = [box.note for box in boxes if box.kind == "absent"]
+    if uncovered_notes:
+        lines.append(
+            "Not reached: "
+            + "; ".join(uncovered_notes[:MAX_LISTED_MUTANTS])
+            + (" and more." if len(uncovered_notes) > MAX_LISTED_MUTANTS else ".")
+        )
+    return " ".join(lines)

@@ -1,0 +1,402 @@
+"""How many mutants of trees some rows kill, which live and why, and rows that would kill them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._validation import pluralize, validate_integer
+from ...errors import DataError
+from ...runs.progress import Progress
+from ..forest import Forest
+from ..forest_kills import ForestAnswers, answer_by_value
+from ..kills import RowKills, count_killers, find_kills
+from ..mutants import MUTANT_KINDS, NEIGHBOURS, Mutants, PerNode, build_mutant, format_change, generate_mutants
+from ..rules import format_rule
+from ..set_cover import find_greedy_cover, find_smallest_cover
+from ..solver import MutantSolver, Survival
+from ..tree import OPERATORS, Nodes
+from .coverage import MAX_FIX_ROWS, Coverage, stack_frames
+from .export import DrawableExport
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from scipy.sparse import csr_array
+
+DEFAULT_LISTED_MUTANTS = 5
+MUTANTS_PER_BATCH = 50  # mutants that rows are made for before it is seen what else these kill
+CANDIDATE_ROWS_FACTOR = 3  # times as many rows are made as are wanted, to choose from
+MAX_EXPLAINED_MUTANTS = 2_000  # live mutants up to which all are explained in words
+
+
+@dataclass(frozen=True, eq=False)
+class MutationScore(DrawableExport):
+    """Which mutants of a tree, or of the trees of a forest, are killed by some rows.
+
+    Mutants are numbered over all trees: those of the first tree node by node, in pre-order, then those of the second.
+
+    Attributes
+    ----------
+    forest : Forest
+        The trees.
+    leaves : Coverage
+        Which leaves the same rows reach.
+    of : tuple of Mutants
+        The mutants of each tree.
+    counts : array of int
+        How many rows kill each mutant.
+    joint : bool
+        Whether a mutant is killed when the whole forest answers differently, rather than the tree that was changed.
+    tolerance : float
+        How far apart answers that are numbers may be and count as the same.
+    notes : sequence of str
+        What was decided on the way.
+    """
+
+    forest: Forest
+    leaves: Coverage
+    of: tuple[Mutants, ...]
+    counts: Nodes
+    joint: bool = False
+    tolerance: float = 0.0
+    notes: tuple[str, ...] = ()
+    criterion: str = "DTMT"
+    _solvers: dict[int, MutantSolver] = field(default_factory=dict, repr=False)
+    _survivals: dict[int, Survival] = field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        return f"MutationScore({self._summary})"
+
+    @property
+    def _summary(self) -> str:
+        trees = f" of {len(self.of):,} trees" if len(self.of) > 1 else ""
+        killed = int(self.killed.sum())
+        return f"{killed:,} of {pluralize(len(self.counts), 'mutant')}{trees} killed, {100 * self.score:.2f} %"
+
+    # -- figures ---------------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> int:
+        """How many rows were given."""
+        return self.leaves.rows
+
+    @property
+    def killed(self) -> npt.NDArray[np.bool_]:
+        """Which mutants are killed."""
+        return self.counts > 0
+
+    @property
+    def covered(self) -> npt.NDArray[np.bool_]:
+        """The same, by the name it has for all criteria."""
+        return self.killed
+
+    @property
+    def live(self) -> Nodes:
+        """The numbers of those that are not."""
+        return np.flatnonzero(~self.killed)
+
+    @property
+    def score(self) -> float:
+        """The share of all mutants that is killed."""
+        return float(self.killed.mean())
+
+    share = score
+
+    @property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """The share of the mutants that is killed, tree by tree; NaN for a tree without any."""
+        starts = self._starts
+        return np.array([self.killed[a:b].mean() if b > a else np.nan for a, b in pairwise(starts)])
+
+    @cached_property
+    def _starts(self) -> Nodes:
+        return np.concatenate([[0], np.cumsum([len(mutants) for mutants in self.of])]).astype(np.intp)
+
+    def place(self, mutant: int) -> tuple[int, int]:
+        """Return which tree a mutant is of, and its number among those of this tree."""
+        mutant = validate_integer("mutant", "MutationScore", mutant, high=len(self.counts) - 1)
+        tree = int(np.searchsorted(self._starts, mutant, side="right")) - 1
+        return tree, mutant - int(self._starts[tree])
+
+    def change(self, mutant: int) -> str:
+        """Return what a mutant changes, in words."""
+        tree, number = self.place(mutant)
+        return format_change(self.leaves.trees[tree], self.of[tree], number, self.leaves.categories)
+
+    @cached_property
+    def mutants(self) -> pd.DataFrame:
+        """All mutants, indexed by number.
+
+        ``tree``, ``node``, ``feature``, ``before`` and ``operator`` (the comparison before and after), ``threshold``
+        (the constant after), ``kind`` ("ORRN" or "Cccr"), ``killed``, ``killers`` (how many rows kill it) and
+        ``equivalent``: whether it answers as the tree does to all the rows. Whether it does so to every possible
+        input is what `why` tells.
+        """
+        import pandas as pd
+
+        parts = []
+        for number, (tree, mutants) in enumerate(zip(self.leaves.trees, self.of, strict=True)):
+            names, operators = np.array(tree.names, dtype=object), np.array(OPERATORS, dtype=object)
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "tree": number,
+                        "node": mutants.node,
+                        "feature": names[tree.feature[mutants.node]],
+                        "before": operators[tree.operator[mutants.node]],
+                        "operator": operators[mutants.operator],
+                        "threshold": mutants.threshold
+                        if tree.data_thresholds is None
+                        else tree.data_thresholds[mutants.donor],
+                        "kind": np.array(MUTANT_KINDS, dtype=object)[mutants.kind],
+                    }
+                )
+            )
+        frame = pd.concat(parts, ignore_index=True)
+        frame.index.name = "mutant"
+        return frame.assign(killed=self.killed, killers=self.counts, equivalent=~self.killed)
+
+    # -- those that live -------------------------------------------------------------------------------
+
+    def _get_solver(self, tree: int) -> MutantSolver:
+        if tree not in self._solvers:
+            source = self.leaves.trees[tree]
+            tolerance = 0.0 if self.joint else self.tolerance
+            self._solvers[tree] = MutantSolver(
+                answer_by_value(source) if self.joint else source, self.leaves.frame, self.leaves.inputs, tolerance
+            )
+        return self._solvers[tree]
+
+    def why(self, mutant: int) -> Survival:
+        """Return why a mutant is not killed, and whether any input could."""
+        tree, number = self.place(mutant)
+        if self.killed[mutant]:
+            return Survival(True, f"it does not: {pluralize(int(self.counts[mutant]), 'row')} kill it")
+        if mutant not in self._survivals:
+            survival = self._get_solver(tree).explain_survival(self.of[tree], number)
+            if self.joint and survival.killable:
+                survival = Survival(
+                    None, "no row of the data changes the answer of the whole forest", survival.where
+                )
+            self._survivals[mutant] = survival
+        return self._survivals[mutant]
+
+    def uncovered(self, n: int | None = 10) -> pd.DataFrame:
+        """Return mutants that are not killed, at most `n` of them, those first that a row could kill.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by the number of the mutant: ``tree``, ``node``, ``kind``, ``change`` (what it changes, in words),
+            ``where`` (which rows come by), ``killable`` (True, False if it is proved that no possible input kills it,
+            None where that is not known) and ``why``.
+        """
+        import pandas as pd
+
+        live = self.live
+        if n is not None:
+            validate_integer("n", "MutationScore.uncovered", n)
+        explained = live[:MAX_EXPLAINED_MUTANTS].tolist()
+        order = sorted(explained, key=lambda mutant: {True: 0, None: 1, False: 2}[self.why(mutant).killable])
+        chosen = np.array(
+            order[:n] if n is not None else [*order, *live[MAX_EXPLAINED_MUTANTS:].tolist()], dtype=np.intp
+        )
+        locations = [self.place(int(mutant)) for mutant in chosen]
+        nodes = [(tree, int(self.of[tree].node[number])) for tree, number in locations]
+        return pd.DataFrame(
+            {
+                "tree": np.array([tree for tree, _ in locations], dtype=np.intp),
+                "node": np.array([node for _, node in nodes], dtype=np.intp),
+                "kind": pd.Series(
+                    [MUTANT_KINDS[self.of[t].kind[i]] for t, i in locations], index=chosen, dtype=object
+                ),
+                "change": pd.Series([self.change(int(mutant)) for mutant in chosen], index=chosen, dtype=object),
+                "where": pd.Series(
+                    [
+                        format_rule(
+                            self.leaves.trees[t],
+                            node,
+                            missing=self.leaves.missing,
+                            categories=self.leaves.categories,
+                        )
+                        for t, node in nodes
+                    ],
+                    index=chosen,
+                    dtype=object,
+                ),
+                "killable": pd.Series(
+                    [self.why(int(mutant)).killable for mutant in chosen], index=chosen, dtype=object
+                ),
+                "why": pd.Series([self.why(int(mutant)).why for mutant in chosen], index=chosen, dtype=object),
+            },
+            index=pd.Index(chosen, name="mutant"),
+        )
+
+    def example(self, mutant: int) -> pd.DataFrame:
+        """Return a row that kills a mutant, as near as can be to a real one.
+
+        The row was sent through the tree and its mutant: they do answer differently.
+
+        Raises
+        ------
+        DataError
+            If no row that fits does.
+        """
+        tree, number = self.place(mutant)
+        row = self._get_solver(tree).find_killing_row(self.of[tree], number, self.why(mutant))
+        if self.joint and not self._is_killing_forest(tree, number, row):
+            raise DataError(
+                f"No row was found that changes the answer of the whole forest when {self.change(mutant)} in tree {tree}: "
+                "the other trees outvote it."
+            )
+        return row
+
+    def _is_killing_forest(self, tree: int, number: int, row: pd.DataFrame) -> bool:
+        from dataclasses import replace
+
+        trees = list(self.forest.trees)
+        trees[tree] = build_mutant(trees[tree], self.of[tree], number)
+        matrix = self.leaves.inputs.to_tree_matrix(row)
+        forests = self.forest, replace(self.forest, trees=tuple(trees))
+        before, after = (forest.decide(forest.scores(matrix)) for forest in forests)
+        return bool((np.abs(before - after) > self.tolerance).any())
+
+    def fix(self, n: int = MAX_FIX_ROWS) -> pd.DataFrame:
+        """Return rows that kill live mutants, at most `n`; those that kill what others of them kill are left out."""
+        from scipy.sparse import hstack
+
+        validate_integer("n", "MutationScore.fix", n)
+        frames: list[pd.DataFrame] = []
+        kills: list[csr_array] = []
+        is_open = ~self.killed
+        with Progress(f"rows that kill mutants of {self.forest.owner}") as progress:
+            for batch in _split_into_batches(self.live.tolist(), MUTANTS_PER_BATCH):
+                progress.show(f"{sum(map(len, frames)):,} made", batch[0] / len(is_open))
+                rows = self._make_killing_rows([mutant for mutant in batch if is_open[mutant]])
+                if len(rows):
+                    frames.append(rows)
+                    kills.append(self._find_kills(rows))
+                    is_open[np.flatnonzero(kills[-1].sum(axis=1))] = False
+                if sum(map(len, frames)) >= CANDIDATE_ROWS_FACTOR * n:
+                    break
+        if not frames:
+            return self.leaves.frame.iloc[:0]
+        kill_matrix = hstack(kills).tocsr()[self.live]
+        chosen, _ = find_smallest_cover(kill_matrix)
+        if len(chosen) > n:
+            chosen = find_greedy_cover(kill_matrix[np.flatnonzero(np.diff(kill_matrix.indptr))])[
+                :n
+            ]  # those first that kill most
+        return stack_frames(frames, self.leaves.frame).iloc[chosen].reset_index(drop=True)
+
+    def _make_killing_rows(self, mutants: list[int]) -> pd.DataFrame:
+        """Return a row that kills each of some mutants, where there is one."""
+        frames: list[pd.DataFrame] = []
+        for mutant in mutants:
+            if self.why(mutant).killable is not False:
+                with suppress(DataError):
+                    frames.append(self.example(mutant))
+        return stack_frames(frames, self.leaves.frame)
+
+    def _find_kills(self, rows: pd.DataFrame) -> csr_array:
+        """Return which of some rows kill which mutants."""
+        from scipy.sparse import vstack
+
+        matrix = self.leaves.inputs.to_tree_matrix(rows)
+        kills = find_kills_by_tree(self.forest, matrix, self.of, self.joint, self.tolerance)
+        return vstack([tree_kills.to_matrix() for tree_kills in kills]).tocsr()
+
+    @cached_property
+    def proved(self) -> int:
+        """How many of those that live answer as the tree does to every possible input: nothing can kill them."""
+        return sum(self.why(int(mutant)).killable is False for mutant in self.live)
+
+    def describe(self, n: int = DEFAULT_LISTED_MUTANTS) -> str:
+        """Return all that in words, with at most `n` mutants that live and leaves that are not reached."""
+        joint_text = ", the whole forest's answer" if self.joint else ""
+        lines = [f"{self._summary}, by {pluralize(self.rows, 'row')} ({self.criterion}{joint_text})."]
+        if len(self.of) > 1:
+            shares = 100 * self.shares[~np.isnan(self.shares)]
+            lines.append(f"Tree by tree from {shares.min():.1f} % to {shares.max():.1f} %.")
+        if len(self.live):
+            lines += self._describe_live_mutants(n)
+        uncovered = self.leaves.uncovered(n)
+        if len(uncovered):
+            lines.append(f"{self.leaves._summary}. Not reached:")
+            lines += [f"  {row.rule} -> {row.answer}" for row in uncovered.itertuples()]
+            remaining = int((~self.leaves.covered).sum()) - len(uncovered)
+            lines += [f"  and {remaining:,} more."] if remaining else []
+        return "\n".join([*lines, *self.notes])
+
+    def _describe_live_mutants(self, n: int) -> list[str]:
+        if len(self.live) > MAX_EXPLAINED_MUTANTS:
+            return [f"{len(self.live):,} live: too many to explain each. uncovered() tells of some."]
+        killable = sum(self.why(int(mutant)).killable is True for mutant in self.live)
+        max_score = 100 * (1 - self.proved / len(self.counts))
+        lines = [
+            f"{len(self.live):,} live: {self.proved:,} answer as the tree does to every possible input, so no more than "
+            f"{max_score:.2f} % can be killed; {killable:,} could be killed by rows that are not there."
+        ]
+        for row in self.uncovered(n).itertuples():
+            tree = f"tree {row.tree}, " if len(self.of) > 1 else ""
+            where = "" if row.where == "always" else f" (where {row.where})"
+            lines.append(f"  mutant {row.Index}: {tree}{row.change}{where}: {row.why}")
+        return lines
+
+
+def _split_into_batches(items: list[int], size: int) -> Iterator[list[int]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def find_kills_by_tree(
+    forest: Forest, matrix: Any, mutants_by_tree: Sequence[Mutants], joint: bool, tolerance: float
+) -> Iterator[RowKills]:
+    """Yield the kills of each tree's mutants in turn."""
+    answers = ForestAnswers(forest, matrix, tolerance) if joint else None
+    for number, (tree, mutants) in enumerate(zip(forest.trees, mutants_by_tree, strict=True)):
+        if answers is not None:
+            yield answers.find_kills(number, mutants)
+        else:
+            yield find_kills(tree, matrix, mutants, tolerance=tolerance)
+
+
+def measure_kills(
+    forest: Forest,
+    leaves: Coverage,
+    *,
+    per_node: PerNode = NEIGHBOURS,
+    joint: bool = False,
+    tolerance: float = 0.0,
+    notes: tuple[str, ...] = (),
+    on_kills: Callable[[RowKills], None] | None = None,
+    progress: bool | None = None,
+) -> MutationScore:
+    """Return which mutants of a forest's trees are killed by the rows whose coverage is given.
+
+    `keep` gets the kills of each tree in turn.
+    """
+    mutants_by_tree = tuple(generate_mutants(tree, per_node) for tree in forest.trees)
+    matrix = leaves.inputs.to_tree_matrix(leaves.frame)
+    counts: list[Nodes] = []
+    with Progress(forest.owner, progress) as progress_bar:
+
+        def add_counts(count: Nodes) -> None:
+            counts.append(count)
+            progress_bar.show(f"mutants of {len(counts):,} trees", len(counts) / len(mutants_by_tree))
+
+        if on_kills is None and not joint:
+            for tree, mutants in zip(forest.trees, mutants_by_tree, strict=True):
+                add_counts(count_killers(tree, matrix, mutants, tolerance=tolerance))
+        else:
+            for kills in find_kills_by_tree(forest, matrix, mutants_by_tree, joint, tolerance):
+                add_counts(kills.counts)
+                if on_kills is not None:
+                    on_kills(kills)
+    return MutationScore(forest, leaves, mutants_by_tree, np.concatenate(counts), joint, tolerance, notes)

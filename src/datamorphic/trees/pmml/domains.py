@@ -1,0 +1,91 @@
+"""What the columns of trees may hold by the word of their model, and the codes of categories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._validation import is_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+OTHER_CATEGORY = "another"  # what stands for all values that no tree asks for
+
+
+@dataclass(frozen=True)
+class Domain:
+    """What a column may hold by the word of its model, and what becomes of all else.
+
+    Attributes
+    ----------
+    missing : tuple
+        Texts and numbers that stand for a missing value.
+    intervals : tuple
+        For columns of numbers, where valid ones lie: the lower end and whether it belongs to them, the upper end and
+        whether it does. All are valid if empty.
+    others : {"kept", "missing", "refused"}
+        Whether numbers elsewhere, or values that are none of the categories, are kept as they are, count as missing, or
+        have no answer. Categories that are kept get a code that is in no set.
+    """
+
+    missing: tuple[Any, ...] = ()
+    intervals: tuple[tuple[float, bool, float, bool], ...] = ()
+    invalid_policy: str = "kept"
+
+    def find_missing(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Tell which numbers stand for a missing value."""
+        markers = [marker for marker in self.missing if not isinstance(marker, str)]
+        return np.isin(values, np.array(markers, dtype=values.dtype))
+
+    def find_invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Tell which numbers are not valid; missing ones are."""
+        inside = np.isnan(values) | (not self.intervals)
+        for low, with_low, high, with_high in self.intervals:
+            low_end, high_end = values.dtype.type(low), values.dtype.type(high)
+            above = values >= low_end if with_low else values > low_end
+            inside |= above & (values <= high_end if with_high else values < high_end)
+        return ~inside
+
+
+def encode_categories(column: pd.Series[Any], values: Sequence[Any]) -> npt.NDArray[np.float64]:
+    """Return the places of a column's values among some, NaN where they are none of them."""
+    import pandas as pd
+
+    places = pd.Index(pd.Series(list(values), dtype=object)).get_indexer(column.astype(object))
+    return np.where(places < 0, np.nan, places)
+
+
+def replace_with_missing(frame: pd.DataFrame, column: int, values: Sequence[Any]) -> pd.DataFrame:
+    """Return a frame in which some values of a column, are missing."""
+    series = frame.iloc[:, column]
+    is_marker = series.isin(list(values))
+    return frame.assign(**{str(series.name): series.astype(object).mask(is_marker)}) if is_marker.any() else frame
+
+
+class _OtherCategory(int):
+    """A number that stands for all that no tree asks for."""
+
+    def __str__(self) -> str:
+        return OTHER_CATEGORY
+
+
+def add_other_categories(values: Sequence[Any], column: pd.Series[Any], feature: Any) -> tuple[Any, ...]:
+    """Return categories with others that the column may hold, and one for all the rest: the trees ask for none of these.
+
+    So words for a leaf name them, and rows can be made of them.
+    """
+    dtype = getattr(column.dtype, "categories", ())
+    possible_values = list(getattr(feature, "values", dtype))
+    categories = [*values, *(value for value in possible_values if value not in values)]
+    if all(isinstance(category, str) for category in categories):
+        name = OTHER_CATEGORY
+        while name in categories:
+            name = "yet " + name
+        return (*categories, name)
+    largest = max((category for category in categories if is_number(category)), default=0)
+    return (*categories, _OtherCategory(int(largest) + 1))

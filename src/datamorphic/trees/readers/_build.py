@@ -1,0 +1,132 @@
+"""What the readers of other libraries share: trees made from lists of nodes, and words for what leaves add."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..pipeline import Preprocessing
+from ..tree import LEAF, UP_TO, Floats, Tree
+
+
+@dataclass
+class NodeBuilder:
+    """The nodes of a tree that is being read, in lists or arrays; see `Tree` for what they mean."""
+
+    feature: Any = field(default_factory=list)
+    operator: Any = field(default_factory=list)
+    threshold: Any = field(default_factory=list)
+    left: Any = field(default_factory=list)
+    right: Any = field(default_factory=list)
+    missing_left: Any = field(default_factory=list)
+    value: Any = field(default_factory=list)
+    weight: Any = field(default_factory=list)
+    sets: list[frozenset[int]] = field(default_factory=list)
+
+    def add_leaf(self, value: Any, weight: float) -> int:
+        """Add a leaf, and return its number."""
+        self.feature.append(LEAF)
+        self.operator.append(UP_TO)
+        self.threshold.append(np.nan)
+        self.left.append(LEAF)
+        self.right.append(LEAF)
+        self.missing_left.append(False)
+        self.value.append(value)
+        self.weight.append(weight)
+        return len(self.feature) - 1
+
+    def split(self, node: int, feature: int, operator: int, threshold: float, missing_left: bool) -> None:
+        """Make a node decide; its children are still to be set."""
+        self.feature[node], self.operator[node] = feature, operator
+        self.threshold[node], self.missing_left[node] = threshold, missing_left
+
+    def add_code_set(self, codes: Sequence[int] | frozenset[int]) -> int:
+        """Return the place of a set of codes, adding it."""
+        self.sets.append(frozenset(int(code) for code in codes))
+        return len(self.sets) - 1
+
+    def build_tree(
+        self,
+        names: tuple[str, ...],
+        *,
+        single: bool,
+        preprocessing: Preprocessing | None = None,
+        **answer_fields: Any,
+    ) -> Tree:
+        """Return the tree; `told` are its labels, its answers where they are not its values, and their meaning."""
+        feature = np.asarray(self.feature, dtype=np.int32)
+        inner = feature != LEAF
+        threshold = np.where(inner, np.asarray(self.threshold, dtype=np.float64), np.nan)
+        value = np.asarray(self.value, dtype=np.float64).reshape(len(feature), -1)
+        weight = np.asarray(self.weight, dtype=np.float64)
+        total = weight[0] if weight[0] > 0 else 1.0
+        is_scaled = preprocessing is not None and preprocessing.scalers
+        return Tree(
+            feature=feature,
+            operator=np.asarray(self.operator, dtype=np.int8),
+            threshold=threshold,
+            left=np.asarray(self.left, dtype=np.int32),
+            right=np.asarray(self.right, dtype=np.int32),
+            missing_left=np.asarray(self.missing_left, dtype=bool) & inner,
+            value=value,
+            weight=weight / total,
+            names=names,
+            data_thresholds=preprocessing.to_data_thresholds(feature, threshold)
+            if is_scaled and preprocessing is not None
+            else None,
+            single=single,
+            sets=tuple(self.sets),
+            **({"answer": value[:, 0].copy()} | answer_fields),
+        )
+
+
+def find_reachable(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Return the nodes that can be reached from the root, ascending: libraries leave those they cut off in place."""
+    nodes, pending = [], [0]
+    while pending:
+        node = pending.pop()
+        nodes.append(node)
+        if left[node] != LEAF:
+            pending += [int(left[node]), int(right[node])]
+    return np.array(sorted(nodes), dtype=np.intp)
+
+
+def sum_upwards(left: Sequence[int], right: Sequence[int], amounts: npt.NDArray[Any]) -> Floats:
+    """Return amounts of leaves with those of inner nodes filled in: the sum of what is below."""
+    total = np.array(amounts, dtype=np.float64)
+    order, pending = [], [0]
+    while pending:
+        node = pending.pop()
+        if left[node] != LEAF:
+            order.append(node)
+            pending += [int(left[node]), int(right[node])]
+    for node in reversed(order):
+        total[node] = total[left[node]] + total[right[node]]
+    return total
+
+
+def decode_bits(bit_words: Sequence[int]) -> list[int]:
+    """Return the places of the bits that are set in words of 32 bits."""
+    return [32 * i + bit for i, word in enumerate(bit_words) for bit in range(32) if int(word) >> bit & 1]
+
+
+def name_columns(columns: Sequence[str] | None, width: int) -> tuple[str, ...]:
+    """Return the names of columns, x0, x1, ... where there are none."""
+    return tuple(columns) if columns is not None else tuple(f"x{j}" for j in range(width))
+
+
+def describe_meanings(labels: Sequence[Any] | None, scores: int, link: str = "") -> list[str]:
+    """Return what the leaves of trees add to, in words, for each score."""
+    if labels is not None:
+        scored_labels = labels[1:] if scores == 1 else labels
+        return [f"added to the score of {label!r}" for label in scored_labels]
+    if scores > 1:
+        return [f"added to answer {place + 1}" for place in range(scores)]
+    return [f"added to {MEANING_BY_LINK.get(link, 'the score')}"]
+
+
+MEANING_BY_LINK: Mapping[str, str] = {"": "the answer", "exp": "the logarithm of the answer"}

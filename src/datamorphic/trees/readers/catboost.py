@@ -1,0 +1,324 @@
+"""The trees of CatBoost's models as ours."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import ModelError
+from ..forest import Forest, Joining
+from ..pipeline import Preprocessing
+from ..read import build_no_trees_error
+from ..tree import ABOVE, EQUAL, LEAF, Tree
+from ._build import NodeBuilder, describe_meanings, name_columns, sum_upwards
+
+Document = dict[str, Any]
+Codes = dict[tuple[int, int], int]
+
+
+def read_forest(
+    model: Any, columns: list[str] | None, preprocessing: Preprocessing | None, data: Any = None
+) -> Forest:
+    """Return the trees of a fitted model of CatBoost, and how they make its answer.
+
+    A tree of CatBoost has a leaf for every combination of answers to its questions. Where two of these are about the
+    same column, no row can reach some of the leaves. Such leaves are left out, and questions with only one answer left;
+    what rows are told stays as it is.
+
+    CatBoost keeps but hashes of the categories it asks for. Which these are is found among those in `data`.
+    """
+    owner = type(model).__name__
+    if not hasattr(model, "save_model"):
+        raise build_no_trees_error(owner)
+    document = _dump_model(model)
+    info = document["features_info"]
+    sources = document.get("oblivious_trees") or document.get("trees") or []
+    if "ctrs" in info or any(info.get(f"{kind}_features") for kind in ("text", "embedding")):
+        raise _build_unreadable_error(owner, info)
+    codes, categories = _read_categories(model, info, data, owner)
+    read_split = _SplitReader(info, codes)
+    if not sources:
+        raise ModelError(f"This {owner} has no trees. Fit it first, with at least one iteration.")
+    labels, decision = _read_labels(model)
+    factor, start = document["scale_and_bias"]
+    scores = len(start)
+    prediction_type = getattr(model, "_get_default_prediction_type", lambda: "")()
+    link = "exp" if prediction_type == "Exponent" else ""
+    names = name_columns(columns, width := len(model.feature_names_))
+    answer_fields = _build_answer_fields(labels if decision == "most" or scores == 1 else None, scores, link)
+    trees = tuple(
+        _build_tree(
+            _read_symmetric(source, read_split) if "splits" in source else _read_any_shape(source, read_split),
+            factor,
+            names,
+            preprocessing,
+            answer_fields,
+        )
+        for source in sources
+    )
+    if decision == "above" and scores == 1:
+        probability = float(document["model_info"].get("binclass_probability_threshold", 0.5))
+        start = [start[0] - math.log(probability / (1 - probability))]
+    is_multi_output = scores > 1 and decision != "most"
+    return Forest(
+        trees,
+        owner,
+        None if columns is None else tuple(columns),
+        width,
+        (labels,) * scores if is_multi_output and labels is not None else labels,
+        None
+        if prediction_type == "RMSEWithUncertainty"
+        else Joining("sum", tuple(start), (), decision, link, parts=(1,) * scores if is_multi_output else ()),
+        categories=categories,
+        preprocessing=preprocessing,
+    )
+
+
+def _dump_model(model: Any, **pool: Any) -> Document:
+    """Return what CatBoost writes about a model."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        model.save_model(str(path), format="json", **pool)
+        return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _build_unreadable_error(owner: str, info: Document) -> ModelError:
+    """Return the error about splits that look at more than one value."""
+    if "ctrs" not in info:
+        return ModelError(
+            f"This {owner} looks at columns of text or of embeddings, which are not read. Encode them."
+        )
+    indices = {
+        element["cat_feature_index"]
+        for ctr in info["ctrs"]
+        for element in ctr["elements"]
+        if "cat_feature_index" in element
+    }
+    names = [
+        feature["feature_id"] or str(feature["flat_feature_index"])
+        for feature in info["categorical_features"]
+        if feature["feature_index"] in indices
+    ]
+    return ModelError(
+        f"This {owner} compares statistics of the target for categories of {', '.join(map(repr, names[:6]))}, and no "
+        "tree says which categories these are. Fit it with one_hot_max_size at least as large as the number of "
+        "categories, or encode the column before."
+    )
+
+
+def _read_labels(model: Any) -> tuple[tuple[Any, ...] | None, str]:
+    """Return what a model answers, where that is no number, and how it decides."""
+    if not hasattr(model, "predict_proba"):
+        return None, "number"
+    labels = tuple(np.asarray(model.classes_).tolist())
+    is_multiclass = str(model.get_all_params().get("loss_function", "")).startswith("MultiClass")
+    return labels, "most" if is_multiclass else "above"
+
+
+# -- what splits ask -------------------------------------------------------------------------------------
+
+
+class _SplitReader:
+    """What the splits of a model ask in our terms; a row that says yes goes left."""
+
+    def __init__(self, info: Document, codes: Codes) -> None:
+        self.float_features = {feature["feature_index"]: feature for feature in info.get("float_features", [])}
+        self.category_columns = _map_category_columns(info)
+        self.codes = codes
+
+    def __call__(self, split: Document) -> tuple[int, int, float, bool]:
+        """Return the column, the operator, the border or the code, and whether a missing value says yes."""
+        if split["split_type"] == "OneHotFeature":
+            column = self.category_columns[split["cat_feature_index"]]
+            return column, EQUAL, self.codes[column, split["value"]], False
+        feature = self.float_features[split["float_feature_index"]]
+        missing = feature["nan_value_treatment"] == "AsTrue"
+        return feature["flat_feature_index"], ABOVE, float(np.float32(split["border"])), missing
+
+
+def _map_category_columns(info: Document) -> dict[int, int]:
+    return {
+        feature["feature_index"]: feature["flat_feature_index"] for feature in info.get("categorical_features", [])
+    }
+
+
+def _read_categories(
+    model: Any, info: Document, data: Any, owner: str
+) -> tuple[Codes, dict[int, tuple[Any, ...]]]:
+    """Return the codes of hashes by column, and what the codes of each column of categories stand for."""
+    columns = _map_category_columns(info)
+    hashes_by_column = {
+        columns[feature["feature_index"]]: feature.get("values", [])
+        for feature in info.get("categorical_features", [])
+    }
+    if not any(hashes_by_column.values()):
+        return {}, dict.fromkeys(hashes_by_column, ())
+    names = model.feature_names_
+    frame = _select_columns(data, names)
+    if frame is None:
+        first = next(names[column] for column, hashes in hashes_by_column.items() if hashes)
+        raise ModelError(
+            f"This {owner} asks for categories of {first!r} and keeps only hashes of their names. Give the data it was "
+            "fitted on along, with all of its columns, so that the names can be found among theirs."
+        )
+    import catboost
+
+    pool = catboost.Pool(frame, cat_features=sorted(hashes_by_column))
+    hash_records = _dump_model(model, pool=pool)["features_info"].get("cat_features_hash", [])
+    hash_of = {record["value"]: int(np.uint32(record["hash"]).astype(np.int32)) for record in hash_records}
+    codes: Codes = {}
+    categories: dict[int, tuple[Any, ...]] = {}
+    for column, hashes in hashes_by_column.items():
+        values = frame.iloc[:, column].unique().tolist()
+        for code, value in enumerate(values):
+            codes[column, hash_of.get(str(int(value) if isinstance(value, bool | np.bool_) else value), 0)] = code
+        for number in hashes:
+            if (column, number) not in codes:
+                codes[column, number] = len(values)
+                values.append(f"a category that is not in the data (hash {number})")
+        categories[column] = tuple(values)
+    return codes, categories
+
+
+def _select_columns(data: Any, names: list[str]) -> Any:
+    """Return the columns of data a model looks at; None if they are not there."""
+    import pandas as pd
+
+    if data is None:
+        return None
+    frame = data if isinstance(data, pd.DataFrame) else pd.DataFrame(np.asarray(data))
+    if all(name in frame.columns for name in names):
+        return frame[names]
+    return frame if len(frame.columns) == len(names) else None
+
+
+# -- trees -----------------------------------------------------------------------------------------------
+
+
+def _build_answer_fields(labels: tuple[Any, ...] | None, scores: int, link: str) -> dict[str, Any]:
+    """Return what answers are, in words and labels: of several scores the one that gets the most."""
+    if scores == 1 or labels is None:
+        return {"meaning": describe_meanings(labels, 1, link)[0]}
+    return {"meaning": "gets the most added to its score", "labels": labels}
+
+
+def _build_tree(
+    nodes: NodeBuilder,
+    factor: float,
+    names: tuple[str, ...],
+    preprocessing: Preprocessing | None,
+    answer_fields: dict[str, Any],
+) -> Tree:
+    """Return a tree with the answers its values stand for."""
+    value = factor * np.asarray(nodes.value, dtype=np.float64).reshape(len(nodes.feature), -1)
+    nodes.value = value
+    if value.shape[1] == 1:
+        answers = {}
+    elif "labels" in answer_fields:
+        answers = {"answer": value.argmax(axis=1).astype(np.int32)}
+    else:
+        kinds, places = np.unique(value, axis=0, return_inverse=True)
+        answers = {"answer": places.ravel().astype(np.int32), "labels": tuple(map(tuple, kinds.tolist()))}
+    return nodes.build_tree(names, single=True, preprocessing=preprocessing, **answer_fields, **answers)
+
+
+def _read_any_shape(source: Document, read_split: _SplitReader) -> NodeBuilder:
+    """Return the nodes of a tree whose levels do not ask the same."""
+    nodes = NodeBuilder()
+    pending = [(source, -1, False)]
+    while pending:
+        source_node, parent, yes = pending.pop()
+        node = nodes.add_leaf(source_node.get("value"), source_node.get("weight", 0.0))
+        if parent >= 0:
+            (nodes.left if yes else nodes.right)[parent] = node
+        if "split" in source_node:
+            nodes.split(node, *read_split(source_node["split"]))
+            pending += [(source_node["left"], node, False), (source_node["right"], node, True)]
+    values = np.array([value for value in nodes.value if value is not None], dtype=np.float64)
+    leaf = np.array(nodes.left) == LEAF
+    values_by_node = np.zeros((len(leaf), values[0].size))
+    values_by_node[leaf] = values.reshape(len(values), -1)
+    weight = np.where(leaf, nodes.weight, 0.0)
+    nodes.weight = sum_upwards(nodes.left, nodes.right, weight)
+    nodes.value = values_by_node
+    for column in range(values_by_node.shape[1]):
+        total = sum_upwards(nodes.left, nodes.right, values_by_node[:, column] * weight)
+        values_by_node[~leaf, column] = (total / np.maximum(nodes.weight, 1e-300))[~leaf]
+    return nodes
+
+
+def _read_symmetric(source: Document, read_split: _SplitReader) -> NodeBuilder:
+    """Return the nodes of a tree whose levels ask the same, without those that no row can reach.
+
+    The nodes of the whole tree are laid out level by level, the root asking the last question: node n leads to
+    2 n + 1 if the answer is no and to 2 n + 2 if it is yes, and the last level has the leaves in CatBoost's order.
+    """
+    questions = [read_split(split) for split in reversed(source["splits"])]
+    depth, leaves = len(questions), 1 << len(questions)
+    value = np.array(source["leaf_values"], dtype=np.float64).reshape(leaves, -1)
+    weight = np.array(source.get("leaf_weights") or np.ones(leaves), dtype=np.float64)
+    is_reachable = _find_possible(questions)
+    levels: list[tuple[Any, Any, Any]] = [(is_reachable, weight, value)]
+    for _ in range(depth):
+        is_reachable, weight, value = levels[0]
+        weight_sums = weight.reshape(-1, 2).sum(axis=1)
+        means = (value * weight[:, None]).reshape(-1, 2, value.shape[1]).sum(axis=1) / np.maximum(
+            weight_sums, 1e-300
+        )[:, None]
+        levels.insert(0, (is_reachable.reshape(-1, 2).any(axis=1), weight_sums, means))
+    is_reachable, weight, value = (np.concatenate(arrays) for arrays in zip(*levels, strict=True))
+    inner = np.arange(leaves - 1)
+    no, yes = 2 * inner + 1, 2 * inner + 2
+    is_decision = np.concatenate([is_reachable[no] & is_reachable[yes], np.zeros(leaves, dtype=bool)])
+    is_kept = is_decision | (is_reachable & (np.arange(len(is_reachable)) >= leaves - 1))
+    number = np.cumsum(is_kept) - 1
+    for node in inner[::-1]:  # a question with one answer left is skipped
+        if is_reachable[node] and not is_kept[node]:
+            number[node] = number[yes[node] if is_reachable[yes[node]] else no[node]]
+    level = np.repeat(np.arange(depth + 1), [len(nodes) for nodes, _, _ in levels])[is_kept]
+    asks_here = is_decision[is_kept]
+    column, operator, threshold, missing = (
+        (np.array([*parts, LEAF])[np.where(asks_here, level, depth)] for parts in zip(*questions, strict=True))
+        if questions
+        else (np.array([LEAF]),) * 4
+    )
+    places = np.flatnonzero(is_kept)[asks_here]
+    left, right = np.full((2, len(level)), LEAF)
+    left[asks_here], right[asks_here] = number[yes[places]], number[no[places]]
+    return NodeBuilder(
+        column,
+        np.where(asks_here, operator, 0),
+        threshold,
+        left,
+        right,
+        missing > 0,
+        value[is_kept],
+        weight[is_kept],
+    )
+
+
+def _find_possible(questions: list[tuple[int, int, float, bool]]) -> npt.NDArray[np.bool_]:
+    """Return which combinations of answers a row can give; the first question is the highest bit."""
+    depth = len(questions)
+    answers = (np.arange(1 << depth)[:, None] >> np.arange(depth)[::-1]) & 1 == 1
+    possible = np.ones(1 << depth, dtype=bool)
+    for (i, (column, operator, threshold, _)), (j, (other_column, _, other_threshold, _)) in combinations(
+        enumerate(questions), 2
+    ):
+        if column != other_column:
+            continue
+        if threshold == other_threshold:
+            possible &= answers[:, i] == answers[:, j]
+        elif operator == EQUAL:
+            possible &= ~(answers[:, i] & answers[:, j])
+        else:
+            high, low = (i, j) if threshold > other_threshold else (j, i)
+            possible &= answers[:, low] | ~answers[:, high]
+    return possible

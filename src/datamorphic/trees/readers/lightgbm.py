@@ -1,0 +1,181 @@
+"""The trees of LightGBM's models as ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ...errors import ModelError
+from ..forest import Forest, Joining
+from ..pipeline import Preprocessing
+from ..read import build_no_trees_error
+from ..tree import LEAF, UP_TO, WITHIN, Tree
+from ._build import NodeBuilder, decode_bits, describe_meanings, name_columns
+
+# what the sum of the leaves goes through, by objective
+LINKS = {
+    "binary": "sigmoid",
+    "cross_entropy": "sigmoid",
+    "cross_entropy_lambda": "softplus",
+    "multiclass": "softmax",
+    "multiclassova": "sigmoid",
+    "poisson": "exp",
+    "gamma": "exp",
+    "tweedie": "exp",
+}
+OBJECTIVES_WITHOUT_LINK = [
+    "regression",
+    "regression_l1",
+    "huber",
+    "fair",
+    "quantile",
+    "mape",
+    "lambdarank",
+    "rank_xendcg",
+]  # stays as it is
+CATEGORICAL_BIT, DEFAULT_LEFT_BIT = 1, 2  # bits of a decision, before those of what counts as missing
+ZERO_TOLERANCE = float(np.float32(1e-35))  # up to here, from -NEARLY_ZERO on, values count as 0
+NEGATIVE_LIMIT = float(np.nextafter(-ZERO_TOLERANCE, -np.inf))
+MISSING_IS_ZERO, MISSING_IS_NAN = 1, 2  # what counts as missing; else nothing does, and NaN is taken for 0
+
+
+def read_forest(
+    model: Any, columns: list[str] | None, preprocessing: Preprocessing | None, data: Any = None
+) -> Forest:
+    """Return the trees of a fitted model of LightGBM, and how they make its answer.
+
+    Of a model that was stopped early the trees that answer are read, those up to the best round. A plain Booster
+    answers as its `predict` does, but of several classes it tells the number of the likeliest rather than how likely
+    each is. LightGBM writes names of columns without spaces; where data are given, they tell the right ones.
+    """
+    owner = type(model).__name__
+    booster = getattr(model, "booster_", model)
+    if not hasattr(booster, "model_to_string"):
+        raise build_no_trees_error(owner)
+    text = booster.model_to_string()
+    head, *parts = _parse_sections(text)
+    width, scores = int(head["max_feature_idx"]) + 1, int(head["num_tree_per_iteration"])
+    objective, _, settings = head.get("objective", "").partition(" ")
+    link = "square" if settings == "sqrt" else LINKS.get(objective, "")
+    labels = tuple(np.asarray(model.classes_).tolist()) if hasattr(model, "classes_") else None
+    if labels is None and scores > 1:
+        labels = tuple(range(scores))
+    columns = _restore_spaces(columns, data)
+    leaf_meanings, names = describe_meanings(labels, scores, link), name_columns(columns, width)
+    missing_markers: dict[int, float] = {}
+    trees = tuple(
+        _read_tree(part, names, leaf_meanings[i % scores], preprocessing, missing_markers, owner)
+        for i, part in enumerate(parts)
+    )
+    if not trees:
+        raise ModelError(f"This {owner} has no trees yet. Fit it first, with at least one round.")
+    scale = next((float(setting[8:]) for setting in settings.split() if setting.startswith("sigmoid:")), 1.0)
+    joining = Joining(
+        "mean" if "average_output" in head else "sum",
+        (0.0,) * scores,
+        tuple(i % scores for i in range(len(trees))),
+        "number" if labels is None else "half" if scores == 1 else "most",
+        link,
+        scale,
+    )
+    return Forest(
+        trees,
+        owner,
+        None if columns is None else tuple(columns),
+        width,
+        labels,
+        joining if objective in LINKS or objective in OBJECTIVES_WITHOUT_LINK else None,
+        categories=_read_categories(text, booster.pandas_categorical, owner),
+        missing_markers=missing_markers,
+        preprocessing=preprocessing,
+    )
+
+
+def _parse_sections(text: str) -> Iterator[dict[str, str]]:
+    """Return what a model's text says of the whole, and of each tree, by name."""
+    for part in text.partition("\nend of trees")[0].split("\nTree="):
+        yield {name: value for name, _, value in (line.partition("=") for line in part.splitlines()[1:])}
+
+
+def _restore_spaces(columns: list[str] | None, data: Any) -> list[str] | None:
+    """Return names of columns as the data write them."""
+    if columns is None or not hasattr(data, "columns"):
+        return columns
+    name_by_written = {str(name).replace(" ", "_"): str(name) for name in data.columns}
+    return [name_by_written.get(name, name) for name in columns]
+
+
+def _read_categories(text: str, categories: list[list[Any]] | None, owner: str) -> dict[int, tuple[Any, ...]]:
+    """Return what the codes of columns of categories stand for; nothing for columns that hold the codes."""
+    if not categories:
+        return {}
+    places = text.rpartition("\n[categorical_feature: ")[2].partition("]")[0].split(",")
+    if len(places) != len(categories) or not all(place.isdigit() for place in places):
+        raise ModelError(
+            f"This {owner} was fitted on {len(categories)} columns of pandas' categories and told of others by "
+            "categorical_feature, so that it cannot be known which are which. Make all of them categories of pandas."
+        )
+    return {int(place): tuple(values) for place, values in zip(places, categories, strict=True)}
+
+
+def _read_tree(
+    source: dict[str, str],
+    names: tuple[str, ...],
+    meaning: str,
+    preprocessing: Preprocessing | None,
+    missing_markers: dict[int, float],
+    owner: str,
+) -> Tree:
+    """Return one tree of LightGBM as ours, its inner nodes first; columns where 0 is missing are added to `gone`."""
+
+    def parse_numbers(name: str, kind: type = float) -> Any:
+        return np.array(source.get(name, "").split(), dtype=kind)
+
+    if source.get("is_linear", "0") != "0":
+        raise ModelError(
+            f"The leaves of this {owner} hold linear models (linear_tree=True), which are not read. Fit it without."
+        )
+    leaf_value = parse_numbers("leaf_value")
+    if int(source["num_leaves"]) == 1:
+        nodes = NodeBuilder()
+        nodes.add_leaf(leaf_value[0], 1.0)
+        return nodes.build_tree(names, single=False, preprocessing=preprocessing, meaning=meaning)
+    feature, threshold = parse_numbers("split_feature", int), parse_numbers("threshold")
+    decision = parse_numbers("decision_type", int)
+    is_categorical, missing = (decision & CATEGORICAL_BIT) > 0, decision >> 2
+    missing_is_zero = ~is_categorical & (missing == MISSING_IS_ZERO)
+    missing_markers.update(dict.fromkeys(feature[missing_is_zero].tolist(), 0.0))
+    if any(column in missing_markers for column in feature[~is_categorical & ~missing_is_zero].tolist()):
+        raise ModelError(f"Some trees of this {owner} take 0 for a missing value and others do not. Fit it anew.")
+    nan_is_zero = ~is_categorical & (missing != MISSING_IS_ZERO) & (missing != MISSING_IS_NAN)
+    is_near_zero = ~is_categorical & (np.abs(threshold) <= ZERO_TOLERANCE)
+    inner, leaves = len(feature), len(leaf_value)
+    filler = np.full(leaves, LEAF)
+    nodes = NodeBuilder(
+        feature=np.concatenate([feature, filler]),
+        operator=np.concatenate([np.where(is_categorical, WITHIN, UP_TO), filler * 0]),
+        threshold=np.concatenate(
+            [np.where(is_near_zero, np.where(threshold < 0, NEGATIVE_LIMIT, ZERO_TOLERANCE), threshold), filler]
+        ),
+        left=np.concatenate([_number_children(parse_numbers("left_child", int), inner), filler]),
+        right=np.concatenate([_number_children(parse_numbers("right_child", int), inner), filler]),
+        missing_left=np.concatenate(
+            [
+                np.where(nan_is_zero, threshold >= 0, ~is_categorical & ((decision & DEFAULT_LEFT_BIT) > 0)),
+                filler == 0,
+            ]
+        ),
+        value=np.concatenate([parse_numbers("internal_value"), leaf_value]),
+        weight=np.concatenate([parse_numbers("internal_count"), parse_numbers("leaf_count")]),
+    )
+    ends, bit_words = parse_numbers("cat_boundaries", int), parse_numbers("cat_threshold", int)
+    nodes.sets = [frozenset(decode_bits(bit_words[a:b])) for a, b in pairwise(ends)]
+    return nodes.build_tree(names, single=False, preprocessing=preprocessing, meaning=meaning)
+
+
+def _number_children(children: Any, inner: int) -> Any:
+    """Return the numbers of children: leaves, which are counted from -1 down, come after all inner nodes."""
+    return np.where(children < 0, inner + ~children, children)

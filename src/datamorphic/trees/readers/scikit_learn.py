@@ -1,0 +1,235 @@
+"""The trees of scikit-learn's models as ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import ModelError
+from ..forest import Forest, Joining
+from ..pipeline import Preprocessing
+from ..read import build_no_trees_error
+from ..tree import LEAF, Floats, Tree
+
+Classes = list[npt.NDArray[Any]] | None
+
+
+def read_forest(model: Any, columns: list[str] | None, preprocessing: Preprocessing | None) -> Forest:
+    """Return the trees of a fitted model of scikit-learn, and how they make its answer."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+    from sklearn.tree import BaseDecisionTree
+
+    if isinstance(model, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
+        from .scikit_learn_histogram import read_forest as read_histograms
+
+        return read_histograms(model, columns, preprocessing)
+    width = int(getattr(model, "n_features_in_", 0))
+    names = tuple(columns) if columns is not None else tuple(f"x{j}" for j in range(width))
+    classes = _get_classes(model)
+    members: list[tuple[Any, str]] = [(model, "")] if isinstance(model, BaseDecisionTree) else _list_members(model)
+    subsets = getattr(model, "estimators_features_", [None] * len(members))
+    trees = [
+        _read_tree(
+            member,
+            names,
+            classes if member is model else _get_member_classes(model, member),
+            preprocessing,
+            subset,
+            meaning,
+        )
+        for (member, meaning), subset in zip(members, subsets, strict=True)
+    ]
+    joining, values = _read_joining(model, [member for member, _ in members], classes)
+    trees = [_replace_value(tree, value) for tree, value in zip(trees, values, strict=True)]
+    labels = None
+    if classes is not None:
+        label_tuples = tuple(tuple(class_array.tolist()) for class_array in classes)
+        labels = label_tuples if len(label_tuples) > 1 else label_tuples[0]
+    return Forest(
+        tuple(trees),
+        type(model).__name__,
+        None if columns is None else tuple(columns),
+        width,
+        labels,
+        joining,
+        _has_missing_support(model),
+        preprocessing=preprocessing,
+    )
+
+
+def _list_members(model: Any) -> list[tuple[Any, str]]:
+    """Return the trees of an ensemble, with what their answers mean."""
+    from sklearn.base import is_classifier, is_regressor
+    from sklearn.ensemble import BaseEnsemble, GradientBoostingClassifier, GradientBoostingRegressor
+    from sklearn.tree import BaseDecisionTree
+
+    kind = type(model).__name__
+    members = getattr(model, "estimators_", None) if isinstance(model, BaseEnsemble) else None
+    if members is None or not (is_classifier(model) or is_regressor(model)):
+        raise build_no_trees_error(kind)
+    flat = members.ravel().tolist() if isinstance(members, np.ndarray) else list(members)
+    non_tree = next((member for member in flat if not isinstance(member, BaseDecisionTree)), None)
+    if non_tree is not None:
+        raise ModelError(
+            f"This {kind} is an ensemble of {type(non_tree).__name__}, which is no decision tree: there are no leaves to "
+            "cover. Have a tree fitted to its answers: surrogate=True (--surrogate on the command line)."
+        )
+    meanings = [""]
+    if isinstance(model, GradientBoostingRegressor):
+        meanings = ["added to the answer"]
+    elif isinstance(model, GradientBoostingClassifier):
+        classes = model.classes_[1:] if len(model.classes_) == 2 else model.classes_
+        meanings = [f"added to the score of {label!r}" for label in classes.tolist()]
+    return [(member, meanings[i % len(meanings)]) for i, member in enumerate(flat)]
+
+
+def _get_classes(tree: Any) -> Classes:
+    """Return the labels of a tree, a list of them for each of its outputs; None where it answers numbers."""
+    classes = getattr(tree, "classes_", None)
+    if classes is None:
+        return None
+    return list(classes) if isinstance(classes, list) else [classes]
+
+
+def _get_member_classes(ensemble: Any, member: Any) -> Classes:
+    """Return the labels of a tree of an ensemble: most ensembles number their labels and show trees the numbers."""
+    from sklearn.ensemble import AdaBoostClassifier
+
+    member_classes = _get_classes(member)
+    if member_classes is None or isinstance(ensemble, AdaBoostClassifier):
+        return member_classes
+    ensemble_classes = _get_classes(ensemble)
+    assert ensemble_classes is not None
+    return [
+        labels[numbers.astype(np.intp)] for labels, numbers in zip(ensemble_classes, member_classes, strict=True)
+    ]
+
+
+def _read_tree(
+    source: Any,
+    names: tuple[str, ...],
+    classes: Classes,
+    preprocessing: Preprocessing | None,
+    subset: npt.NDArray[Any] | None,
+    meaning: str,
+) -> Tree:
+    """Return one tree of scikit-learn as ours; `subset` are the columns it gets to see."""
+    tree = source.tree_
+    feature = np.where(tree.children_left == LEAF, LEAF, tree.feature)
+    if subset is not None:
+        feature = np.where(feature >= 0, np.asarray(subset)[feature], LEAF)
+    threshold = np.where(feature >= 0, tree.threshold, np.nan)
+    answer, labels = _read_answers(tree.value, classes)
+    return Tree(
+        feature=feature.astype(np.int32),
+        operator=np.zeros(len(feature), dtype=np.int8),
+        threshold=threshold,
+        left=tree.children_left.astype(np.int32),
+        right=tree.children_right.astype(np.int32),
+        missing_left=tree.missing_go_to_left.astype(bool),
+        answer=answer,
+        value=tree.value,
+        weight=tree.weighted_n_node_samples / tree.weighted_n_node_samples[0],
+        names=names,
+        labels=labels,
+        meaning=meaning,
+        data_thresholds=None
+        if preprocessing is None or not preprocessing.scalers
+        else preprocessing.to_data_thresholds(feature, threshold),
+    )
+
+
+def _replace_value(tree: Tree, value: Floats) -> Tree:
+    from dataclasses import replace
+
+    return replace(tree, value=value)
+
+
+def _read_answers(value: Floats, classes: Classes) -> tuple[npt.NDArray[Any], tuple[Any, ...] | None]:
+    """Return the answer of each node and the labels it may point to, from values by node, output and class."""
+    if classes is None:
+        if value.shape[1] == 1:
+            return value[:, 0, 0].copy(), None
+        kinds, places = np.unique(value[:, :, 0], axis=0, return_inverse=True)
+        return places.ravel().astype(np.int32), tuple(map(tuple, kinds.tolist()))
+    best = value.argmax(axis=2).astype(np.int32)
+    if len(classes) == 1:
+        return best[:, 0], tuple(classes[0].tolist())
+    kinds, places = np.unique(best, axis=0, return_inverse=True)
+    parts = [labels[kinds[:, output]].tolist() for output, labels in enumerate(classes)]
+    return places.ravel().astype(np.int32), tuple(zip(*parts, strict=True))
+
+
+# -- how trees make one answer --------------------------------------------------------------------------
+
+
+def _read_joining(model: Any, members: Sequence[Any], classes: Classes) -> tuple[Joining | None, list[Floats]]:
+    """Return how the trees of a model are joined, and what each adds at its nodes."""
+    from sklearn.ensemble import (
+        AdaBoostClassifier,
+        AdaBoostRegressor,
+        GradientBoostingClassifier,
+        GradientBoostingRegressor,
+    )
+
+    if isinstance(model, GradientBoostingClassifier | GradientBoostingRegressor):
+        return _read_boosting(model, members)
+    if isinstance(model, AdaBoostClassifier):
+        assert classes is not None
+        class_count = len(classes[0])
+        values = []
+        for member, weight in zip(members, model.estimator_weights_, strict=False):
+            best = member.classes_[member.tree_.value[:, 0].argmax(axis=1)]
+            values.append(np.where(best[:, None] == classes[0], weight, -1 / (class_count - 1) * weight))
+        return Joining("sum"), values
+    if isinstance(model, AdaBoostRegressor):
+        weights = tuple(model.estimator_weights_[: len(members)].tolist())
+        return Joining("median", decision="number", weights=weights), [
+            member.tree_.value[:, :, 0] for member in members
+        ]
+    values = [_flatten_value(model, member, classes) for member in members]
+    decision = "number" if classes is None else "most"
+    parts = tuple(len(labels) for labels in classes) if classes is not None else (1,) * members[0].n_outputs_
+    return Joining("mean", decision=decision, parts=parts if len(parts) > 1 else ()), values
+
+
+def _flatten_value(model: Any, member: Any, classes: Classes) -> Floats:
+    """Return what the nodes of a tree say, all outputs side by side, a column for each label of the ensemble."""
+    value = member.tree_.value
+    if classes is None:
+        return value[:, :, 0]
+    member_classes = _get_classes(member)
+    assert member_classes is not None
+    flat_values = np.zeros((len(value), sum(map(len, classes))))
+    start = 0
+    for output, labels in enumerate(classes):
+        # a tree that got a part of the rows may not know all labels: its ensemble showed it their numbers
+        places = np.arange(len(labels)) if member is model else member_classes[output].astype(np.intp)
+        flat_values[:, start + places] = value[:, output, : len(places)]
+        start += len(labels)
+    return flat_values
+
+
+def _read_boosting(model: Any, members: Sequence[Any]) -> tuple[Joining | None, list[Floats]]:
+    """Return how gradient boosting adds up, from a start that is the same for every row."""
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+
+    values = [model.learning_rate * member.tree_.value[:, 0, :1] for member in members]
+    if isinstance(model.init_, DummyClassifier | DummyRegressor) or model.init_ == "zero":
+        start = np.ravel(model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32)))
+        scores = len(start)
+        column = tuple(i % scores for i in range(len(members)))
+        decision = "number" if not hasattr(model, "classes_") else "at least" if scores == 1 else "most"
+        return Joining("sum", tuple(start.tolist()), column, decision), values
+    return None, values  # it starts from another model's answers
+
+
+def _has_missing_support(model: Any) -> bool:
+    try:
+        from sklearn.utils import get_tags
+    except ImportError:  # before 1.6
+        return bool(model._get_tags()["allow_nan"])
+    return bool(get_tags(model).input_tags.allow_nan)

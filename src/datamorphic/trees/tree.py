@@ -1,0 +1,293 @@
+"""One neutral tree, as arrays, and how rows fall through it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import reject
+
+LEAF = -1
+OPERATORS = ("<=", "<", ">", ">=", "==", "in", "not in")
+UP_TO, BELOW, ABOVE, FROM, EQUAL, WITHIN, WITHOUT = range(len(OPERATORS))
+ROWS_PER_BLOCK = 16_384  # few enough to stay in the processor's cache from level to level
+LEVELS_PER_ARRIVAL_CHECK = 4  # between two looks at who has arrived: looking costs as much as a level
+
+Nodes = npt.NDArray[np.intp]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A binary tree of nodes numbered from the root, 0; a row goes left where the comparison of a node holds.
+
+    Attributes
+    ----------
+    feature : array of int
+        The column a node looks at; -1 at a leaf.
+    operator : array of int
+        How its value is compared, as a place in `OPERATORS`.
+    threshold : array of float
+        What it is compared with; for "in" and "not in" the place of a set of codes in `sets`.
+    left, right : array of int
+        The children; -1 at a leaf.
+    missing_left : array of bool
+        Whether a missing value goes left.
+    answer : array
+        What a row is told at each node if it were a leaf: a number, or the place of a label in `labels`.
+    value : array of float
+        What each node adds to the scores of a forest, a column for each score.
+    weight : array of float
+        The share of the training rows that came by.
+    names : tuple of str
+        The columns.
+    labels : tuple or None
+        What is answered, where that is no number.
+    meaning : str
+        What an answer is where it is only part of the model's: "added to the score of 'a'".
+    told : array of float or None
+        The thresholds in the user's units, where the tree gets its columns in others.
+    single : bool
+        Whether values are rounded to single precision before they are compared.
+    sets : tuple of frozenset of int
+        The codes that "in" and "not in" ask for.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from datamorphic.trees.read import trees_of
+    >>> from datamorphic.trees.rules import rule
+    >>> X, y = load_iris(return_X_y=True)
+    >>> [tree] = trees_of(DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y))
+    >>> [(int(leaf), rule(tree, leaf), tree.answer_at(leaf)) for leaf in tree.leaves]
+    [(1, 'x3 <= 0.8', 0), (3, '0.8 < x3 <= 1.75', 1), (4, 'x3 > 1.75', 2)]
+    >>> leaf_of(tree, X)[[0, 50, 149]].tolist()
+    [1, 3, 4]
+    """
+
+    feature: npt.NDArray[np.int32]
+    operator: npt.NDArray[np.int8]
+    threshold: Floats
+    left: npt.NDArray[np.int32]
+    right: npt.NDArray[np.int32]
+    missing_left: npt.NDArray[np.bool_]
+    answer: npt.NDArray[Any]
+    value: Floats
+    weight: Floats
+    names: tuple[str, ...]
+    labels: tuple[Any, ...] | None = None
+    meaning: str = ""
+    data_thresholds: Floats | None = None
+    single: bool = True
+    sets: tuple[frozenset[int], ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+    def __repr__(self) -> str:
+        return f"Tree({len(self):,} nodes, {len(self.leaves):,} leaves, {len(self.names)} columns)"
+
+    @cached_property
+    def leaves(self) -> Nodes:
+        """The numbers of the leaves, ascending."""
+        return np.flatnonzero(self.left == LEAF)
+
+    @cached_property
+    def inner(self) -> Nodes:
+        """The numbers of the nodes that decide, in pre-order: the root first, all on the left before the right."""
+        order, pending = [], [0]
+        left, right = self.left.tolist(), self.right.tolist()
+        while pending:
+            node = pending.pop()
+            if left[node] != LEAF:
+                order.append(node)
+                pending += [right[node], left[node]]
+        return np.array(order, dtype=np.intp)
+
+    @cached_property
+    def parent(self) -> npt.NDArray[np.int32]:
+        """The parent of each node, -1 above the root."""
+        parent = np.full(len(self), -1, dtype=np.int32)
+        inner = np.flatnonzero(self.left != LEAF)
+        parent[self.left[inner]] = inner
+        parent[self.right[inner]] = inner
+        return parent
+
+    @cached_property
+    def depth(self) -> npt.NDArray[np.int32]:
+        """How many decisions lead to each node."""
+        depth = np.zeros(len(self), dtype=np.int32)
+        level = np.zeros(1, dtype=np.intp)
+        while True:
+            level = level[self.left[level] != LEAF]
+            if not level.size:
+                return depth
+            child_depth = depth[level] + 1
+            depth[self.left[level]] = child_depth
+            depth[self.right[level]] = child_depth
+            level = np.concatenate([self.left[level], self.right[level]])
+
+    def answer_at(self, node: int) -> Any:
+        """Return what a row is told at a node: a label, or a number."""
+        answer = self.answer[node]
+        return self.labels[int(answer)] if self.labels is not None else answer.item()
+
+    def answers_at(self, nodes: Nodes) -> npt.NDArray[Any]:
+        """Return what rows are told at some nodes."""
+        if self.labels is None:
+            return self.answer[nodes]
+        labels: npt.NDArray[Any]
+        if any(isinstance(label, tuple) for label in self.labels):
+            labels = np.empty(len(self.labels), dtype=object)
+            labels[:] = self.labels
+        else:
+            labels = np.asarray(self.labels)
+        return labels[self.answer[nodes]]
+
+    def with_names(self, names: Sequence[str]) -> Tree:
+        """Return the same tree with other names of its columns."""
+        return self if tuple(names) == self.names else replace(self, names=tuple(names))
+
+    def path(self, node: int) -> list[tuple[int, bool]]:
+        """Return the decisions that lead to a node, the root's first: each a node and whether one goes left."""
+        decisions: list[tuple[int, bool]] = []
+        while (parent := int(self.parent[node])) >= 0:
+            decisions.append((parent, int(self.left[parent]) == node))
+            node = parent
+        return decisions[::-1]
+
+    @cached_property
+    def routing(self) -> Routing:
+        """The same decisions in the form in which they are fastest to take."""
+        is_leaf, nodes = self.left == LEAF, np.arange(len(self))
+        left, right = np.where(is_leaf, nodes, self.left), np.where(is_leaf, nodes, self.right)
+        swapped = (self.operator == ABOVE) | (self.operator == FROM)
+        strict = (self.operator == BELOW) | (self.operator == FROM)
+        return Routing(
+            feature=np.where(is_leaf, 0, self.feature).astype(np.intp),
+            limit=np.where(strict, np.nextafter(self.threshold, -np.inf), self.threshold),
+            children=np.stack([np.where(swapped, right, left), np.where(swapped, left, right)], axis=1).ravel(),
+            missing_second=self.missing_left == swapped,
+            is_leaf=is_leaf,
+            special=(self.operator >= EQUAL) & ~is_leaf if (self.operator[~is_leaf] >= EQUAL).any() else None,
+        )
+
+    @cached_property
+    def members(self) -> npt.NDArray[np.bool_]:
+        """Which codes each of `sets` holds, a row for each; the last column stands for all larger codes."""
+        table = np.zeros(
+            (len(self.sets), max((max(codes, default=0) for codes in self.sets), default=0) + 2), dtype=bool
+        )
+        for row, codes in zip(table, self.sets, strict=True):
+            row[list(codes)] = True
+        return table
+
+
+class Routing(NamedTuple):
+    """Decisions of the form "at most": the first child where the value is at most the limit, else the second.
+
+    Children of node n are at 2 n and 2 n + 1; a leaf leads to itself. `special` tells the nodes that compare otherwise,
+    if there are any: they lead to the first child where their comparison holds.
+    """
+
+    feature: Nodes
+    limit: Floats
+    children: Nodes
+    missing_second: npt.NDArray[np.bool_]
+    is_leaf: npt.NDArray[np.bool_]
+    special: npt.NDArray[np.bool_] | None
+
+
+def evaluate_comparisons(
+    values: npt.NDArray[Any],
+    operator: npt.NDArray[np.int8],
+    threshold: Floats,
+    members: npt.NDArray[np.bool_] | None = None,
+) -> npt.NDArray[np.bool_]:
+    """Return where comparisons hold, element by element; missing values compare as nothing does.
+
+    `members` is what "in" needs, see `Tree.members`.
+    """
+    holds = values <= threshold
+    for code, compare in ((BELOW, np.less), (ABOVE, np.greater), (FROM, np.greater_equal), (EQUAL, np.equal)):
+        places = np.flatnonzero(operator == code)
+        if places.size:
+            holds[places] = compare(values[places], threshold[places])
+    places = np.flatnonzero(operator >= WITHIN)
+    if places.size:
+        assert members is not None
+        with np.errstate(invalid="ignore"):
+            codes = np.clip(values[places], -1, members.shape[1] - 1)
+            is_code = np.isfinite(codes) & (codes >= 0) & (codes == np.floor(codes))
+            inside = (
+                is_code & members[threshold[places].astype(np.intp), np.where(is_code, codes, 0).astype(np.intp)]
+            )
+        holds[places] = inside == (operator[places] == WITHIN)
+    return holds
+
+
+def to_tree_precision(tree: Tree, matrix: Any) -> npt.NDArray[Any]:
+    """Return rows in the precision in which a tree compares them."""
+    with np.errstate(over="ignore"):
+        values = np.ascontiguousarray(matrix, dtype=np.float32 if tree.single else np.float64)
+    if values.ndim != 2 or values.shape[1] != len(tree.names):
+        reject("matrix", "leaf_of", f"a matrix of {len(tree.names)} columns", np.shape(matrix))
+    return values
+
+
+def find_leaves(tree: Tree, matrix: Any, *, compiled: bool = False) -> Nodes:
+    """Return the leaf each row of a matrix comes to; missing values are NaN. Compiled code needs the extra "fast"."""
+    values = to_tree_precision(tree, matrix)
+    if compiled:
+        from .kernels import find_leaves_compiled
+
+        return find_leaves_compiled(tree, values)
+    leaves = np.zeros(len(values), dtype=np.intp)
+    for start in range(0, len(values), ROWS_PER_BLOCK):
+        block = values[start : start + ROWS_PER_BLOCK]
+        rows = np.arange(len(block))
+        leaves[start : start + ROWS_PER_BLOCK] = descend(tree, block, rows, np.zeros(len(block), dtype=np.intp))
+    return leaves
+
+
+def descend(tree: Tree, values: npt.NDArray[Any], rows: Nodes, node: Nodes) -> Nodes:
+    """Return the leaves that rows, given by their places in a block of values, come to from a node each.
+
+    All go down together, a level at a time; who has arrived waits in a leaf that leads to itself.
+    """
+    feature, limit, children, missing_second, is_leaf, special = tree.routing
+    leaves = node.copy()
+    if is_leaf[0]:
+        return leaves
+    missing_goes_second = missing_second if np.isnan(values).any() else None
+    flat = values.ravel()
+    origin = rows * values.shape[1]
+    places = np.arange(len(node))
+    while node.size:
+        for _ in range(LEVELS_PER_ARRIVAL_CHECK):
+            # "clip" spares the check of indices that are right
+            compared_values = flat.take(origin + feature.take(node, mode="clip"), mode="clip")
+            second = ~(compared_values <= limit.take(node, mode="clip"))
+            if special is not None:
+                special_places = np.flatnonzero(special.take(node, mode="clip"))
+                special_nodes = node[special_places]
+                second[special_places] = ~evaluate_comparisons(
+                    compared_values[special_places],
+                    tree.operator[special_nodes],
+                    tree.threshold[special_nodes],
+                    tree.members,
+                )
+            if missing_goes_second is not None:
+                second = np.where(np.isnan(compared_values), missing_goes_second.take(node, mode="clip"), second)
+            node = children.take(2 * node + second, mode="clip")
+        leaves[places] = node
+        moving = np.flatnonzero(~is_leaf.take(node, mode="clip"))
+        if moving.size < 0.8 * node.size:  # fewer rows to carry along pay for copying them
+            node, origin, places = node.take(moving), origin.take(moving), places.take(moving)
+    return leaves

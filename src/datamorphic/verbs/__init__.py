@@ -1,1 +1,0 @@
-"""The public functions: they put floors together and hold no algorithm."""
