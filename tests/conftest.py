@@ -52,10 +52,19 @@ def mixed():
     )
 
 
+def pytest_collection_modifyitems(items):
+    """Mark tests by their folder: those of real systems, and those of seeded statistical claims."""
+    tests = Path(__file__).parent
+    for item in items:
+        for folder in ("integration", "quality"):
+            if tests / folder in item.path.parents:
+                item.add_marker(getattr(pytest.mark, folder))
+
+
 def pytest_configure(config):
     """Have the kernels compiled while the first tests run, where several processes share the work."""
     if not hasattr(config, "workerinput") and config.getoption("numprocesses", None):
-        script = Path(__file__).with_name("warming.py")
+        script = Path(__file__).parent.joinpath("support/compile_kernels.py")
         config.stash[WARMING] = subprocess.Popen([sys.executable, script], stderr=subprocess.DEVNULL)
 
 

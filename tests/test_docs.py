@@ -20,7 +20,7 @@ from typer.main import get_command
 
 import datamorphic as dm
 from datamorphic.cli.main import app
-from playing import played
+from support.run_code import played
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from playing import played
+from support.run_code import played
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = sorted(file for file in EXAMPLES.glob("*.py") if not file.name.startswith(("test_", "conftest")))

@@ -7,7 +7,7 @@ import os
 import pytest
 
 import datamorphic as dm
-from lending import (
+from support.lending import (
     PROMISES,
     DependsOnBatch,
     DependsOnOrder,

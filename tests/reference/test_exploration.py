@@ -12,7 +12,7 @@ import datamorphic as dm
 from datamorphic.exploration import explorers as exploration
 from datamorphic.space.outputs import Outputs
 from datamorphic.systems.base import Executor
-from strategies import spaces
+from support.space_strategies import spaces
 
 WALKS, DISTANCE, STEPS = 40, 6, 9
 

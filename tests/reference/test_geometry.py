@@ -10,7 +10,7 @@ from hypothesis import given
 import datamorphic as dm
 from datamorphic.space import geometry
 from datamorphic.space.points import Points
-from strategies import spaces
+from support.space_strategies import spaces
 
 ROWS = 40
 

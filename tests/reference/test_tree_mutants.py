@@ -30,7 +30,7 @@ from datamorphic.trees.mutants import CCCR, ORRN, build_mutant, format_change, g
 from datamorphic.trees.read import forest_of, read_trees
 from datamorphic.trees.set_cover import find_greedy_cover, find_smallest_cover
 from datamorphic.trees.tree import OPERATORS, Tree, find_leaves
-from tree_rows import joint_kills_one_by_one
+from support.tree_rows import joint_kills_one_by_one
 
 PLAIN = {"<=": operator.le, "<": operator.lt, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
 

@@ -28,7 +28,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 from datamorphic.errors import ModelError
 from datamorphic.trees.read import forest_of
 from datamorphic.trees.tree import find_leaves
-from tree_rows import asked, seen
+from support.tree_rows import asked, seen
 
 RNG = np.random.default_rng(3)
 ROWS = 300

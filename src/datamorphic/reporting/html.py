@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import re
 from importlib.resources import files
 from itertools import count
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,12 +46,18 @@ def render_page(page: Page) -> str:
     raise AssertionError("a page of nothing fits")  # pragma: no cover
 
 
+def render_fragment(page: Page, height: int = 640) -> str:
+    """Return a page as a piece of HTML for a notebook: in a frame of its own, so that styles do not mix."""
+    source = html.escape(render_page(page), quote=True)
+    return f'<iframe sandbox="allow-scripts" style="width:100%;height:{height}px;border:0" srcdoc="{source}"></iframe>'
+
+
 def write_page(page: Page, path: str | Path) -> Path:
     """Write the page and return where it is."""
     return write_text(render_page(page), path, "report")
 
 
-def write_text(text: str, path: str | Path, noun: str) -> Path:
+def write_text(text: str, path: str | PathLike[str], noun: str) -> Path:
     """Write a text and return where it is; `what` it is, for the message if it cannot be."""
     file = Path(path)
     try:

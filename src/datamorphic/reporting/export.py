@@ -1,0 +1,109 @@
+"""The exports that every result has: text, JSON, HTML, Markdown, JUnit and notebooks.
+
+A result is plain data. It says what it holds by `document()` and `test_cases()`, and names the functions that show it as
+a page and as text. It does not import them: they import the result, and are loaded when somebody asks for them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from .document import Page
+    from .junit import JUnitCase
+
+FilePath = str | PathLike[str]
+
+
+class Exportable:
+    """The base class of results.
+
+    A subclass names its renderers in `_PAGE` and `_TEXT`, each as ``"module:function"`` relative to the package, for
+    example ``"hunting.page:build_page"``. The function takes the result, and keyword arguments it documents itself.
+    It implements `document` and, where single outcomes pass or fail, `test_cases`.
+    """
+
+    _PAGE: ClassVar[str]
+    _TEXT: ClassVar[str]
+
+    # -- what a subclass says ------------------------------------------------------------------------------------------
+
+    def document(self) -> dict[str, Any]:
+        """Return the result as a JSON-serialisable dict."""
+        raise NotImplementedError
+
+    def test_cases(self) -> Sequence[JUnitCase]:
+        """Return the outcomes as test cases for CI servers."""
+        raise NotImplementedError
+
+    def _export_name(self) -> str:
+        """Return what the result is about, as the name of its JUnit suite."""
+        return type(self).__name__
+
+    def _export_properties(self) -> Mapping[str, str]:
+        """Return the settings that a JUnit file lists."""
+        return {}
+
+    # -- what every result offers --------------------------------------------------------------------------------------
+
+    def page(self, **options: Any) -> Page:
+        """Return the result as a page, ready to be rendered."""
+        return _load_renderer(self._PAGE)(self, **options)
+
+    def describe(self, **options: Any) -> str:
+        """Return the result as text for a terminal."""
+        return _load_renderer(self._TEXT)(self, **options)
+
+    def to_json(self, path: FilePath | None = None) -> str:
+        """Return the result as JSON, and write it to `path` if given."""
+        text = json.dumps(self.document(), indent=1, ensure_ascii=False, allow_nan=False)
+        return write_export(text, path, "JSON file")
+
+    def to_html(self, path: FilePath | None = None, **options: Any) -> str:
+        """Return the result as one self-contained HTML page, and write it to `path` if given."""
+        from .html import render_page
+
+        return write_export(render_page(self.page(**options)), path, "report")
+
+    def to_markdown(self, path: FilePath | None = None) -> str:
+        """Return the result as Markdown, and write it to `path` if given."""
+        from .markdown import format_page
+
+        return write_export(format_page(self.page()), path, "Markdown file")
+
+    def to_junit(self, path: FilePath | None = None) -> str:
+        """Return the result as JUnit XML, and write it to `path` if given."""
+        from .junit import JUnitSuite, format_junit
+
+        suite = JUnitSuite(
+            name=self._export_name(),
+            cases=self.test_cases(),
+            seconds=getattr(self, "seconds", None),
+            properties=self._export_properties(),
+            output="\n".join(getattr(self, "notes", ())),
+        )
+        return write_export(format_junit(suite), path, "JUnit file")
+
+    def _repr_html_(self) -> str:
+        from .html import render_fragment
+
+        return render_fragment(self.page())
+
+
+def write_export(text: str, path: FilePath | None, noun: str) -> str:
+    """Write `text` to `path` if one is given, and return it; `noun` names the file in the error message."""
+    if path is not None:
+        from .html import write_text
+
+        write_text(text, path, noun)
+    return text
+
+
+def _load_renderer(reference: str) -> Callable[..., Any]:
+    module, _, function = reference.partition(":")
+    renderer: Callable[..., Any] = getattr(importlib.import_module(f"datamorphic.{module}"), function)
+    return renderer

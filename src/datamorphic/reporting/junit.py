@@ -1,0 +1,104 @@
+"""Write JUnit XML, the format in which CI servers read test results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .text import cut
+
+MAX_NAME_CHARACTERS = 200
+MAX_MESSAGE_CHARACTERS = 500
+MAX_PROPERTY_CHARACTERS = 1_000
+MAX_LINE_CHARACTERS = 4_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class JUnitCase:
+    """One test case: what was checked and how it ended.
+
+    Attributes
+    ----------
+    name : str
+        What was checked.
+    outcome : {"passed", "failed", "error", "skipped"}
+        How it ended.
+    kind : str
+        The type of a failure or an error, for filters of CI servers.
+    message : str
+        The reason in one line.
+    detail : str
+        The evidence, several lines if need be.
+    output : str
+        What is worth reading although the case may have passed.
+    seconds : float or None
+        How long it took, if known.
+    """
+
+    name: str
+    outcome: Literal["passed", "failed", "error", "skipped"] = "passed"
+    kind: str = ""
+    message: str = ""
+    detail: str = ""
+    output: str = ""
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JUnitSuite:
+    """The test cases of one result, with the settings it was obtained with."""
+
+    name: str
+    cases: Sequence[JUnitCase]
+    seconds: float | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
+    output: str = ""
+
+
+def format_junit(suite: JUnitSuite) -> str:
+    """Return a suite as a JUnit XML document."""
+    from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+    name = cut(suite.name, MAX_NAME_CHARACTERS)
+    figures = {
+        "tests": str(len(suite.cases)),
+        "failures": _count(suite.cases, "failed"),
+        "errors": _count(suite.cases, "error"),
+        "skipped": _count(suite.cases, "skipped"),
+        **_format_time(suite.seconds),
+    }
+    root = Element("testsuites", {"name": "datamorphic", **figures})
+    element = SubElement(root, "testsuite", {"name": name, **figures})
+    if suite.properties:
+        properties = SubElement(element, "properties")
+        for key, value in suite.properties.items():
+            attributes = {"name": cut(key, MAX_NAME_CHARACTERS), "value": cut(value, MAX_PROPERTY_CHARACTERS)}
+            SubElement(properties, "property", attributes)
+    for case in suite.cases:
+        attributes = {"classname": f"datamorphic.{name}", "name": cut(case.name, MAX_NAME_CHARACTERS)}
+        node = SubElement(element, "testcase", {**attributes, **_format_time(case.seconds)})
+        message = cut(case.message, MAX_MESSAGE_CHARACTERS)
+        if case.outcome == "skipped":
+            SubElement(node, "skipped", {"message": message})
+        elif case.outcome != "passed":
+            tag = "failure" if case.outcome == "failed" else "error"
+            SubElement(node, tag, {"type": case.kind, "message": message}).text = _cut_lines(case.detail)
+        if case.output:
+            SubElement(node, "system-out").text = _cut_lines(case.output)
+    if suite.output:
+        SubElement(element, "system-out").text = _cut_lines(suite.output)
+    indent(root)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{tostring(root, encoding="unicode")}\n'
+
+
+def _count(cases: Iterable[JUnitCase], outcome: str) -> str:
+    return str(sum(case.outcome == outcome for case in cases))
+
+
+def _format_time(seconds: float | None) -> dict[str, str]:
+    return {} if seconds is None else {"time": f"{seconds:.3f}"}
+
+
+def _cut_lines(text: str) -> str:
+    return "\n".join(cut(line, MAX_LINE_CHARACTERS) for line in text.split("\n"))

@@ -1,0 +1,564 @@
+"""``dm.test``: whatever it is given, what it says, what it keeps, and how it takes bad input."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import datamorphic as dm
+from datamorphic.audit.checks import CHECKS
+from datamorphic.audit.expectations import parse_expectations, read_expectations
+from datamorphic.audit.finding import LEVELS
+from datamorphic.errors import ArgumentError, DataError, SystemFailed, UsageError
+from support.lending import PROMISES, Lender, LooksAtGender, NotMonotone, SilentInACorner, people
+
+PEOPLE = people(200)
+
+
+def outcome(result, check):
+    return next(each for each in result.outcomes if each.check == check)
+
+
+# -- whatever it is given ---------------------------------------------------------------------------------------
+
+
+def test_a_fitted_classifier_with_labels():
+    from sklearn.naive_bayes import GaussianNB
+
+    iris = dm.data.load("iris")
+    model = GaussianNB().fit(iris.drop(columns="target"), iris["target"])
+    result = dm.test(model, iris, target="target")
+    assert result.passed
+    assert result.kind == "a fitted classifier of 3 classes (GaussianNB)"
+    assert outcome(result, "learning").state == "passed"
+    assert outcome(result, "number types").why == "no column has whole numbers"
+    assert any("agrees with the label of 96.0%" in note for note in result.notes)
+    assert [each.check for each in result.outcomes] == [check.name for check in CHECKS]
+
+
+def test_a_learner_is_fitted_first():
+    from sklearn.tree import DecisionTreeClassifier
+
+    iris = dm.data.load("iris")
+    learner = DecisionTreeClassifier(random_state=0)
+    result = dm.test(learner, iris, target="target", only=["answers", "learning", "adequacy"])
+    assert not hasattr(learner, "tree_")  # the caller's own is left as it was
+    assert "fitted to these data" in result.kind
+    assert "leaves of the tree, 100.0% reached" in outcome(result, "adequacy").why
+    with pytest.raises(ArgumentError, match=r"not fitted\. Fit it first, or give a frame with labels"):
+        dm.test(learner, iris.drop(columns="target"))
+
+
+def test_a_forest_without_labels():
+    from sklearn.ensemble import RandomForestClassifier
+
+    iris = dm.data.load("iris")
+    inputs = iris.drop(columns="target")
+    forest = RandomForestClassifier(10, random_state=0).fit(inputs, iris["target"])
+    result = dm.test(forest, inputs.head(20), only=["answers", "learning", "adequacy", "classes"])
+    assert "target=" in outcome(result, "learning").why
+    assert result.findings[-1].check == "adequacy"  # twenty rows of one class reach few leaves
+    assert result.findings[-1].level == "advice"
+
+
+def test_a_regressor():
+    from sklearn.linear_model import LinearRegression
+
+    frame = PEOPLE.drop(columns=["decision", "gender"])
+    model = LinearRegression().fit(frame, frame.income - 2 * frame.debt)
+    result = dm.test(model, frame, expect={"monotone": {"income": "up", "debt": "down"}, "invariant": ["age"]})
+    assert not [finding for finding in result.findings if finding.check in ("monotone", "repeats", "batches")]
+    assert outcome(result, "classes").why == "the answers are numbers"
+    wrong = dm.test(model, frame, expect={"monotone": {"debt": "up"}}, only="monotone")
+    assert wrong.findings[0].title == "More debt can lower the answer"
+    assert wrong.findings[0].level == "fault"
+
+
+def test_a_function_and_a_test_system():
+    space = dm.Space([dm.Continuous("x", 0, 1), dm.Integer("n", 0, 5)])
+    result = dm.test(lambda x, n: "a" if x > 0.5 else "b", space, scalar=True)
+    assert result.passed
+    assert outcome(result, "row order").why == "the function takes one case at a time"
+    assert outcome(result, "adequacy").why == "no data are given whose adequacy could be measured"
+    assert dm.test(dm.subjects["Box 1"], only=["answers", "borders"]).passed
+
+
+def test_the_metamorphisms_of_a_test_system():
+    class Line:
+        space = dm.Space([dm.Continuous("x", 0, 10)])
+
+        @dm.executor
+        def classify(self, p):
+            return np.where((p.x > 3) & ~p.x.compute_midpoints(6, 7), "high", "low")
+
+        @dm.datamorphism
+        def more(self, p):
+            return p.assign(x=(p.x + 1).clip(upper=10))
+
+        @dm.metamorphism(of="more")
+        def never_falls(self, case, origin):
+            return ~((origin.output == "high") & (case.output == "low"))
+
+        @dm.metamorphism(of="more")
+        def has_an_answer(self, case):
+            return case.output != ""
+
+    result = dm.test(Line, only="metamorphisms")
+    (finding,) = result.findings
+    assert finding.about == "never_falls"
+    assert 0 < finding.rate < 0.2
+    assert "after more" in finding.examples[0].words
+
+
+def test_clusterers_and_arrays():
+    from sklearn.cluster import KMeans
+
+    matrix = PEOPLE[["income", "debt"]].to_numpy()
+    result = dm.test(KMeans(3, random_state=0, n_init=1).fit(matrix), matrix)
+    assert not result.at_least("fault")
+    assert "fitted on arrays" in outcome(result, "column order").why
+
+
+# -- what it says ------------------------------------------------------------------------------------------------
+
+
+def test_findings_are_ranked_and_reproducible():
+    result = dm.test(LooksAtGender(PEOPLE), PEOPLE, "decision", protected="gender", expect=PROMISES, seed=3)
+    ranks = [LEVELS.index(finding.level) for finding in result.findings]
+    assert ranks == sorted(ranks)
+    finding = next(each for each in result.findings if each.check == "protected")
+    assert finding.about == "gender"
+    low, high = finding.interval
+    assert low < finding.rate < high
+    example = finding.examples[0]
+    assert set(example.changed) == {"gender"}
+    assert example.answer != example.becomes
+    model = LooksAtGender(PEOPLE)
+    before = pd.DataFrame([dict(example.case)])
+    assert model.predict(before)[0] == example.answer
+    assert model.predict(before.assign(**example.changed))[0] == example.becomes
+    again = dm.test(
+        LooksAtGender(PEOPLE), PEOPLE, "decision", protected="gender", expect=PROMISES, seed=3, only="protected"
+    )
+    assert again.findings[0] == finding
+    assert "only='protected'" in result.command(finding)
+
+
+def test_the_table_of_exchanges_counts_as_a_loop_does():
+    model = LooksAtGender(PEOPLE)
+    result = dm.test(model, PEOPLE, "decision", protected="gender", only="protected")
+    inputs = PEOPLE.drop(columns="decision")
+    swapped = inputs.assign(gender=np.where(inputs.gender == "f", "m", "f"))
+    counted = {}
+    before_after = zip(inputs.gender, swapped.gender, model.predict(inputs), model.predict(swapped), strict=True)
+    for change in before_after:
+        if change[2] != change[3]:
+            counted[change] = counted.get(change, 0) + 1
+    (section,) = outcome(result, "protected").sections
+    told = {(g.strip("'"), h.strip("'"), a, b): int(n) for g, h, a, b, n, _ in section.table.rows}
+    assert told == counted
+    assert result.findings[0].cases == sum(counted.values())
+    assert result.findings[0].of == len(inputs)
+
+
+def test_a_regressors_dependence_on_a_protected_number():
+    frame = PEOPLE.drop(columns=["decision"])
+    result = dm.test(lambda f: f["income"] - 0.1 * f["age"], frame, protected=["age"], only="protected")
+    assert result.findings[0].rate == 1.0
+    ways = {tuple(row[:4]) for row in outcome(result, "protected").sections[0].table.rows}
+    assert ways == {("any", "higher", "any", "lower"), ("any", "lower", "any", "higher")}
+
+
+def test_results_are_the_same_after_json_whatever_the_names():
+    frame = PEOPLE.rename(columns={"income": "kind", "debt": "kind_", "age": "\u202e<b>"})
+    model = SilentInACorner(PEOPLE)
+
+    def renamed(frame):
+        return model.predict(frame.rename(columns={"kind": "income", "kind_": "debt", "\u202e<b>": "age"}))
+
+    result = dm.test(renamed, frame, "decision", protected="gender", expect={"invariant": ["kind_"]})
+    assert result.findings
+    text = result.to_json()
+    again = dm.AuditResult.from_json(text)
+    assert again == result
+    assert again.to_json() == text
+    assert again.findings == result.findings
+    assert again.to_html() == result.to_html()
+    for bad in ("", "[]", "{}", '{"outcomes": 3}', '{"format": 99, "outcomes": []}'):
+        with pytest.raises(DataError, match="no result of a check-up"):
+            dm.AuditResult.from_json(bad)
+
+
+def test_one_class_only_and_labels_nobody_knows():
+    def always(label):
+        return lambda frame: np.full(len(frame), label)
+
+    only = ["answers", "classes"]
+    titles = [finding.title for finding in dm.test(always("review"), PEOPLE, "decision", only=only).findings]
+    assert sorted(titles) == ["The class 'approve' is never predicted", "The class 'reject' is never predicted"]
+    others = dm.test(always("yes"), PEOPLE, "decision", only=only)
+    assert [finding.title for finding in others.findings] == ["Every input gets the same answer: 'yes'"]
+    assert "none of the model's" in outcome(others, "classes").why
+    numbers = dm.test(always(1.0), PEOPLE.assign(decision=1.0), "decision", only=only)
+    assert outcome(numbers, "classes").why == "the answers are numbers"
+
+
+def test_classes_are_compared_by_what_they_say():
+    from sklearn.naive_bayes import GaussianNB
+
+    frame = PEOPLE[["income", "debt"]].assign(y=(PEOPLE.income > 90).astype(float))
+    floats = GaussianNB().fit(frame[["income", "debt"]], frame.y)
+    assert not dm.test(floats, frame, "y", only="classes").findings  # labels 0.0 and 1.0 are classes
+    from sklearn.dummy import DummyClassifier
+
+    dull = DummyClassifier(strategy="constant", constant=[0.0]).fit(frame[["income", "debt"]], frame.y)
+    assert dm.test(dull, frame, "y", only="classes").findings[0].title == "The class 1 is never predicted"
+    texts = frame.assign(y=frame.y.astype(int).astype(str))
+    ints = GaussianNB().fit(frame[["income", "debt"]], frame.y.astype(int))
+    assert not dm.test(ints, texts, "y", only="classes").findings
+    gaps = PEOPLE.assign(decision=PEOPLE.decision.where(PEOPLE.index > 3, None))
+    assert not dm.test(Lender(PEOPLE), gaps, "decision", only="classes").findings
+
+
+def test_a_check_brings_what_it_stands_on(tmp_path):
+    model = Lender(PEOPLE)
+    dm.explore(model, PEOPLE, target="decision", walks=100).save(tmp_path / "front.parquet")
+    result = dm.test(model, PEOPLE, "decision", baseline=tmp_path / "front.parquet", only="baseline")
+    assert [each.check for each in result.outcomes if each.state == "passed"] == ["borders", "baseline"]
+
+
+def test_a_model_need_not_see_what_must_not_matter():
+    from sklearn.naive_bayes import GaussianNB
+
+    seen = PEOPLE[["income", "debt"]]
+    model = GaussianNB().fit(seen, PEOPLE.decision)
+    result = dm.test(
+        model,
+        PEOPLE,
+        "decision",
+        protected="gender",
+        expect={"invariant": ["age"]},
+        only=["protected", "invariant"],
+    )
+    assert result.passed
+    assert "gender is no input of the model" in outcome(result, "protected").why
+    with pytest.raises(DataError, match="declared monotone"):
+        dm.test(model, PEOPLE, "decision", expect={"monotone": {"age": "up"}})
+
+
+# -- what declares ---------------------------------------------------------------------------------------------
+
+
+def test_promises_from_files(tmp_path):
+    toml = tmp_path / "promises.toml"
+    toml.write_text('towards = "approve"\ninvariant = ["age"]\n[monotone]\nincome = "up"\n')
+    yaml = tmp_path / "promises.yaml"
+    yaml.write_text("towards: approve\ninvariant: [age]\nmonotone:\n  income: up\n")
+    assert parse_expectations(toml) == parse_expectations(str(yaml))
+    result = dm.test(NotMonotone(PEOPLE), PEOPLE, "decision", expect=toml, only="monotone")
+    assert result.findings[0].about == "income"
+    broken = tmp_path / "broken.toml"
+    broken.write_text("monotone = [")
+    with pytest.raises(DataError, match=r"broken\.toml is neither TOML nor YAML"):
+        read_expectations(broken)
+    with pytest.raises(DataError, match="cannot be read"):
+        read_expectations(tmp_path / "absent.toml")
+    yaml.write_text("!!python/object/apply:os.system ['true']")
+    with pytest.raises(DataError, match="neither TOML nor YAML"):
+        read_expectations(yaml)
+    yaml.write_text("- a list")
+    with pytest.raises(DataError, match="must name what is expected"):
+        read_expectations(yaml)
+
+
+@pytest.mark.parametrize(
+    ("expect", "says"),
+    [
+        ({"monoton": {}}, "Did you mean 'monotone'"),
+        ({"monotone": ["income"]}, "a mapping of features"),
+        ({"monotone": {"income": "sideways"}}, "one of 'up'"),
+        ({"invariant": [3]}, "the names of features"),
+        ({"relations": ["MR"]}, "only in Python"),
+        (7, "a mapping, relations, or the path"),
+        (
+            {"monotone": {"incme": "up"}},
+            "'incme' is declared monotone, and is no input of the model. Did you mean 'income'",
+        ),
+        ({"protected": "gendr"}, "Did you mean 'gender'"),
+        ({"monotone": {"income": "up"}, "towards": "best"}, "none of the model's"),
+    ],
+)
+def test_what_cannot_be_expected_is_named(expect, says):
+    with pytest.raises(UsageError, match=says):
+        dm.test(Lender(PEOPLE), PEOPLE, "decision", expect=expect, only="monotone")
+
+
+def test_relations_of_the_users_own():
+    class Richer(dm.Relation):
+        name = "richer"
+        says = "more income is never a reason to reject"
+
+        def follow_up(self, frame, rng):
+            return frame.assign(income=(frame.income + 20).clip(upper=199))
+
+        def expects(self, before, after):
+            return ~((before != "reject") & (after == "reject"))
+
+    assert not dm.test(Lender(PEOPLE), PEOPLE, "decision", expect=Richer(), only="invariant").findings
+    result = dm.test(NotMonotone(PEOPLE), PEOPLE, "decision", expect=[Richer()], only="invariant")
+    assert result.findings[0].title == "A promise is broken: richer"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"only": "nonsense"}, "must be one of 'repeats'"),
+        ({"budget": "soon"}, "not understood"),
+        ({"target": "decisoin"}, "Did you mean 'decision'"),
+        ({"seed": -1}, "seed"),
+        ({"seed": "x"}, "seed"),
+        ({"timeout": 0}, "above 0"),
+        ({"baseline": 7}, "a Front, or the path of a saved one"),
+        ({"baseline": "nowhere.parquet"}, "nowhere.parquet"),
+        ({"engine": "abacus"}, "engine"),
+    ],
+)
+def test_bad_arguments_are_named(options, says):
+    with pytest.raises(UsageError, match=says):
+        dm.test(Lender(PEOPLE), PEOPLE, **({"target": "decision"} | options))
+
+
+def test_data_that_cannot_be_tested_with():
+    with pytest.raises(DataError, match="no rows"):
+        dm.test(Lender(PEOPLE), PEOPLE.head(0), "decision")
+    with pytest.raises(ArgumentError, match="needs inputs"):
+        dm.test(Lender(PEOPLE))
+    assert dm.test(Lender(PEOPLE), PEOPLE.head(1), "decision").outcomes  # one row is data, too
+
+
+# -- systems that misbehave ----------------------------------------------------------------------------------
+
+
+def test_a_system_that_answers_nothing_has_failed():
+    def broken(frame):
+        raise RuntimeError("no weights")
+
+    with pytest.raises(SystemFailed, match=r"no answer to any of 200 rows.*no weights"):
+        dm.test(broken, PEOPLE, "decision")
+
+
+def test_a_system_that_changes_its_mind():
+    rng = np.random.default_rng(0)
+    result = dm.test(lambda frame: rng.choice(["a", "b"], len(frame)), PEOPLE.drop(columns="decision"))
+    assert result.findings[0].check == "repeats"
+    assert "do not repeat" in outcome(result, "row order").why
+
+
+def test_a_check_that_breaks_does_not_stop_the_others(monkeypatch):
+    from datamorphic.audit.checks import health
+
+    def breaks(given, turn):
+        raise ZeroDivisionError("ours")
+
+    broken = [
+        c if c.name != "classes" else health.Check("classes", c.question, 1, lambda given: "", breaks)
+        for c in CHECKS
+    ]
+    monkeypatch.setattr("datamorphic.audit.api.CHECKS", broken)
+    result = dm.test(Lender(PEOPLE), PEOPLE, "decision")
+    assert outcome(result, "classes").state == "broke"
+    assert outcome(result, "classes").why == "ZeroDivisionError: ours"
+    assert not result.passed
+    assert outcome(result, "adequacy").state != "not run"
+
+
+def test_hanging_rows_are_told_with_a_timeout():
+    def hangs(frame):
+        if (frame.income > 190).any() and len(frame) < 3:
+            time.sleep(60)
+        if (frame.income > 190).any():
+            raise ValueError("too rich")
+        return np.where(frame.income > 90, "a", "b")
+
+    result = dm.test(
+        hangs,
+        PEOPLE.head(40).assign(income=lambda f: f.income.clip(upper=188)),
+        "decision",
+        timeout=5,
+        only="repeats",
+    )
+    assert result.passed
+
+
+def test_a_budget_of_runs_is_kept():
+    result = dm.test(Lender(PEOPLE), PEOPLE, "decision", expect=PROMISES, protected="gender", budget="2000 runs")
+    assert result.calls <= 2100  # and what was asked to measure the pace
+    tight = dm.test(Lender(PEOPLE), PEOPLE, "decision", budget="0.01s")
+    assert "budget" in outcome(tight, "borders").why
+
+
+def test_a_slow_system_is_asked_less():
+    asked = []
+
+    def slow(frame):
+        asked.append(len(frame))
+        time.sleep(0.002 * len(frame))
+        return np.where(frame.income > 90, "a", "b")
+
+    result = dm.test(slow, PEOPLE, "decision", budget="2s")
+    assert sum(asked) < 1500  # two seconds and a little; unlimited it asks ten times as much
+    assert outcome(result, "answers").state == "passed"
+
+
+def test_ctrl_c_keeps_what_was_found():
+    def slow(frame):
+        time.sleep(0.05)
+        return np.where(frame.income > 90, "a", "b")
+
+    timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        result = dm.test(slow, PEOPLE, "decision", budget="1m")
+    finally:
+        timer.cancel()
+    assert "interrupted" in [each.why for each in result.outcomes]
+    assert outcome(result, "repeats").state == "passed"
+
+
+def test_what_takes_long_once_is_not_slow():
+    class Lazy:
+        ready = False
+
+        def __call__(self, frame):
+            if not self.ready:
+                time.sleep(0.5)
+                self.ready = True
+            return np.where(frame.income > 90, "a", "b")
+
+    result = dm.test(Lazy(), PEOPLE, "decision", budget="20s")
+    assert outcome(result, "answers").why.startswith("200 given inputs and 1,998 made ones")
+    assert outcome(result, "row order").why == "200 cases, 1,000 comparisons"
+
+
+def test_a_cost_a_call_is_none_a_row():
+    def far(frame):
+        time.sleep(0.02)
+        return np.where(frame.income > 90, "a", "b")
+
+    result = dm.test(far, PEOPLE, "decision", budget="10s", only=["answers", "row order", "batches"])
+    assert outcome(result, "answers").why.startswith("200 given inputs and 1,998 made ones")
+    assert outcome(result, "row order").state == "passed"
+
+
+def test_few_runs_go_to_what_matters_most():
+    rng = np.random.default_rng(0)
+    random = dm.test(lambda frame: rng.choice(["a", "b"], len(frame)), PEOPLE, "decision", budget="3000 runs")
+    assert not random.passed
+    assert outcome(random, "repeats").state == "found"
+    silent = dm.test(SilentInACorner(people(400)), people(400), "decision", budget="10000 runs")
+    assert outcome(silent, "answers").state == "found"
+    assert silent.calls <= 11_000
+
+
+def test_a_system_that_cannot_take_a_batch():
+    def one_only(frame):
+        return ["a"]
+
+    result = dm.test(one_only, PEOPLE.head(30), "decision", only="answers")
+    assert result.findings[0].title == "It fails on a batch, and answers its rows in smaller ones"
+
+
+def test_what_was_found_is_told_although_the_time_is_up():
+    def raises(frame):
+        time.sleep(0.005 * len(frame))
+        if (frame.income > 150).any():
+            raise ValueError("too rich")
+        return np.where(frame.income > 90, "a", "b")
+
+    result = dm.test(raises, PEOPLE.head(60), "decision", budget="2s", only="answers")
+    assert "too rich" in result.findings[0].examples[0].words
+
+
+def test_promises_that_were_never_tried_do_not_count_as_kept():
+    vague = dm.test(Lender(PEOPLE), PEOPLE, "decision", expect={"monotone": {"income": "up"}}, only="monotone")
+    assert outcome(vague, "monotone").state == "not run"
+    assert "say which one" in outcome(vague, "monotone").why
+    assert not vague.passed
+    with pytest.raises(ArgumentError, match="none of the model's"):
+        dm.test(Lender(PEOPLE), PEOPLE, "decision", expect={"monotone": {"income": "up"}, "towards": "yes"})
+    function = dm.test(
+        lambda f: f.income * 2, PEOPLE, "decision", expect={"monotone": {"income": "up"}, "towards": "yes"}
+    )
+    assert outcome(function, "monotone").state == "broke"
+    assert "answers are numbers" in outcome(function, "monotone").why
+
+
+def test_a_relation_that_is_wrong_costs_no_other_finding():
+    class Short(dm.Relation):
+        name = "short"
+
+        def follow_up(self, frame, rng):
+            return frame.iloc[:3]
+
+    result = dm.test(SilentInACorner(PEOPLE), PEOPLE, "decision", expect=Short())
+    assert "gave 3 rows" in outcome(result, "invariant").why
+    assert outcome(result, "answers").state == "found"
+
+
+def test_learners_that_are_not_fitted_or_cannot_be():
+    from sklearn.ensemble import StackingClassifier
+    from sklearn.naive_bayes import GaussianNB, MultinomialNB
+
+    frame = PEOPLE[["income", "debt", "decision"]]
+    stacked = StackingClassifier([("nb", GaussianNB())], final_estimator=GaussianNB())
+    assert dm.test(stacked, frame, "decision", only=["repeats"]).passed
+    with pytest.raises(UsageError, match="could not be fitted"):
+        dm.test(MultinomialNB(), frame.assign(debt=-frame.debt), "decision")
+
+
+def test_the_command_that_shows_it_again_can_be_run():
+    result = dm.test(NotMonotone(PEOPLE), PEOPLE, "decision", expect=PROMISES, budget="2m", seed=4)
+    finding = next(each for each in result.findings if each.check == "monotone")
+    names = {"dm": dm, "model": NotMonotone(PEOPLE), "data": PEOPLE}
+    assert finding in eval(result.command(finding), names).findings
+
+
+# -- what is kept ------------------------------------------------------------------------------------------------
+
+
+def test_what_was_found_is_kept_and_tried_first(tmp_path):
+    store = tmp_path / "runs.sqlite"
+    inputs = PEOPLE[PEOPLE.income < 100]
+
+    class Narrow(Lender):
+        """Looks at gender only where hardly anybody is."""
+
+        def predict(self, frame):
+            answers = super().predict(frame)
+            answers[((frame.gender == "f") & (frame.income == inputs.income.iloc[3])).to_numpy()] = "odd"
+            return answers
+
+    model = Narrow(PEOPLE)
+    first = dm.test(model, inputs, "decision", protected="gender", only="protected", store=store)
+    assert first.findings
+    few = inputs.drop(index=inputs.index[3])  # the case is no longer among the data
+    assert not dm.test(model, few, "decision", protected="gender", only="protected").findings
+    space = dm.Space.from_frame(inputs.drop(columns="decision"))
+    again = dm.test(model, few, "decision", protected="gender", only="protected", store=store, space=space)
+    assert again.findings  # remembered
+    mended = dm.test(
+        Lender(PEOPLE), few, "decision", protected="gender", only="protected", store=store, space=space
+    )
+    assert mended.passed
+    with dm.Store.open(store) as opened:
+        runs = opened.runs()
+        assert [run.verb for run in runs] == ["test"] * 3
+        assert runs[0].summary["faults"] == 1
+        with opened.fetch(runs[0].id, "result.json") as file:
+            assert file.read_text() == first.to_json()

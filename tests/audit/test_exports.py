@@ -1,0 +1,452 @@
+"""The findings for terminals, pull requests, CI servers and code scanning: right, and harmless whatever is in them."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import example as hypothesis_example
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from datamorphic.audit.finding import Example, Finding, Outcome
+from datamorphic.audit.finding_text import format_certainty, format_frequency, format_percent, tabulate_example
+from datamorphic.audit.markdown import MAX_CHARACTERS, escape_text, format_code_block
+from datamorphic.audit.result import AuditResult
+from datamorphic.audit.text import format_junit, format_markdown, format_sarif, format_text
+from datamorphic.reporting.text import clean, cut, format_cell, split_blocks, to_one_line, to_printable
+from support.planted_models import EVIL, example, hostile
+
+MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+NASTY = "<>&\"'`*_[]()!|~#@$%^{}\\-+=.:;/ \t\n\r0aGH1wé👩\u200d\x00\x1b\u202e\ud800"
+
+
+def result_of(*findings, outcome="found", **more):
+    by_check = {}
+    for each in findings:
+        by_check.setdefault(each.check, []).append(each)
+    outcomes = tuple(Outcome(check, "", outcome, findings=tuple(some)) for check, some in by_check.items())
+    given = {
+        "subject": "m",
+        "kind": "k",
+        "data": "d",
+        "outcomes": outcomes,
+        "seed": 0,
+        "budget": "1m",
+        "seconds": 1.0,
+    }
+    return AuditResult(**(given | {"calls": 1} | more))
+
+
+def finding(level="fault", check="repeats", about="", **more):
+    given = {"title": "t", "sure": 1.0, "detail": "d", "remedy": "r"}
+    return Finding(check, about, level=level, **(given | more))
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+
+def test_harmful_characters_are_replaced_and_others_stay():
+    assert clean("a\x00\x1b\x7f\x9f\ud83d\u202e\ufffe\uffffb") == "a��������b"
+    assert clean(EVIL["emoji"]) == EVIL["emoji"]
+    assert clean("a\r\nb\rc\td") == "a\nb\nc\td"
+    assert to_printable("a\tb\x1b[1m\u200b\nc") == "a b�[1m?\nc"
+    assert all(c.isprintable() or c == "\n" for c in to_printable("".join(map(chr, range(0x3000)))))
+    assert to_one_line(" a\n\n b\tc ") == "a b c"
+
+
+def test_texts_are_cut_and_say_so():
+    assert cut("abcdef", 6) == "abcdef"
+    assert cut("abcdefg", 6) == "abcde…"
+    assert len(cut("x" * 10_000_000, 10)) == 10
+
+
+def test_cells_show_values_as_people_write_them():
+    assert [format_cell(value) for value in (None, float("nan"), 0.1 + 0.2, 3, "x", True)] == [
+        "–",
+        "–",
+        "0.3",
+        "3",
+        "x",
+        "True",
+    ]
+
+
+def test_bullets_make_lists():
+    assert split_blocks("a\nb\n• c\n• d\n\ne") == [("p", ["a", "b"]), ("ul", ["c", "d"]), ("p", ["e"])]
+    assert split_blocks("") == []
+
+
+@pytest.mark.parametrize(
+    ("cases", "of", "said"),
+    [
+        (0, 0, ""),
+        (12, 400, "12 of 400 cases tried: 3 % (95 % interval: 1.72 % to 5.17 %)"),
+        (1, 1, "1 of 1 case tried: 100 % (95 % interval: 20.7 % to 100 %)"),
+        (1, 50_000, "1 of 50,000 cases tried: <0.01 % (95 % interval: <0.01 % to 0.0113 %)"),
+        (9_999, 10_000, "9,999 of 10,000 cases tried: >99.9 % (95 % interval: 99.9 % to >99.9 %)"),
+    ],
+)
+def test_how_often_is_told_with_its_interval(cases, of, said):
+    assert format_frequency(finding(cases=cases, of=of)) == said
+
+
+def test_how_sure_is_told_in_words():
+    shown = Example("x")
+    assert format_certainty(finding(examples=(shown,))) == "certain: an example shows it"
+    assert format_certainty(finding()) == "certain"
+    assert [format_certainty(finding(sure=sure)) for sure in (0.95, 0.7, 0.5, 0.1)] == [
+        "nearly certain (95 %)", "likely (70 %)", "possible (50 %)", "a suspicion (10 %)"
+    ]  # fmt: skip
+    assert format_percent(0.5) == "50 %"
+
+
+def test_an_example_shows_only_what_matters():
+    case = {f"f{i}": i for i in range(30)}
+    assert tabulate_example(Example("w", case, "no", {"f3": 4.5, "new": 1}, "yes")) == (
+        ["feature", "before", "after"],
+        [["f3", "3", "4.5"], ["new", "–", "1"], ["the answer", "no", "yes"]],
+        "The other 29 features are the same in both.",
+    )
+    columns, table, note = tabulate_example(Example("w", case, "no", {f"f{i}": 0 for i in range(20)}, "yes"))
+    assert len(table) == 13
+    assert note == "8 more changed features not shown. The other 10 features are the same in both."
+    columns, table, note = tabulate_example(Example("w", case, "no", {}, "yes"))
+    assert (columns, len(table), table[-2:]) == (
+        ["feature", "value"],
+        10,
+        [["the answer", "no"], ["and then", "yes"]],
+    )
+    assert note == "22 more features not shown."
+    assert tabulate_example(Example("w", {"a": None}, "no")) == (
+        ["feature", "value"],
+        [["a", "–"], ["the answer", "no"]],
+        "",
+    )
+    assert tabulate_example(Example("w")) == (["feature", "value"], [], "")
+
+
+# -- for a terminal ---------------------------------------------------------------------------------------------------
+
+
+def test_a_terminal_gets_the_findings_worst_first():
+    told = format_text(example())
+    lines = told.splitlines()
+    assert lines[0] == f"credit.skops: {example().headline}"
+    heads = [line for line in lines if re.match(r"\d+\. ", line)]
+    assert [head.split(":")[0] for head in heads] == ["1. FAULT", "2. CONCERN", "3. CONCERN", "4. ADVICE"]
+    assert (
+        "   288 of 300 cases tried: 96 % (95 % interval: 93.1 % to 97.7 %); certain: an example shows it" in lines
+    )
+    assert (
+        "   37 of 1,000 cases tried: 3.7 % (95 % interval: 2.7 % to 5.06 %); certain: an example shows it" in lines
+    )
+    assert (
+        "   Again: datamorphic test models/credit.skops applicants.csv --target decision --protected gender --seed 7 --only protected"
+        in lines
+    )
+    assert "  not run    learning      a fitted model cannot be trained again" in lines
+    assert "  broke      row labels    the model took longer than 10 s for a batch" in lines
+
+
+def test_what_the_detail_counts_is_not_counted_twice():
+    once = result_of(finding(detail="3 of 1,200 cases (0.25 %, 0.09 to 0.73 %) do it.", cases=3, of=1_200))
+    for export in (format_text, format_markdown, format_junit, format_sarif):
+        assert export(once).count("3 of 1,200") == 1 + (export is format_markdown)  # and once in its table
+
+
+def test_nothing_can_drive_a_terminal_or_pose_as_a_line():
+    told = format_text(hostile())
+    assert all(c.isprintable() or c == "\n" for c in told)
+    assert not any(line.startswith(("# three", "- four", "[31m")) for line in told.split("\n"))
+    assert max(map(len, told.split("\n"))) <= 2_000
+    told.encode("utf-8")
+
+
+def test_many_findings_are_counted_not_listed():
+    many = result_of(*(finding(check=f"c{i}") for i in range(150)))
+    assert "50 more findings: write a report" in format_text(many)
+
+
+# -- for a pull request -----------------------------------------------------------------------------------------------
+
+
+def rendered(source):
+    """What a reader sees of Markdown, without the spaces of no width."""
+    shown = MARKDOWN.render(source)
+    return html.unescape(re.sub("<[^>]*>", "", shown)).replace("\u200b", "")
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(NASTY, max_size=40))
+@hypothesis_example("````")
+@hypothesis_example("~~~ x")
+@hypothesis_example("1. x")
+@hypothesis_example("# x")
+@hypothesis_example("&lt;b&gt; &#64;me")
+def test_words_are_shown_in_markdown_to_the_letter(words):
+    assert rendered(escape_text(words, 500)).strip("\n") == to_one_line(words)
+    table = MARKDOWN.render(f"| a |\n| --- |\n| {escape_text(words, 500)} |")
+    assert table.count("<td>") == 1
+    assert html.unescape(re.search("<td>(.*)</td>", table, re.S)[1]).replace("\u200b", "") == to_one_line(words)
+    assert (
+        html.unescape(MARKDOWN.render("\n".join(format_code_block(words))))
+        == f"<pre><code>{to_one_line(words)}\n</code></pre>\n"
+    )
+
+
+def allowed(token):
+    return re.fullmatch(r"(<details><summary>[^<>]*</summary>|</details>)\n?", token.content)
+
+
+@pytest.mark.parametrize("result", [example(), hostile()], ids=["usual", "hostile"])
+def test_markdown_holds_no_html_links_or_pictures_but_ours(result):
+    told = format_markdown(result)
+    assert len(told) <= MAX_CHARACTERS
+    tokens = [inner for token in MARKDOWN.parse(told) for inner in [token, *(token.children or ())]]
+    kinds = {token.type for token in tokens}
+    assert not kinds & {"image", "link_open", "html_inline"}
+    assert "table_open" in kinds
+    blocks = [token for token in tokens if token.type == "html_block"]
+    assert blocks
+    assert all(allowed(token) for token in blocks)
+    assert sum("<details>" in token.content for token in blocks) == sum(
+        "</details>" in token.content for token in blocks
+    )
+    outside = re.sub(r"(?ms)^(`{3,})\n.*?\n\1$", "", told)
+    seen = html.unescape(re.sub("<[^>]*>", "", MARKDOWN.render(outside)))
+    for pattern in (r"@\w", r"#\d", r"://", r"www\.", r"mailto:\w", r"GH-\d"):
+        assert not re.search(pattern, seen), pattern
+
+
+def test_markdown_tells_verdict_findings_and_checks():
+    told = format_markdown(example())
+    shown = rendered(told)
+    assert told.startswith(f"### ❌ credit.skops: {escape_text(example().headline)}\n")
+    assert (
+        "| 🔴 fault | The answer depends on the order of the columns | column order | 288 of 300 | 100 % |" in told
+    )
+    assert "288 of 300 cases tried: 96 % (95 % interval: 93.1 % to 97.7 %)" in shown
+    assert told.count("<details>") == 4 + 2  # a finding each, the checks, the notes
+    assert "--only 'column order'\n```" in told
+    assert format_markdown(result_of(outcomes=(Outcome("answers", "?", "passed"),))).startswith("### ✅ m: ")
+
+
+def test_markdown_fits_into_a_comment():
+    many = result_of(*(finding(check=f"c{i}", title="<&" * 300, detail="|" * 3_000) for i in range(400)))
+    told = format_markdown(many)
+    assert len(told) <= MAX_CHARACTERS
+    assert re.search(r"The details of \d+ findings are left out", told)
+    assert re.search(r"\d+ more findings are in the report", told)
+    assert re.search(r"\d+ more checks are in the report", told)
+
+
+# -- for CI servers ---------------------------------------------------------------------------------------------------
+
+
+def test_junit_has_a_case_for_each_check():
+    root = ET.fromstring(format_junit(example()))
+    assert root.tag == "testsuites"
+    (suite,) = root
+    counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped", "time")}
+    assert counts == {"tests": "10", "failures": "3", "errors": "1", "skipped": "2", "time": "43.210"}
+    assert {name: root.get(name) for name in counts} == counts
+    cases = {case.get("name"): case for case in suite.iter("testcase")}
+    assert list(cases) == [outcome.check for outcome in example().outcomes]
+    assert {case.get("classname") for case in cases.values()} == {"datamorphic.credit.skops"}
+    failure = cases["protected"].find("failure")
+    assert failure.get("type") == "concern"
+    assert failure.get("message") == "The answer depends on gender alone"
+    for part in (
+        "37 of 1,000",
+        "95 % interval",
+        "gender: female -> male",
+        "--only protected",
+        "what to do: Train",
+    ):
+        assert part in failure.text
+    assert cases["learning"].find("skipped").get("message") == "a fitted model cannot be trained again"
+    assert cases["row labels"].find("error").get("message") == "the model took longer than 10 s for a batch"
+    assert len(cases["adequacy"]) == 1  # advice fails nothing
+    assert "dm.select" in cases["adequacy"].find("system-out").text
+    assert len(cases["answers"]) == 0
+
+
+@pytest.mark.parametrize("level", ["fault", "concern", "advice"])
+@pytest.mark.parametrize("state", ["found", "broke"])
+def test_junit_fails_exactly_where_the_result_does(level, state):
+    result = result_of(finding(level), finding("advice"), outcome=state)
+    suite = ET.fromstring(format_junit(result))[0]
+    assert (int(suite.get("failures")) + int(suite.get("errors")) == 0) == result.passed
+    (case,) = suite.iter("testcase")
+    assert sum(case.find(tag) is not None for tag in ("failure", "error", "skipped")) <= 1
+
+
+def test_a_check_with_several_findings_fails_by_the_worst():
+    root = ET.fromstring(
+        format_junit(result_of(finding("concern", title="lesser"), finding("fault", title="worse")))
+    )
+    failure = root.find(".//failure")
+    assert (failure.get("type"), failure.get("message")) == ("fault", "worse (and 1 more finding)")
+    assert failure.text.index("worse") < failure.text.index("lesser")
+
+
+def test_junit_is_xml_whatever_is_in_it():
+    told = format_junit(hostile())
+    told.encode("utf-8")
+    root = ET.fromstring(told)
+    names = [case.get("name") for case in root.iter("testcase")]
+    assert names[: len(EVIL)] == [cut(word, 200) for word in EVIL.values()]
+    assert {element.tag for element in root.iter()} == {
+        "testsuites", "testsuite", "properties", "property", "testcase", "failure", "error", "skipped", "system-out"
+    }  # fmt: skip
+
+
+# -- for code scanning ------------------------------------------------------------------------------------------------
+
+#: the properties that the schema of SARIF 2.1.0 knows, of the objects that are used
+KNOWN = {
+    "log": {"$schema", "version", "runs"},
+    "run": {"tool", "invocations", "columnKind", "results", "properties"},
+    "driver": {"name", "version", "rules"},
+    "rule": {"id", "name", "shortDescription"},
+    "invocation": {"executionSuccessful", "commandLine", "toolExecutionNotifications"},
+    "notification": {"level", "message", "associatedRule"},
+    "result": {"ruleId", "ruleIndex", "kind", "level", "rank", "message", "locations", "partialFingerprints", "properties"},
+    "location": {"physicalLocation", "logicalLocations"},
+}  # fmt: skip
+
+
+def unescaped(message):
+    """The text of a message as readers of SARIF show it."""
+    assert set(message) == {"text"}
+    plain = message["text"].replace("{{", "{").replace("}}", "}")
+    return re.sub(r"\\([\\\[\]])", r"\1", plain)
+
+
+@pytest.mark.parametrize("result", [example(), hostile()], ids=["usual", "hostile"])
+def test_sarif_is_what_the_standard_asks_for(result):
+    told = format_sarif(result)
+    told.encode("utf-8")
+    log = json.loads(told)
+    assert (log["version"], set(log)) == ("2.1.0", KNOWN["log"])
+    (run,) = log["runs"]
+    driver = run["tool"]["driver"]
+    rules = driver["rules"]
+    assert set(run) <= KNOWN["run"]
+    assert set(driver) <= KNOWN["driver"]
+    assert all(set(rule) <= KNOWN["rule"] for rule in rules)
+    assert len({rule["id"] for rule in rules}) == len(rules)
+    (invocation,) = run["invocations"]
+    assert set(invocation) <= KNOWN["invocation"]
+    assert invocation["executionSuccessful"] is False  # a check broke
+    (notice,) = invocation["toolExecutionNotifications"]
+    assert set(notice) <= KNOWN["notification"]
+    assert len(run["results"]) == len(result.findings)
+    for each, found in zip(run["results"], result.findings, strict=True):
+        assert set(each) <= KNOWN["result"]
+        assert rules[each["ruleIndex"]]["id"] == each["ruleId"] == cut(found.check, 4_000)
+        assert each["level"] == {"fault": "error", "concern": "warning", "advice": "note"}[found.level]
+        assert unescaped(each["message"]).startswith(clean(found.title))
+        (location,) = each["locations"]
+        assert set(location) == KNOWN["location"]
+        assert each["properties"]["sure"] == found.sure
+        if found.of:
+            assert each["properties"]["rate"] == found.rate
+            assert each["properties"]["interval"] == list(found.interval)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", told.replace("\n", ""))
+
+
+def test_brackets_and_braces_of_others_make_neither_links_nor_placeholders():
+    log = json.loads(format_sarif(result_of(finding(title="see [this](http://x) {0} C:\\d"))))
+    message = log["runs"][0]["results"][0]["message"]["text"]
+    assert message.startswith("see \\[this\\](http://x) {{0}} C:\\\\d.")
+
+
+def test_a_fingerprint_is_that_of_check_and_subject_alone():
+    def prints(*findings, **more):
+        results = json.loads(format_sarif(result_of(*findings, **more)))["runs"][0]["results"]
+        return [tuple(sorted(each["partialFingerprints"].items())) for each in results]
+
+    first = prints(finding(check="monotone", about="income"))
+    again = prints(
+        finding("concern", "monotone", "income", title="other", cases=3, of=9, sure=0.5), seed=9, subject="x"
+    )
+    assert first == again
+    others = prints(
+        finding(check="monotone", about="age"),
+        finding(check="monotone"),
+        finding(check="invariant", about="income"),
+    )
+    assert len({*first, *others}) == 4
+
+
+@pytest.mark.parametrize(
+    ("model", "uri"),
+    [
+        ("models/credit model.skops", "models/credit%20model.skops"),
+        ("a\\b.onnx", "a/b.onnx"),
+        ("./m.skops", "m.skops"),
+        ("../else/where.skops", "where.skops"),
+        ("/srv/secret/m.skops", "m.skops"),
+        ("C:\\models\\m.skops", "m.skops"),
+        ("package.module:model", "package/module.py"),
+        ("größen:Model.best", "gr%C3%B6%C3%9Fen.py"),
+        ("weka:IBk -K 3", "my%20data.csv"),
+        ("https://host/predict", "my%20data.csv"),
+        (None, "my%20data.csv"),
+    ],
+)
+def test_a_finding_lies_in_a_file(model, uri):
+    result = result_of(finding(about="income"), words={"model": model, "data": "my data.csv"})
+    (location,) = json.loads(format_sarif(result))["runs"][0]["results"][0]["locations"]
+    assert location["physicalLocation"]["artifactLocation"]["uri"] == uri
+    (logical,) = location["logicalLocations"]
+    assert (logical["name"], logical["fullyQualifiedName"]) == ("income", "m/income")
+
+
+@pytest.mark.parametrize("words", [{}, {"model": None, "data": "data:wine"}, {"data": ""}, {"data": "/"}])
+def test_a_finding_lies_somewhere_even_if_nothing_is_a_file(words):
+    """Code scanning refuses all of a log for one result without a file."""
+    (location,) = json.loads(format_sarif(result_of(finding(), words=words)))["runs"][0]["results"][0]["locations"]
+    assert location["physicalLocation"] == {
+        "artifactLocation": {"uri": "datamorphic"},
+        "region": {"startLine": 1},
+    }
+
+
+def test_files_below_the_working_directory_are_told_from_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = result_of(finding(), words={"model": str(tmp_path / "deep" / "m.skops")})
+    assert '"uri": "deep/m.skops"' in format_sarif(result)
+    assert str(tmp_path) not in format_sarif(result)
+
+
+# -- all of them ------------------------------------------------------------------------------------------------------
+
+
+def test_exports_of_a_result_read_back_are_the_same():
+    for result in (example(), dataclasses.replace(hostile(), front=None)):
+        back = AuditResult.from_json(json.dumps(json.loads(result.to_json())))
+        for export in (format_text, format_markdown, format_junit, format_sarif):
+            assert export(back) == export(result)
+
+
+def test_passwords_are_told_to_nobody():
+    words = {"model": "https://ada:secret@host/predict?token=topsecret", "data": "d.csv", "from_files": True}
+    result = result_of(finding(), words=words)
+    for export in (format_text, format_markdown, format_junit, format_sarif, AuditResult.to_html):
+        told = export(result)
+        assert "secret" not in told
+        assert "datamorphic test" in told
+
+
+def test_a_result_without_anything_can_be_told():
+    empty = result_of(kind="", data="", budget="")
+    for export in (format_text, format_markdown, format_junit, format_sarif, AuditResult.to_html):
+        assert export(empty)

@@ -1,0 +1,284 @@
+"""``datamorphic check``: exit codes, words, files, a page that a browser shows."""
+
+from __future__ import annotations
+
+import json
+import sys
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import datamorphic as dm
+from datamorphic.cli.main import app
+from datamorphic.data.knn import KNN
+from support.browser import CHROMIUM, WHY_NOT, Browser
+
+KNN_HERE = "datamorphic.data.knn:KNN"
+LEARNERS = """
+import numpy as np
+
+import datamorphic as dm
+from datamorphic.data.knn import KNN
+
+
+class First(KNN):
+    # claims to be a kNN, and answers the label of the first training row
+    def predict(self, X):
+        print("hello from the learner")
+        return np.repeat(self.classes_[self._codes[0]], len(X))
+
+
+class Broken(KNN):
+    def fit(self, X, y):
+        raise RuntimeError("no weights")
+
+
+class Stranger:
+    def __init__(self, k=1, words="none", table=(1,)):
+        self.inner, self.words, self.table = KNN(k), words, table
+
+    def fit(self, X, y):
+        self.inner.fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.inner.predict(X)
+
+
+class Backwards(dm.LearnerRelation):
+    name = "backwards"
+    says = "training rows in reverse order: the same labels"
+
+    def follow_up(self, data, labels, rng):
+        return data.rows(slice(None, None, -1))
+
+
+ready = KNN(1)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("DATAMORPHIC_STORE", "none")
+    (tmp_path / "own.py").write_text(LEARNERS)
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=40), "z": rng.normal(size=40), "y": rng.choice(["a", "b"], 40)})
+    data.to_csv("data.csv", index=False)
+    yield tmp_path
+    sys.modules.pop("own", None)
+
+
+def run(*words):
+    return CliRunner().invoke(app, ["check", *words])
+
+
+def document(*words):
+    told = run(*words, "--json")
+    assert told.exit_code in (0, 1, 3), told.output
+    return json.loads(told.stdout)
+
+
+def names(told):
+    return [row["relation"] for row in told["relations"]]
+
+
+def test_exit_codes(folder):
+    kept = run(KNN_HERE, "--param", "k=1", "--inputs", "5", "--relation", "necessary")
+    assert kept.exit_code == 0, kept.output
+    assert kept.stdout.startswith("KNN(k=1): all 20 necessary relations kept")
+    words = ("own:First", "--param", "k=1", "--inputs", "20", "--relation", "sample order")
+    wrong = run(*words)
+    assert wrong.exit_code == 1
+    assert "1 of 1 necessary relation violated" in wrong.stdout
+    assert "trained on 2 rows of 1 attribute" in wrong.stdout
+    known = run(*words, "--expect-failure", "sample order=it is known, ticket=7")
+    assert known.exit_code == 0
+    assert "a hypothesis: it is known, ticket=7" in known.stdout
+    broken = run("own:Broken", "--inputs", "5", "--relation", "MR-0")
+    assert broken.exit_code == 3
+    assert "without an answer" in broken.stdout
+    one_class = run(KNN_HERE, "--inputs", "5", "--rows", "1", "--relation", "MR-0")
+    assert one_class.exit_code == 0  # nothing to judge, and nothing wrong
+    assert "nothing could be judged" in one_class.stdout
+
+
+def test_json_is_one_document_and_nothing_else(folder):
+    told = document(
+        "own:First",
+        "--param",
+        "k=1",
+        "--inputs",
+        "20",
+        "--relation",
+        "sample order",
+        "--relation",
+        "MR-1.2",
+        "--seed",
+        "3",
+    )
+    assert told.keys() >= {
+        "subject", "data", "headline", "passed", "complete", "known", "relations", "violations", "examples", "notes",
+        "seed", "runs", "calls", "seconds", "run",
+    }  # fmt: skip
+    assert (told["passed"], told["seed"], told["run"], names(told)) == (False, 3, None, ["sample order", "MR-1.2"])
+    row = told["relations"][0]
+    assert row.keys() >= {
+        "relation", "purpose", "necessary", "strictness", "inputs", "violated", "inapplicable", "undefined", "rate", "low", "high",
+    }  # fmt: skip
+    assert row["low"] < row["rate"] == row["violated"] / (row["holds"] + row["violated"]) < row["high"]
+    example = told["examples"]["sample order"]
+    assert len(example["source"]["x"]) == 2
+    assert example["after"] != example["expected"]
+    same = dm.check(KNN(1), relations="MR-1.2", inputs=20, seed=3)
+    assert told["relations"][1]["holds"] == same.table["holds"][0]
+    silent = document(KNN_HERE, "--inputs", "2", "--relation", "weights")["relations"][0]
+    assert silent["rate"] is None
+    assert silent["messages"] == {"the learner's fit takes no sample_weight": 2}
+
+
+@pytest.mark.parametrize(
+    ("words", "relations"),
+    [
+        (("--relation", "own:Backwards", "--relation", "refit"), ["backwards", "refit"]),
+        (("--relation", "own:Backwards", "data.csv", "--target", "y"), ["backwards"]),
+        (("--relation", "MR-3.2 odds", "--count-ties", "--batch", "3"), ["MR-3.2 odds"]),
+    ],
+)
+def test_relations_by_name_and_of_ones_own(folder, words, relations):
+    assert names(document("own:ready", "--inputs", "4", *words)) == relations
+
+
+def test_parameters_are_values_and_nothing_is_evaluated(folder):
+    text = "__import__('os').system('touch evil')"
+    words = ("own:Stranger", "--param", "k=3", "--param", f"words={text}", "--param", "table=(1, 2)")
+    told = document(*words, "--inputs", "3", "--relation", "refit")
+    assert told["passed"]
+    assert not (folder / "evil").exists()
+    assert not told["known"]
+    like = ("--like", "sklearn.neighbors:KNeighborsClassifier")
+    assert document("own:Stranger", *like, "--inputs", "3", "--relation", "refit")["known"]
+
+
+def test_data_of_ones_own(folder):
+    told = document("own:ready", "data.csv", "--target", "y", "--inputs", "4", "--relation", "MR-1.2")
+    assert told["data"] == "40 rows, training sets and cases drawn from them, labels in y"
+    assert told["relations"][0]["holds"] == 4
+    assert "random data" in document("own:ready", "--inputs", "2", "--relation", "MR-0")["data"]
+
+
+def test_a_budget_and_what_it_left(folder):
+    told = run("own:ready", "--budget", "60 runs")
+    assert told.exit_code == 0
+    assert "The budget was spent before everything was tried." in told.stdout
+
+
+def test_files_are_written_and_told(folder):
+    words = ("own:First", "--inputs", "20", "--relation", "sample order", "--relation", "MR-NBC")
+    told = run(*words, "--html", "out/page.html", "--junit", "out/junit.xml")
+    assert told.exit_code == 1
+    assert "The page: out/page.html" in told.stdout
+    assert "The JUnit file: out/junit.xml" in told.stdout
+    assert "hello" not in told.stdout  # what the learner prints goes elsewhere
+    (suite,) = ET.parse(folder / "out" / "junit.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    page = (folder / "out" / "page.html").read_text()
+    assert "Promises of First" in page
+    assert "sample order" in page
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "Say what to check"),
+        (["nowhere:Thing"], "no module 'nowhere'"),
+        (["own:Frist"], "Did you mean 'First'"),
+        (["nowhere.skops"], "nowhere.skops"),
+        (["own:ready", "nowhere.csv", "--target", "y"], "nowhere.csv"),
+        (["own:ready", "data.csv"], "target"),
+        (["own:ready", "data.csv", "--target", "yy"], "'yy' is not in the data"),
+        (["own:ready", "--target", "y"], "no data are given"),
+        (["own:First", "--param", "k"], "--param takes NAME=VALUE. Got 'k'"),
+        (["own:First", "--param", "kk=1"], "cannot be made with these parameters"),
+        (["own:ready", "--param", "k=1"], "--param"),
+        (["own:ready", "--relation", "MR-9"], "no relation 'MR-9'"),
+        (["own:ready", "--relation", "own:Nothing"], "'own' has no 'Nothing'"),
+        (["own:ready", "--relation", "own:ready"], "the name of one"),
+        (["own:ready", "--expect-failure", "MR-0"], "--expect-failure takes RELATION=REASON"),
+        (["own:ready", "--expect-failure", "MR-00=x"], "Did you mean 'MR-0'"),
+        (["own:ready", "--inputs", "0"], "--inputs"),
+        (["own:ready", "--seed", "-1"], "--seed"),
+        (["own:ready", "--budget", "soon"], "not understood"),
+        (["own:ready", "--engine", "steam"], "engine"),
+        (["own:ready", "--html", "."], "is a folder"),
+        (["own:ready", "--like", "sklearn.naive_bayes:GaussianNBB"], "Did you mean 'GaussianNB'"),
+        (["sklearn.linear_model:LinearRegression"], "LinearRegression learns numbers"),
+    ],
+)
+def test_wrong_use_is_one_line(folder, words, says):
+    told = run(*words)
+    assert told.exit_code == 2
+    assert says in told.stderr
+    assert len(told.stderr.strip().splitlines()) == 1
+    assert not told.stdout
+
+
+def test_kept_by_the_words_and_parameters_it_was_asked_with(folder):
+    words = ("own:First", "--store", "runs.sqlite", "--inputs", "20", "--relation", "sample order")
+    assert "kept as run 1" in run(*words, "--param", "k=1").stdout
+    again = run(*words, "--param", "k=1", "--seed", "1", "--json")
+    assert json.loads(again.stdout)["run"] == 2
+    assert "1 violation of earlier checks went first, and can still be seen." in json.loads(again.stdout)["notes"]
+    other = run(*words, "--param", "k=2", "--seed", "1", "--json")
+    assert json.loads(other.stdout)["notes"] == []  # what one k violates, another need not
+    shown = CliRunner().invoke(app, ["runs", "show", "1", "--store", "runs.sqlite"])
+    assert "necessary relation violated" in shown.stdout
+
+
+def test_a_terminal_shows_what_names_say_and_obeys_none(folder, monkeypatch):
+    data = pd.read_csv("data.csv").rename(columns={"x": "[red]x\x1b[31m"})
+    data.to_csv("odd.csv", index=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    told = run(
+        "own:First", "odd.csv", "--target", "y", "--inputs", "60", "--rows", "10", "--relation", "sample order"
+    )
+    assert told.exit_code == 1
+    assert "\x1b[31mx" not in told.stdout
+    assert "[red]x�[31m=" in told.stdout or "z=" in told.stdout
+    assert "\x1b[1;31m" in told.stdout  # our own colours
+
+
+@pytest.mark.skipif(not CHROMIUM, reason=WHY_NOT)
+def test_a_browser_shows_the_page(folder):
+    evil = "<img src=x onerror=alert(1)>"
+    (folder / "evil.py").write_text(
+        f"from own import Backwards\nclass Evil(Backwards):\n    name = says = {evil!r}\n"
+    )
+    told = run(
+        "own:First",
+        "--relation",
+        "evil:Evil",
+        "--relation",
+        "sample order",
+        "--inputs",
+        "20",
+        "--html",
+        "page.html",
+    )
+    sys.modules.pop("evil", None)
+    assert told.exit_code == 1
+    with Browser() as browser:
+        page = browser.open(folder / "page.html")
+        assert page.console == []
+        assert page.requests == [(folder / "page.html").as_uri()]
+        text = page.run("document.body.innerText")
+        assert evil in text
+        assert "sample order" in text
+        assert page.run("document.querySelectorAll('img').length") == 0
+        page.poll(width=400)
+        assert page.run("document.documentElement.scrollWidth") <= 400

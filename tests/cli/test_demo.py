@@ -1,0 +1,92 @@
+"""The demo: what it finds, how it tells it, and its page in a real browser."""
+
+from __future__ import annotations
+
+import functools
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from datamorphic.cli.demo.demo import run_demo
+from datamorphic.cli.main import app
+from support.browser import CHROMIUM, SETTLED, WHY_NOT, Browser
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("demo")
+
+
+@pytest.fixture(scope="module")
+def seeds():
+    """The seeds that demos were asked for, while all of them are the same one: it takes seconds."""
+    asked, once = [], functools.cache(lambda: run_demo(0))
+
+    def recorded(seed):
+        asked.append(seed)
+        return once()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("datamorphic.cli.demo.demo.run_demo", recorded)
+        yield asked
+
+
+@pytest.fixture(scope="module")
+def shown(folder, seeds):
+    return CliRunner().invoke(app, ["demo", "--out", str(folder)])
+
+
+def test_it_tells_a_newcomer_what_it_found(shown, folder):
+    assert shown.exit_code == 0, shown.output
+    text = " ".join(shown.stdout.split())
+    for words in (
+        "A logistic regression was trained",
+        "More mean compactness can speak against malignant",  # declared, and broken
+        "pairs of nearly equal inputs with different answers",
+        "the answer changes",
+        "Moves and distances keep their laws",
+        "the same front, byte for byte",
+        "Is the test set good enough for a tree? It kills",
+    ):
+        assert words in text
+    assert "worst radius can" not in text  # declared, and kept
+    assert str(folder / "report.html") in shown.stdout.replace("\n", "")
+
+
+@pytest.mark.skipif(not CHROMIUM, reason=WHY_NOT)
+def test_its_page_in_a_browser_at_three_widths(shown, folder):
+    file = folder / "report.html"
+    with Browser() as browser:
+        page = browser.open(file)
+        page.wait(SETTLED)
+        for width in (360, 800, 1400):
+            page.poll(width)
+            page.wait(SETTLED)
+            # nothing sticks out to the side, once the pictures have taken their new width
+            page.wait(f"innerWidth === {width} && document.documentElement.scrollWidth <= {width}")
+            picture = page.screenshot(folder / f"page-{width}.png", whole=False)
+            assert picture.stat().st_size > 50_000
+        headings = page.run("[...document.querySelectorAll('h1, h2, h3')].map(each => each.textContent.trim())")
+        assert headings[0] == "A first look at a classifier"
+        assert any("A closer look" in heading for heading in headings)
+        figures, drawn = (
+            page.run(f"document.querySelectorAll('{each}').length")
+            for each in ("figure.picture", "figure.drawn .main-svg")
+        )
+        assert figures >= 3
+        assert drawn >= figures
+        assert page.console == []
+        assert page.requests == [file.as_uri()]
+
+
+def test_as_json(folder, seeds):
+    result = CliRunner().invoke(app, ["demo", "--json", "--seed", "3", "--out", str(folder / "other")])
+    assert seeds[-1] == 3
+    document = json.loads(result.stdout)
+    assert document["seed"] == 3
+    assert (folder / "other" / "report.html").is_file()
+    assert document["rows"] == 569
+    assert document["changes"]
+    assert document["laws"]
+    assert {"level", "title"} == set(document["findings"][0])

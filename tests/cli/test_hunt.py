@@ -1,0 +1,430 @@
+"""``datamorphic hunt``, ``generate`` and ``simulate``: exit codes, words, files, pages, input that cannot be right."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import datamorphic as dm
+from datamorphic.cli import completion as completing
+from datamorphic.cli.main import app
+from datamorphic.errors import ArgumentError
+from datamorphic.hunting.charts import draw_f_measure_chart, draw_ratio_chart
+from datamorphic.hunting.example_relations import make_mixed_relations
+from datamorphic.hunting.generators import GENERATORS
+from datamorphic.hunting.measures import FMeasures, IntervalEstimate
+from datamorphic.hunting.page import build_page, build_simulation_rows
+from datamorphic.hunting.plots import ViolationSample, draw_region_picture, draw_spread_picture, sample_violations
+from datamorphic.hunting.regions import KINDS, draw_region
+from datamorphic.hunting.scenarios import SCENARIOS
+from datamorphic.hunting.selectors import SELECTORS
+from datamorphic.relations.box import Box
+from datamorphic.reporting.document import Shape, TextLabel
+from datamorphic.reporting.html import render_drawing, render_page
+from support.browser import CHROMIUM, SETTLED, WHY_NOT, Browser
+
+TANH = dm.programs["tanh"]
+TRIPLING = TANH.relations["tripling"]
+FUNCTIONS = """
+import numpy as np
+import datamorphic as dm
+
+def square(x):
+    return x * x
+
+def fails(x):
+    raise RuntimeError("out of order")
+
+def nothing(x):
+    return x * np.nan
+
+def notch(x, y):
+    return np.where((x > 0.5) & (x < 0.6) & (y > 0.5), x, x + y)
+
+number = 3
+mirrored = dm.FunctionRelation(name="mirrored", domain=(-1, 1), follow_up=lambda x: -x)
+doubled = dm.FunctionRelation(
+    name="doubled <script>alert(1)</script>", domain=(0.1, 1), follow_up=lambda x: 2 * x, equal=lambda x, y: (y[1], 2 * y[0])
+)
+swapped = dm.FunctionRelation(name="swapped", domain=[(0, 1), (0, 1)], follow_up=dm.Affine.permuted([1, 0]))
+both = {"one": mirrored, "other": doubled}
+
+class Sign:
+    def predict(self, rows):
+        return (rows["a"] > 0.5).to_numpy().astype(int)
+
+class Mirrored(dm.Relation):
+    name = "mirrored"
+    def follow_up(self, frame, rng):
+        return frame.assign(a=1 - frame["a"])
+
+sign = Sign()
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    home = tmp_path_factory.mktemp("hunt")
+    (home / "hunted_here.py").write_text(FUNCTIONS)
+    pd.DataFrame({"a": np.linspace(0, 1, 20), "b": np.linspace(1, 0, 20)}).to_csv(home / "rows.csv", index=False)
+    return home
+
+
+@pytest.fixture
+def run(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+    return lambda *words: CliRunner().invoke(app, list(words), env={"COLUMNS": "400"})
+
+
+# -- hunt ------------------------------------------------------------------------------------------------------
+
+
+def test_a_violation_is_told_with_its_inputs(run):
+    found = run("hunt", "program:tanh/emu10", "--seed", "1")
+    assert found.exit_code == 1, found.output
+    assert found.stdout.startswith("tanh/emu10 violates 'tripling': 1 violation in ")
+    assert "  tripling: f(" in found.stdout
+    assert (
+        found.stdout.split("calls")[0] == run("hunt", "program:TANH/emu10", "--seed", "1").stdout.split("calls")[0]
+    )
+
+
+def test_a_right_program_keeps_its_relations(run):
+    found = run("hunt", "program:sin", "Sin1", "sin2", "--selector", "mrgs-art", "--budget", "300", "--k", "2")
+    assert found.exit_code == 0, found.output
+    assert "No violation of 2 relations by Sin in 300 groups." in found.stdout
+    assert "MRGS-ART," in found.stdout
+
+
+def test_one_json_document_and_files(run, folder):
+    found = run(
+        "hunt", "hunted_here:square", "hunted_here:both", "--budget", "60", "--stop-after", "all", "--trials", "2",
+        "--json", "--html", "square.html", "--junit", "square.xml",
+    )  # fmt: skip
+    assert found.exit_code == 1, found.output
+    told = json.loads(found.stdout)
+    assert {name: told[name] for name in ("subject", "groups", "violated", "trials")} == {
+        "subject": "square", "groups": 120, "violated": 60, "trials": 2,
+    }  # fmt: skip
+    assert len(told["violations"]) == 60
+    page = (folder / "square.html").read_text(encoding="utf-8")
+    assert "<script>alert(1)" not in page
+    assert "doubled &lt;script&gt;" in page
+    root = ElementTree.parse(folder / "square.xml").getroot()
+    assert (root.attrib["tests"], root.attrib["failures"]) == ("2", "1")
+    assert root.find(".//failure").attrib["message"] == "60 of 60 groups violate it"
+    assert "doubled <script>" in root.findall(".//testcase")[1].attrib["name"]
+
+
+def test_relations_are_found_beside_the_function(run):
+    found = run("hunt", "hunted_here:square", "mirrored", "--budget", "50")
+    assert found.exit_code == 0, found.output
+    assert "No violation of 'mirrored' by square in 50 groups." in found.stdout
+
+
+def test_models_are_hunted_with_data(run, folder):
+    words = ["hunt", "hunted_here:sign", "hunted_here:Mirrored", "--data", "rows.csv", "--generator", "MT-BART"]
+    found = run(*words, "--html", "model.html", "--stop-after", "all", "--budget", "50")
+    assert found.exit_code == 1, found.output
+    assert "violates 'mirrored'" in found.stdout
+    assert "The sources that were executed" in (folder / "model.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("budget", ["1000", "20"])
+def test_a_system_that_only_fails_is_told_so(run, budget):
+    found = run("hunt", "hunted_here:fails", "mirrored", "--budget", budget)
+    assert found.exit_code == 3, found.output
+    assert found.stderr.count("\n") == 1
+    assert "It says: RuntimeError: out of order" in found.stderr
+
+
+def test_what_cannot_be_judged_is_no_violation(run, folder):
+    words = ["hunt", "hunted_here:nothing", "mirrored", "--budget", "40", "--html", "no.html", "--junit", "no.xml"]
+    found = run(*words)
+    assert found.exit_code == 0, found.output
+    assert found.stdout.startswith("Nothing could be judged")
+    assert "No group could be judged: 40 groups without an answer" in found.stdout
+    assert ElementTree.parse(folder / "no.xml").getroot().attrib["skipped"] == "1"
+
+
+# -- generate --------------------------------------------------------------------------------------------------
+
+
+def test_groups_are_written(run, folder):
+    found = run("generate", "program:tanh/tripling", "--generator", "MT-BART", "--n", "50", "--out", "groups.csv")
+    assert found.exit_code == 0, found.output
+    groups = pd.read_csv(folder / "groups.csv")
+    assert list(groups.columns) == ["source_x", "follow_up_x"]
+    made = dm.generate(TRIPLING, "MT-BART", n=50)
+    np.testing.assert_allclose(groups.to_numpy(), np.hstack([made.sources, made.follow_ups]))
+
+
+@pytest.mark.parametrize(
+    ("words", "columns"),
+    [
+        (["--domain", "0,1", "--domain", "5,6"], ["source_x", "source_y"]),
+        (["program:Sin/Sin11"], ["source_x", *(f"follow_up{i}_x" for i in (1, 2, 3))]),
+        (
+            ["program:BesselJ/BesselJ2"],
+            ["drawn_1", "drawn_2", "source_x", "source_y", "follow_up_x", "follow_up_y"],
+        ),
+        (["hunted_here:swapped"], ["source_x", "source_y", "follow_up_x", "follow_up_y"]),
+    ],
+)
+def test_groups_as_json(run, words, columns):
+    told = json.loads(run("generate", *words, "--generator", "MT-RT", "--n", "3", "--json").stdout)
+    assert told["columns"] == columns
+    assert np.shape(told["groups"]) == (3, len(columns))
+
+
+def test_groups_are_printed_where_no_file_is_named(run):
+    found = run("generate", "--domain", "0,1", "--generator", "Sobol", "--n", "30")
+    assert "30 groups by Sobol" in found.stdout
+    assert "source_x" in found.stdout
+
+
+# -- simulate --------------------------------------------------------------------------------------------------
+
+
+def test_one_generator_is_told_in_words(run):
+    found = run("simulate", "--generator", "IPART", "--rate", "0.05", "--trials", "60")
+    assert found.exit_code == 0, found.output
+    assert "IPART on block regions of 0.05 of 2 dimensions: F-measure" in found.stdout
+
+
+def test_several_are_compared(run, folder):
+    words = ["simulate", "--generator", "MT-RT", "--generator", "mt-bart", "--rate", "0.05", "--trials", "60"]
+    found = run(*words, "--scenario", "a1", "--html", "simulated.html")
+    assert found.exit_code == 0, found.output
+    head, columns, *rows = found.stdout.splitlines()
+    assert head.startswith("A1 regions of 0.05 of 2 dimensions, 60 trials each")
+    assert [row.split()[0] for row in rows[:2]] == ["MT-RT", "MT-BART"]
+    assert len({len(line) for line in (columns, *rows[:2])}) == 1
+    told = json.loads(run(*words, "--json").stdout)["simulations"]
+    assert [each["generator"] for each in told] == ["MT-RT", "MT-BART"]
+    assert "MT-BART" in (folder / "simulated.html").read_text(encoding="utf-8")
+
+
+def test_selectors_are_compared_on_mixed_relations(run):
+    words = ["simulate", "--selector", "random", "--selector", "MRGS-ART", "--relations", "4", "--violating", "3"]
+    told = json.loads(run(*words, "--rate", "0.1", "--trials", "20", "--json").stdout)["simulations"]
+    assert [each["generator"] for each in told] == ["random", "MRGS-ART"]
+    assert [relation.follow_ups for relation in make_mixed_relations(4, 2)] == [1, 2, 3, 1]
+    for relation in make_mixed_relations(9, 3):
+        assert relation.affine
+        assert all((box.high > box.low).all() for box in relation.follow_domains())
+
+
+def test_a_trial_that_was_ended_gives_a_lower_bound(run, folder):
+    words = ["simulate", "--generator", "MT-RT", "--generator", "BART", "--rate", "0.001", "--trials", "20"]
+    found = run(*words, "--budget", "3", "--html", "ended.html")
+    assert "> 3.0" in found.stdout
+    assert "give them a greater budget" in (folder / "ended.html").read_text(encoding="utf-8")
+
+
+# -- what cannot be right --------------------------------------------------------------------------------------
+
+BAD = {
+    "no program": ("hunt program:tan", "There is no program 'tan'. Did you mean 'tanh'?"),
+    "no mutant": ("hunt program:tanh/emu1", "Did you mean 'emu10'?"),
+    "no relation": ("hunt program:tanh trippling", "Did you mean 'tripling'?"),
+    "no relation here": ("hunt hunted_here:square miror", "Did you mean 'mirrored'?"),
+    "no relation at all": ("hunt hunted_here:square", "Say which relations must hold"),
+    "no generator": ("hunt program:tanh --generator MT-BRAT", "Did you mean 'MT-BART'?"),
+    "no selector": ("hunt program:sin --selector MGRS-ART", "Did you mean 'MRGS-ART'?"),
+    "no candidates": ("hunt program:tanh --k 0", "'--k'"),
+    "no number": ("hunt program:tanh --stop-after soon", "--stop-after is a number of violations, or all"),
+    "less than none": ("hunt program:tanh --stop-after -1", "'stop_after'"),
+    "no function": ("hunt hunted_here:number mirrored", "is no function and no model, but int"),
+    "a model without data": ("hunt hunted_here:sign hunted_here:Mirrored", "Say it with --data FILE"),
+    "a file without data": ("hunt model.skops hunted_here:Mirrored", "Say it with --data FILE"),
+    "data of a program": ("hunt program:tanh --data rows.csv", "leave --data out"),
+    "no place for the page": ("hunt program:tanh --html .", "is a folder"),
+    "no place for the file": ("generate --domain 0,1 --out hunted_here.py/groups.csv", "cannot be made"),
+    "nothing to make": ("generate", "Got neither"),
+    "two things to make": ("generate program:tanh/tripling --domain 0,1", "Got both"),
+    "which relation": ("generate program:tanh", "program:tanh/tripling, for example"),
+    "none of its relations": ("generate program:tanh/tipling", "Did you mean 'tripling'?"),
+    "not a relation": ("generate hunted_here:number", "is no FunctionRelation, but int"),
+    "no limits": ("generate --domain 1", "two numbers, as in 0,1"),
+    "an empty domain": ("generate --domain 1,0", "is empty"),
+    "no groups": ("generate --domain 0,1 --n 0", "'--n'"),
+    "rate 0": ("simulate --rate 0", "'rate'"),
+    "rate 2": ("simulate --rate 2", "'rate'"),
+    "no dimension": ("simulate --dimension 0", "'--dimension'"),
+    "no region": ("simulate --region blob", "'block', 'strip', 'point'"),
+    "no scenario": ("simulate --scenario D1", "'A1'"),
+    "no such generator": ("simulate --generator IPRAT", "Did you mean 'IPART'?"),
+    "both": ("simulate --generator BART --selector MRGS-ART", "not both"),
+    "not among them": ("simulate --selector MRGS-ART --violating 3", "'violating'"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_told_in_a_line(run, name):
+    words, told = BAD[name]
+    found = run(*words.split())
+    assert found.exit_code == 2, found.output
+    assert told in found.stderr
+    assert found.stderr.count("\n") == 1
+    assert found.stdout == ""
+
+
+# -- pages and pictures ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def emu10():
+    return dm.hunt(TANH.mutants["emu10"], TRIPLING, trials=20, seed=1)
+
+
+def test_a_page_shows_what_was_found_and_where(emu10):
+    page = build_page(emu10, TANH.mutants["emu10"])
+    assert [section.anchor for section in page.sections] == [
+        "relations",
+        "soon",
+        "sources",
+        "regions",
+        "violations",
+    ]
+    assert page.state == "bad"
+    assert len(page.sections[4].table.rows) == 20
+    picture = page.sections[2].picture
+    first = emu10.trials[0].violated[0]
+    assert len(picture.x) == first
+    assert picture.groups.count("violates") == 1
+    assert picture.x[-1] == emu10.kept[0].inputs[0][0]
+    assert "A block region" in page.sections[3].parts[0].drawing.caption
+
+
+@pytest.mark.parametrize(
+    ("relations", "options"),
+    [
+        (["Sin1"], {"generator": "MT-RT"}),
+        (["Sin1", "Sin2", "Sin13"], {"generator": "MT-IPART", "k": 2}),
+        (["Sin1", "Sin2"], {"selector": "MRGS-ART"}),
+    ],
+)
+def test_the_first_sources_that_were_executed_are_kept(relations, options):
+    sin = dm.programs["Sin"]
+    chosen = [sin.relations[name] for name in relations]
+    asked = []
+
+    def broken(x):
+        asked.append(x)
+        return np.sin(x) + 0.1 * ((x > 100) & (x < 120))
+
+    found = dm.hunt(broken, chosen, budget=200, stop_after=None, seed=3, **options)
+    made = found.executed(0)
+    assert made.violated.sum() == found.table["violated"][0] > 0
+    assert set(made.sources.ravel()) <= set(np.concatenate(asked))
+    assert len(made.sources) == found.table["groups"][0]
+
+
+def test_three_inputs_are_three_planes_and_more_are_strips():
+    def wrong(*x):
+        return sum(x) + 10 * (x[0] > 0.8)
+
+    for d, headings in ((2, 1), (3, 3), (5, 5)):
+        relation = dm.FunctionRelation(
+            name="mirrored",
+            domain=[(0, 1)] * d,
+            follow_up=dm.Affine.scaled(-1, d, 1),
+            equal=lambda x, y: (y[0], y[1]),
+        )
+        drawing = draw_region_picture(sample_violations(wrong, relation, 2_000))
+        strong = [each for each in drawing.shapes if isinstance(each, TextLabel) and each.kind == "strong"]
+        assert len(strong) == headings
+        ElementTree.fromstring(render_drawing(drawing))
+
+
+def test_a_small_region_is_drawn_again_larger():
+    sources = np.random.default_rng(0).random((20_000, 2))
+    small = ViolationSample(sources, (abs(sources - 0.5) < 0.05).all(axis=1), np.zeros(2), np.ones(2), ("x", "y"))
+    words = [each.text for each in draw_region_picture(small).shapes if isinstance(each, TextLabel)]
+    assert "nearer" in words
+    none = ViolationSample(sources, np.zeros(len(sources), dtype=bool), np.zeros(2), np.ones(2), ("x", "y"))
+    assert "nowhere violated" in draw_region_picture(none).caption
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_generators_are_shown_beside_each_other(d):
+    domain = [(0, 1)] * d
+    region = draw_region("block", 0.1, [0] * d, [1] * d, 1)
+    made = {"MT-RT <b>": dm.generate(domain, "MT-RT", n=300), "IPART": dm.generate(domain, "IPART", n=300).sources}
+    drawing = draw_spread_picture(made, region, domain=domain)
+    strong = [each.text for each in drawing.shapes if isinstance(each, TextLabel) and each.kind == "strong"]
+    assert set(strong) == set(made)
+    assert "<b>" not in render_drawing(drawing)
+    if d == 2:
+        hits = [
+            each.path.count("M") for each in drawing.shapes if isinstance(each, Shape) and each.kind == "killable"
+        ]
+        assert hits == [
+            int(region.contains(dm.generate(domain, name, n=300).sources).sum()) for name in ("MT-RT", "IPART")
+        ]
+
+
+def test_the_spread_shows_what_min_avoids():
+    """Sources of MT-ART-Min keep away from the third of the source domain whose follow-ups lie there too."""
+    third = Box.of((30, 111))
+    groups = {name: dm.generate(TRIPLING, name, n=1_000, seed=1) for name in ("SFIDMT-ART", "MT-ART-Min")}
+    told = draw_spread_picture(groups, third, domain=TRIPLING.domain[0]).alt
+    share = [float(part.split(" times")[0]) for part in told.split("region, ")[1:]]
+    assert share[0] == pytest.approx(1, abs=0.1)
+    assert share[1] < 0.75
+
+
+@pytest.mark.parametrize(
+    ("spread", "domain"),
+    [({}, (0, 1)), ({"a": np.zeros((3, 2))}, (0, 1)), ({"a": np.zeros((3, 4))}, [(0, 1)] * 4)],
+)
+def test_a_spread_that_cannot_be_drawn(spread, domain):
+    with pytest.raises(ArgumentError):
+        draw_spread_picture(spread, domain=domain)
+
+
+def test_charts():
+    one = draw_f_measure_chart(FMeasures([5, 5, 9], [False, False, True]))
+    assert "of 2 trials: from 5 to 5" in one.alt
+    flat = draw_ratio_chart(
+        [("a <b>", IntervalEstimate(1.2, np.nan, np.nan)), ("b", IntervalEstimate(0.5, 0.4, 0.6))]
+    )
+    assert "<b>" not in render_drawing(flat)
+    ended = dm.simulate("MT-RT", rate=0.001, budget=2, trials=20)
+    assert build_simulation_rows([ended])[0][1:6] == ["> 2.0", "> 0.2 %", None, None, None]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason=WHY_NOT)
+def test_the_page_in_a_browser(emu10, tmp_path):
+    file = tmp_path / "hunt.html"
+    file.write_text(render_page(build_page(emu10, TANH.mutants["emu10"])), encoding="utf-8")
+    with Browser() as browser:
+        page = browser.open(file)
+        page.wait(SETTLED)
+        assert page.console == []
+        assert [address for address in page.requests if not address.startswith("file:")] == []
+        for dark in (False, True):
+            page.poll(500, dark=dark)
+            # once the pictures have taken their new width
+            page.wait("document.documentElement.scrollWidth <= 500")
+        assert page.run("document.querySelectorAll('svg.shapes').length") == 2
+
+
+# -- completion ------------------------------------------------------------------------------------------------
+
+
+def test_what_is_completed_is_what_there_is():
+    values = {name: list(find("program:")) for name, find in completing.VALUES.items()}
+    assert values["generator"] == list(GENERATORS)
+    assert values["selector"] == list(SELECTORS)
+    assert values["region"] == list(KINDS)
+    assert values["scenario"] == list(SCENARIOS)
+    assert values["hunted"] == [f"program:{name}" for name in dm.programs]
+    assert completing.VALUES["hunted"]("my_f") == []

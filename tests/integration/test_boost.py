@@ -1,0 +1,470 @@
+"""Trees of XGBoost, LightGBM and CatBoost answer as their source does: labels, numbers, scores and leaves."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import datamorphic as dm
+from datamorphic.errors import ModelError
+from datamorphic.trees.coverage.mutation import find_kills_by_tree
+from datamorphic.trees.files import load_trees
+from datamorphic.trees.mutants import generate_mutants
+from datamorphic.trees.pmml.files import read_pmml, write_pmml
+from datamorphic.trees.read import forest_of
+from datamorphic.trees.rules import format_rule
+from datamorphic.trees.tree import find_leaves
+from support.tree_rows import asked, joint_kills_one_by_one, seen
+
+NEEDS = "needs the extra: pip install 'datamorphic[boost]'"
+xgb = pytest.importorskip("xgboost", reason=NEEDS)
+lgb = pytest.importorskip("lightgbm", reason=NEEDS)
+cb = pytest.importorskip("catboost", reason=NEEDS)
+
+RNG = np.random.default_rng(5)
+ROWS = 200
+PLAIN = pd.DataFrame(
+    {
+        "income": np.round(RNG.gamma(3, 0.9, ROWS), 2),
+        "debt": RNG.normal(0, 1, ROWS),
+        "change": RNG.choice([0.0, 0.0, -1.5, 2.25], ROWS) * RNG.integers(1, 4, ROWS),
+    }
+)
+HOLED = PLAIN.assign(debt=PLAIN.debt.mask(RNG.random(ROWS) < 0.2))
+TOWN, GRADE = RNG.choice(["Oslo", "Rome", "Bonn", "Cork"], ROWS), RNG.choice([1, 2, 5], ROWS)
+GROUPED = HOLED.assign(town=pd.Categorical(TOWN), grade=pd.Categorical(GRADE))[
+    ["income", "town", "debt", "grade", "change"]
+]
+AMOUNT = (PLAIN.income + (TOWN == "Rome") * PLAIN.debt + RNG.random(ROWS)).clip(0.01).to_numpy()
+TWO = ((PLAIN.income > 2.5) ^ (GRADE > 1) ^ (PLAIN.debt > 0.5)).astype(int).to_numpy()
+THREE = np.where(TOWN == "Bonn", 2, TWO)
+WORDS = np.array(["no", "yes", "perhaps"])[THREE]
+QUERIES = np.repeat(np.arange(10), ROWS // 10)
+EARLY = (HOLED.iloc[::3].reset_index(drop=True), 1 - TWO[::3])
+
+
+def xg(kind="Classifier", **settings):
+    return getattr(xgb, f"XGB{kind}")(
+        **({"n_estimators": 6, "max_depth": 4, "enable_categorical": True, "n_jobs": 1} | settings)
+    )
+
+
+def lg(kind="Classifier", **settings):
+    common = {
+        "n_estimators": 6,
+        "num_leaves": 9,
+        "min_child_samples": 3,
+        "verbose": -1,
+        "min_data_per_group": 3,
+        "n_jobs": 1,
+    }
+    return getattr(lgb, f"LGBM{kind}")(**(common | settings))
+
+
+def cat(kind="Classifier", **settings):
+    common = {
+        "iterations": 6,
+        "depth": 4,
+        "verbose": 0,
+        "allow_writing_files": False,
+        "one_hot_max_size": 9,
+        "thread_count": 1,
+    }
+    return getattr(cb, f"CatBoost{kind}")(**(common | settings))
+
+
+XGBOOST = [
+    (xg(), HOLED, TWO, {}),
+    (xg(), GROUPED, THREE, {}),
+    (xg(max_cat_to_onehot=1), GROUPED, TWO, {}),
+    (xg(gamma=1.5), HOLED, THREE, {}),
+    (xg(gamma=1.5, tree_method="exact", enable_categorical=False), HOLED, THREE, {}),  # leaves out nodes
+    (xg(booster="dart", rate_drop=0.4), HOLED, THREE, {}),
+    (xg(missing=2.25), PLAIN, THREE, {}),
+    (xg(missing=0), PLAIN, TWO, {}),
+    (xg(num_parallel_tree=2, subsample=0.6, objective="multi:softmax"), HOLED, THREE, {}),
+    (xg(objective="binary:hinge"), HOLED, TWO, {}),
+    (xg(objective="binary:logitraw"), HOLED, TWO, {}),
+    (xg(early_stopping_rounds=1, n_estimators=50), HOLED, TWO, {"eval_set": [EARLY], "verbose": False}),
+    (xg(), HOLED.to_numpy(), np.column_stack([TWO, TWO ^ (THREE == 2)]), {}),
+    (xg("RFClassifier"), HOLED, THREE, {}),
+    (xg("RFRegressor"), HOLED, AMOUNT, {}),
+    (xg("Regressor"), GROUPED, AMOUNT, {}),
+    (xg("Regressor", booster="dart", rate_drop=0.4), HOLED, AMOUNT, {}),
+    (xg("Regressor"), HOLED, np.column_stack([AMOUNT, TWO]), {}),
+    *(
+        (xg("Regressor", objective=f"reg:{name}"), HOLED, AMOUNT / 20, {})
+        for name in ("gamma", "tweedie", "logistic")
+    ),
+    (xg("Regressor", objective="reg:absoluteerror"), HOLED, AMOUNT, {}),
+    (xg("Regressor", objective="reg:quantileerror", quantile_alpha=[0.2, 0.7]), HOLED, AMOUNT, {}),
+    (xg("Regressor", objective="count:poisson"), HOLED, THREE, {}),
+    (xg("Regressor", objective="survival:cox"), HOLED, AMOUNT, {}),
+    (xg("Ranker"), HOLED, THREE, {"qid": QUERIES}),
+]
+LIGHTGBM = [
+    (lg(), HOLED, TWO, {}),
+    (lg(), GROUPED, WORDS, {}),
+    (lg(max_cat_to_onehot=1, cat_smooth=1), GROUPED, TWO, {}),
+    (lg(zero_as_missing=True), PLAIN, THREE, {}),
+    (lg(use_missing=False), HOLED, THREE, {}),
+    (lg(), PLAIN, TWO, {}),  # NaN is taken for 0
+    (lg(objective="multiclassova"), HOLED.to_numpy(), WORDS, {}),
+    (lg(boosting_type="rf", subsample=0.6, subsample_freq=1), HOLED, THREE, {}),
+    (lg("Regressor", boosting_type="rf", subsample=0.6, subsample_freq=1), HOLED, AMOUNT, {}),
+    (lg(boosting_type="dart"), HOLED, THREE, {}),
+    (
+        lg(n_estimators=50, min_child_samples=20),
+        HOLED,
+        TWO,
+        {"eval_set": [EARLY], "callbacks": [lgb.early_stopping(1, verbose=False)]},
+    ),
+    (lg("Regressor"), GROUPED, AMOUNT, {}),
+    (lg("Regressor", reg_sqrt=True), HOLED, AMOUNT - 2, {}),
+    (lg("Regressor", objective="binary", sigmoid=0.7), HOLED, TWO, {}),
+    *(
+        (lg("Regressor", objective=name), HOLED, AMOUNT / 20, {})
+        for name in ("poisson", "gamma", "tweedie", "quantile", "huber", "cross_entropy", "cross_entropy_lambda")
+    ),
+    (lg("Regressor"), HOLED, np.full(ROWS, 3.5), {}),  # one leaf
+    (lg("Ranker"), HOLED, THREE, {"group": [20] * 10}),
+]
+GROUPS = {"cat_features": ["town", "grade"]}
+CATBOOST = [
+    (cat(), HOLED, TWO, {}),
+    (cat(), GROUPED, WORDS, GROUPS),
+    (cat(nan_mode="Max"), GROUPED, TWO == 1, GROUPS),
+    (cat(grow_policy="Depthwise"), GROUPED, TWO, GROUPS),
+    (cat(grow_policy="Lossguide", max_leaves=9), GROUPED, THREE, GROUPS),
+    (cat(loss_function="MultiClassOneVsAll"), HOLED.to_numpy(), WORDS, {}),
+    (cat(loss_function="MultiLogloss"), HOLED, np.column_stack([TWO, THREE == 2]).astype(int), {}),
+    (cat("Regressor"), GROUPED, AMOUNT, GROUPS),
+    (cat("Regressor", grow_policy="Lossguide"), HOLED, AMOUNT, {}),
+    (cat("Regressor", loss_function="Poisson"), HOLED, AMOUNT, {}),
+    (cat("Regressor", loss_function="Quantile:alpha=0.3"), HOLED, AMOUNT, {}),
+    (cat("Regressor", loss_function="MultiRMSE"), HOLED, np.column_stack([AMOUNT, TWO]), {}),
+    (cat("Ranker"), HOLED, THREE, {"group_id": QUERIES}),
+]
+
+
+def fitted(model, X, y, settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # LightGBM 4.7 finds fault with eval_set, which older ones need
+        return model.fit(X, y, **settings)
+
+
+def named(cases):
+    return [type(case[0]).__name__ for case in cases]
+
+
+def rows_for(forest, X, unknown=False):
+    rows = asked(forest, pd.DataFrame(X))
+    if "town" in rows and unknown:
+        rows["town"] = rows.town.cat.add_categories(["Paris"])
+        rows.loc[::7, "town"] = "Paris"
+    return rows, rows if isinstance(X, pd.DataFrame) else rows.to_numpy()
+
+
+def same(told, expected):
+    """Tell whether labels agree exactly, and numbers but for the order and precision of sums."""
+    if expected.dtype.kind == "f":
+        np.testing.assert_allclose(told, expected, rtol=1e-6, atol=1e-7)
+    else:
+        assert (told == expected).all()
+
+
+def compare(model, forest, rows, given, raw, leaves, first_leaf=lambda tree: 0, exact=False):
+    matrix = seen(forest, rows)
+    told = forest.predict(matrix)
+    same(told, np.asarray(model.predict(given)).reshape(told.shape))
+    if raw:
+        scores = forest.scores(matrix)
+        expected = model.predict(given, **raw).reshape(scores.shape)
+        assert scores.dtype == expected.dtype
+        np.testing.assert_allclose(scores, expected, rtol=0 if exact else 1e-6, atol=0 if exact else 1e-6)
+    found = np.column_stack([find_leaves(tree, matrix) - first_leaf(tree) for tree in forest.trees])
+    return found, np.asarray(leaves).reshape(found.shape)
+
+
+@pytest.mark.parametrize(("model", "X", "y", "settings"), XGBOOST, ids=named(XGBOOST))
+def test_xgboost(model, X, y, settings):
+    forest = forest_of(fitted(model, X, y, settings))
+    rows, given = rows_for(forest, X)
+    # dropped trees are weighed as they are added; a start may go through a logarithm of another library
+    exact = model.get_params().get("booster") != "dart" and forest.joining.link in ("", "softmax")
+    raw, leaves = {"output_margin": True}, model.apply(given)
+    found, leaves = compare(model, forest, rows, given, raw, leaves, exact=exact)
+    if model.get_params().get("tree_method") != "exact":  # nodes that were cut off leave no gap here
+        assert (found == leaves).all()
+
+
+@pytest.mark.parametrize(("model", "X", "y", "settings"), LIGHTGBM, ids=named(LIGHTGBM))
+def test_lightgbm(model, X, y, settings):
+    forest = forest_of(fitted(model, X, y, settings))
+    rows, given = rows_for(forest, X, unknown=True)
+    if model.get_params().get("zero_as_missing"):
+        rows.loc[::5, "change"] = np.resize([0.0, 1e-35, -1e-36, 1.1e-35], len(rows[::5]))
+    averages = model.get_params()["boosting_type"] == "rf"  # its raw scores are sums, its answers means
+    raw = {} if averages else {"raw_score": True}
+    leaves = model.predict(given, pred_leaf=True)
+    found, leaves = compare(model, forest, rows, given, raw, leaves, lambda tree: len(tree.inner), exact=True)
+    assert (found == leaves).all()
+
+
+@pytest.mark.parametrize(("model", "X", "y", "settings"), CATBOOST, ids=named(CATBOOST))
+def test_catboost(model, X, y, settings):
+    forest = forest_of(fitted(model, X, y, settings), X)
+    rows, given = rows_for(forest, X, unknown=True)
+    raw = {} if isinstance(model, cb.CatBoostRanker) else {"prediction_type": "RawFormulaVal"}
+    found, leaves = compare(model, forest, rows, given, raw, model.calc_leaf_indexes(given))
+    for ours, theirs in zip(found.T, leaves.T, strict=True):
+        assert len(set(zip(ours, theirs, strict=True))) == len(set(ours)) == len(set(theirs))
+
+
+@pytest.mark.parametrize(
+    ("params", "y"),
+    [
+        ({"objective": "binary:logistic"}, TWO),
+        ({"objective": "multi:softprob", "num_class": 3}, THREE),
+        ({"objective": "multi:softmax", "num_class": 3}, THREE),
+        ({}, AMOUNT),
+    ],
+    ids=lambda case: str(case) if isinstance(case, dict) else "",
+)
+def test_a_booster_of_xgboost(params, y):
+    booster = xgb.train(params, xgb.DMatrix(GROUPED, y, enable_categorical=True), 4)
+    forest = forest_of(booster)
+    rows, _ = rows_for(forest, GROUPED)
+    expected = booster.predict(xgb.DMatrix(rows, enable_categorical=True))
+    same(forest.predict(seen(forest, rows)), expected.argmax(1) if expected.ndim == 2 else expected)
+
+
+@pytest.mark.parametrize(
+    ("params", "y"),
+    [({"objective": "binary"}, TWO), ({"objective": "multiclass", "num_class": 3}, THREE), ({}, AMOUNT)],
+    ids=lambda case: str(case) if isinstance(case, dict) else "",
+)
+def test_a_booster_of_lightgbm(params, y):
+    booster = lgb.train(params | {"verbose": -1}, lgb.Dataset(GROUPED, y), 4)
+    forest = forest_of(booster)
+    rows, _ = rows_for(forest, GROUPED)
+    expected = booster.predict(rows)
+    same(forest.predict(seen(forest, rows)), expected.argmax(1) if expected.ndim == 2 else expected)
+
+
+@pytest.mark.parametrize("model", [xg(missing=0.5), lg(), cat()], ids=lambda model: type(model).__name__)
+def test_behind_a_scaler(model):
+    model = make_pipeline(StandardScaler(), model).fit(PLAIN, TWO)
+    forest = forest_of(model)
+    rows = asked(forest, PLAIN)
+    assert (forest.predict(seen(forest, rows)) == model.predict(rows)).all()
+
+
+@pytest.mark.parametrize(
+    ("model", "X", "y", "settings"),
+    [XGBOOST[1], XGBOOST[7], XGBOOST[15], LIGHTGBM[1], LIGHTGBM[3], LIGHTGBM[7], CATBOOST[1], CATBOOST[3]],
+    ids=lambda case: type(case).__name__ if hasattr(case, "predict") else "",
+)
+def test_through_a_file_of_pmml(model, X, y, settings, tmp_path):
+    forest = forest_of(fitted(model, X, y, settings), X)
+    rows, _ = rows_for(forest, X, unknown=True)
+    write_pmml(forest, tmp_path / "model.pmml")
+    again = read_pmml(tmp_path / "model.pmml")
+    same(again.predict(seen(again, rows)), forest.predict(seen(forest, rows)))
+
+
+# -- what the trees are like --------------------------------------------------------------------------
+
+
+def test_names_of_columns_and_those_made_up():
+    for model in (xg(n_estimators=1), lg(n_estimators=1), cat(iterations=1)):
+        assert forest_of(model.fit(PLAIN, TWO)).columns == ("income", "debt", "change")
+        nameless = forest_of(model.fit(PLAIN.to_numpy(), TWO))
+        assert nameless.columns is None
+        assert nameless.trees[0].names == ("x0", "x1", "x2")
+    spaced = PLAIN.rename(columns={"income": "yearly income"})
+    model = fitted(lg(n_estimators=1), spaced, TWO, {})
+    assert forest_of(model, spaced).columns == ("yearly income", "debt", "change")
+
+
+def test_what_leaves_add_and_how_many_rows_came_by():
+    cases = [
+        (
+            xg(n_estimators=1),
+            THREE,
+            ["added to the score of 0", "added to the score of 1", "added to the score of 2"],
+        ),
+        (xg(n_estimators=1), TWO, ["added to the score of 1"]),
+        (lg(n_estimators=1), WORDS, [f"added to the score of {word!r}" for word in ("no", "perhaps", "yes")]),
+        (lg("Regressor", n_estimators=1, objective="poisson"), TWO, ["added to the logarithm of the answer"]),
+        (cat(iterations=1), THREE, ["gets the most added to its score"]),
+        (cat("Regressor", iterations=1), AMOUNT, ["added to the answer"]),
+    ]
+    for model, y, told in cases:
+        trees = forest_of(model.fit(PLAIN, y)).trees
+        assert [tree.meaning for tree in trees] == told
+        assert all(tree.weight[tree.leaves].sum() == pytest.approx(1) for tree in trees)
+
+
+def test_a_leaf_that_no_row_can_reach_is_left_out():
+    line = pd.DataFrame({"x": np.arange(64.0)})
+    model = cat(depth=5, iterations=3).fit(line, (line.x // 9) % 2)
+    forest = forest_of(model)
+    rows = pd.DataFrame({"x": np.arange(-1, 65, 0.25)})
+    matrix = seen(forest, rows)
+    np.testing.assert_allclose(forest.scores(matrix)[:, 0], model.predict(rows, prediction_type="RawFormulaVal"))
+    for tree, size in zip(forest.trees, model.get_tree_leaf_counts(), strict=True):
+        reached = np.unique(find_leaves(tree, matrix))
+        assert len(tree.leaves) < size
+        assert reached.tolist() == tree.leaves.tolist()
+
+
+def test_categories_are_told_by_name():
+    for model, settings in ((xg(max_cat_to_onehot=1), {}), (lg(cat_smooth=1), {}), (cat(), GROUPS)):
+        forest = forest_of(fitted(model, GROUPED, THREE, settings), GROUPED)
+        assert sorted(forest.categories[1]) == ["Bonn", "Cork", "Oslo", "Rome"]
+        assert sorted(forest.categories[3]) == [1, 2, 5]
+        known = {"town": forest.categories[1], "grade": forest.categories[3]}
+        rules = [format_rule(tree, leaf, categories=known) for tree in forest.trees for leaf in tree.leaves]
+        assert any("town is Bonn" in each for each in rules)
+
+
+# -- what cannot be read ------------------------------------------------------------------------------
+
+
+def latin():
+    frame = GROUPED.assign(town=pd.Categorical(np.where(TOWN == "Rome", "Århus", TOWN)))
+    return xg().fit(frame, TWO)
+
+
+def half_grouped():
+    frame = GROUPED.assign(grade=GRADE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return lg().fit(frame, TWO, categorical_feature=["town", "grade"])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: xgb.XGBClassifier(), "This XGBClassifier is not fitted. Fit it first"),
+        (lambda: lgb.LGBMRegressor(), "This LGBMRegressor is not fitted. Fit it first"),
+        (lambda: cb.CatBoostClassifier(), "This CatBoostClassifier is not fitted. Fit it first"),
+        (lambda: xgb.XGBClassifier, "XGBClassifier is a class"),
+        (
+            lambda: xgb.XGBRegressor(booster="gblinear", n_estimators=1).fit(PLAIN, AMOUNT),
+            "linear .* has no trees",
+        ),
+        (
+            lambda: xg("Regressor", multi_strategy="multi_output_tree").fit(PLAIN, np.column_stack([AMOUNT, TWO])),
+            "one_output_per_tree",
+        ),
+        (latin, "beyond ASCII"),
+        (lambda: xgb.DMatrix(PLAIN), "DMatrix is no decision tree"),
+        (lambda: lg("Regressor", linear_tree=True).fit(PLAIN, AMOUNT), "linear_tree=True"),
+        (half_grouped, "categorical_feature"),
+        (lambda: cat(one_hot_max_size=1).fit(GROUPED, TWO, **GROUPS), "'town'.*one_hot_max_size"),
+        (lambda: cat().fit(GROUPED, TWO, **GROUPS), "hashes of their names. Give the data"),
+        (lambda: cb.Pool(PLAIN), "Pool is no decision tree"),
+    ],
+    ids=lambda case: "" if callable(case) else case,
+)
+def test_what_cannot_be_read_is_told(make, message):
+    with pytest.raises(ModelError, match=message):
+        forest_of(make())
+
+
+def test_an_objective_of_ones_own_has_no_known_answer():
+    def squared(truth, told):
+        return told - truth, np.ones_like(told)
+
+    for model in (lg("Regressor", objective=squared), cat("Regressor", loss_function="RMSEWithUncertainty")):
+        forest = forest_of(model.fit(PLAIN, AMOUNT))
+        assert len(forest.trees) == 6
+        with pytest.raises(ModelError, match="an objective of its own"):
+            forest.predict(seen(forest, PLAIN))
+
+
+JOINT = {
+    "XGBoost, two": (lambda: xg(n_estimators=3).fit(HOLED, TWO), HOLED, 0.0),
+    "XGBoost, three": (lambda: xg(n_estimators=2).fit(GROUPED, THREE), GROUPED, 0.0),
+    "XGBoost, numbers": (lambda: xg("Regressor", n_estimators=3, objective="reg:gamma").fit(PLAIN, AMOUNT), PLAIN, 0.1),
+    "LightGBM": (lambda: lg(n_estimators=3).fit(GROUPED, WORDS), GROUPED, 0.0),
+    "LightGBM, forest": (
+        lambda: lg(n_estimators=3, boosting_type="rf", bagging_freq=1, bagging_fraction=0.7).fit(HOLED, THREE), HOLED, 0.0),
+    "CatBoost": (lambda: cat(iterations=3, depth=3).fit(PLAIN, THREE), PLAIN, 0.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", JOINT)
+def test_joint_kills_are_what_the_changed_forest_says(name):
+    model, frame, tolerance = JOINT[name]
+    forest = forest_of(model(), frame)
+    given = seen(forest, frame.iloc[:60])
+    of = tuple(generate_mutants(tree) for tree in forest.trees)
+    found = [
+        kills.get_rows(mutant).tolist()
+        for kills in find_kills_by_tree(forest, given, of, True, tolerance)
+        for mutant in range(len(kills))
+    ]
+    assert found == list(joint_kills_one_by_one(forest, given, of, tolerance))
+    assert 0 < sum(map(bool, found)) < len(found)
+
+
+def test_models_in_files_of_their_libraries(tmp_path):
+    models = {
+        "a.json": xg(n_estimators=3).fit(PLAIN, TWO), "a.ubj": xg(n_estimators=3).fit(PLAIN, TWO),
+        "a.txt": lg(n_estimators=3).fit(PLAIN, TWO), "a.cbm": cat(iterations=3, depth=3).fit(PLAIN, TWO),
+    }  # fmt: skip
+    for name, model in models.items():
+        file = tmp_path / name
+        saved = model.booster_ if name == "a.txt" else model
+        saved.save_model(str(file))
+        found = forest_of(load_trees(file), PLAIN)
+        expected = forest_of(model, PLAIN)
+        assert [len(tree) for tree in found.trees] == [len(tree) for tree in expected.trees]
+        given = seen(expected, PLAIN)
+        np.testing.assert_allclose(found.scores(given), expected.scores(given), rtol=1e-6)
+        file.write_text("nothing of the kind")
+        with pytest.raises(ModelError, match=f"{name} cannot be read as a model of"):
+            load_trees(file)
+    with pytest.raises(ModelError, match="There is no file"):
+        load_trees(tmp_path / "b.ubj")
+
+
+def test_a_regressor_has_leaves_to_cover_and_needs_a_tolerance_for_mutants():
+    model = xg("Regressor", n_estimators=3).fit(PLAIN, AMOUNT)
+    assert dm.cover(model, PLAIN).share > 0.9
+    with pytest.raises(ModelError, match=r"this XGBRegressor answers with numbers.*tolerance=0\.1"):
+        dm.cover(model, PLAIN, criterion="DTMT")
+    scores = [dm.cover(model, PLAIN, criterion="DTMT", tolerance=each).score for each in (0, 0.3)]
+    assert scores[0] > scores[1] > 0
+
+
+@pytest.mark.parametrize("name", ["XGBoost", "LightGBM", "CatBoost"])
+def test_categories_are_told_by_name_and_rows_that_fix_do(name):
+    frame = GROUPED.assign(town=GROUPED.town.astype(str)) if name == "CatBoost" else GROUPED
+    models = {
+        "XGBoost": lambda: xg(n_estimators=1, max_depth=5).fit(frame, TWO),
+        "LightGBM": lambda: lg(n_estimators=1, num_leaves=15).fit(frame, TWO),
+        "CatBoost": lambda: cat(iterations=2, depth=4, cat_features=["town", "grade"], one_hot_max_size=9).fit(
+            frame, TWO
+        ),
+    }
+    model = models[name]()
+    found = dm.cover(model, frame.iloc[:8])
+    told = " ".join(found.rule(leaf) for leaf in range(found.leaves))
+    kinds = [*(f"town is {each}" for each in TOWN), *(f"grade is {each}" for each in GRADE)]
+    assert any(each in told.replace("is not", "is") for each in kinds), told
+    extra = found.fix()
+    again = dm.cover(model, pd.concat([frame.iloc[:8], extra.astype(frame.dtypes)], ignore_index=True))
+    assert again.covered.sum() == found.covered.sum() + len(extra)
+    assert again.share > 0.9 > found.share
+    whole = dm.cover(model, frame.iloc[:8], criterion="DTMT")
+    assert whole.joint
+    assert "killed" in whole.describe()

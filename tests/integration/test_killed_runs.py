@@ -1,0 +1,104 @@
+"""A run that is killed at any moment and resumed ends as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from datamorphic.cli.main import app
+from datamorphic.runs.store import Store
+
+pytest_plugins = ["support.postgres"]
+
+LONG = "DATAMORPHIC_LONG" in os.environ
+
+SYSTEM = """
+import os, time
+import numpy as np
+
+def slow(frame):
+    time.sleep(0.02)
+    with open("asked", "ab", buffering=0) as file:
+        file.write(b"." * len(frame))
+    return np.where(frame["x"] ** 2 + frame["y"] > 2, "in", "out")
+"""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request, tmp_path):
+    """A fresh store of each kind."""
+    if request.param == "sqlite":
+        return str(tmp_path / "runs.sqlite")
+    return f"{request.getfixturevalue('postgres_url')}?artifacts={tmp_path}/files"
+
+
+def test_killed_at_random_moments_it_ends_as_if_nothing_had_happened(store, tmp_path):
+    program = Path(__file__).parents[1].joinpath("support/killing.py")
+    kills = 25 if LONG else 3 if "://" in store else 5
+    done = subprocess.run(
+        [sys.executable, program, store, tmp_path, str(kills), "1"],
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["kills"] >= kills
+    assert told["different"] == []  # pairs, verdicts and counts
+    assert min(told["shares"]) < 0.4  # killed early
+    assert max(told["shares"]) > 0.6  # and late
+    assert max(told["asked twice"]) <= told["may be lost"] < told["rows"] / 2
+
+
+def runs():
+    with Store.open() as store:
+        return store.runs()
+
+
+def test_the_command_killed_with_two_workers_goes_on_with_one(tmp_path, monkeypatch):
+    """Only what is killed has a process of its own: half of its time goes to imports."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("DATAMORPHIC_STORE", str(tmp_path / "runs.sqlite"))
+    log, chance = tmp_path / "asked", random.Random(0)
+    (tmp_path / "slow_system.py").write_text(SYSTEM)
+    rows = "\n".join(f"{chance.uniform(-2, 2)},{chance.uniform(-2, 2)}" for _ in range(60))
+    (tmp_path / "data.csv").write_text(f"x,y\n{rows}\n")
+
+    def answer(*words):
+        done = CliRunner().invoke(app, [*words, "--json"])
+        sys.modules.pop("slow_system", None)
+        assert done.exit_code == 0, done.output
+        return json.loads(done.stdout)
+
+    explore = ["explore", "slow_system:slow", "data.csv", "--walks", "60", "--steps", "12", "--batch", "20"]
+    whole = answer(*explore)
+    asked = log.stat().st_size
+    for _ in range(5 if LONG else 1):
+        log.unlink()
+        command = [sys.executable, "-m", "datamorphic", *explore, "--workers", "2"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        enough = chance.uniform(0.4, 0.9) * asked  # more than may be lost
+        while not log.exists() or log.stat().st_size < enough:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()  # ends when its workers have ended, too: they hold the same pipes
+        newest = runs()[-1]
+        assert newest.state == "killed"
+        again = answer("runs", "resume", str(newest.id))
+        figures = set(whole) - {"seconds", "run"}
+        assert {name: again[name] for name in figures} == {name: whole[name] for name in figures}
+        # the fronts are the same, byte for byte
+        assert len({run.artifacts[0].sha256 for run in runs()}) == 1
+        assert log.stat().st_size <= asked + 20 * (0.1 / 0.02 * 2 + 4)

@@ -1,0 +1,601 @@
+"""The page: escaped, offline, small, readable by everybody, and without errors in a real browser."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import re
+import struct
+from html.parser import HTMLParser
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from datamorphic.audit.finding import LEVEL_MEANINGS, Example, Finding, Outcome
+from datamorphic.audit.page import build_page
+from datamorphic.audit.result import AuditResult
+from datamorphic.errors import UsageError
+from datamorphic.reporting.document import Axis, Line, Page, Scatter, Section, Table
+from datamorphic.reporting.html import MAX_PAGE_BYTES, render_page, write_page
+from datamorphic.reporting.svg import PICTURE_WIDTH, choose_ticks, picture_to_svg
+from datamorphic.reporting.text import cut
+from datamorphic.reporting.thinning import (
+    MAX_COLOURED_GROUPS,
+    MAX_NAME_CHARACTERS,
+    choose_evenly,
+    describe_picture,
+    group_points,
+    thin_line,
+    thin_scatter,
+)
+from support.browser import CHROMIUM, SETTLED, WHY_NOT, Browser
+from support.planted_models import EVIL, example, hostile, income_picture, sweep_picture
+
+TAGS = {
+    "html", "head", "meta", "title", "style", "body", "main", "header", "h1", "h2", "h3", "p", "br", "ul", "ol", "li", "dl",
+    "dt", "dd", "div", "nav", "a", "section", "span", "table", "thead", "tbody", "tr", "th", "td", "pre", "code", "figure",
+    "figcaption", "svg", "path", "text", "script", "footer",
+}  # fmt: skip
+
+
+class Parsed(HTMLParser):
+    """The elements of a page, its text outside of scripts, and its scripts."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.attributes, self.texts, self.scripts, self.headings = [], set(), [], [], []
+        self.ids, self.links = [], []
+        self.inside = []
+        self.feed(page)
+        self.text = "".join(self.texts)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.ids += [value for name, value in attrs if name == "id"]
+        self.links += [value for name, value in attrs if name == "href"]
+        if tag not in ("meta", "br", "path"):
+            self.inside.append((tag, dict(attrs)))
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_endtag(self, tag):
+        if tag not in ("meta", "br", "path"):
+            opened, _ = self.inside.pop()
+            assert opened == tag, f"<{opened}> is ended by </{tag}>"
+
+    def handle_data(self, data):
+        tag, attrs = self.inside[-1] if self.inside else ("", {})
+        if tag == "script":
+            self.scripts.append((attrs.get("type"), data))
+        elif tag != "style":
+            self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def evil_page():
+    return hostile().to_html()
+
+
+@pytest.fixture(scope="module")
+def usual_page():
+    return example().to_html()
+
+
+# -- what is in the file ----------------------------------------------------------------------------------------------
+
+
+def test_every_string_is_escaped_and_nothing_is_fetched(evil_page):
+    page = Parsed(evil_page)
+    assert page.inside == []
+    assert set(page.tags) <= TAGS
+    assert not [name for name in page.attributes if name.startswith("on")]
+    assert not page.attributes & {"src", "srcset", "action", "formaction", "background"}
+    assert page.links
+    assert all(re.fullmatch(r"#[a-z0-9-]+", link) for link in page.links)
+    assert {link[1:] for link in page.links} <= set(page.ids)
+    assert len(set(page.ids)) == len(page.ids)
+    for word in EVIL.values():  # it is there all the same, as text
+        assert cut(word, 60).split("\n")[0].rstrip("…") in page.text
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202e]", page.text)
+    evil_page.encode("utf-8")
+
+
+def test_only_our_scripts_may_run_and_nothing_may_be_asked_for(usual_page, evil_page):
+    for page in (usual_page, evil_page):
+        run = [script for kind, script in Parsed(page).scripts if kind is None]
+        assert len(run) == 2
+        (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)
+        policy = policy.replace("&#39;", "'")
+        assert policy.startswith("default-src 'none'; script-src 'sha256-")
+        assert "unsafe-eval" not in policy
+        for script in run:
+            assert base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() in policy
+        assert policy.count("sha256-") == 2
+        assert page.index("Content-Security-Policy") < page.index("<style>")
+
+
+def test_pictures_travel_as_data_that_no_label_can_leave(evil_page):
+    specs = [script for kind, script in Parsed(evil_page).scripts if kind == "application/json"]
+    assert len(specs) == len(EVIL)
+    for spec in specs:
+        assert not set("<>&") & set(spec)
+        texts = json.dumps(json.loads(spec), ensure_ascii=False)
+        assert "<script" not in texts
+        assert "<img" not in texts  # plotly reads HTML in its texts: what users wrote is escaped once more
+    assert "&lt;script" in json.dumps(json.loads(specs[0]))
+
+
+def test_the_page_is_sound(usual_page):
+    page = Parsed(usual_page)
+    assert usual_page.startswith("<!doctype html>")
+    assert '<html lang="en">' in usual_page
+    assert (page.tags.count("h1"), page.tags.count("main"), page.tags.count("title")) == (1, 1, 1)
+    assert page.headings[0] == 1
+    assert all(later <= earlier + 1 for earlier, later in zip(page.headings, page.headings[1:], strict=False))
+    labels = re.findall(r'role="img" aria-label="([^"]*)"', usual_page)
+    assert len(labels) == 4  # two pictures, each drawn twice
+    assert all(len(label) > 100 for label in labels)
+    assert usual_page.count('<th scope="col"') == usual_page.count("<th ")
+
+
+def test_a_report_without_pictures_needs_no_library():
+    page = render_page(Page("Short", "Nothing to see.", [Section("One", "line")]))
+    assert "<script" not in page
+    assert "script-src &#39;none&#39;" in page
+    assert len(page) < 15_000
+    with_table = render_page(Page("Short", "", [Section("One", "", table=Table(["a"], [[1], [2]]))]))
+    assert with_table.count("<script") == 1
+    assert len(with_table) < 20_000
+
+
+def test_the_same_report_is_the_same_file(usual_page):
+    assert example().to_html() == usual_page
+
+
+def test_a_page_that_cannot_be_written_says_so(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot be written"):
+        write_page(Page("a", "b"), tmp_path / "file" / "report.html")
+    assert write_page(Page("a", "b"), tmp_path / "deep" / "report.html").read_text().count("<h1>a</h1>") == 1
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(one, other):
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_words_stand_out_in_both_schemes():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    style = files("datamorphic.reporting").joinpath("report.css").read_text()
+    schemes = [
+        dict(re.findall(r"--(\w+): (#\w{6});", block)) for block in re.findall(r":root \{(.*?)\}", style, re.S)
+    ]
+    assert len(schemes) == 2
+    assert schemes[0]["paper"] != schemes[1]["paper"]
+    for colours in schemes:
+        for name in ("ink", "soft", "link", "good", "bad", "warn", "note", "plain"):
+            for behind in ("paper", "card"):
+                assert contrast(colours[name], colours[behind]) >= 4.5, (name, behind)
+        for name in ("c0", "c1", "c2", "c3", "c4", "c5", "rest"):
+            assert contrast(colours[name], colours["card"]) >= 3, name
+
+
+# -- what it says -----------------------------------------------------------------------------------------------------
+
+
+def test_the_page_says_it_all(usual_page):
+    shown = " ".join(Parsed(usual_page).text.split())
+    result = example()
+    assert shown.lower().index(result.headline) < shown.index("4 findings")
+    for part in (
+        "Fault The answer depends on the order of the columns",
+        f"Concern: {LEVEL_MEANINGS['concern']}",
+        "288 of 300 cases tried: 96 % (95 % interval: 93.1 % to 97.7 %)",
+        "nearly certain (93 %)",
+        "The smallest example: gender from female to male: declined becomes approved",
+        "The other 9 features are the same in both.",
+        "2 more features not shown.",
+        "gender from male to female, at income 31,200",
+        "a fitted model cannot be trained again",
+        "the model took longer than 10 s for a batch",
+        "8 checks of 10 ran. 2 did not, and the table says why. 1 broke on the way.",
+        "phone is missing in 12 rows",
+        "scikit-learn 1.9.0",
+        "43.2 s and 67,411 rows computed by the model (budget: 1m)",
+    ):
+        assert part in shown, part
+    for finding in result.findings:
+        assert result.command(finding) in shown
+        assert finding.remedy in shown
+    titles = [finding.title for finding in result.findings]
+    places = [shown.rindex(title) for title in titles]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "head"),
+    [
+        ((Outcome("a", "?", "passed"),), "Nothing was found"),
+        ((Outcome("a", "?", "not run", "why"),), "Nothing could be checked"),
+        ((Outcome("a", "?", "passed"), Outcome("b", "?", "broke", "why")), "Nothing was found"),
+        ((), "Nothing could be checked"),
+    ],
+)
+def test_a_page_without_findings_says_what_that_rests_on(outcomes, head):
+    result = AuditResult("m", "k", "d", outcomes, 0, "1m", 1.0, 1)
+    report = build_page(result)
+    found = report.sections[0]
+    assert report.state == ("good" if result.passed else "warn")
+    assert found.heading == head
+    assert found.state == ("good" if [each.state for each in outcomes] == ["passed"] else "warn")
+    assert render_page(report)
+
+
+def test_an_example_without_a_case_is_told_in_a_sentence():
+    told = Finding("a", "", "t", "advice", 1.0, "d", "r", examples=(Example("so it is"),))
+    report = build_page(
+        AuditResult("m", "k", "d", (Outcome("a", "?", "found", findings=(told,)),), 0, "1m", 1.0, 1)
+    )
+    part = report.sections[0].parts[0]
+    assert part.table is None
+    assert ("An example", "so it is") in part.facts
+
+
+def test_sections_survive_json():
+    part = Section("p", "q", "note", badge="b", facts=(("a", "b"),), again="x", anchor="y")
+    looked = Section("h", "t", "warn", Table(("a",), ((1,),), "c", "n", False), sweep_picture(), parts=(part,))
+    result = AuditResult("m", "k", "d", (Outcome("a", "?", "passed", sections=(looked,)),), 0, "1m", 1.0, 1)
+    back = AuditResult.from_json(result.to_json())
+    assert back.outcomes[0].sections[0].parts == (part,)
+    assert render_page(back.report()) == render_page(result.report())
+
+
+# -- however large a run was ------------------------------------------------------------------------------------------
+
+
+def large_scatter(count):
+    rng = np.random.default_rng(0)
+    names = [f"{'a very long label <&> ' * 20}{i % 3_000}" for i in range(count)]
+    return Scatter("t", "s", Axis("x" * 999), Axis("y", ["c" * 99] * 900), rng.random(count).tolist(),
+                   rng.random(count).tolist(), names, ["a long note & more " * 50] * count, (np.zeros(count).tolist(),) * 2)  # fmt: skip
+
+
+def test_a_page_stays_small_and_says_what_it_leaves_out():
+    table = Table(["n", *(f"column {i}" for i in range(99))], [list(range(100))] * 1_000_000)
+    steps = 100_000
+    line = Line("l", "x", "y", list(range(steps)), list(map(str, range(steps))), ["n" * 500] * steps)
+    page = render_page(
+        Page("big", "x" * 1_000_000, [
+            Section("table", "", table=table), Section("scatter", "", picture=large_scatter(200_000)),
+            Section("line", "", picture=line),
+        ])
+    )  # fmt: skip
+    assert 5_000_000 < len(page.encode()) < 8_000_000
+    shown = Parsed(page).text
+    assert re.search(r"The first [\d,]+ of 1,000,000 rows are shown; sorting sorts these\.", shown)
+    assert re.search(r"The first \d+ of 100 columns are shown\.", shown)
+    assert re.search(r"[\d,]+ of 200,000 points are drawn, evenly chosen from each group", shown)
+    assert re.search(r"[\d,]+ of 200,000 real inputs are drawn", shown)
+    assert re.search(r"[\d,]+ rare groups are drawn as one", shown)
+    assert re.search(r"the first 200 of 900 values of y are drawn", shown)
+    assert re.search(r"[\d,]+ of 100,000 steps are drawn, the highest and lowest among them", shown)
+    assert re.search(r"99[\d,]+ more characters left out", shown)
+
+
+def test_a_page_of_very_many_sections_stays_small_too():
+    facts = [("&" * 200, "<" * 5_000)] * 40
+    parts = [
+        Section("<" * 999, "&" * 9_000, facts=facts, table=Table(["👩" * 99], [["👩" * 999]] * 9))
+        for _ in range(5_000)
+    ]
+    page = render_page(Page("t", "l", [Section("all", "", parts=parts, picture=income_picture())], contents=True))
+    assert len(page.encode()) < MAX_PAGE_BYTES
+    assert re.search(r"4,\d{3} more sections left out", page)
+
+
+def test_limits_do_not_touch_what_fits(usual_page):
+    assert "left out" not in usual_page
+    assert "are shown" not in usual_page
+
+
+def test_of_every_group_some_points_are_drawn():
+    groups = ["common"] * 9_000 + ["rare"] * 3 + ["seldom"] * 997
+    count = len(groups)
+    scatter = Scatter("t", "", Axis("x"), Axis("y"), list(range(count)), list(range(count)), groups, groups)
+    fewer = thin_scatter(scatter, 500, 100)
+    kept = {name: fewer.groups.count(name) for name in ("common", "rare", "seldom")}
+    assert kept["rare"] == 3
+    assert 430 <= kept["common"] <= 460
+    assert 45 <= kept["seldom"] <= 60
+    assert all(groups[int(x)] == name for x, name in zip(fewer.x, fewer.groups, strict=True))  # rows stay together
+    assert thin_scatter(scatter, 20_000, 100).x == scatter.x
+
+
+def test_rare_groups_become_one():
+    names = [f"g{i}" for i in range(100) for _ in range(100 - i)]
+    scatter = Scatter("t", "", Axis("x"), Axis("y"), [0.0] * len(names), [0.0] * len(names), names, names)
+    fewer = thin_scatter(scatter, 10_000, 100)
+    groups = group_points(fewer)
+    assert [group.name for group in groups] == ["other groups", *(f"g{i}" for i in range(MAX_COLOURED_GROUPS))]
+    assert sum(len(group.rows) for group in groups) == len(names)
+    styles = {(group.hue, group.symbol) for group in groups}
+    assert len(styles) == MAX_COLOURED_GROUPS + 1  # no two look the same
+    assert "82 rare groups are drawn as one" in fewer.subtitle
+
+
+def test_long_names_are_cut_but_told_apart():
+    names = ["x" * 999 + end for end in "aba"]
+    fewer = thin_scatter(Scatter("t", "", Axis("x"), Axis("y"), [0] * 3, [0] * 3, names, names), 10, 10)
+    cut_name = "x" * (MAX_NAME_CHARACTERS - 1) + "…"
+    assert fewer.groups == [cut_name, f"{cut_name} (2)", cut_name]
+    line = thin_line(Line("t", "x", "y", [0] * 3, names, names), 10, 10)
+    assert line.bands == fewer.groups
+
+
+def test_bands_that_are_too_many_are_not_drawn():
+    bands = ["a", "b"] * 200
+    line = thin_line(Line("t", "x", "y", list(range(400)), bands, bands), 1_000, 10)
+    assert "changes too often for bands" in line.subtitle
+    svg = picture_to_svg(line)
+    assert 'class="band' not in svg
+    assert len(drawn_circles(svg)) == 400  # the points have the colours
+    assert "changes 399 times" in line.alt
+
+
+def test_a_line_keeps_its_extremes():
+    values = np.sin(np.arange(50_000) / 300)
+    values[31_234], values[40_001] = 9.0, -9.0
+    bands = np.where(values > 0, "up", "down").tolist()
+    fewer = thin_line(Line("t", "x", "y", values.tolist(), bands, []), 400, 50)
+    assert len(fewer.values) <= 400
+    assert (max(fewer.values), min(fewer.values)) == (9.0, -9.0)
+    assert fewer.steps[fewer.values.index(9.0)] == 31_234
+    assert (fewer.steps[0], fewer.steps[-1]) == (0, 49_999)
+    expected = [bands[int(step)] for step in fewer.steps]
+    assert fewer.bands == expected
+    assert "of 50,000 steps are drawn" in fewer.subtitle
+
+
+def test_places_are_chosen_evenly():
+    assert choose_evenly(5, 9) == [0, 1, 2, 3, 4]
+    chosen = choose_evenly(1_000, 11)
+    assert (chosen[0], chosen[-1], len(set(chosen))) == (0, 999, 11)
+    assert set(np.diff(chosen)) <= {99, 100, 101}
+    assert (choose_evenly(10, 1), choose_evenly(10, 0), choose_evenly(0, 5)) == ([0], [], [])
+
+
+# -- pictures ---------------------------------------------------------------------------------------------------------
+
+
+def drawn_circles(svg):
+    return [(float(x), float(y)) for x, y in re.findall(r"M([\d.-]+) ([\d.-]+)h0", svg)]
+
+
+def test_our_own_drawing_puts_points_where_they_belong():
+    x, y = [0.0, 10.0, 5.0], [100.0, 300.0, 200.0]
+    places = drawn_circles(picture_to_svg(Scatter("t", "", Axis("x"), Axis("y"), x, y, ["a"] * 3, ["n"] * 3)))
+    (ax, ay), (bx, by), (cx, cy) = places
+    assert 0 < ax < bx < PICTURE_WIDTH
+    assert ay > by > 0  # up is up
+    assert cx == pytest.approx((ax + bx) / 2, abs=0.1)
+    assert cy == pytest.approx((ay + by) / 2, abs=0.1)
+
+
+def test_numbers_that_are_none_are_left_out_of_a_drawing():
+    bad = [0.0, math.nan, math.inf, 1e308, 1.0]
+    fewer = thin_scatter(Scatter("t", "", Axis("x"), Axis("y"), bad, bad, ["a"] * 5, ["n"] * 5), 10, 10)
+    assert "3 points cannot be drawn" in fewer.subtitle
+    assert len(drawn_circles(picture_to_svg(fewer))) == 2
+    line = thin_line(Line("t", "x", "y", bad, ["a"] * 5, ["n"] * 5), 10, 10)
+    (path,) = re.findall(r'class="line" d="([^"]*)"', picture_to_svg(line))
+    assert re.sub(r"[\d. ]", "", path) == "MM"  # a gap, not a line across it
+    for empty in (Scatter("t", "", Axis("x"), Axis("y"), [], [], [], []), Line("t", "x", "y", [], [], [])):
+        page = render_page(Page("t", "l", [Section("s", "", picture=empty)]))
+        assert "nan" not in re.search("<svg.*?</svg>", page, re.S)[0].lower()
+
+
+def test_bands_of_a_line_lie_between_its_steps():
+    svg = picture_to_svg(Line("t", "x", "y", [0, 1, 2, 3], ["a", "a", "b", "b"], [], steps=[0, 10, 20, 30]))
+    (_, a_right), (b_left, _) = [
+        (float(m[0]), float(m[1])) for m in re.findall(r'class="band c\d" d="M([\d.]+) [\d.]+H([\d.]+)', svg)
+    ]
+    steps = [float(x) for x in re.findall(r"[ML]([\d.]+) ", re.search(r'class="line" d="([^"]*)"', svg)[1])]
+    assert a_right == b_left
+    assert a_right == pytest.approx((steps[1] + steps[2]) / 2, abs=0.11)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 1), (-3.7, 12), (1e-9, 2e-9), (-1e12, 1e12), (5, 5.001), (1e299, 2e299)]
+)
+def test_marks_on_an_axis_are_round_few_and_within(low, high):
+    marks = choose_ticks(low, high)
+    assert 3 <= len(marks) <= 9
+    assert all(low - 1e-9 * abs(low) <= mark <= high + 1e-9 * abs(high) for mark in marks)
+    steps = np.diff(marks)
+    assert np.allclose(steps, steps[0], rtol=1e-6)
+    assert f"{steps[0]:.3e}"[0] in "125"
+    assert f"{steps[0]:.3e}"[2:5] == "000"
+
+
+def test_pictures_are_told_in_words():
+    words = describe_picture(income_picture())
+    for part in (
+        "260 points in 3 groups",
+        "approved | declined",
+        "400 real inputs in grey",
+        "Across: direction 1",
+        "from ",
+    ):
+        assert part in words
+    assert "changes once: declined, approved" in describe_picture(sweep_picture())
+    assert (
+        describe_picture(Scatter("t", "", Axis(""), Axis("c", ["u", "v"]), [], [], [], []))
+        == "t. No points. Across: lines. Up: c, with the values u, v."
+    )
+
+
+# -- in a browser -----------------------------------------------------------------------------------------------------
+
+in_browser = pytest.mark.skipif(not CHROMIUM, reason=WHY_NOT)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with Browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def file(usual_page, tmp_path_factory):
+    file = tmp_path_factory.mktemp("pages") / "report.html"
+    file.write_text(usual_page, encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def opened(browser, file):
+    return browser.open(file)
+
+
+@pytest.fixture
+def usual(opened, file):
+    """The usual page with its pictures drawn; whatever a test does with it, it logs no errors and asks nobody."""
+    opened.poll()
+    opened.wait(SETTLED)
+    yield opened
+    assert opened.console == []
+    assert opened.requests == [file.as_uri()]
+
+
+def picture_size(file):
+    return struct.unpack(">II", file.read_bytes()[16:24])
+
+
+@in_browser
+def test_the_page_works_at_every_width(usual, tmp_path):
+    for width in (360, 800, 1400):
+        usual.poll(width)
+        usual.wait(
+            f"innerWidth === {width} && [...document.querySelectorAll('.live')].every(e => e.scrollWidth <= {width})"
+        )
+        assert usual.run("document.documentElement.scrollWidth") == width
+        assert picture_size(usual.screenshot(tmp_path / f"{width}.png"))[0] == width
+    assert usual.run("document.querySelectorAll('.live .main-svg').length") == 6
+    assert usual.run("[...document.querySelectorAll('h1, h2')].map(e => e.textContent)") == [
+        "Check-up of credit.skops", "4 findings", "Pictures and tables", "All checks", "How this page was made"
+    ]  # fmt: skip
+    assert usual.run("getComputedStyle(document.querySelector('.static')).display") == "none"
+    assert usual.run("document.querySelectorAll('.live .scatterlayer .point').length") == 400 + 260 + 31
+
+
+@in_browser
+def test_the_dark_is_dark_and_paper_is_white(usual, tmp_path):
+    def paper():
+        colour = usual.run("getComputedStyle(document.body).backgroundColor")
+        return sum(map(int, re.findall(r"\d+", colour)[:3]))
+
+    fill = "getComputedStyle(document.querySelector('.live .xtick text')).fill"
+    assert paper() > 700
+    light = usual.run(fill)
+    usual.poll(dark=True)
+    usual.wait(f"{fill} !== '{light}'")  # plotly's words change their colour too
+    assert paper() < 100
+    usual.poll(dark=True, media="print")
+    assert paper() > 700
+    shown = "[...document.querySelectorAll('{}')].filter(e => e.offsetParent).length"
+    assert usual.run(shown.format(".static")) == 2
+    assert usual.run(shown.format(".live")) == 0
+    assert usual.run("document.documentElement.scrollWidth <= innerWidth")
+    assert usual.run("getComputedStyle(document.querySelector('th button'), '::after').content") == "none"
+    assert usual.pdf(tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+
+
+@in_browser
+def test_without_scripts_our_own_drawings_are_shown(browser, file):
+    page = browser.open(file, width=360, scripts=False)
+    assert page.run("[...document.querySelectorAll('.static')].filter(e => e.offsetParent).length") == 2
+    assert page.run("document.querySelectorAll('.main-svg, th button').length") == 0
+    assert page.run("document.documentElement.scrollWidth") == 360
+
+
+COLUMN = "[...document.querySelectorAll('table.sortable')].at({}).querySelectorAll('tbody tr td:nth-child({})')"
+
+
+@in_browser
+def test_tables_are_sorted_by_keyboard(browser, tmp_path):
+    rows = [
+        ["b", "1,234", "12.3 %", "-3"],
+        ["A", "–", "9 %", "1e3"],
+        ["a10", "99", "–", "–"],
+        ["a9", "100", ">99.9 %", "−40"],
+        ["", "5", "<0.01 %", "0.5"],
+    ]
+    page = browser.open(
+        write_page(Page("t", "", [Section("s", "", table=Table(["w", "n", "p", "e"], rows))]), tmp_path / "t.html")
+    )
+    orders = {
+        1: (["A", "a9", "a10", "b", ""], ["b", "a10", "a9", "A", ""]),
+        2: (["5", "99", "100", "1,234", "–"], ["1,234", "100", "99", "5", "–"]),
+        3: (["<0.01 %", "9 %", "12.3 %", ">99.9 %", "–"], [">99.9 %", "12.3 %", "9 %", "<0.01 %", "–"]),
+        4: (["−40", "-3", "0.5", "1e3", "–"], ["1e3", "0.5", "-3", "−40", "–"]),
+    }
+    page.press("Tab", "Tab", 9)  # to the table
+    for column, both in orders.items():
+        page.press("Tab", "Tab", 9)  # to the next header
+        assert page.run("document.activeElement.parentNode.cellIndex") == column - 1
+        assert page.run("document.activeElement.matches(':focus-visible')")
+        for key, way, order in zip(
+            ((" ", "Space", 32), ("Enter", "Enter", 13)), ("ascending", "descending"), both, strict=True
+        ):
+            page.press(*key, text="\r" if key[0] == "Enter" else " ")
+            assert page.run("document.activeElement.parentNode.getAttribute('aria-sort')") == way
+            assert page.run("document.querySelectorAll('[aria-sort=none]').length") == 3
+            assert page.run(f"[...{COLUMN.format(0, column)}].map(cell => cell.textContent)") == order
+    assert page.console == []
+
+
+@in_browser
+def test_groups_of_a_picture_can_be_hidden(usual):
+    points = "document.querySelectorAll('.live .scatterlayer .point').length"
+    before = usual.run(points)
+    usual.run(
+        "[...document.querySelectorAll('.legend button')].find(b => b.textContent === 'real inputs').click()"
+    )
+    usual.wait(f"{points} === {before - 400}")
+    usual.run("document.querySelector('.legend button[aria-pressed=false]').click()")
+    usual.wait(f"{points} === {before}")
+
+
+@in_browser
+def test_hostile_words_do_nothing_in_a_browser(browser, evil_page, tmp_path):
+    (tmp_path / "evil.html").write_text(evil_page, encoding="utf-8")
+    page = browser.open(tmp_path / "evil.html", width=360)
+    page.wait(SETTLED)
+    assert page.run("document.title").startswith("Check-up of <script>")
+    assert page.run("document.querySelectorAll('img, iframe, object, embed, link, base, form').length") == 0
+    assert page.run("document.querySelectorAll('script').length") == 2 + len(EVIL)
+    assert page.run("document.querySelectorAll('.main-svg').length") == 3 * len(EVIL)
+    assert page.run("document.documentElement.scrollWidth") == 360
+    shown = page.run("[...document.querySelectorAll('.live text')].map(e => e.textContent).join('\\n')")
+    assert "<script>document.title='owned'" in shown  # as words
+    assert "var(--bad)" in shown
+    # what is told of a point is read as HTML by plotly
+    page.run("Plotly.Fx.hover(document.querySelector('.live'), [{curveNumber: 2, pointNumber: 0}])")
+    page.wait("document.querySelector('.hovertext')")
+    assert "<script>" in page.run("document.querySelector('.live .hoverlayer').textContent")
+    assert page.console == []
+    assert page.requests == [(tmp_path / "evil.html").as_uri()]

@@ -1,0 +1,1587 @@
+"""The run store: nothing half-written, nothing lost, nothing leaked; on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import gc
+import json
+import math
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datamorphic._validation import is_secret_name, redact, reject, to_jsonable
+from datamorphic.errors import ArgumentError, StoreError
+from datamorphic.runs import artifacts, failures
+from datamorphic.runs import errors as trouble
+from datamorphic.runs import ownership as owners
+from datamorphic.runs import store as store_module
+from datamorphic.runs import tables as sql
+from datamorphic.runs.store import JournalEntry, Store, get_default_path
+
+pytest_plugins = ["support.postgres"]
+
+LONG = os.environ.get("DATAMORPHIC_LONG") == "1"
+FOLDER = "0123456789abcdef"
+NASTY = {"nul": "a\0b", "lone": "\ud800", "emoji": "🦜", "huge": 10**30, "nan": math.nan, "inf": -math.inf}
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request, tmp_path):
+    if request.param == "sqlite":
+        return str(tmp_path / "runs.sqlite")
+    return f"{request.getfixturevalue('emptied_postgres_url')}?artifacts={tmp_path / 'files'}"
+
+
+@pytest.fixture
+def store(url):
+    with Store.open(url) as store:
+        yield store
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "runs.sqlite"
+
+
+def begun(store, **options):
+    return store.begin("explore", "model.onnx", {"walks": 3}, **options)
+
+
+def entry(ask=0, first=0, payload=b"answer"):
+    return JournalEntry(ask, first, 2, 20, "fingerprint", payload, {"state": [1, 2**70], "nan": math.nan})
+
+
+def writes(text="some rows", rows=3):
+    def writer(path):
+        path.write_text(text)
+        return rows
+
+    return writer
+
+
+def change(store, run, **values):
+    """Write into the row of a run behind the store's back."""
+    update = sql.runs.update().where(sql.runs.c.id == run).values(values)
+    store.database.write(lambda connection: connection.execute(update))
+
+
+def files_of(store):
+    return sorted(path.name for path in Path(store._files.name).rglob("*") if path.is_file())
+
+
+HELPER = """
+import os, sys
+from datamorphic.errors import StoreError
+from datamorphic.runs import sql
+from datamorphic.runs.store import Entry, Store
+from datamorphic.runs.failures import remember
+print("ready", flush=True)
+for line in sys.stdin:
+    try:
+        exec(eval(line))
+    except StoreError as error:
+        print("StoreError:", error, flush=True)
+"""
+
+
+class Helper:
+    """Another process that does what it is told."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", HELPER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def told(self, code):
+        self.process.stdin.write(f"{code!r}\n")
+        self.process.stdin.flush()
+        return self
+
+    def hears(self):
+        return self.process.stdout.readline().strip()
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+@pytest.fixture
+def helpers():
+    made = []
+
+    def make(count=1):
+        made.extend(Helper() for _ in range(count))  # they start side by side
+        assert {helper.hears() for helper in made[-count:]} == {"ready"}
+        return made[-count:]
+
+    yield make
+    for helper in made:
+        helper.end()
+
+
+# -- a run from begin to end ---------------------------------------------------------------------------------------
+
+
+def test_a_run_is_told_as_it_was_entered(store):
+    run = begun(
+        store, seed=2**128, versions={"numpy": "2"}, environment={"cpus": 2}, model_hash="m", data_hash="d"
+    )
+    store.commit(run, done=0.25, runs=100, calls=90, seconds=1.5)
+    store.finish(run, "finished", summary=NASTY, verdicts=[NASTY, {"b": 1}], seconds=2.5, message="fine")
+    read = store.run(run)
+    assert (read.verb, read.system, read.state, read.parameters) == (
+        "explore",
+        "model.onnx",
+        "finished",
+        {"walks": 3},
+    )
+    assert (read.seed, read.versions, read.environment) == (2**128, {"numpy": "2"}, {"cpus": 2})
+    assert (read.model_hash, read.data_hash, read.runs, read.calls) == ("m", "d", 100, 90)
+    assert (read.seconds, read.done, read.message) == (2.5, 1.0, "fine")
+    assert read.started.tzinfo is not None
+    assert read.started <= read.ended
+    assert (read.host, read.pid) == (socket.gethostname(), os.getpid())
+    assert math.isnan(read.summary.pop("nan"))
+    assert read.summary == {name: value for name, value in NASTY.items() if name != "nan"}
+    assert [sorted(verdict) for verdict in read.verdicts] == [sorted(NASTY), ["b"]]
+    assert read.to_json()["ended"] == read.ended.isoformat()
+    assert [each.id for each in store.runs()] == [run]
+
+
+def test_awkward_words_are_spelt_out(store):
+    run = store.begin("explore\0", "a\0b\ud800🦜", {"\0\ud800": "\0\ud800", "path": Path("x"), "set": {1}})
+    store.finish(run, "failed", message="a\0b\ud800🦜")
+    read = store.run(run)
+    assert read.system == read.message == "a\\x00b\\ud800🦜"
+    assert read.parameters == {"\0\ud800": "\0\ud800", "path": "x", "set": "{1}"}
+
+
+def test_numbers_of_numpy_and_numbers_without_end(store):
+    np = pytest.importorskip("numpy")
+    run = store.begin("explore", "m", {"n": np.int64(3), "x": np.arange(2.0), "long": 10**5000}, seed=np.int32(7))
+    store.commit(run, [entry()], done=np.float32(0.5), runs=np.int64(5), calls=np.int64(4), seconds=np.float32(1))
+    read = store.run(run)
+    assert read.parameters == {"n": 3, "x": [0.0, 1.0], "long": hex(10**5000)}
+    assert (read.seed, read.runs, read.calls, read.done, read.seconds) == (7, 5, 4, 0.5, 1.0)
+
+
+def test_runs_come_oldest_first_and_numbers_are_not_given_again(store):
+    first, second, third = begun(store), begun(store), begun(store)
+    store.finish(third, "failed")
+    store.remove(third)
+    fourth = begun(store)
+    assert fourth > third
+    assert [each.id for each in store.runs()] == [first, second, fourth]
+
+
+def test_progress_never_goes_back(store):
+    run = begun(store)
+    store.commit(run, done=0.5, runs=10, calls=9, seconds=3.0)
+    store.commit(run)
+    store.finish(run, "interrupted")
+    read = store.run(run)
+    assert (read.done, read.runs, read.calls, read.seconds) == (0.5, 10, 9, 3.0)
+
+
+def test_the_journal_comes_in_order_and_whole(store, monkeypatch):
+    monkeypatch.setattr(store_module, "AT_ONCE", 3)
+    run, other = begun(store), begun(store)
+    entries = [entry(ask, first, bytes([ask, first, 0, 255])) for ask in range(4) for first in (0, 5, 10)]
+    for each in reversed(entries):
+        store.commit(run, [each])
+    store.commit(other, [entry()])
+    read = list(store.entries(run))
+    assert [(e.ask, e.first, e.pieces, e.rows, e.fingerprint, e.payload) for e in read] == [
+        (e.ask, e.first, e.pieces, e.rows, e.fingerprint, e.payload) for e in entries
+    ]
+    assert read[0].about["state"] == [1, 2**70]
+    assert math.isnan(read[0].about["nan"])
+
+
+def test_a_large_journal_is_not_loaded_at_once(store, monkeypatch):
+    monkeypatch.setattr(store_module, "AT_ONCE", 2)
+    run = begun(store)
+    store.commit(run, [entry(ask) for ask in range(10)])
+    reading = store.entries(run)
+    assert next(reading).ask == 0
+    store.commit(run, [entry(99)])  # a reader is in nobody's way
+    assert [each.ask for each in reading] == [*range(1, 10), 99]
+
+
+def test_the_journal_stays_until_the_run_is_finished(store):
+    run = begun(store)
+    store.commit(run, [entry(0), entry(1)])
+    for state, left in (("interrupted", 2), ("failed", 2), ("finished", 0)):
+        store.finish(run, state)
+        assert len(list(store.entries(run))) == left
+
+
+def test_an_entry_twice_is_refused_and_changes_nothing(store):
+    run = begun(store)
+    store.commit(run, [entry()], runs=1)
+    with pytest.raises(StoreError, match="failed"):
+        store.commit(run, [entry(7), entry()], runs=2)
+    assert [each.ask for each in store.entries(run)] == [0]
+    assert store.run(run).runs == 1
+
+
+def test_states_are_checked(store):
+    with pytest.raises(ArgumentError, match="'finished', 'interrupted', 'failed'"):
+        store.finish(begun(store), "done")
+
+
+def test_a_second_ending_replaces_the_first(store):
+    run = begun(store)
+    store.finish(
+        run, "interrupted", artifacts={"a.txt": writes("old"), "b.txt": writes()}, verdicts=[{"v": 1}] * 3
+    )
+    assert store.claim(run).state == "running"
+    assert store.run(run).ended is None
+    store.finish(run, "finished", artifacts={"a.txt": writes("new", 5)}, verdicts=[{"v": 2}], summary={"s": 1})
+    read = store.run(run)
+    assert (read.verdicts, read.summary, read.state) == ([{"v": 2}], {"s": 1}, "finished")
+    assert [(each.name, each.rows, each.bytes) for each in read.artifacts] == [("a.txt", 5, 3)]
+    assert len(files_of(store)) == 1
+    with store.fetch(run, "a.txt") as path:
+        assert path.read_text() == "new"
+
+
+def test_a_removed_run_leaves_nothing(store):
+    run = begun(store)
+    store.commit(run, [entry()])
+    store.finish(run, "interrupted", artifacts={"a.txt": writes()}, verdicts=[{"v": 1}])
+    failures.remember(store, "m", "r", [{"case": {"x": 1}}], run=run)
+    store.remove(run)
+    assert files_of(store) == []
+    for table in (sql.runs, sql.answers, sql.verdicts, sql.artifacts):
+        assert store.database.read(lambda c, table=table: c.execute(sa.select(table)).all()) == []
+    assert [each.run for each in failures.recall_all(store)] == [None]
+
+
+def test_what_was_removed_cannot_be_written(store, url):
+    run = begun(store)
+    change(store, run, state="failed")
+    with Store.open(url) as other:
+        other.remove(run)
+    for act in (
+        lambda: store.commit(run, [entry()]),
+        lambda: store.finish(run, "finished"),
+        lambda: store.claim(run),
+    ):
+        with pytest.raises(StoreError, match=rf"There is no run {run} in .*no runs yet"):
+            act()
+
+
+def test_an_unknown_run_names_the_newest(store):
+    for _ in range(7):
+        begun(store)
+    with pytest.raises(StoreError, match=r"There is no run 99 in .* The newest are 7, 6, 5, 4, 3\."):
+        store.run(99)
+
+
+def test_a_store_serves_any_thread(store):
+    from threading import Thread
+
+    begun(store)
+    found = []
+    thread = Thread(target=lambda: found.extend([begun(store), len(store.runs())]))
+    thread.start()
+    thread.join()
+    assert found == [2, 2]
+
+
+# -- files ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_writer_that_raises_leaves_nothing_and_harms_nothing(store):
+    earlier = begun(store)
+    store.finish(earlier, "finished", artifacts={"a.txt": writes("earlier")})
+    run = begun(store)
+    store.finish(run, "interrupted", artifacts={"a.txt": writes("old")}, verdicts=[{"v": 1}])
+    store.claim(run)
+    before, files = store.run(run), files_of(store)
+
+    def fails(path):
+        path.write_text("half")
+        raise KeyError("writer")
+
+    with pytest.raises(KeyError, match="writer"):
+        store.finish(run, "finished", artifacts={"a.txt": writes("new"), "b.txt": fails}, verdicts=[{"v": 2}])
+    assert store.run(run) == before
+    assert files_of(store) == files
+    for number, text in ((earlier, "earlier"), (run, "old")):
+        with store.fetch(number, "a.txt") as path:
+            assert path.read_text() == text
+
+
+def test_a_writer_without_space_says_how_to_go_on(store):
+    run = begun(store)
+
+    def fails(path):
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(StoreError, match=f"disk is full. Free some space, then: datamorphic runs resume {run}"):
+        store.finish(run, "finished", artifacts={"a.txt": fails})
+    assert store.run(run).state == "running"
+
+
+def test_the_folder_of_files_cannot_be_made(store):
+    run = begun(store)
+    Path(store._files.name).rmdir()
+    Path(store._files.name).write_text("a file where the folder should be")
+    with pytest.raises(StoreError, match="cannot be opened or written"):
+        store.finish(run, "finished", artifacts={"a.txt": writes()})
+    store.finish(run, "interrupted")
+    for act in (lambda: begun(store), lambda: store.claim(run)):  # not only when a run has taken hours
+        with pytest.raises(StoreError, match="cannot be opened or written"):
+            act()
+
+
+@pytest.mark.parametrize("name", ["../up", "a/b", "", ".hidden", "a\0", "x" * 200])
+def test_names_of_files_are_plain(store, name):
+    with pytest.raises(ArgumentError, match="plain file names"):
+        store.finish(begun(store), "finished", artifacts={name: writes()})
+
+
+def harm_truncated(path):
+    path.write_bytes(path.read_bytes()[:-10])
+
+
+def harm_changed(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [(harm_truncated, "bytes instead of"), (harm_changed, "checksum"), (Path.unlink, "is missing")],
+)
+def test_a_harmed_file_is_refused(store, harm, told):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    def writer(path):
+        pq.write_table(pa.table({"x": list(range(1000))}), path)
+        return 1000
+
+    run = begun(store)
+    store.finish(run, "finished", artifacts={"front.parquet": writer})
+    with store.fetch(run, "front.parquet") as path:
+        assert pq.read_table(path).num_rows == 1000
+        kept = path
+    harm(kept)
+    with pytest.raises(
+        StoreError, match=rf"file 'front.parquet' of run {run} .*{kept.name}.*{told}.*run it again"
+    ):
+        store.fetch(run, "front.parquet").__enter__()
+
+
+def test_a_file_that_never_was(store):
+    run = begun(store)
+    with pytest.raises(StoreError, match="has no files"):
+        store.fetch(run, "a.txt")
+    store.finish(run, "finished", artifacts={"front.parquet": writes()})
+    with pytest.raises(StoreError, match=r"Did you mean 'front.parquet'\?"):
+        store.fetch(run, "front.parqet")
+
+
+def test_an_error_of_the_reader_is_the_readers(store):
+    run = begun(store)
+    store.finish(run, "finished", artifacts={"a.txt": writes()})
+    with pytest.raises(OSError, match="mine"), store.fetch(run, "a.txt"):
+        raise OSError("mine")
+
+
+def test_old_drafts_are_swept(store):
+    folder, others = Path(store._files.name) / FOLDER, Path(store._files.name) / "others"
+    folder.mkdir(parents=True)
+    others.mkdir()
+    old, young, kept = (folder / name for name in ("part-00000001-old", "part-00000002-young", "00000003-kept"))
+    strange = [folder / "part-time.csv", others / "part-00000001-old"]
+    for path in (old, young, kept, *strange):
+        path.touch()
+        if path != young:
+            os.utime(path, (1, time.time() - artifacts.STALE_DRAFT_SECONDS - 1))
+    begun(store)
+    assert not old.exists()
+    assert all(path.exists() for path in (young, kept, *strange))
+
+
+@pytest.mark.parametrize("scheme", ["file", "memory"])
+def test_files_wherever_fsspec_reaches(tmp_path, scheme, monkeypatch):
+    fsspec = pytest.importorskip("fsspec", reason="pip install fsspec")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    root = f"{scheme}://{tmp_path}/remote"
+    files = artifacts.open_files(root)
+    kept = [files.write(FOLDER, name, writes(name), 1) for name in ("a.txt", "b.txt")]
+    with files.open(kept[0], 1) as path:
+        assert path.read_text() == "a.txt"
+    assert not path.exists()
+    assert sorted(files.list_files(FOLDER)) == sorted(each.path for each in kept)
+    system, base = fsspec.core.url_to_fs(root)
+    system.pipe_file(f"{base}/{kept[0].path}", b"cut")
+    with pytest.raises(StoreError, match="3 bytes instead of"), files.open(kept[0], 1):
+        pass
+    files.discard([kept[0].path, f"{FOLDER}/00000000-never"])
+    with pytest.raises(StoreError, match="is missing"), files.open(kept[0], 1):
+        pass
+
+    def fails(path):
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(StoreError, match="disk is full"):
+        files.write(FOLDER, "c.txt", fails, 1)
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_file_system_that_fsspec_does_not_know():
+    pytest.importorskip("fsspec", reason="pip install fsspec")
+    secret = "hunter2"
+    with pytest.raises(StoreError, match=r"nosuch://key:\*\*\*@bucket/x .*Protocol not known: nosuch") as caught:
+        artifacts.open_files(f"nosuch://key:{secret}@bucket/x")
+    assert_no_secret(caught.value)
+
+
+# -- owners --------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_claimed_from_the_dead_only(store, url, helpers):
+    (helper,) = helpers()
+    helper.told(f"store = Store.open({url!r}); run = store.begin('explore', 'm', {{}}); print(run, flush=True)")
+    run = int(helper.hears())
+    assert store.run(run).state == "running"
+    for act in (store.claim, store.remove):
+        with pytest.raises(StoreError, match=f"Run {run} is under way: pid {helper.process_id.pid} on"):
+            act(run)
+    helper.process_id.send_signal(signal.SIGKILL)
+    time.sleep(0.2)
+    assert store.run(run).state == "killed"  # a zombie as yet
+    helper.process_id.wait()
+    assert [each.state for each in store.runs()] == ["killed"]
+    claimed = store.claim(run)
+    assert (claimed.state, claimed.pid) == ("running", os.getpid())
+    store.commit(run, [entry()])
+    store.finish(run, "finished")
+    with pytest.raises(StoreError, match=f"Run {run} is finished"):
+        store.claim(run)
+
+
+def test_a_process_number_that_was_given_again(store):
+    run = begun(store)
+    assert store.run(run).state == "running"
+    if not Path("/proc/self/stat").exists():
+        pytest.skip("only Linux tells when a process was started")
+    change(store, run, born="1")
+    assert store.run(run).state == "killed"
+    store.claim(run)
+    assert store.run(run).state == "running"
+
+
+def test_a_run_on_another_host_lives_by_its_heartbeat(store):
+    run = begun(store)
+    change(store, run, host="elsewhere")
+    with pytest.raises(StoreError, match="on elsewhere"):
+        store.claim(run)
+    change(store, run, heartbeat=time.time() - owners.MAX_HEARTBEAT_AGE_SECONDS - 1)
+    assert store.run(run).state == "killed"
+    store.claim(run)
+
+
+def test_who_lost_a_run_cannot_write_it(store, url):
+    run = begun(store)
+    change(store, run, born="1", pid=2**22 + 1)
+    with Store.open(url) as other:
+        other.claim(run)
+        for act in (lambda: store.commit(run, [entry()]), lambda: store.finish(run, "finished")):
+            with pytest.raises(StoreError, match=f"Run {run} cannot be written.*taken over by pid {os.getpid()}"):
+                act()
+        assert list(store.entries(run)) == []
+        other.finish(run, "interrupted")
+        with pytest.raises(StoreError, match="it is interrupted"):
+            other.commit(run)
+
+
+def test_of_two_claimers_one_wins(store, url, helpers):
+    pair = helpers(2)
+    for helper in pair:
+        helper.told(f"store = Store.open({url!r}); print(flush=True)").hears()
+    for _ in range(10):
+        run = begun(store)
+        change(store, run, pid=2**22 + 1)
+        for helper in pair:
+            helper.told(f"store.claim({run}); print('won', flush=True)")
+        told = sorted(helper.hears() for helper in pair)
+        assert told[0].startswith(f"StoreError: Run {run} is under way")
+        assert told[1] == "won"
+
+
+# -- other processes, and the end of them --------------------------------------------------------------------------
+
+
+def test_two_open_a_new_store_at_once(tmp_path, helpers):
+    pair = helpers(2)
+    for i in range(12):
+        path = str(tmp_path / f"{i}.sqlite")
+        for helper in pair:
+            helper.told(f"store = Store.open({path!r}); print(store.begin('explore', 'm', {{}}), flush=True)")
+        assert sorted(helper.hears() for helper in pair) == ["1", "2"]
+
+
+WRITER = """
+import time
+store, end, written = Store.open({url!r}), time.time() + {seconds}, 0
+def writer(path):
+    path.write_bytes(b"x" * 1000)
+    return 1
+while time.time() < end:
+    run = store.begin("explore", "m", {{}})
+    for ask in range(5):
+        store.commit(run, [Entry(ask, i, 1, 1, "f", b"y" * 2000, {{}}) for i in range(4)], runs=ask + 1)
+    remember(store, "m", "r", [{{"case": {{"x": i}}}} for i in range(3)], run=run)
+    store.finish(run, "interrupted", artifacts={{"a.bin": writer}}, verdicts=[{{"v": 1}}])
+    written += 1
+store.close()
+print(written, flush=True)
+"""
+
+
+def test_two_write_at_once(store, url, helpers):
+    for helper in (pair := helpers(2)):
+        helper.told(WRITER.format(url=url, seconds=60 if LONG else 1.5))
+    told = [helper.hears() for helper in pair]
+    written = sum(map(int, told))
+    print(f"{told} runs, {written * 20:,} entries")
+    assert min(map(int, told)) > 0
+    read = store.runs()
+    assert len(read) == written
+    assert {(each.state, each.runs, len(each.verdicts), len(each.artifacts)) for each in read} == {
+        ("interrupted", 5, 1, 1)
+    }
+    count = sa.select(sa.func.count()).select_from(sql.answers)
+    assert store.database.read(lambda connection: connection.scalar(count)) == written * 20
+    assert [each.times for each in failures.recall_all(store)] == [written] * 3
+    assert len(files_of(store)) == written
+
+
+def test_kill_9_between_commits_loses_nothing_that_was_committed(store, url, helpers):
+    code = """
+store = Store.open({url!r}); run = store.begin("explore", "m", {{}}); print(run, flush=True)
+for ask in range(10**6):
+    store.commit(run, [Entry(ask, 0, 1, 1, "f", os.urandom(5000), {{}})], runs=ask + 1)
+    print(ask, flush=True)
+"""
+    for wait in (0.02, 0.2):
+        (helper,) = helpers()
+        helper.told(code.format(url=url))
+        run, last = int(helper.hears()), int(helper.hears())
+        time.sleep(wait)
+        helper.process_id.kill()
+        for line in helper.process_id.stdout:
+            last = int(line) if line.endswith("\n") else last
+        helper.process_id.wait()
+        asks = [each.ask for each in store.entries(run)]
+        assert asks == list(range(len(asks)))
+        assert last < len(asks) <= last + 3
+        assert store.claim(run).runs == len(asks)
+        store.commit(run, [entry(len(asks))])
+
+
+def test_waiting_ends_with_words(file, monkeypatch):
+    monkeypatch.setattr(trouble, "PATIENCE", 0.3)
+    monkeypatch.setattr(sql, "NAP", 0.1)
+    with Store.open(file) as store:
+        other = sqlite3.connect(file, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match=r"in use by another process for more than 0.3 seconds"):
+            begun(store)
+        assert store.runs() == []  # readers do not wait
+        other.execute("ROLLBACK")
+        other.close()
+        assert begun(store) == 1
+
+
+# -- disks ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_full_disk(file):
+    with Store.open(file) as store:
+        run = begun(store)
+        store.commit(run, [entry(0)], runs=1)
+        with store.database._engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA max_page_count=1")  # as many as there are
+            connection.rollback()
+        with pytest.raises(
+            StoreError, match=f"disk is full. Free some space, then: datamorphic runs resume {run}"
+        ):
+            store.commit(run, [entry(1, payload=b"x" * 10**6)], runs=2)
+        assert [each.ask for each in store.entries(run)] == [0]
+        assert store.run(run).runs == 1
+    with Store.open(file) as store:
+        change(store, run, born="1")
+        store.claim(run)
+        store.commit(run, [entry(1, payload=b"x" * 10**6)], runs=2)
+
+
+def test_files_that_may_not_grow(file, helpers):
+    pytest.importorskip("resource", reason="POSIX only")
+    (helper,) = helpers()
+    helper.told(f"""
+import resource
+def large(path):
+    path.write_bytes(b"x" * 10**6)
+    return 1
+store = Store.open({str(file)!r}); run = store.begin("explore", "m", {{}})
+resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, resource.RLIM_INFINITY))
+for act in (
+    lambda: store.finish(run, "interrupted", artifacts={{"a": large}}),
+    lambda: store.commit(run, [Entry(0, 0, 1, 1, "f", b"x" * 10**6, {{}})]),
+):
+    try:
+        act()
+    except StoreError as error:
+        print(error, flush=True)
+""")
+    for _ in range(2):
+        assert "disk is full" in (told := helper.hears())
+        assert "then: datamorphic runs resume 1" in told
+    helper.end()
+    with Store.open(file) as store:
+        assert [each.state for each in store.runs()] == ["killed"]
+        assert list(store.entries(1)) == []
+        assert files_of(store) == []
+        store.claim(1)
+
+
+def test_a_folder_that_may_only_be_read(helpers):
+    if os.name != "posix":
+        pytest.skip("POSIX only")
+    (helper,) = helpers()
+    with tempfile.TemporaryDirectory() as folder:  # not pytest's, which is closed to everybody else
+        with Store.open(Path(folder, "old.sqlite")) as store:
+            begun(store)
+        Path(folder, "old.sqlite").chmod(0o444)
+        Path(folder).chmod(0o555)
+        helper.told(f"""
+import tempfile
+with tempfile.TemporaryDirectory() as own:
+    Store.open(own + "/x.sqlite").close()  # imports all there is to import
+    if os.geteuid() == 0:
+        os.seteuid(65534)  # root may write anywhere
+    for name in ("new", "old"):
+        try:
+            Store.open({folder!r} + f"/{{name}}.sqlite").begin("explore", "m", {{}})
+        except StoreError as error:
+            print(error, flush=True)
+    os.seteuid(os.getuid())
+""")
+        for name in ("new", "old"):
+            told = helper.hears()
+            assert f"{name}.sqlite cannot be opened or written" in told
+            assert "you may write there, or name another store with --store" in told
+        Path(folder).chmod(0o755)
+
+
+# -- what is no store of ours --------------------------------------------------------------------------------------
+
+
+def test_a_newer_store_is_left_alone(store, url):
+    run = begun(store)
+    store.database.write(lambda connection: connection.execute(sql.schema.update().values(version=7)))
+    store.close()
+    content = Path(url).read_bytes() if "://" not in url else None
+    with pytest.raises(
+        StoreError,
+        match=r"written by a newer version of datamorphic \(schema 7, this one knows up to 2\)\. "
+        r"Upgrade datamorphic, or name another store with --store\.",
+    ):
+        Store.open(url)
+    assert content is None or Path(url).read_bytes() == content
+    store.database.write(lambda connection: connection.execute(sql.schema.update().values(version=2)))
+    assert [each.id for each in store.runs()] == [run]
+
+
+def test_an_older_store_is_brought_up_to_date(store, url, monkeypatch):
+    run = begun(store)
+    store.commit(run, [entry()])
+
+    def add_stars(connection):
+        connection.execute(sa.text("ALTER TABLE runs ADD COLUMN stars INTEGER DEFAULT 5"))
+
+    def fails(connection):
+        connection.execute(sa.text("ALTER TABLE runs ADD COLUMN moons INTEGER"))
+        raise KeyError("half-way")
+
+    monkeypatch.setattr(sql, "MIGRATIONS", [*sql.MIGRATIONS, add_stars, fails])
+    with pytest.raises(KeyError, match="half-way"):
+        Store.open(url)
+    monkeypatch.setattr(sql, "MIGRATIONS", sql.MIGRATIONS[:-1])
+    with Store.open(url) as newer:
+        stars = sa.text("SELECT version, stars FROM runs, schema")
+        assert newer.database.read(lambda connection: connection.execute(stars).all()) == [(3, 5)]
+        assert [each.ask for each in newer.entries(run)] == [0]
+        columns = newer.database.read(lambda connection: sa.inspect(connection).get_columns("runs"))
+        assert "moons" not in {column["name"] for column in columns}
+        assert begun(newer) == run + 1
+    with Store.open(url) as again:
+        assert len(again.runs()) == 2
+
+
+def test_no_database(tmp_path):
+    text = tmp_path / "notes.txt"
+    text.write_text("not a database, " * 100)
+    with pytest.raises(StoreError, match=r"notes.txt is not an SQLite database. Check the path, or name another"):
+        Store.open(text)
+    assert text.read_text() == "not a database, " * 100
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_folder_and_no_folder(tmp_path):
+    with pytest.raises(StoreError, match="is a folder, but must be a file"):
+        Store.open(tmp_path)
+    with pytest.raises(StoreError, match=r"Make .*/missing, or name another store"):
+        Store.open(tmp_path / "missing" / "runs.sqlite")
+
+
+def test_the_database_of_another_program(file):
+    with sqlite3.connect(file) as connection:
+        connection.execute("CREATE TABLE bookmarks (url)")
+    connection.close()
+    content = file.read_bytes()
+    with pytest.raises(StoreError, match=r"some other program: it has a table 'bookmarks'.*Left as it is"):
+        Store.open(file)
+    assert file.read_bytes() == content
+
+
+def test_a_damaged_file(file):
+    with Store.open(file) as store:
+        for _ in range(50):
+            begun(store)
+    content = bytearray(file.read_bytes())
+    content[2000:] = os.urandom(len(content) - 2000)
+    file.write_bytes(content)
+    with pytest.raises(StoreError, match=r"damaged|not an SQLite database"):
+        Store.open(file).runs()
+
+
+def test_a_store_that_lost_a_table(store):
+    store.database.write(lambda connection: connection.execute(sa.text("DROP TABLE answers")))
+    with pytest.raises(StoreError, match="is damaged"):
+        list(store.entries(begun(store)))
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("mysql://u:hunter2@h/db", "cannot be kept in 'mysql'"),
+        ("postgresql+psycopg2://u:hunter2@h/db", "cannot be kept in 'postgresql\\+psycopg2'"),
+        ("sqlite://", "is no file"),
+        ("sqlite:///:memory:", "is no file"),
+        ("sqlite://folder/file", "is no file"),
+        ("sqlite:///file?mode=ro&password=hunter2", "is no file"),
+        ("postgresql://u:hunter2", "cannot be read"),
+        ("postgresql://u:x@hunter2@h/db", "cannot be read"),
+        ("postgresql://u:x@hunter2/y@h/db", "cannot be read"),
+        ("postgresql://u:x@hunter2?y@h/db", "cannot be read"),
+        ("postgresql://u:x@y:hunter2@h/db", "cannot be read"),
+        ("postgresql://u:hunter2@h/db?artifacts=a&artifacts=b", "cannot be read"),
+        ("postgresql://u:hunter2@127.0.0.1:1/db", "cannot be reached.*Check that the server runs"),
+        ("postgresql://u:hunter2@nowhere.invalid/db?connect_timeout=2", "cannot be reached"),
+        ("postgres://u:hun%3Fter2@127.0.0.1:1/db?password=hunter2", "cannot be reached"),
+        ("postgresql://u:hunter2@127.0.0.1:1/db?nonsense=hunter2", "nonsense"),
+        ("postgresql:///db?host=/nowhere&user=u&password=hunter2", "cannot be reached"),
+    ],
+)  # fmt: skip
+def test_urls_that_lead_nowhere(url, told, tmp_path, monkeypatch):
+    if url.startswith(("postgres://", "postgresql://")):
+        pytest.importorskip("psycopg", reason="pip install 'datamorphic[postgres]'")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StoreError, match=told) as caught:
+        Store.open(url)
+    assert_no_secret(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_where_the_store_is_by_default(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    monkeypatch.delenv("DATAMORPHIC_STORE", raising=False)
+    with Store.open() as store:
+        assert store.url == str(get_default_path())
+        assert get_default_path().is_file()
+    monkeypatch.setenv("DATAMORPHIC_STORE", f"sqlite:///{tmp_path}/mine.sqlite")
+    with Store.open() as store:
+        assert store.url == str(tmp_path / "mine.sqlite")
+        begun(store)
+    monkeypatch.chdir(tmp_path)
+    for same in ("mine.sqlite", Path("mine.sqlite"), "sqlite:///mine.sqlite"):
+        with Store.open(same) as store:
+            assert len(store.runs()) == 1
+
+
+def test_a_missing_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(ImportError, match=r"pip install 'datamorphic\[postgres\]'"):
+        Store.open("postgresql://u:hunter2@h/db")
+
+
+def test_drive_does_not_wait_for_the_database():
+    code = "import sys, datamorphic.runs.driver; print([m for m in ('sqlalchemy', 'psycopg', 'fsspec') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+# -- secrets -------------------------------------------------------------------------------------------------------
+
+
+def assert_no_secret(error):
+    seen, chain = set(), [error]
+    while chain:
+        each = chain.pop()
+        if each is not None and id(each) not in seen:
+            seen.add(id(each))
+            chain += [each.__cause__, each.__context__]
+            assert "hunter2" not in f"{each} {each!r} {vars(each)}"
+    assert "hunter2" not in "".join(traceback.format_exception(error))
+
+
+words = st.text().filter(lambda text: not any(sign.isspace() for sign in text))
+
+
+@given(words)
+def test_every_password_goes_and_the_rest_stays(password):
+    url = "postgresql://ada:{}@db.example:5432/runs"
+    assert redact(url.format(password)) == url.format("***")
+    assert (
+        redact(f"cannot reach {url.format(quote(password, errors='replace'))}, sorry")
+        == f"cannot reach {url.format('***')}, sorry"
+    )
+
+
+@given(words)
+def test_passwords_of_urls_within_urls_go(password):
+    url = "http://host/?next=" + quote(f"s3://ada:{quote(password, errors='replace')}@db", safe="")
+    assert redact(url) in (
+        "http://host/?next=s3%3A%2F%2Fada%3A***@db",
+        "http://host/?next=s3%3A%2F%2Fada%3A***%40db",
+    )
+
+
+@given(st.text())
+def test_what_is_redacted_is_so_for_good(text):
+    for before in (text, f"http://a:{text}@b", f"password={text}"):
+        assert redact(redact(before)) == redact(before)
+
+
+SECRET_NAMES = ["password", "PASSWORD", "sslpassword", "passwd", "pwd", "token", "access_token", "secret", "key", "api_key",
+                "apikey", "apiKey", "X-Api-Key", "aws_secret_access_key", "access_key", "AccountKey", "X-Amz-Signature", "sig",
+                "auth", "X-Auth-Token", "credential", "credentials", "private_key_passphrase", "Authorization"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SECRET_NAMES)
+def test_values_named_like_secrets_go(name):
+    assert is_secret_name(name)
+    for text in (
+        f"https://h/p?a=1&{name}=hunter2&b=2", f"https://h/p?{name}=hun%26ter2#x", f"host=h {name}=hunter2 b=2",
+        f"host=h {name} = 'my hunter2' b=2", f"{name}='it\\'s hunter2'", f'{{"{name}": "hunter2"}}', f"{name}: hunter2",
+        f"{name}: Bearer hunter2", f"https://h/?next={quote(f'https://h?{name}=hunter2&b=2', safe='')}",
+    ):  # fmt: skip
+        assert "ter2" not in redact(text)
+    assert redact(f"https://h/p?a=1&{name}=x&b=2") == f"https://h/p?a=1&{name}=***&b=2"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["http://localhost:8000/predict", "http://localhost:8000 and mail to ada@example.org", "http://[::1]:8000/x@y",
+     "postgresql://ada@db/runs", "sqlite:////home/ada/a b@c.sqlite", "C:\\models\\m.onnx", "sigma=0.5 author=Ada",
+     "KeyError: 'x'", "monkeys=3", "10:30 @ noon", "design=2 bypassed=no"],
+)  # fmt: skip
+def test_what_is_no_secret_stays(text):
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("redis://:hunter2@h", "redis://:***@h"),
+        ("https://hunter2@github.com/x", "https://***@github.com/x"),
+        ("a://ada:my hunter2@h/db", "a://ada:***@h/db"),
+        ("postgresql://ada:hunter2", "postgresql://ada:***"),
+        ("two: a://u:hunter2@h b://u:hunter2@h", "two: a://u:***@h b://u:***@h"),
+    ],
+)
+def test_awkward_urls(text, told):
+    assert redact(text) == told
+
+
+def test_secrets_are_kept_nowhere(store):
+    secret = "postgresql://ada:hunter2@db/runs?sslpassword=hunter2"
+    everywhere = {"store": secret, "list": [secret, {"in": ("host=h password='hunter2'", secret)}], "password": "hunter2",
+                  "auth": ("ada", "hunter2"), "headers": {"Authorization": "Bearer hunter2"}, secret: 1,
+                  "api_key": b"hunter2", "shown": 3, "key": 4}  # fmt: skip
+    run = store.begin("test", secret, everywhere, versions=everywhere, environment=everywhere)
+    store.commit(run, [entry()])
+    store.finish(run, "interrupted", summary=everywhere, verdicts=[everywhere],
+                 message=f"no answer from {secret}", artifacts={"a.txt": writes()})  # fmt: skip
+    failures.remember(store, secret, "r", [{"case": {"x": 1}, "message": secret}], run=run)
+    assert len(failures.recall(store, secret, "r")) == 1
+    for table in sql.TABLES.tables.values():
+        rows = store.database.read(lambda connection, table=table: connection.execute(sa.select(table)).all())
+        assert rows
+        assert "hunter2" not in str(rows)
+    read = store.run(run)
+    assert (
+        "hunter2"
+        not in f"{read} {read.to_json()} {store!r} {store.url} {vars(store)} {failures.recall_all(store)}"
+    )
+    assert (read.parameters["shown"], read.parameters["key"]) == (3, 4)
+    for act in (
+        lambda: store.run(99),
+        lambda: store.commit(99),
+        lambda: store.fetch(run, "x"),
+        lambda: store.claim(99),
+    ):
+        with pytest.raises(StoreError) as caught:
+            act()
+        assert_no_secret(caught.value)
+
+
+# -- failures ------------------------------------------------------------------------------------------------------
+
+
+def test_a_failure_is_remembered_once(store):
+    run = begun(store)
+    cases = [{"case": {"x": 1, "y": "a"}, "verdict": "violated", "message": "went down"}, {"case": {"x": 2}}]
+    failures.remember(store, "m", "r", cases, run=run)
+    failures.remember(store, "m", "r", [{"case": {"y": "a", "x": 1}, "message": "again"}])
+    failures.remember(store, "m", "other", cases[:1])
+    failures.remember(store, "m", "r", [])
+    first, second = failures.recall(store, "m", "r")
+    assert (first.case, first.times, first.message, first.run) == ({"x": 1, "y": "a"}, 2, "again", run)
+    assert first.first_seen < first.last_seen
+    assert (second.case, second.times, second.verdict, second.run) == ({"x": 2}, 1, "violated", run)
+    assert [each.relation for each in failures.recall_all(store)] == ["other", "r", "r"]
+    assert failures.recall(store, "m", "r", limit=1) == [first]
+    failures.forget(store, [first.id, 12345])
+    assert failures.recall(store, "m", "r") == [second]
+    assert second.to_json()["first_seen"] == second.first_seen.isoformat()
+
+
+def test_awkward_cases_come_back_to_the_letter(store):
+    for _ in range(2):
+        failures.remember(store, "m\0", "r\ud800", [{"case": {**NASTY, "password": "kept=as it is"}}])
+    (read,) = failures.recall(store, "m\0", "r\ud800")
+    assert read.times == 2
+    assert math.isnan(read.case.pop("nan"))
+    assert read.case == {name: value for name, value in NASTY.items() if name != "nan"} | {
+        "password": "kept=as it is"
+    }
+
+
+def test_two_remember_the_same_at_once(store, url, helpers):
+    for helper in (pair := helpers(2)):
+        helper.told(f"""
+import random
+store = Store.open({url!r})
+for _ in range(30):
+    cases = [{{"case": {{"x": i}}}} for i in range(20)]
+    random.shuffle(cases)
+    remember(store, "m", "r", cases)
+print("done", flush=True)
+""")
+    assert [helper.hears() for helper in pair] == ["done", "done"]
+    assert [each.times for each in failures.recall_all(store)] == [60] * 20
+
+
+# -- rows that somebody else wrote, or that a disk has harmed ------------------------------------------------------
+
+
+def spoil(store, table, where="1 = 1", **values):
+    """Write what we would never write; tell whether the database took it."""
+    names = ", ".join(f'"{name}" = :{name}' for name in values)
+    update = sa.text(f"UPDATE {table} SET {names} WHERE {where}").bindparams(**values)
+    try:
+        store.database.write(lambda connection: connection.execute(update))
+    except StoreError:
+        assert not store.database.file  # SQLite takes everything, PostgreSQL sees to it itself
+        return False
+    return True
+
+
+def kept(store, name="a.txt"):
+    run = begun(store)
+    store.commit(run, [entry()])
+    store.finish(run, "interrupted", artifacts={name: writes()}, verdicts=[{"v": 1}], summary={"pairs": 1})
+    return run
+
+
+SPOILT = [
+    ("started", 1e300), ("started", "x"), ("started", -1.0), ("started", math.inf), ("ended", 1e300), ("ended", -5.0),
+    ("seconds", math.inf), ("seconds", "abc"), ("seconds", -1.0), ("pid", 2**62), ("pid", 0), ("pid", -1), ("pid", "x"),
+    ("done", "x"), ("done", math.inf), ("runs", -1), ("calls", "many"), ("state", "sleeping"), ("born", b"\xff"),
+    ("summary", "{"), ("summary", "[]"), ("summary", "[" * 100_000), ("summary", '{"a":' * 500 + "1" + "}" * 500),
+    ("summary", '{"a": %s}' % ("1" * 5000)), ("summary", 5), ("parameters", "[]"), ("parameters", '{"words": [1]}'),
+    ("versions", "[1]"), ("environment", '"x"'), ("seed", "{"), ("heartbeat", math.inf), ("heartbeat", "x"),
+    ("folder", "/etc"), ("folder", ".."), ("message", b"\xff\xfe"), ("system", 0), ("verb", b"x"), ("host", b"x"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("column", "value"), SPOILT, ids=lambda value: str(value)[:12])
+def test_a_damaged_row_hides_no_other(store, column, value):
+    first, run, third = kept(store), kept(store), kept(store)
+    if not spoil(store, "runs", f"id = {run}", **{column: value}):
+        return
+    if not store.database.file and column in ("born", "message", "system", "verb", "host"):
+        return  # text is text on PostgreSQL
+    read = store.runs()
+    if column in ("message", "system") and read[1].state != "damaged":
+        return  # SQLite made it text again
+    assert [(each.id, each.state) for each in read] == [
+        (first, "interrupted"), (run, "damaged"), (third, "interrupted")
+    ]  # fmt: skip
+    found = read[1]
+    assert all(
+        isinstance(each, dict) for each in (found.parameters, found.versions, found.environment, found.summary)
+    )
+    assert all(
+        math.isfinite(each) for each in (found.seconds, found.runs, found.calls, found.pid, found.done or 0)
+    )
+    assert all(isinstance(each, str) for each in (found.verb, found.system, found.message, found.host))
+    assert found.started.astimezone().year < 2300
+    json.dumps(found.to_json(), allow_nan=False)
+    for act in (store.run, store.claim):
+        with pytest.raises(StoreError, match=f"row of run {run} .*'{column}'.* cannot be so.*runs remove {run}"):
+            act(run)
+    store.remove(run)
+    assert [each.id for each in store.runs()] == [first, third]
+
+
+def test_text_that_is_none(file):
+    with Store.open(file) as store:
+        run = kept(store)
+        with sqlite3.connect(file) as connection:
+            connection.execute("UPDATE runs SET message = CAST(x'ff41' AS TEXT)")
+        connection.close()
+        assert store.run(run).message == "\ufffdA"
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [("verdicts", "verdict", "[1]"), ("verdicts", "verdict", "{"), ("artifacts", "path", "/etc/passwd"),
+     ("artifacts", "path", "../../x"), ("artifacts", "path", f"{FOLDER}/01234567-a.txt"), ("artifacts", "name", "b.txt"),
+     ("artifacts", "bytes", -1), ("artifacts", "rows", "x"), ("artifacts", "sha256", "x")],
+)  # fmt: skip
+def test_damaged_rows_of_a_run(store, table, column, value):
+    run, other = kept(store), kept(store)
+    if not spoil(store, table, f"run = {run}", **{column: value}):
+        return
+    assert [each.state for each in store.runs()] == ["damaged", "interrupted"]
+    with pytest.raises(StoreError, match=f"row of run {run} .*'{table}' cannot be so"):
+        store.run(run)
+    assert store.run(other).artifacts
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("about", "[1]"), ("about", "{"), ("about", "null"), ("payload", 10**15), ("payload", "text"), ("first", "x"),
+     ("rows", -1), ("pieces", 1.5), ("ask", "x")],
+)  # fmt: skip
+def test_a_damaged_journal(store, column, value):
+    run = kept(store)
+    if not spoil(store, "answers", **{column: value}):
+        return
+    if not store.database.file and column in ("payload", "pieces"):
+        return  # PostgreSQL has made bytes or a number of it
+    with pytest.raises(
+        StoreError, match=rf"row of run {run}, question .*'{column}' cannot be so.*start a new one"
+    ):
+        list(store.entries(run))
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("case", "[1]"), ("case", "{"), ("case", "1"), ("last_seen", 1e300), ("last_seen", "x"), ("first_seen", -1.0),
+     ("times", "x"), ("times", -1)],
+)  # fmt: skip
+def test_damaged_failures_are_passed_over(store, column, value):
+    failures.remember(store, "m", "r", [{"case": {"x": each}} for each in range(3)])
+    if not spoil(store, "failures", "id = 2", **{column: value}):
+        return
+    assert sorted(each.id for each in failures.recall_all(store)) == [1, 3]
+    assert sorted(each.id for each in failures.recall(store, "m", "r", limit=2)) == [1, 3]
+
+
+@pytest.mark.parametrize("number", [2**31, 2**63, 2**64, 10**30, -1, -(2**70), 0])
+def test_numbers_beyond_all_bounds(store, number):
+    run = begun(store)
+    for act in (
+        store.run, store.claim, store.remove, store.commit, lambda run: store.fetch(run, "x"),
+        lambda run: list(store.entries(run)), lambda run: store.finish(run, "finished"),
+    ):  # fmt: skip
+        with pytest.raises(StoreError, match=rf"There is no run {number} in .* The newest are {run}\."):
+            act(number)
+    failures.forget(store, [number])
+
+
+def outside(tmp_path):
+    """A folder with files named like ours, which no store may touch."""
+    folder = tmp_path / FOLDER
+    folder.mkdir()
+    for name in ("precious.txt", "00000000-a.txt", "part-00000000-a.txt"):
+        (folder / name).write_text("precious")
+    return folder
+
+
+def untouched(folder):
+    return {path.name: path.read_text() for path in folder.iterdir()} == dict.fromkeys(
+        ("precious.txt", "00000000-a.txt", "part-00000000-a.txt"), "precious"
+    )
+
+
+@pytest.mark.parametrize("made", [str, lambda path: f"../{path.name}", lambda path: "..", lambda path: ""])
+def test_folders_outside_are_neither_written_nor_emptied(store, tmp_path, made):
+    folder, run, other = outside(tmp_path), begun(store), kept(store)
+    for each in (run, other):
+        change(store, each, folder=made(folder))
+    with pytest.raises(StoreError, match="damaged or not ours"):
+        store.finish(run, "finished", artifacts={"a.txt": writes()})
+    store.finish(run, "finished")
+    for each in (run, other):
+        store.remove(each)
+    assert untouched(folder)
+    assert store.runs() == []
+
+
+def test_a_folder_that_is_a_link(store, tmp_path):
+    folder, run, other = outside(tmp_path), begun(store), kept(store)
+    for each in (run, other):
+        place = Path(store._files.name) / store.database.read(
+            lambda connection, each=each: connection.scalar(
+                sa.select(sql.runs.c.folder).where(sql.runs.c.id == each)
+            )
+        )
+        if place.exists():
+            place.rename(tmp_path / "moved")
+        place.symlink_to(folder)
+    for path in folder.iterdir():
+        os.utime(path, (1, 1))
+    for act in (
+        lambda: store.finish(run, "finished", artifacts={"a.txt": writes()}),
+        lambda: store.fetch(other, "a.txt").__enter__(),
+    ):
+        with pytest.raises(StoreError, match="is a link to another one"):
+            act()
+    begun(store)  # sweeps
+    store.finish(run, "finished")
+    for each in (run, other):
+        store.remove(each)
+    assert untouched(folder)
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_files_outside_are_not_read(tmp_path, scheme):
+    secret = tmp_path / "secret.txt"
+    secret.write_text("hunter2")
+    if scheme:
+        pytest.importorskip("fsspec", reason="pip install fsspec")
+    files = artifacts.open_files(f"{scheme}{tmp_path}/files")
+    sha = artifacts._compute_sha256(secret)
+    for name, path in [
+        ("secret.txt", str(secret)), ("secret.txt", "../secret.txt"), (str(secret), f"{FOLDER}/00000000-{secret}"),
+        ("../secret.txt", f"{FOLDER}/00000000-../secret.txt"), ("a.txt", f"{FOLDER}/00000000-b.txt"),
+    ]:  # fmt: skip
+        with (
+            pytest.raises(StoreError, match="damaged or not ours"),
+            files.open(artifacts.Artifact(name, path, sha, 7, 1), 1),
+        ):
+            pass
+    assert [path.name for path in tmp_path.iterdir()] == ["secret.txt"]
+
+
+def test_a_row_cannot_make_fetch_read_a_file(store, tmp_path):
+    secret = tmp_path / "secret.txt"
+    secret.write_text("hunter2")
+    run = kept(store)
+    for name, path in [("a.txt", str(secret)), ("a.txt", "../secret.txt"), (str(secret), str(secret))]:
+        spoil(store, "artifacts", path=path, name=name, sha256=artifacts._compute_sha256(secret), bytes=7)
+        with pytest.raises(StoreError, match=f"row of the file .* of run {run} .*damaged or not ours"):
+            store.fetch(run, name)
+
+
+# -- runs of this process ------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_its_store_let_go(store, url):
+    run = begun(store)
+    with Store.open(url) as other:
+        for act in (store.claim, store.remove, other.claim, other.remove):
+            with pytest.raises(StoreError, match=f"Run {run} is under way: pid {os.getpid()}"):
+                act(run)
+        store.release(run)
+        assert store.run(run).state == "killed"
+        other.claim(run)
+        assert store.run(run).state == "running"
+        with pytest.raises(StoreError, match="under way"):
+            store.claim(run)
+        with pytest.raises(StoreError, match="taken over"):
+            store.commit(run)
+    assert store.claim(run).state == "running"
+    store.release(run)
+    store.remove(run)
+
+
+def test_a_run_whose_store_is_gone(store, url):
+    lost = Store.open(url)
+    run = begun(lost)
+    lost.database.close()
+    assert store.run(run).state == "running"
+    del lost
+    gc.collect()
+    assert store.run(run).state == "killed"
+    store.claim(run)
+
+
+def test_a_claim_that_fails_holds_nothing(store, url, monkeypatch):
+    run = begun(store)
+    store.finish(run, "interrupted")
+    before = store._whole
+    monkeypatch.setattr(store, "_whole", lambda connection, run: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        store.claim(run)
+    monkeypatch.setattr(store, "_whole", before)
+    with Store.open(url) as other:
+        other.claim(run)
+
+
+# -- reading without writing ---------------------------------------------------------------------------------------
+
+
+def test_reading_makes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    monkeypatch.delenv("DATAMORPHIC_STORE", raising=False)
+    with pytest.raises(StoreError, match=r"There are no runs yet in .*runs\.sqlite"):
+        Store.open(reading=True)
+    for missing in ("missing.sqlite", "no/folder.sqlite"):
+        with pytest.raises(StoreError, match=r"There is no run store .*Check the path"):
+            Store.open(tmp_path / missing, reading=True)
+    (tmp_path / "empty.sqlite").touch()
+    with pytest.raises(StoreError, match=r"There are no runs in .*empty\.sqlite yet"):
+        Store.open(tmp_path / "empty.sqlite", reading=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["empty.sqlite"]
+    assert (tmp_path / "empty.sqlite").stat().st_size == 0
+
+
+def test_what_was_opened_to_be_read_is_not_written(store, url):
+    run = kept(store)
+    with Store.open(url, reading=True) as reader:
+        assert [each.id for each in reader.runs()] == [run]
+        with reader.fetch(run, "a.txt") as path:
+            assert path.read_text() == "some rows"
+        for act in (lambda: begun(reader), lambda: reader.remove(run), lambda: failures.forget(reader, [1])):
+            with pytest.raises(StoreError, match="opened to be read"):
+                act()
+
+
+def test_a_database_without_tables_stays_so(postgres_url):
+    url = postgres_url
+    for _ in range(2):
+        with pytest.raises(StoreError, match=r"There are no runs in .* yet"):
+            Store.open(url, reading=True)
+
+
+READ_ONLY = """
+import tempfile
+with tempfile.TemporaryDirectory() as own:
+    Store.open(own + "/x.sqlite").close()  # imports all there is to import
+    if os.geteuid() == 0:
+        os.seteuid(65534)  # root may write anywhere
+    for name in {names!r}:
+        try:
+            with Store.open({folder!r} + "/" + name, reading=True) as store:
+                with store.fetch(1, "a.txt") as path:
+                    print([(each.id, each.state, path.read_text()) for each in store.runs()], flush=True)
+        except StoreError as error:
+            print(error, flush=True)
+    os.seteuid(os.getuid())
+"""
+
+
+def test_a_store_of_somebody_else_can_be_read(helpers):
+    if os.name != "posix":
+        pytest.skip("POSIX only")
+    (helper,) = helpers()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        writing = Store.open(folder / "in use.sqlite")
+        kept(writing)
+        for store in ("file.sqlite", "what?#%20.sqlite"):
+            with Store.open(folder / store) as store:
+                kept(store)
+        old_store(folder / "old.sqlite")
+        for path in folder.rglob("*"):
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        folder.chmod(0o555)
+        names = ("file.sqlite", "what?#%20.sqlite", "in use.sqlite", "old.sqlite")
+        helper.told(READ_ONLY.format(folder=name, names=names))
+        for _ in names[:3]:
+            assert helper.hears() == "[(1, 'interrupted', 'some rows')]"
+        told = helper.hears()
+        assert (
+            "earlier version of datamorphic (schema 1, this one reads 2) and cannot be brought up to date" in told
+        )
+        folder.chmod(0o755)
+        writing.close()
+        for path in folder.rglob("*"):
+            path.chmod(0o755)
+
+
+# -- an older schema -----------------------------------------------------------------------------------------------
+
+SCHEMA_1 = """
+CREATE TABLE schema (version INTEGER NOT NULL);
+INSERT INTO schema VALUES (1);
+CREATE TABLE runs (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, verb TEXT NOT NULL, system TEXT NOT NULL, state TEXT NOT NULL,
+    started DOUBLE NOT NULL, ended DOUBLE, seconds DOUBLE NOT NULL, seed TEXT NOT NULL, parameters TEXT NOT NULL,
+    versions TEXT NOT NULL, environment TEXT NOT NULL, model_hash TEXT, data_hash TEXT, done DOUBLE,
+    runs BIGINT NOT NULL, calls BIGINT NOT NULL, summary TEXT NOT NULL, message TEXT NOT NULL, folder TEXT NOT NULL,
+    owner TEXT NOT NULL, host TEXT NOT NULL, pid BIGINT NOT NULL, born TEXT, heartbeat DOUBLE NOT NULL);
+INSERT INTO runs VALUES (1, 'explore', 'm', 'finished', 1794731619.7, 1794731619.8, 0.0, 'null', '{"walks": 3}', '{}',
+    '{}', NULL, NULL, 1.0, 0, 0, '{}', '', '505dae97869873aa', 'c165584fc613a5456b03835d5469a287', 'host', 15082,
+    '2545765', 1794731619.8);
+CREATE TABLE answers (
+    run INTEGER NOT NULL, ask BIGINT NOT NULL, first BIGINT NOT NULL, pieces BIGINT NOT NULL, rows BIGINT NOT NULL,
+    fingerprint TEXT NOT NULL, payload BLOB NOT NULL, about TEXT NOT NULL, PRIMARY KEY (run, ask, first),
+    FOREIGN KEY(run) REFERENCES runs (id) ON DELETE CASCADE);
+CREATE TABLE verdicts (
+    run INTEGER NOT NULL, number INTEGER NOT NULL, verdict TEXT NOT NULL, PRIMARY KEY (run, number),
+    FOREIGN KEY(run) REFERENCES runs (id) ON DELETE CASCADE);
+INSERT INTO verdicts VALUES (1, 0, '{"v": 1}');
+CREATE TABLE artifacts (
+    run INTEGER NOT NULL, name TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL, bytes BIGINT NOT NULL,
+    rows BIGINT NOT NULL, host TEXT, PRIMARY KEY (run, name),
+    FOREIGN KEY(run) REFERENCES runs (id) ON DELETE CASCADE);
+INSERT INTO artifacts VALUES (1, 'a.txt', '505dae97869873aa/c168a75d-a.txt',
+    '3818bf0061cd5584782d3b34ffc301d9cf78d168896838bb62d7091151a25e2e', 9, 3, NULL);
+CREATE TABLE failures (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, "key" TEXT NOT NULL, system TEXT NOT NULL, relation TEXT NOT NULL,
+    "case" TEXT NOT NULL, verdict TEXT NOT NULL, message TEXT NOT NULL, first_seen DOUBLE NOT NULL,
+    last_seen DOUBLE NOT NULL, times BIGINT NOT NULL, run INTEGER, UNIQUE ("key"),
+    FOREIGN KEY(run) REFERENCES runs (id) ON DELETE SET NULL);
+INSERT INTO failures VALUES (1, '50464bda329e80d38a0ed7594415c6f5f7fa5156a73186ba4e680555114ae984', 'm', 'r',
+    '{"x": 1}', 'violated', '', 1794731619.7, 1794731619.7, 1, 1);
+CREATE INDEX failures_of ON failures (system, relation, last_seen);
+CREATE INDEX ix_failures_run ON failures (run);
+"""
+
+
+def old_store(path):
+    """A store as the first release wrote it."""
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.executescript(SCHEMA_1)
+    connection.close()
+    file = Path(f"{path}.files", "505dae97869873aa", "c168a75d-a.txt")
+    file.parent.mkdir(parents=True)
+    file.write_text("some rows")
+    return path
+
+
+@pytest.mark.parametrize("reading", [False, True])
+def test_a_store_of_the_first_schema(file, reading):
+    with Store.open(old_store(file), reading=reading) as store:
+        read = store.run(1)
+        assert (read.state, read.parameters, read.verdicts) == ("finished", {"walks": 3}, [{"v": 1}])
+        assert [(each.name, each.root) for each in read.artifacts] == [("a.txt", None)]
+        with store.fetch(1, "a.txt") as path:
+            assert path.read_text() == "some rows"
+        assert [each.case for each in failures.recall_all(store)] == [{"x": 1}]
+    with Store.open(file) as store:
+        version = store.database.read(lambda connection: connection.scalar(sa.select(sql.schema.c.version)))
+        assert version == len(sql.MIGRATIONS) == 2
+        (kept_there,) = store.run(kept(store)).artifacts
+        assert kept_there.root == f"{file}.files"
+
+
+# -- many runs -----------------------------------------------------------------------------------------------------
+
+
+def test_the_newest_of_many_runs_come_at_once(store):
+    first = kept(store)
+    columns = [column.name for column in sql.runs.columns if column.name != "id"]
+    names = ", ".join(f'"{name}"' for name in columns)
+    # PostgreSQL counts by itself, SQLite too
+    copies = sa.text(
+        f"INSERT INTO runs ({names}) WITH RECURSIVE numbers(n) AS "
+        f"(SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 8000) SELECT {names} FROM runs, numbers"
+    )
+    store.database.write(lambda connection: connection.execute(copies))
+    last = kept(store)
+    read = store.runs(last=50)
+    assert [each.id for each in read] == list(range(last - 49, last + 1))
+    assert (len(read[-1].artifacts), len(read[-1].verdicts), len(read[0].artifacts)) == (1, 1, 0)
+    assert store.runs(last=0) == []
+    assert len(store.runs(last=10**30)) == last - first + 1
+    with pytest.raises(ArgumentError, match="'last'"):
+        store.runs(last=-1)
+
+
+# -- where a store cannot be ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["postgresql:/ada:hunter2@db/runs", "postgres:db", "POSTGRESQL:ada:hunter2@db/runs", "sqlite:/runs.sqlite",
+     "postgresql+psycopg:hunter2", "host=db user=ada password=hunter2", " dbname = hunter2", "password='hunter2'",
+     Path("postgresql://ada:hunter2@db/runs"), "a\0hunter2"],
+)  # fmt: skip
+def test_mistyped_urls_do_not_become_files(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for reading in (False, True):
+        with pytest.raises(
+            StoreError, match=r"postgresql://user:password@host/database, or sqlite:///path"
+        ) as caught:
+            Store.open(name, reading=reading)
+        assert_no_secret(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_with_awkward_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("./notes:2024.sqlite", "./user=ada", "what?#%20 😀.sqlite", "a@b", "a=b"):
+        with Store.open(name) as store:
+            begun(store)
+        with Store.open(name[2:] if name.startswith("./") else name, reading=True) as store:
+            assert len(store.runs()) == 1
+
+
+def test_paths_in_messages_have_no_secrets(tmp_path):
+    folder = tmp_path / "password=hunter2"
+    with pytest.raises(StoreError, match="no folder to be in") as caught:
+        Store.open(folder / "runs.sqlite")
+    assert_no_secret(caught.value)
+    folder.mkdir()
+    with pytest.raises(StoreError, match="is a folder") as caught:
+        Store.open(folder)
+    assert_no_secret(caught.value)
+    with Store.open(folder / "runs.sqlite") as store:
+        with pytest.raises(StoreError, match="no run 9") as caught:
+            store.run(9)
+        assert_no_secret(caught.value)
+        run = kept(store)
+        next(Path(store._files.name).rglob("*-a.txt")).unlink()
+        with pytest.raises(StoreError, match="is missing") as caught, store.fetch(run, "a.txt"):
+            pass
+        assert_no_secret(caught.value)
+
+
+def test_no_store_at_all(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DATAMORPHIC_STORE", "none")
+    assert store_module.read_store_variable() == "none"
+    with pytest.raises(StoreError, match=r"\$DATAMORPHIC_STORE is 'none'"):
+        Store.open()
+    monkeypatch.delenv("DATAMORPHIC_STORE")
+    assert store_module.read_store_variable() is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_looked_for_elsewhere(tmp_path):
+    files = artifacts.open_files(tmp_path / "one")
+    kept_there = files.write(FOLDER, "a.txt", writes(), 1)
+    assert kept_there.root == str(tmp_path / "one")
+    with (
+        pytest.raises(
+            StoreError, match=rf"is missing. It was written to {tmp_path}/one: .*\?artifacts=.*ARTIFACTS"
+        ),
+        artifacts.open_files(tmp_path / "two").open(kept_there, 1),
+    ):
+        pass
+
+
+def test_a_driver_of_fsspec_that_is_missing(monkeypatch):
+    registry = pytest.importorskip("fsspec.spec", reason="pip install fsspec") and sys.modules["fsspec.registry"]
+    secret, driver = "hunter2", {"class": "farfs.Far", "err": "Install farfs to get there"}
+    monkeypatch.setitem(registry.known_implementations, "far", driver)
+    with pytest.raises(
+        StoreError, match=r"far://u:\*\*\*@x: Install farfs to get there\. .*pip install farfs$"
+    ) as caught:
+        artifacts.open_files(f"far://u:{secret}@x")
+    assert_no_secret(caught.value)
+
+
+# -- redacting in time, and only where it is due -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "part", ["%3a%2f%2f", "https://a:b ", "://a:", "://a:%40 ", "a://u:p@h ", "key='\\'", "token", "@"]
+)
+def test_redacting_comes_to_an_end(part):
+    """What takes time by the square of the length takes ten minutes here; nothing is timed, machines are noisy."""
+    once = redact(part * (400_000 // len(part)))
+    assert redact(once) == once
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["token_classifier:model", "/data/key=1/xy.csv", "C:\\key=1\\x", "auth.py:model", "a key: the first", "key=1",
+     "password.csv", "pass: all", "x=1&key=2"],
+)  # fmt: skip
+def test_what_is_no_url_is_kept_to_the_letter(store, text):
+    words = {"model": text, "data": [text, {"subject": text}], text: 1, "key": 4}
+    run = store.begin("explore", "m", words, versions=words, environment=words)
+    store.finish(run, "finished", summary=words, verdicts=[words])
+    read = store.run(run)
+    assert read.parameters == read.versions == read.environment == read.summary == read.verdicts[0] == words
+
+
+def test_what_is_a_url_is_redacted_wherever_it_is():
+    for text in (
+        "https://h/api?code=hunter2&x=1", "https://ada:hunter2@h", "see https%3A%2F%2Fada%3Ahunter2%40h",
+        "host=h password=hunter2", "AccountName=x;AccountKey=hunter2;x=y",
+    ):  # fmt: skip
+        assert "hunter2" not in str(store_module.to_safe_json_value({"model": [text], text: 1}))
+    assert redact("https://h/f?code=hunter2&x=1") == "https://h/f?code=***&x=1"
+    assert (
+        redact("https://h/?next=https%3A%2F%2Fh%3Fcode%3Dhunter2")
+        == "https://h/?next=https%3A%2F%2Fh%3Fcode%3D***"
+    )
+    assert redact("exit code=3, error code: 5") == "exit code=3, error code: 5"
+
+
+def test_rejected_arguments_are_shown_without_secrets():
+    secret = "hunter2"
+    with pytest.raises(ArgumentError, match=r"Got 'postgresql://ada:\*\*\*@db/runs' instead") as caught:
+        reject("engine", "explore", "an engine", f"postgresql://ada:{secret}@db/runs")
+    assert_no_secret(caught.value)
+
+
+def test_documents_that_every_reader_of_json_takes(store):
+    np = pytest.importorskip("numpy")
+    document = {
+        1: (math.nan, [-math.inf, 2.5]), "n": np.int64(3), "f": np.float64("nan"), "b": np.bool_(True), "a": np.arange(2),
+        "s": {1}, "d": np.datetime64("2024-01-01"), "long": 10**5000, "text": np.str_("x"), None: None, "t": True,
+    }  # fmt: skip
+    assert to_jsonable(document) == {
+        "1": [None, [None, 2.5]], "n": 3, "f": None, "b": True, "a": [0, 1], "s": "{1}", "d": "2024-01-01",
+        "long": hex(10**5000), "text": "x", "None": None, "t": True,
+    }  # fmt: skip
+    json.dumps(to_jsonable(document), allow_nan=False)
+    run = store.begin("explore", "m", NASTY, seed=math.nan)
+    store.finish(run, "finished", summary=NASTY, verdicts=[NASTY])
+    failures.remember(store, "m", "r", [{"case": NASTY}])
+    json.dumps([store.run(run).to_json(), failures.recall_all(store)[0].to_json()], allow_nan=False)

@@ -1,0 +1,1 @@
+"""The layout: which room may import which, and what every module keeps to."""

@@ -1,0 +1,292 @@
+"""The tree drawn, and the pages on what rows do for it: sound, escaped, small however large the tree is."""
+
+from __future__ import annotations
+
+import json
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import datamorphic as dm
+from datamorphic.errors import ArgumentError, UsageError
+from datamorphic.reporting.document import Drawing, Page, Section, Shape, TextLabel
+from datamorphic.reporting.html import render_page
+from datamorphic.trees.coverage.draw import MAX_BOXES, draw_tree, format_tree_svg
+from datamorphic.trees.coverage.layout import NodeBox, lay_out
+from datamorphic.trees.coverage.page import build_page
+from datamorphic.trees.forest import Forest
+from datamorphic.trees.tree import Tree
+from support.browser import CHROMIUM, WHY_NOT, Browser
+
+SVG = "{http://www.w3.org/2000/svg}"
+EVIL = [
+    "<script>alert(1)</script>",
+    'a"onload="alert(1)',
+    "שלום & co",
+    "👩 </text></svg>",
+    "long " * 60,
+    "x\u202e\x00",
+]
+
+
+WITHIN = """() => {
+  let box = null, out = [];
+  for (const each of document.querySelectorAll('.shapes > *')) {
+    if (each.querySelector('title')) { box = /asks|reached|absent|folded/.test(each.getAttribute('class')) ? each : null; }
+    if (box === null || each.tagName !== 'text') { continue; }
+    const inner = each.getBBox(), outer = box.getBBox();
+    if (inner.x < outer.x || inner.x + inner.width > outer.x + outer.width) { out.push(each.textContent); }
+  }
+  return out;
+}"""  # words that stick out of their box
+
+
+def texts(svg):
+    return ["".join(each.itertext()) for each in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def kinds(svg, kind):
+    return [each for each in ElementTree.fromstring(svg).iter(f"{SVG}path") if each.get("class") == kind]
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return dm.data.load("iris")
+
+
+@pytest.fixture(scope="module")
+def tree(iris):
+    return DecisionTreeClassifier(random_state=0).fit(iris.drop(columns="target"), iris.target)
+
+
+@pytest.fixture(scope="module")
+def half(tree, iris):
+    return dm.cover(tree, iris[:70], target="target", criterion="DTMT")
+
+
+@pytest.fixture(scope="module")
+def noise():
+    """A tree of some 2,800 nodes, with names and labels that mean harm."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.random((4_000, 6)), columns=EVIL)
+    labels = np.array(["yes", "no </text><b>", "ö" * 200])[rng.integers(0, 3, len(X))]
+    return DecisionTreeClassifier(random_state=0).fit(X, labels), X
+
+
+def chain(depth):
+    """A tree whose every decision has a leaf on the left: as deep as it has decisions."""
+    count = 2 * depth + 1
+    place = np.arange(count)
+    inner = (place % 2 == 0) & (place < count - 1)
+    left, right = (np.where(inner, place + step, -1).astype(np.int32) for step in (1, 2))
+    answer = (place % 2).astype(np.int32)
+    tree = Tree(np.where(inner, 0, -1).astype(np.int32), np.zeros(count, np.int8), place / 2, left, right,
+                np.zeros(count, bool), answer, np.eye(2)[answer], np.ones(count) / count, ("x",), ("a", "b"))  # fmt: skip
+    return Forest((tree,), "chain", ("x",), 1, ("a", "b"))
+
+
+# -- the drawing ------------------------------------------------------------------------------------------------------
+
+
+def test_every_leaf_and_every_live_mutant_is_drawn(half):
+    svg = format_tree_svg(half)
+    found, missing = half.leaves, half.leaves.uncovered(None)
+    shapes = kinds(svg, "absent")[1:]  # the first explains the shape
+    notes = [each.find(f"{SVG}title").text for each in shapes]
+    assert sorted(notes) == sorted(f"leaf {leaf}: {rule}" for leaf, rule in missing["rule"].items())
+    assert len(kinds(svg, "reached")) - 1 == int(found.covered.sum()) == 2
+    words = texts(svg)
+    assert words.count("✗ no row") == len(missing)
+    assert {"✓ 50 rows", "✓ 20 rows"} <= set(words)
+    assert (words.count("yes"), words.count("no")) == (8, 8)
+    badges = [re.fullmatch(r"(\d+) live(?:, (\d+) killable|, equivalent)?", each) for each in words]
+    counts = [(int(each[1]), int(each[2] or 0)) for each in badges if each]
+    can = sum(half.why(int(each)).killable is True for each in half.live)
+    assert (sum(live for live, _ in counts), sum(killable for _, killable in counts)) == (len(half.live), can)
+    assert "<= 0.8?" in words
+
+
+def test_what_nothing_can_kill_looks_different(tree, iris):
+    svg = format_tree_svg(dm.cover(tree, iris, target="target", criterion="DTMT"))
+    assert not kinds(svg, "absent")
+    assert len(kinds(svg, "spared")) - 1 == sum(text.endswith("live, equivalent") for text in texts(svg)) > 0
+
+
+def test_boxes_do_not_touch_each_other(half, noise):
+    model, X = noise
+    for found in (half, dm.cover(model, X[:500])):
+        drawing = draw_tree(found)
+        spans = []
+        for mark in drawing.shapes:
+            if isinstance(mark, Shape) and mark.kind in ("asks", "reached", "absent", "folded") and mark.note:
+                x, y, width = map(float, re.match(r"M([\d.]+) ([\d.]+)h([\d.]+)", mark.path).groups())
+                spans.append((x, y, x + width, y + 40))
+                assert x + width < drawing.width
+                assert y + 40 < drawing.height
+        assert len(spans) > 10
+        for i, (a, b, c, d) in enumerate(spans):
+            assert all(c <= x or z <= a or d <= y or w <= b for x, y, z, w in spans[i + 1 :])
+
+
+def test_a_parent_is_in_the_middle_of_its_children():
+    boxes = [NodeBox("asks", [("a", "")], children=[1, 4]), NodeBox("asks", [("b", "")], children=[2, 3]),
+             *(NodeBox("reached", [(text, "")]) for text in ("c", "wide " * 9, "d"))]  # fmt: skip
+    for sideways in (False, True):
+        lay_out(boxes, sideways)
+        middle = [box.y if sideways else box.x for box in boxes]
+        assert middle[0] == pytest.approx((middle[1] + middle[4]) / 2)
+        assert middle[1] == pytest.approx((middle[2] + middle[3]) / 2)
+
+
+def test_names_and_labels_are_text_and_nothing_else(noise):
+    model, X = noise
+    small = DecisionTreeClassifier(random_state=0, max_leaf_nodes=20).fit(X, model.predict(X))
+    found = dm.cover(small, X[:15], criterion="DTMT")
+    svg = format_tree_svg(found)
+    assert {each.tag for each in ElementTree.fromstring(svg).iter()} == {
+        f"{SVG}{tag}" for tag in ("svg", "style", "path", "text", "title")
+    }
+    assert not re.search(r"[\x00-\x08\u202e]", svg)
+    page = render_page(build_page(found))
+    assert "<script>alert" not in page
+    assert "</text><b>" not in page
+    assert max(map(len, texts(svg))) < 60
+    for harm in ('"><script>', "</title></path></text><b>"):
+        harmed = Drawing(1, 1, [Shape(harm, harm, harm), TextLabel(0, 0, harm, harm)], harm, harm)
+        shown = render_page(Page("t", "", [Section("s", "", drawing=harmed)]))
+        assert harm not in shown
+
+
+def test_a_large_tree_is_folded(noise):
+    model, X = noise
+    few = format_tree_svg(dm.cover(model, X[:3_990]))
+    assert kinds(few, "folded")
+    absent = int((~dm.cover(model, X[:3_990]).covered).sum())
+    assert 0 < len(kinds(few, "absent")) - 1 == absent  # all that matters is there
+    found = dm.cover(model, X[:1_500])
+    many = format_tree_svg(found)
+    assert len(found.trees[0]) > 2_000
+    assert len(few) < len(many) < 300_000
+    told = [int(text.split()[1].replace(",", "")) for text in texts(many) if re.match(r"✗ [\d,]+ of", text)]
+    assert sum(told) + len(kinds(many, "absent")) - 1 == int((~found.covered).sum())  # in sight or counted
+    boxes = sum(len(kinds(many, kind)) for kind in ("asks", "reached", "absent", "folded"))
+    assert boxes <= MAX_BOXES + 3
+
+
+def test_a_very_deep_tree_is_drawn():
+    rows = pd.DataFrame({"x": [0.5, 30.0, 4_000.0]})
+    for criterion in ("DTC", "DTMT"):
+        svg = format_tree_svg(dm.cover(chain(5_000), rows, criterion=criterion))
+        assert len(svg) < 100_000
+        assert any(re.match("… 9,9[0-9]{2} nodes", text) for text in texts(svg))
+
+
+def test_trees_of_numbers_and_of_one_leaf_can_be_drawn(iris):
+    X = iris.drop(columns="target")
+    grown = DecisionTreeRegressor(random_state=0, max_leaf_nodes=4).fit(X, X.iloc[:, 0] / 3)
+    found = dm.cover(grown, X[:5])
+    assert any(re.fullmatch(r"\d\.\d+", text) for text in texts(found.to_svg()))
+    forest = RandomForestClassifier(4, max_depth=2, random_state=0).fit(X, iris.target)
+    assert len({dm.cover(forest, X[:50]).to_svg(tree=number) for number in range(4)}) == 4
+    with pytest.raises(ArgumentError, match="'tree'"):
+        dm.cover(forest, X).to_svg(tree=4)
+    leaf = chain(1).trees[0]
+    alone = Tree(*(getattr(leaf, name)[-1:] for name in ("feature", "operator", "threshold", "left", "right",
+                 "missing_left", "answer", "value", "weight")), ("x",), ("a", "b"))  # fmt: skip
+    both = Forest((leaf, alone), "pair", ("x",), 1, ("a", "b"))
+    assert "✓ 1 row" in texts(dm.cover(both, pd.DataFrame({"x": [1.0]})).to_svg(tree=1))
+
+
+# -- pages ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_says_what_is_missing_and_what_would_help(half):
+    report = build_page(half)
+    assert report.verdict == "The tests kill 15 of 42 mutants (35.71 %)"
+    assert report.state == "warn"
+    mutants, leaves = (
+        next(each for each in report.sections if each.anchor == name) for name in ("mutants", "leaves")
+    )
+    assert mutants.heading == "27 mutants that no row kills"
+    first = mutants.table.rows[0]
+    assert first[1] == half.change(int(first[0]))
+    assert first[-1].startswith("row ")
+    assert {row[-1] for row in leaves.table.rows if row[0] == "8"} == {
+        "row 56 with petal length (cm) 4.86, petal width (cm) 1.76"
+    }
+
+
+def test_a_page_on_which_nothing_is_missing(tree, iris):
+    report = build_page(dm.cover(tree, iris, target="target"))
+    assert (report.verdict, report.state) == ("The tests reach 9 of 9 leaves (100.0 %)", "good")
+    assert [each.anchor for each in report.sections] == ["tree"]
+
+
+def test_limits_are_told_with_their_side(tree, iris):
+    made = dm.select(tree, iris, target="target", criterion="BVA")
+    report = build_page(made)
+    rows = next(each.table.rows for each in report.sections if each.anchor == "limits")
+    assert len(rows) == sum(map(len, made.limits))
+    assert [row[-1].startswith("yes") for row in rows] == [
+        limit.holds for limits in made.limits for limit in limits
+    ]
+    cover = build_page(dm.cover(tree, iris, target="target", criterion="BVA"))
+    told = next(each.table.rows for each in cover.sections if each.anchor == "leaves")
+    assert "petal width (cm) <= 0.8 holds" in " ".join(row[-1] for row in told)
+
+
+def test_many_trees_make_no_longer_page(iris):
+    X = iris.drop(columns="target")
+    forest = RandomForestClassifier(150, max_depth=3, random_state=0).fit(X, iris.target)
+    found = dm.cover(forest, X[::7])
+    trees = next(each for each in build_page(found).sections if each.anchor == "trees")
+    shares = found.shares
+    assert [int(row[0]) for row in trees.table.rows] == np.argsort(shares, kind="stable")[:10].tolist()
+    assert f"From {100 * shares.min():.1f} % to {100 * shares.max():.1f} %" in trees.text
+    bars = [int(each.text) for each in trees.drawing.shapes if isinstance(each, TextLabel) and each.text.isdigit()]
+    assert sum(bars) == 150
+
+
+def test_all_can_be_written_and_read(half, tree, iris, tmp_path):
+    chosen = dm.select(tree, iris, target="target", criterion="DTMT")
+    for found in (half, half.leaves, chosen):
+        assert json.loads(json.dumps(found.document(), allow_nan=False)) == json.loads(
+            found.to_json(tmp_path / "a.json")
+        )
+        assert (tmp_path / "a.json").read_text() == found.to_json()
+        assert found.to_html(tmp_path / "new" / "a.html") == (tmp_path / "new" / "a.html").read_text()
+        assert found._repr_html_().startswith("<p>")
+    assert half.to_svg(tmp_path / "a.svg") == (tmp_path / "a.svg").read_text()
+    told = half.document()
+    assert told["mutants"] == {"all": 42, "killed": 15, "live": 27, "proved_equivalent": 6, "killable": 21}
+    assert (told["nodes"], told["decision_nodes"], told["leaves"], told["covered"]) == (17, 8, 9, 2)
+    assert (len(told["uncovered"]), len(told["live"])) == (7, 27)
+    with pytest.raises(UsageError, match="SVG file cannot be written"):
+        half.to_svg(tmp_path / "a.svg" / "b.svg")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason=WHY_NOT)
+def test_pages_open_without_errors_and_fit_a_phone(half, noise, tmp_path):
+    model, X = noise
+    half.to_html(tmp_path / "half.html")
+    dm.cover(model, X[:1_500]).to_html(tmp_path / "noise.html")
+    half.to_svg(tmp_path / "half.svg")
+    with Browser() as browser:
+        for name in ("half.html", "noise.html"):
+            page = browser.open(tmp_path / name, width=390)
+            assert page.run("document.documentElement.scrollWidth") <= 390
+            assert page.run("document.querySelector('.shapes').getBoundingClientRect().width") > 390
+            assert page.console == []
+            assert len(page.requests) == 1
+        drawn = browser.open(tmp_path / "half.svg", dark=True)
+        assert drawn.run(f"({WITHIN})()") == []
+        colour = "getComputedStyle(document.querySelector('.ground')).fill"
+        dark = drawn.run(colour)
+        drawn.poll(dark=False)
+        assert drawn.run(colour) != dark
+        assert drawn.console == []
