@@ -27,7 +27,9 @@ COMMANDS = (
 VOLATILE_KEYS = re.compile(r"second|version|started|ended|pid|time|born|heartbeat")
 
 
-def run_command(*arguments: str, folder: str | Path = FOLDER, store: str = "none") -> subprocess.CompletedProcess[str]:
+def run_command(
+    *arguments: str, folder: str | Path = FOLDER, store: str = "none"
+) -> subprocess.CompletedProcess[str]:
     """Run ``datamorphic`` where it can import the planted models."""
     environment = {
         **os.environ,
@@ -109,10 +111,8 @@ JSON_CALLS: dict[str, tuple[str, ...]] = {
     "explore subject": ("explore", *SMALL_EXPLORE, "--strategy", "random_target"),
     "explore model": ("explore", *IRIS_TREE, "--walks", "60", "--moves", "petal width (cm)"),
     "explore auto": ("explore", *IRIS_TREE, "--walks", "60", "--strategy", "auto"),
-    "explore growing": ("explore", *SMALL_EXPLORE, "--pool", "growing", "--refine", "bisect"),
     "explore plan": ("explore", "--subject", "Box 1", "--plan", "--walks", "200"),
     "test model": ("test", *IRIS_TREE, "--only", "answers", "--only", "borders", "--only", "classes"),
-    "test subject": ("test", "--subject", "Box 1", "--only", "repeats", "--only", "borders"),
     "check learner": (
         "check", "sklearn.neighbors:KNeighborsClassifier", "--param", "n_neighbors=3", "--inputs", "10",
         "--relation", "MR-0", "--relation", "MR-1.1",
@@ -127,11 +127,8 @@ JSON_CALLS: dict[str, tuple[str, ...]] = {
     "mutate": ("mutate", "textbook_learner.py", "--limit", "2", "--inputs", "8", "--compared", "20", "--seed", "1"),
     "hunt": ("hunt", "program:tanh/emu10", "--trials", "2"),
     "hunt function": ("hunt", "planted_models:area", "planted_models:doubled_sides", "--budget", "200"),
-    "hunt selector": ("hunt", "program:Sin/m2", "--selector", "MRGS-ART", "--budget", "100"),
     "generate": ("generate", "program:tanh/tripling", "--generator", "MT-BART", "--n", "20"),
-    "generate domain": ("generate", "--domain", "0,1", "--domain", "0,1", "--generator", "IPART", "--n", "20"),
     "simulate": ("simulate", "--generator", "IPART", "--generator", "MT-RT", "--rate", "0.02", "--trials", "10"),
-    "simulate selector": ("simulate", "--selector", "MRGS-ART", "--rate", "0.05", "--trials", "5", "--budget", "300"),
     "laws subject": ("laws", "--subject", "Box 1", "--examples", "20"),
     "laws broken": ("laws", "planted_models:FaultySystem", "--examples", "40"),
 }  # fmt: skip
@@ -143,7 +140,9 @@ def json_call(name: str) -> Any:
     try:
         document = json.loads(completed.stdout)
     except ValueError:
-        raise ValueError(f"No JSON on stdout (exit code {completed.returncode}): {completed.stderr[-300:]}") from None
+        raise ValueError(
+            f"No JSON on stdout (exit code {completed.returncode}): {completed.stderr[-300:]}"
+        ) from None
     return {"exit": completed.returncode, "numbers": stable_numbers(document), "keys": key_structure(document)}
 
 
@@ -160,7 +159,7 @@ def study_rows(name: str) -> Any:
 
 
 #: with the data set that each needs
-STUDIES = {"000-12": "", "002-3": "", "004-2": "sonar", "004-4": "sonar", "redwine_fault": "red_wine"}
+STUDIES = {"000-12": "", "002-3": "", "004-2": "sonar", "004-4": "sonar"}
 for _name, _needs in STUDIES.items():
     add(f"study/{_name}", partial(study_rows, _name), _needs)
 
@@ -200,12 +199,10 @@ EXIT_CALLS: dict[str, tuple[str, ...]] = {
     "cover enough": ("cover", *IRIS_TREE, "--at-least", "0.5"),
     "cover too little": ("cover", "planted_models:iris_tree", "few.csv", "--at-least", "0.9"),
     "laws hold": ("laws", "planted_models:SoundSystem", "--examples", "20"),
-    "laws broken": ("laws", "planted_models:FaultySystem", "--examples", "40"),
     "check fault": (
         "check", "textbook_learner:NearestNeighbour", "--relation", "MR-0", "--inputs", "5", "--like",
         "sklearn.neighbors:KNeighborsClassifier",
     ),
-    "hunt nothing": ("hunt", "program:tanh", "--budget", "30"),
     "hunt found": ("hunt", "program:tanh/emu10"),
     "study unknown": ("study", "999-9"),
     "runs without a store": ("runs", "list"),
@@ -241,7 +238,10 @@ def explore_files() -> Any:
         same = run_command("explore", *SMALL_EXPLORE, "--seed", "1", "--compare", "a.parquet", folder=folder)
         other = ("explore", "--subject", "Box 2", "--walks", "60", "--seeds", "30", "--compare", "a.parquet")
         moved = run_command(*other, folder=folder)
-        return {"exits": [first.returncode, same.returncode, moved.returncode], "files": sorted(os.listdir(folder))}
+        return {
+            "exits": [first.returncode, same.returncode, moved.returncode],
+            "files": sorted(os.listdir(folder)),
+        }
 
 
 @section("cli files/test")

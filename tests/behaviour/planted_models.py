@@ -203,4 +203,3 @@ def __getattr__(name: str):
     if name not in makers:
         raise AttributeError(name)
     return makers[name]()
-

@@ -14,15 +14,10 @@ random_state=0: 242 mutants become 240). Sections about DTMT on pima, and study/
 
 from __future__ import annotations
 
-import os
-
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_variable, "1")  # before NumPy is imported: sums must not depend on the number of cores
-os.environ["DATAMORPHIC_STORE"] = "none"
-
 import argparse
 import json
 import multiprocessing
+import os
 import sys
 import time
 import traceback
@@ -31,6 +26,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")  # before NumPy is imported: sums must not depend on the number of cores
+os.environ["DATAMORPHIC_STORE"] = "none"
 
 FOLDER = Path(__file__).resolve().parent
 DIGESTS = FOLDER / "digests.json"
@@ -95,7 +94,9 @@ def _brief(item: Any) -> Any:
             return f"array of shape {item['shape']}"
         return f"{len(item)} items"
     if isinstance(item, list):
-        return item if len(item) <= 4 and not any(isinstance(x, dict | list) for x in item) else f"{len(item)} items"
+        return (
+            item if len(item) <= 4 and not any(isinstance(x, dict | list) for x in item) else f"{len(item)} items"
+        )
     return item
 
 

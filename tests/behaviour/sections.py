@@ -186,10 +186,15 @@ def explore_mixed(data: str, rows: int, **options: Any) -> dict[str, Any]:
 
 for _subject in SUBJECTS:
     for _strategy in STRATEGIES:
-        add(f"explore/{_subject}/{_strategy}/seed0", partial(explore_subject, _subject, strategy=_strategy, seed=0))
+        add(
+            f"explore/{_subject}/{_strategy}/seed0", partial(explore_subject, _subject, strategy=_strategy, seed=0)
+        )
 for _subject in ("Box 1", "Sin 2", "Triangle 1"):
     for _refine in REFINEMENTS:
-        add(f"explore/{_subject}/refine {_refine}/seed3", partial(explore_subject, _subject, refine=_refine, seed=3))
+        add(
+            f"explore/{_subject}/refine {_refine}/seed3",
+            partial(explore_subject, _subject, refine=_refine, seed=3),
+        )
     for _strategy in STRATEGIES[:3]:
         add(
             f"explore/{_subject}/{_strategy} growing/seed5",
@@ -200,7 +205,10 @@ for _model, _data in (
     ("logistic", "wine"), ("tree", "breast_cancer"), ("gradient boosting", "breast_cancer"),
 ):  # fmt: skip
     for _strategy in STRATEGIES:
-        add(f"explore/{_data} {_model}/{_strategy}/seed0", partial(explore_model, _model, _data, strategy=_strategy))
+        add(
+            f"explore/{_data} {_model}/{_strategy}/seed0",
+            partial(explore_model, _model, _data, strategy=_strategy),
+        )
 for _model in ("logistic", "tree", "svc"):
     for _refine in REFINEMENTS:
         add(
@@ -221,8 +229,16 @@ for _option, _values in _EXPLORE_OPTIONS.items():
     add(f"explore/options/{_option}", partial(explore_model, "logistic", "iris", seed=2, **_values))
 for _data, _rows in (("red_wine", 600), ("german_credit", 400), ("bank_churners", 600), ("mushroom", 600)):
     for _strategy in STRATEGIES:
-        add(f"explore/{_data}/{_strategy}/seed0", partial(explore_mixed, _data, _rows, strategy=_strategy), _data)
-add("explore/red_wine/forest/growing", partial(explore_model, "forest", "red_wine", 500, pool="growing"), "red_wine")
+        add(
+            f"explore/{_data}/{_strategy}/seed0",
+            partial(explore_mixed, _data, _rows, strategy=_strategy, walks=60),
+            _data,
+        )
+add(
+    "explore/red_wine/forest/growing",
+    partial(explore_model, "forest", "red_wine", 500, pool="growing"),
+    "red_wine",
+)
 
 
 @section("explore/numbers/threshold")
@@ -290,7 +306,9 @@ for _subject in ("Box 1", "Sin 2", "Line 1"):
 @section("plan/iris logistic")
 def plan_iris() -> Any:
     iris = dm.data.load("iris")
-    return plan_numbers(dm.plan(fit(MODELS["logistic"](), iris), iris, target="target", walks=500, trial=40, seed=3))
+    return plan_numbers(
+        dm.plan(fit(MODELS["logistic"](), iris), iris, target="target", walks=500, trial=40, seed=3)
+    )
 
 
 # -- fronts ----------------------------------------------------------------------------------------------------------
@@ -419,7 +437,12 @@ def space_constraints() -> Any:
     )
     first, second = space.sample(60, seed=0), space.sample(60, seed=1)
     moved = {name: [space.up(first, name), space.down(first, name)] for name in space.names}
-    return {"sample": first, "midpoint": space.midpoint(first, second), "moved": moved, "valid": space.valid(second)}
+    return {
+        "sample": first,
+        "midpoint": space.midpoint(first, second),
+        "moved": moved,
+        "valid": space.valid(second),
+    }
 
 
 def inferred_space(name: str) -> Any:
@@ -437,9 +460,15 @@ for _data in (*SHIPPED_DATA, "red_wine", "german_credit", "mushroom", "penguins"
 
 @section("space/hints")
 def space_hints() -> Any:
-    frame = pd.DataFrame({"age": [20, 30, 50, 70], "card": ["Blue", "Gold", "Blue", "Gold"], "x": [0.1, 0.5, 2.0, 9.0]})
+    frame = pd.DataFrame(
+        {"age": [20, 30, 50, 70], "card": ["Blue", "Gold", "Blue", "Gold"], "x": [0.1, 0.5, 2.0, 9.0]}
+    )
     space = dm.Space.from_frame(
-        frame, kinds={"age": "integer"}, steps={"age": 3}, bounds={"age": (20, 80)}, orders={"card": ["Gold", "Blue"]}
+        frame,
+        kinds={"age": "integer"},
+        steps={"age": 3},
+        bounds={"age": (20, 80)},
+        orders={"card": ["Gold", "Blue"]},
     )
     return space_numbers(space)
 
@@ -483,7 +512,13 @@ def test_system_cases() -> Any:
     between = system.mutate("between", seeds, longer, seed=3)
     both = dm.TestSet.concat([seeds, longer])
     names = {"data": sorted(system.datamorphisms), "moves": sorted(system.moves)}
-    return {"seeds": seeds.frame(), "longer": longer.frame(), "between": between.frame(), "both": len(both), **names}
+    return {
+        "seeds": seeds.frame(),
+        "longer": longer.frame(),
+        "between": between.frame(),
+        "both": len(both),
+        **names,
+    }
 
 
 for _name in ("iris", "wine", "breast_cancer", *LOCAL_DATA):
@@ -507,17 +542,20 @@ def report_numbers(report: Any) -> dict[str, Any]:
 
 
 def check_learner(model: str, data: Any = "random", **options: Any) -> Any:
-    options = {"inputs": 12, "shrink": False, **options}
+    options = {"inputs": 8, "shrink": False, **options}
     if isinstance(data, str) and data != "random":
         data, options = load_numbers(data, 200), {"target": "target", **options}
     return report_numbers(dm.check(MODELS[model](), data, progress=False, **options))
 
 
-for _model in ("knn", "naive bayes", "tree", "small tree", "logistic"):
+for _model in ("knn", "naive bayes", "tree", "small tree"):
     add(f"check/random data/{_model}", partial(check_learner, _model))
 for _model in ("knn", "naive bayes", "tree"):
     add(f"check/iris/{_model}", partial(check_learner, _model, "iris", inputs=20))
-add("check/wine/forest", partial(check_learner, "forest", "wine", relations=["MR-0", "MR-1.1", "MR-2.1"], inputs=10))
+add(
+    "check/wine/forest",
+    partial(check_learner, "forest", "wine", relations=["MR-0", "MR-1.1", "MR-2.1"], inputs=10),
+)
 add("check/necessary/knn", partial(check_learner, "knn", relations="necessary", seed=4))
 add("check/ties counted/knn", partial(check_learner, "knn", relations=["MR-0", "MR-1.1", "MR-3.2"], ties="count"))
 add(
@@ -681,7 +719,9 @@ add("cover/options/BVA half", partial(cover_rows, "tree", "wine", "BVA", offset=
 @section("select/regression tree/tolerance")
 def select_regression() -> Any:
     wine = dm.data.load("wine").drop(columns="target")
-    tree = DecisionTreeRegressor(max_leaf_nodes=8, random_state=0).fit(wine.drop(columns="proline"), wine["proline"])
+    tree = DecisionTreeRegressor(max_leaf_nodes=8, random_state=0).fit(
+        wine.drop(columns="proline"), wine["proline"]
+    )
     return {
         tolerance: selection_numbers(dm.select(tree, wine, "DTMT", target="proline", tolerance=tolerance))
         for tolerance in (0, 100.0)
@@ -758,7 +798,10 @@ for _selector in SELECTORS:
 add("hunt/tanh emu10/3 candidates", partial(hunt_program, "tanh", "emu10", "tripling", k=3))
 add("hunt/Sin m2/batch 7", partial(hunt_program, "Sin", "m2", batch=7))
 for _program in PROGRAMS:
-    add(f"programs/{_program}", lambda name=_program: numeric_columns(dm.programs[name].regions, "mutant", "relation"))
+    add(
+        f"programs/{_program}",
+        lambda name=_program: numeric_columns(dm.programs[name].regions, "mutant", "relation"),
+    )
 
 
 def hunt_area(relation: str, generator: str) -> Any:
@@ -871,7 +914,16 @@ def audit_model(model: str, data: str, **options: Any) -> Any:
     return audit_numbers(dm.test(fitted, frame, target="target", progress=False, **options))
 
 
-AUDIT_WITHOUT_LEARNING = ("repeats", "answers", "row order", "batches", "column order", "borders", "classes", "adequacy")
+AUDIT_WITHOUT_LEARNING = (
+    "repeats",
+    "answers",
+    "row order",
+    "batches",
+    "column order",
+    "borders",
+    "classes",
+    "adequacy",
+)
 for _lender in LENDERS:
     add(f"test/lender {_lender}", partial(audit_lender, _lender))
 add("test/lender sound/2000 runs", partial(audit_lender, "sound", budget="2000 runs"))
@@ -894,7 +946,9 @@ def audit_baseline() -> Any:
 
 @section("test/json round trip")
 def audit_round_trip() -> Any:
-    result = dm.test(planted.SilentLender(), planted.make_applicants(150), target="decision", budget=None, only="answers")
+    result = dm.test(
+        planted.SilentLender(), planted.make_applicants(150), target="decision", budget=None, only="answers"
+    )
     return audit_numbers(dm.Result.from_json(result.to_json()))
 
 
@@ -919,7 +973,9 @@ def assert_holds_outcomes() -> Any:
             call = partial(dm.assert_holds, make_model(), data, relation, target="decision", cases=60, seed=0)
             outcomes[f"{lender}, {relation}"] = raises(call)
         for name, make_relation in MODEL_RELATIONS.items():
-            call = partial(dm.assert_holds, make_model(), data, make_relation(), target="decision", cases=60, seed=0)
+            call = partial(
+                dm.assert_holds, make_model(), data, make_relation(), target="decision", cases=60, seed=0
+            )
             outcomes[f"{lender}, {name}"] = raises(call)
     return outcomes
 
@@ -1047,7 +1103,9 @@ def result_attributes() -> Any:
     tree = fit(MODELS["small tree"](), iris)
     front = iris_front(walks=60)
     report = dm.check(MODELS["knn"](), "random", ["MR-1.1"], inputs=10, progress=False)
-    test = dm.test(planted.SilentLender(), planted.make_applicants(100), target="decision", only="answers", budget=None)
+    test = dm.test(
+        planted.SilentLender(), planted.make_applicants(100), target="decision", only="answers", budget=None
+    )
     laws = dm.laws(planted.SoundSystem, examples=10, progress=False)
     tanh = dm.programs["tanh"]
     results = {

@@ -1,0 +1,67 @@
+"""Runs that an earlier version stored can be listed, shown, exported and resumed."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow  # a dozen commands
+STORES = Path(__file__).resolve().parent / "stores"
+EXPECTED = json.loads((STORES / "expected.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def old_store(tmp_path):
+    """Unpack the stored runs where they can be written to."""
+    store = tmp_path / "runs.sqlite"
+    store.write_bytes(gzip.decompress((STORES / "runs.sqlite.gz").read_bytes()))
+    store.chmod(0o600)
+    shutil.copytree(STORES / "runs.sqlite.files", tmp_path / "runs.sqlite.files")
+    shutil.copy(STORES / "stored_system.py", tmp_path)
+    return tmp_path
+
+
+def run_command(folder, *arguments):
+    environment = {**os.environ, "DATAMORPHIC_STORE": str(folder / "runs.sqlite"), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "datamorphic", *arguments]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_runs_are_listed_and_shown(old_store):
+    listed = json.loads(run_command(old_store, "runs", "list", "--json").stdout)
+    assert [[run["id"], run["verb"], run["state"]] for run in listed] == EXPECTED["runs"]
+    for run in listed:
+        completed = run_command(old_store, "runs", "show", str(run["id"]), "--json")
+        assert completed.returncode == 0, completed.stderr
+        assert json.loads(completed.stdout)["verb"] == run["verb"]
+        assert run_command(old_store, "runs", "show", str(run["id"])).returncode == 0
+
+
+@pytest.mark.parametrize("verb", ["explore", "test"])
+def test_reports_of_finished_runs_are_exported(old_store, verb):
+    number = next(run for run, name, state in EXPECTED["runs"] if name == verb and state == "finished")
+    completed = run_command(old_store, "runs", "export", str(number), "--to", "report.html")
+    assert completed.returncode == 0, completed.stderr
+    assert (old_store / "report.html").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("state", ["killed", "interrupted"])
+def test_a_stopped_run_is_resumed_to_the_result_of_an_undisturbed_one(old_store, state):
+    number = next(run for run, _, its_state in EXPECTED["runs"] if its_state == state)
+    completed = run_command(old_store, "runs", "resume", str(number), "--json")
+    assert completed.returncode == 0, completed.stderr
+    shown = json.loads(run_command(old_store, "runs", "show", str(number), "--json").stdout)
+    assert shown["state"] == "finished"
+    assert {key: shown["summary"].get(key) for key in EXPECTED["summary"]} == EXPECTED["summary"]
+    run_command(old_store, "runs", "export", str(number), "--to", "pairs.csv")
+    assert hashlib.sha256((old_store / "pairs.csv").read_bytes()).hexdigest() == EXPECTED["pairs_sha256"]

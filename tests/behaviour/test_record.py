@@ -1,0 +1,32 @@
+"""A quick part of the record of behaviour; ``python tests/behaviour/record.py --check`` compares all of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+RECORD = Path(__file__).resolve().with_name("record.py")
+QUICK_GROUPS = (
+    "space/",
+    "wrap/",
+    "surface/names",
+    "programs/",
+    "select/iris",
+    "explore/Box 1",
+    "trees/",
+    "errors/",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prefix", QUICK_GROUPS)
+def test_nothing_differs_from_the_record(prefix):
+    command = [sys.executable, str(RECORD), "--check", "--only", prefix]
+    completed = subprocess.run(
+        command, env=dict(os.environ), capture_output=True, text=True, timeout=300, check=False
+    )
+    assert completed.returncode == 0, completed.stdout + completed.stderr
