@@ -14,10 +14,17 @@ from hypothesis import HealthCheck, settings
 import datamorphic as dm
 from datamorphic.data import sets
 
-# Commands keep their runs in the user's data folder unless they are told otherwise: not those of the tests.
-os.environ["DATAMORPHIC_STORE"] = os.path.join(tempfile.mkdtemp(prefix="datamorphic-tests-"), "runs.sqlite")
+# Whatever a test leaves in the temporary directory goes away with the session. Workers share the folder of the process
+# that started them, and other users may enter it: a PostgreSQL server does not run as root.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    _FOLDER = tempfile.TemporaryDirectory(prefix="datamorphic-tests-", ignore_cleanup_errors=True)
+    os.chmod(_FOLDER.name, 0o755)
+    os.environ["TMPDIR"] = tempfile.tempdir = _FOLDER.name
 
-# A machine with other things to do is slow to draw and to answer: that is no failure. DATAMORPHIC_LONG searches longer.
+# Commands keep their runs in the user's data folder by default. Those of the tests stay out of it.
+os.environ["DATAMORPHIC_STORE"] = os.path.join(tempfile.mkdtemp(prefix="store-"), "runs.sqlite")
+
+# A busy machine draws and answers slowly, which is no failure. DATAMORPHIC_LONG searches longer.
 settings.register_profile(
     "datamorphic",
     deadline=None,
@@ -25,7 +32,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("datamorphic")
-WARMING = pytest.StashKey[subprocess.Popen]()
+COMPILER = pytest.StashKey[subprocess.Popen]()
 
 
 @pytest.fixture(scope="session")
@@ -65,11 +72,11 @@ def pytest_configure(config):
     """Have the kernels compiled while the first tests run, where several processes share the work."""
     if not hasattr(config, "workerinput") and config.getoption("numprocesses", None):
         script = Path(__file__).parent.joinpath("support/compile_kernels.py")
-        config.stash[WARMING] = subprocess.Popen([sys.executable, script], stderr=subprocess.DEVNULL)
+        config.stash[COMPILER] = subprocess.Popen([sys.executable, script], stderr=subprocess.DEVNULL)
 
 
 def pytest_unconfigure(config):
-    warming = config.stash.get(WARMING, None)
-    if warming is not None:
-        warming.kill()
-        warming.wait()
+    compiler = config.stash.get(COMPILER, None)
+    if compiler is not None:
+        compiler.kill()
+        compiler.wait()

@@ -1,1 +1,271 @@
-"""The layout: which room may import which, and what every module keeps to."""
+"""The layout: which room imports which, no circles, unique class names, and a test for every module."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import datamorphic
+
+PACKAGE = "datamorphic"
+ROOT = Path(datamorphic.__file__).parent
+TESTS = Path(__file__).parent
+
+#: Modules that every room may import.
+FOUNDATION = ["errors", "_validation", "_text", "_stats", "_typing", "_deprecation", "_version"]
+
+#: Rooms from the core to the faces. A room imports only from rooms before it.
+CORE = ["space", "systems", "runs", "reporting", "morphisms"]
+CAPABILITIES = [
+    "exploration",
+    "relations",
+    "trees",
+    "mutation",
+    "hunting",
+    "synthesis",
+    "scripting",
+    "audit",
+    "data",
+]
+FACES = ["studies", "testing", "cli", "web", "__main__"]
+ORDER = [*FOUNDATION, *CORE, *CAPABILITIES, *FACES]
+
+#: Capabilities that build on another one. Everything else between capabilities is a mistake.
+ALLOWED_BETWEEN_CAPABILITIES = {
+    ("mutation", "relations"),  # relations kill the mutants of programs
+    ("hunting", "relations"),  # groups are the cases of a relation
+    ("audit", "exploration"),  # the check-up explores borders,
+    ("audit", "relations"),  # checks relations
+    ("audit", "trees"),  # and judges test sets
+    ("data", "relations"),  # programs carry their relations
+    ("data", "mutation"),  # and their mutants
+}
+
+#: Modules of one room that may import each other, because their types are one idea.
+ALLOWED_CIRCLES: list[set[str]] = [
+    {
+        f"{PACKAGE}.space.{name}"
+        for name in ("space", "points", "constraints", "geometry", "path", "frames", "sampling")
+    },
+]
+
+MAX_ARROWS = 140  # between rooms
+
+#: Words that are no names of modules: they do not say what the module holds.
+UNCLEAR_MODULES = {
+    "told",
+    "shown",
+    "asked",
+    "asking",
+    "standing",
+    "unless",
+    "stances",
+    "further",
+    "smaller",
+    "given",
+    "manners",
+    "keeping",
+    "words",
+    "learned",
+    "learning",
+    "examining",
+}
+
+
+@cache
+def find_modules() -> dict[str, Path]:
+    """Map dotted module names to files."""
+    modules = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = (PACKAGE, *path.relative_to(ROOT).with_suffix("").parts)
+        modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return modules
+
+
+@cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def find_imports(module: str) -> frozenset[str]:
+    """Return the modules of the package that a module imports: anywhere in it, lazily or for types only."""
+    path = find_modules()[module]
+    package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+    imports = set()
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            source = ".".join([*base, *([node.module] if node.module else [])])
+            for alias in node.names:
+                submodule = f"{source}.{alias.name}"
+                imports.add(submodule if submodule in find_modules() else source)
+        elif isinstance(node, ast.Import):
+            imports.update(alias.name for alias in node.names)
+    return frozenset(name for name in imports if name in find_modules()) - {module, PACKAGE}
+
+
+def find_room(module: str) -> str:
+    return module.split(".")[1]
+
+
+def find_arrows() -> dict[tuple[str, str], set[str]]:
+    """Map pairs of rooms to the modules of the first that import from the second."""
+    arrows = defaultdict(set)
+    for module in find_modules():
+        if module == PACKAGE:
+            continue
+        for imported in find_imports(module):
+            if find_room(imported) != find_room(module):
+                arrows[find_room(module), find_room(imported)].add(module)
+    return dict(arrows)
+
+
+def find_circles() -> list[set[str]]:
+    """Return the strongly connected components of more than one module, by Tarjan's algorithm."""
+    indices: dict[str, int] = {}
+    lows: dict[str, int] = {}
+    stack: list[str] = []
+    circles = []
+
+    def visit(module: str) -> None:
+        indices[module] = lows[module] = len(indices)
+        stack.append(module)
+        for imported in sorted(find_imports(module)):
+            if imported not in indices:
+                visit(imported)
+                lows[module] = min(lows[module], lows[imported])
+            elif imported in stack:
+                lows[module] = min(lows[module], indices[imported])
+        if lows[module] == indices[module]:
+            component = set()
+            while module not in component:
+                component.add(stack.pop())
+            if len(component) > 1:
+                circles.append(component)
+
+    for module in find_modules():
+        if module != PACKAGE and module not in indices:
+            visit(module)
+    return circles
+
+
+def test_every_room_has_a_place_in_the_order():
+    rooms = {find_room(module) for module in find_modules() if module != PACKAGE}
+    assert rooms <= set(ORDER), "add the room to ORDER and to ARCHITECTURE.md"
+
+
+@pytest.mark.parametrize("module", [module for module in find_modules() if module != PACKAGE])
+def test_imports_point_to_earlier_rooms(module):
+    here = find_room(module)
+    for imported in find_imports(module):
+        there = find_room(imported)
+        assert there == here or ORDER.index(there) < ORDER.index(here), f"{module} may not import {imported}"
+        if here in CAPABILITIES and there in CAPABILITIES and here != there:
+            assert (here, there) in ALLOWED_BETWEEN_CAPABILITIES, f"{module} may not import {imported}"
+
+
+def test_allowed_arrows_between_capabilities_exist():
+    unused = ALLOWED_BETWEEN_CAPABILITIES - set(find_arrows())
+    assert not unused, f"nobody needs {unused}: remove them"
+
+
+def test_rooms_depend_on_few_others():
+    assert len(find_arrows()) <= MAX_ARROWS
+
+
+def test_no_circles():
+    circles = [circle for circle in find_circles() if not any(circle <= allowed for allowed in ALLOWED_CIRCLES)]
+    assert not circles, "\n".join(", ".join(sorted(circle)) for circle in circles)
+
+
+def test_the_import_reader_sees_lazy_and_typing_imports():
+    assert f"{PACKAGE}.reporting.html" in find_imports(f"{PACKAGE}.reporting.export")  # in a method
+    assert f"{PACKAGE}.reporting.document" in find_imports(f"{PACKAGE}.reporting.export")  # for types
+
+
+def test_class_names_are_unique():
+    places = defaultdict(list)
+    for module, path in find_modules().items():
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(module)
+    repeated = {name: modules for name, modules in places.items() if len(modules) > 1}
+    assert not repeated
+
+
+def test_no_folder_is_named_like_a_public_function():
+    functions = {
+        name for name in datamorphic.__all__ if not isinstance(getattr(datamorphic, name), type(datamorphic))
+    }
+    assert not functions & {path.name for path in ROOT.iterdir() if path.is_dir()}
+
+
+def test_modules_have_clear_names():
+    assert not {path.stem for path in find_modules().values()} & UNCLEAR_MODULES
+
+
+def test_no_formatting_is_skipped_and_no_loop_variable_is_called_each():
+    for path in find_modules().values():
+        assert "fmt: skip" not in path.read_text(encoding="utf-8"), path
+        names = {node.id for node in ast.walk(parse(path)) if isinstance(node, ast.Name)}
+        names |= {node.arg for node in ast.walk(parse(path)) if isinstance(node, ast.arg)}
+        assert "each" not in names, path
+
+
+def test_few_parameters_are_untyped():
+    arguments = [
+        argument
+        for path in find_modules().values()
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for argument in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        if argument.arg not in ("self", "cls")
+    ]
+    untyped = [
+        argument for argument in arguments if argument.annotation and ast.unparse(argument.annotation) == "Any"
+    ]
+    assert len(untyped) < 0.04 * len(arguments), f"{len(untyped)} of {len(arguments)} parameters are Any"
+
+
+def test_every_module_is_reached_by_a_test_of_its_room():
+    """A module counts as reached if a test of its room imports it, or a module that imports it, directly or not."""
+    public = {
+        name: f"{PACKAGE}.{home}" if home else f"{PACKAGE}.{name}" for name, home in datamorphic._MODULES.items()
+    }
+    missing = []
+    for room in (name for name in ORDER if (ROOT / name).is_dir()):
+        reached = set()
+        for path in [
+            *(TESTS / room).rglob("*.py"),
+            *(TESTS / "integration").rglob("*.py"),
+            *(TESTS / "quality").rglob("*.py"),
+        ]:
+            text = path.read_text(encoding="utf-8")
+            for node in ast.walk(parse(path)):
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE):
+                    reached.add(node.module)
+                    reached.update(f"{node.module}.{alias.name}" for alias in node.names)
+                elif (
+                    isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "dm"
+                ):
+                    reached.add(public.get(node.attr, ""))
+            if "datamorphic" in text and room == "cli":
+                reached.add(f"{PACKAGE}.cli.main")
+        queue = [module for module in reached if module in find_modules() and module != PACKAGE]
+        seen = set(queue)
+        while queue:
+            for imported in find_imports(queue.pop()):
+                if imported not in seen:
+                    seen.add(imported)
+                    queue.append(imported)
+        missing += [
+            module
+            for module, path in find_modules().items()
+            if module.startswith(f"{PACKAGE}.{room}.") and path.name != "__init__.py" and module not in seen
+        ]
+    assert not missing
