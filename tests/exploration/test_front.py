@@ -140,7 +140,7 @@ def test_an_empty_front_says_so(empty_front):
 
 def test_many_pairs_are_thinned_evenly(monkeypatch):
     front = explore(step(4.0), walks=300)
-    monkeypatch.setattr(picture, "MOST_PAIRS", 20)
+    monkeypatch.setattr(picture, "MAX_DRAWN_PAIRS", 20)
     drawn = picture.build_scatter(front)
     assert len(drawn.x) == 20
     assert f"20 pairs of {len(front)} drawn" in drawn.subtitle
@@ -253,7 +253,7 @@ def test_a_moved_border_is_found_on_either_side_and_explained():
     assert len(first) == 5
     assert set(first["old_answer"]) == {"high"}
     assert set(first["new_answer"]) == {"low"}
-    assert first["x"].compute_midpoints(4, 5.0001).all()
+    assert first["x"].between(4, 5.0001).all()
     assert first["why"].str.len().gt(10).all()
     old = change.table[change.table["front"] == "old"]
     assert (old["new_a"] == "low").all()
@@ -302,8 +302,8 @@ def test_a_new_island_is_gained():
     change = before.diff(explore(island, walks=400, seed=1))
     gained = change.table[change.table["status"] == "gained"]
     assert len(gained) > 5
-    assert gained["a.x"].compute_midpoints(6.9, 9.1).all()
-    assert gained["a.y"].compute_midpoints(6.9, 9.1).all()
+    assert gained["a.x"].between(6.9, 9.1).all()
+    assert gained["a.y"].between(6.9, 9.1).all()
     strip = change.table[change.table["a.x"] < 4]
     assert (strip["status"] == "kept").mean() > 0.95
 
@@ -811,7 +811,7 @@ def test_plausibility_is_exact_and_says_where_it_is_not_known(mixed_front, monke
         [space.distance(mixed_front.a, seeds.take([row]), scaled=True) for row in range(len(seeds))]
     )
     np.testing.assert_allclose(mixed_front.plausibility, far.min(axis=1))
-    monkeypatch.setattr(module, "MOST_DISTANCES", 20 * len(mixed_front.seeds))
+    monkeypatch.setattr(module, "MAX_PLAUSIBILITY_DISTANCES", 20 * len(mixed_front.seeds))
     some = replace(mixed_front)
     known = ~np.isnan(some.plausibility)
     assert known.sum() == 20
@@ -877,13 +877,13 @@ def test_quality_is_computed_once_and_sees_improper_values(mixed_front, monkeypa
     codes[0, 0], codes[1, 0], codes[2, 1], codes[3, 2] = 18.5, 500.0, 7.0, np.nan
     broken = replace(mixed_front, a=Points(mixed_front.space, codes))
     assert broken.quality().loc["validity", "value"] == pytest.approx(1 - 4 / len(broken))
-    monkeypatch.setattr(quality, "MOST_POINTS", 50)
+    monkeypatch.setattr(quality, "MAX_SPREAD_POINTS", 50)
     some = replace(mixed_front)
     assert f"50 of {len(some)}, evenly chosen" in some.quality().loc["spread", "meaning"]
     assert some.quality().loc["spread", "value"] == pytest.approx(
         mixed_front.quality().loc["spread", "value"], rel=0.3
     )
-    monkeypatch.setattr(quality, "quality", None)
+    monkeypatch.setattr(quality, "measure_quality", None)
     assert len(some.quality()) == 5
 
 
@@ -916,7 +916,7 @@ def written(tmp_path_factory):
     path = tmp_path_factory.mktemp("fronts") / "front.parquet"
     front.save(path)
     table = pq.read_table(path)
-    return path, table, json.loads(table.write_schema.metadata[b"datamorphic.front"]), len(front)
+    return path, table, json.loads(table.schema.metadata[b"datamorphic.front"]), len(front)
 
 
 def packed(values):
@@ -991,7 +991,7 @@ def test_damaged_files_are_refused_by_name(damage, written, tmp_path):
 
 
 def test_a_bomb_is_not_unpacked(written, tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "ALWAYS", 1 << 16)
+    monkeypatch.setattr(files, "MIN_UNPACK_LIMIT_BYTES", 1 << 16)
     _, table, about, _ = written
     bomb = {"seeds": packed(b"\0" * (1 << 20))}
     path = saved_with(about | bomb, table, tmp_path / "damaged.parquet")

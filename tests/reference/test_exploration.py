@@ -79,7 +79,7 @@ def test_directed_walks_in_waves_are_the_same_walks(monkeypatch):
     """They draw nothing but an order of starts, once: waves bound the memory and change nothing."""
     box = dm.subjects["Box 2"]
     whole = dm.explore(box, strategy="directed_walk", walks=300, seeds=50)
-    monkeypatch.setattr(exploration, "WAVE", 70)
+    monkeypatch.setattr(exploration, "MAX_WALKS_PER_WAVE", 70)
     parts = dm.explore(box, strategy="directed_walk", walks=300, seeds=50)
     assert parts.pairs.equals(whole.pairs)
 

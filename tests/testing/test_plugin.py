@@ -22,7 +22,7 @@ import sqlalchemy  # noqa: F401
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, MissingExtra
-from datamorphic.exploration.io import save
+from datamorphic.exploration.io import write_front
 from datamorphic.relations.learner.base import LearnerRelation
 from datamorphic.relations.learner.necessity import Stance
 from datamorphic.relations.learner.sampling import draw_random_training
@@ -647,7 +647,7 @@ def test_a_front_is_explored_as_its_baseline_was(tmp_path):
 def test_fronts_without_anything_to_compare_do_not_pass(tmp_path):
     space = dm.Space([dm.Continuous("x", 0, 1)])
     front = dm.explore(lambda frame: np.ones(len(frame)), space, walks=0)
-    save(front, tmp_path / "front.parquet", query_seeds=False)
+    write_front(front, tmp_path / "front.parquet", query_seeds=False)
     with pytest.raises(AssertionError, match="Nothing was tested"):
         dm.assert_front_unchanged(lambda frame: np.ones(len(frame)), baseline=tmp_path / "front.parquet", walks=0)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DataError, UsageError
-from ..exploration.io import save
+from ..exploration.io import write_front
 from ..exploration.persistence import FRONT_FILE, KeepOptions, find_system_name, open_store
 from ..morphisms.subject import SubjectUnderTest
 from ..space.points import Points
@@ -97,7 +97,7 @@ def _make_front_writers(result: AuditResult) -> dict[str, Any]:
         return {}
 
     def write(path: Path) -> int:
-        save(front, path, query_seeds=False)
+        write_front(front, path, query_seeds=False)
         return len(front)
 
     return {FRONT_FILE: write}

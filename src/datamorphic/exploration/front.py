@@ -316,9 +316,9 @@ class Front:
         What that answers to the seeds is asked and written too, for later comparisons: at most 2,000 of them, and a
         quarter as many as the exploration made calls.
         """
-        from .io import save
+        from .io import write_front
 
-        save(self, path)
+        write_front(self, path)
 
     @staticmethod
     def load(path: str | PathLike[str], model: Any = None) -> Front:

@@ -38,7 +38,7 @@ LIST_FIELDS = {"choices": dict, "notes": str}
 SETTING_TYPES = {"walks": int, "walk_distance": int, "moves": list, "border": str, "border_kind": str}
 
 
-def save(front: Front, path: str | PathLike[str], *, query_seeds: bool = True) -> None:
+def write_front(front: Front, path: str | PathLike[str], *, query_seeds: bool = True) -> None:
     """Write a front, `aside` with what its system answers to some of its seeds.
 
     The same front gives the same file, byte for byte: how long it took is no part of it.
@@ -106,7 +106,7 @@ def read_front(path: str | PathLike[str]) -> Front:
         raise DataError(f"There is no file {path!s}.") from None
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path!s} is not a Parquet file that can be read: {error}.") from error
-    raw_metadata = (table.write_schema.metadata or {}).get(METADATA_KEY)
+    raw_metadata = (table.schema.metadata or {}).get(METADATA_KEY)
     if raw_metadata is None:
         raise DataError(f"{path!s} is a Parquet file, but no front that Front.save wrote.")
     try:

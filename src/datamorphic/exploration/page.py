@@ -30,7 +30,7 @@ def build_front_page(front: Front) -> Page:
     --------
     >>> import datamorphic as dm
     >>> front = dm.explore(dm.subjects["Box 1"], strategy="random_target", walks=100, seeds=50)
-    >>> front_report(front).title
+    >>> build_front_page(front).title
     'Where the answers of Box 1 change'
     """
     sections = [
@@ -121,8 +121,8 @@ def build_deciding_features(front: Front) -> Section:
     rows = [
         [
             row.feature,
-            *([f"{row.decision:.1%}"] if decides_known else []),
-            f"{row.find_changed_answers:.1%}",
+            *([f"{row.decides:.1%}"] if decides_known else []),
+            f"{row.differs:.1%}",
             f"{row.share:.1%}",
         ]
         for row in top_features.itertuples()

@@ -22,7 +22,7 @@ from ..space.outputs import Status
 from ..space.points import Points
 from ..space.serialize import value_from_json, value_to_json
 from .front import Front
-from .io import save
+from .io import write_front
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
     from ..runs.session import Session
@@ -153,8 +153,8 @@ def keep_front(session: Session, name: str, front: Front) -> None:
     """Enter what an exploration found, and the cases without an answer."""
     from ..runs import failures
 
-    def write_front(path: Path) -> int:
-        save(front, path, query_seeds=False)
+    def write_artifact(path: Path) -> int:
+        write_front(front, path, query_seeds=False)
         return len(front)
 
     counts = front.tally.health.status_counts
@@ -172,7 +172,7 @@ def keep_front(session: Session, name: str, front: Front) -> None:
     }
     stop_reason = session.journal.stop_reason if session.journal is not None else ""
     try:
-        session.finish(**end_values, artifacts={FRONT_FILE: write_front}, message=stop_reason)
+        session.finish(**end_values, artifacts={FRONT_FILE: write_artifact}, message=stop_reason)
     except (DataError, UnicodeError) as error:  # labels that no file can hold: what can be kept is
         session.finish(**end_values, artifacts={}, message=f"The front is not kept: {error}")
 

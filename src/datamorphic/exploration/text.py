@@ -45,7 +45,7 @@ def _format_features(front: Front) -> str:
     if top["decides"].isna().all():
         shares = ", ".join(f"{row.feature} ({row.share:.0%})" for row in top.itertuples())
         return f"features that differ most at the border: {shares} of the distance"
-    decides = ", ".join(f"{row.feature} ({row.decision:.0%})" for row in top.itertuples() if row.decision > 0)
+    decides = ", ".join(f"{row.feature} ({row.decides:.0%})" for row in top.itertuples() if row.decides > 0)
     return f"deciding features, and at what share of the pairs each decides alone: {decides or 'none'}"
 
 

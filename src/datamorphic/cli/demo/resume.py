@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...exploration.front import Front
-from ...exploration.io import save
+from ...exploration.io import write_front
 from ...exploration.persistence import KeepOptions, keep_run
 from ...exploration.runner import run_exploration
 from ...morphisms.subject import SubjectUnderTest
@@ -79,6 +79,6 @@ def cut_and_resumed(subject: SubjectUnderTest, seed: int, how: Mapping[str, Any]
             again = explored(second, numbers[0])
         files = []
         for each in (front, again):
-            save(each, Path(folder) / "front.parquet", query_seeds=False)
+            write_front(each, Path(folder) / "front.parquet", query_seeds=False)
             files.append((Path(folder) / "front.parquet").read_bytes())
     return Resumed(first.rows, second.rows, whole, files[0] == files[1])
