@@ -73,7 +73,7 @@ def test_mutants_are_the_mutators_and_all_are_found_by_some_relation_but_not_eve
     assert set(regions["mutant"]) == set(program.mutants)
     assert set(regions["relation"]) == set(program.relations)
     assert regions["kind"].isin(["block", "strip", "point", "none", "not classified"]).all()
-    assert regions["rate"].compute_midpoints(regions["low"], regions["high"]).all()
+    assert regions["rate"].between(regions["low"], regions["high"]).all()
     for id, rates in regions.groupby("mutant")["rate"]:
         assert 1e-4 <= rates.max() <= 0.55, id
     operators = {id: mutant.operator for id, mutant in program.mutants.items()}
@@ -84,7 +84,7 @@ def test_mutants_are_the_mutators_and_all_are_found_by_some_relation_but_not_eve
 def test_stored_rates_are_what_other_inputs_give(name):
     program = programs[name]
     stored = program.regions
-    telling = stored[stored["rate"].compute_midpoints(0.01, 0.6)].iloc[[0, -1]]
+    telling = stored[stored["rate"].between(0.01, 0.6)].iloc[[0, -1]]
     for row in telling.itertuples():
         seen = measure_regions(
             program,
@@ -169,7 +169,7 @@ def test_mutants_are_chosen_by_what_finds_them():
         for row in rows
     }
     rates = measure_regions(program, inputs, mutants=made).groupby("mutant")["rate"].max()
-    assert rates.compute_midpoints(1e-4, 0.5).all()
+    assert rates.between(1e-4, 0.5).all()
 
 
 def test_measuring_needs_inputs():

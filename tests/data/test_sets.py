@@ -172,8 +172,8 @@ def test_subjects_equal_the_plain_ones(name):
     assert answers.tolist() == [PLAIN[name](x, y) for x, y in frame.itertuples(index=False)]
     assert set(subject.moves) == {"leftward", "rightward", "upward", "downward"}
     seeds = subject.make_seeds(n=500, seed=2).input
-    assert seeds["x"].compute_midpoints(0, 2 * math.pi).all()
-    assert seeds["y"].compute_midpoints(-1, 1).all()
+    assert seeds["x"].between(0, 2 * math.pi).all()
+    assert seeds["y"].between(-1, 1).all()
     moved = subject.mutate("rightward", subject.make_seeds(n=5)).input
     np.testing.assert_allclose(moved["x"], subject.make_seeds(n=5).input["x"] + 0.2)
 

@@ -194,7 +194,7 @@ def test_boxes_have_few_columns(name):
 @pytest.mark.parametrize("relation", [[(0, 1)] * 3, follows(lambda x: x, [(0, 1)] * 3)])
 @pytest.mark.parametrize("name", ["IPART", "MT-IPART"])
 def test_cells_can_become_too_many(name, relation, monkeypatch):
-    monkeypatch.setattr(partition, "MOST_CELLS", 1500)
+    monkeypatch.setattr(partition, "MAX_CELLS", 1500)
     with pytest.raises(
         ArgumentError, match=rf"{name} would cut a domain of 3 columns into 1,7\d\d cells after \d+ groups"
     ):

@@ -166,5 +166,5 @@ def test_discrepancy_is_the_share_of_points_less_that_of_volume():
 def test_many_points_in_many_dimensions_are_measured_in_parts(monkeypatch):
     points = np.random.default_rng(8).random((300, 6))
     whole = discrepancy(points, [0] * 6, [1] * 6, rng=1)
-    monkeypatch.setattr("datamorphic.hunting.measures.AT_ONCE", 7 * 300)
+    monkeypatch.setattr("datamorphic.hunting.measures.MAX_COMPARISONS_PER_CHUNK", 7 * 300)
     assert discrepancy(points, [0] * 6, [1] * 6, rng=1) == whole

@@ -103,7 +103,7 @@ def test_many_boxes_are_looked_up_in_parts(monkeypatch):
     points = rng.random((1000, 2))
     whole = region.contains(points)
     assert region.contains(np.empty((0, 2))).shape == (0,)
-    monkeypatch.setattr("datamorphic.hunting.regions.AT_ONCE", 50 * 7)
+    monkeypatch.setattr("datamorphic.hunting.regions.MAX_COMPARISONS_PER_CHUNK", 50 * 7)
     assert (region.contains(points) == whole).all()
     assert (whole == [region.contains(point)[0] for point in points]).all()
 
@@ -260,7 +260,7 @@ def test_shapes_that_a_mutant_may_have():
 
     across = named((y > 0.4) & (y < 0.45))
     assert (across.kind, across.components, across.touched_sides) == ("strip", 1, ((0, "low"), (0, "high")))
-    assert "opposite sides" in across.why
+    assert "opposite sides" in across.reason
     assert across.rate == pytest.approx(0.05)
     assert across.elongation > 10
     # long, but away from the sides
@@ -270,14 +270,14 @@ def test_shapes_that_a_mutant_may_have():
     assert (bands.kind, bands.components) == ("strip", 10)
     ring = named(np.abs(np.hypot(x, y) - 0.7) < 0.02)
     assert (ring.kind, ring.touched_sides) == ("strip", ((0, "low"), (1, "low")))
-    assert "adjacent sides" in ring.why
+    assert "adjacent sides" in ring.reason
     two = named((np.hypot(x - 0.2, y - 0.2) < 0.1) | (np.hypot(x - 0.7, y - 0.7) < 0.1))
     assert (two.kind, two.components) == ("not classified", 2)
     assert named(np.ones(len(points), dtype=bool)).kind == "block"
     assert named(np.zeros(len(points), dtype=bool)).kind == "none"
     few = named(np.arange(len(points)) < 29)
     assert few.kind == "not classified"
-    assert "29 violations" in few.why
+    assert "29 violations" in few.reason
 
 
 def test_four_dimensions_are_not_classified():

@@ -39,7 +39,7 @@ def test_every_selector_keeps_the_contract(name, relations):
 
 def test_the_suite_finds_a_selector_that_does_not():
     class Forgetful(SELECTORS["MRGS-ART"]):
-        def again(self, seed):
+        def clone(self, seed):
             return self
 
     class Leaving(SELECTORS["MRGS-ART"]):

@@ -30,7 +30,7 @@ def plain(proposing, region, seed, trial, budget=10_000, **drawing):
         region = draw_region(region, low=[0.0, 0.0], high=[1.0, 1.0], rng=rng, **drawing)
     elif callable(region):
         region = region(rng)
-    proposing = proposing.again(rng)
+    proposing = proposing.clone(rng)
     for i in range(1, budget + 1):
         if region.contains(proposing.propose(1).sources)[0]:
             return i

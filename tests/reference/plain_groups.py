@@ -160,7 +160,7 @@ class Plain:
         return one_of_the_greatest(self.scores(rows) if len(self.rows) else np.zeros(self.k), tie)
 
     def nearest(self, rows, slot):
-        return self.domains[slot].by_distance(self.part(rows, slot), self.executed(slot)).min(axis=1)
+        return self.domains[slot].distances(self.part(rows, slot), self.executed(slot)).min(axis=1)
 
 
 def one_of_the_greatest(scores, tie):
@@ -245,7 +245,7 @@ class Zones(FSCS):
             # ten at a time, as one at a time takes minutes; random numbers that one would not have drawn are given back
             before = self.rng.bit_generator.state
             points = [domain.uniform(self.rng) for _ in range(10)]
-            distances = domain.by_distance(np.array(points), self.executed(slot)).min(axis=1).tolist()
+            distances = domain.distances(np.array(points), self.executed(slot)).min(axis=1).tolist()
             for i, (point, apart) in enumerate(zip(points, distances, strict=True)):
                 if apart > radius:
                     self.rng.bit_generator.state = before
@@ -509,7 +509,7 @@ class DistantCells(Cells):
         lonely, total = np.zeros(self.k), np.zeros(self.k)
         for slot, grid in enumerate(self.grids):
             points, executed = self.part(rows, slot), self.executed(slot)
-            apart = np.where(grid.near(points, 1), grid.domain.by_distance(points, executed), np.inf).min(axis=1)
+            apart = np.where(grid.near(points, 1), grid.domain.distances(points, executed), np.inf).min(axis=1)
             lonely += apart == np.inf
             total += np.where(apart == np.inf, 0.0, apart)
         total[lonely < lonely.max()] = -1
