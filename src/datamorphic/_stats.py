@@ -1,4 +1,4 @@
-"""How sure a share is."""
+"""Confidence intervals."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from statistics import NormalDist
 
 
 def compute_wilson_interval(count: int, total: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return Wilson's interval of a share.
+    """Return the Wilson score interval of a proportion.
 
     Examples
     --------
-    >>> [round(end, 3) for end in wilson(0, 100)], [round(end, 3) for end in wilson(5, 10)]
+    >>> [round(end, 3) for end in compute_wilson_interval(0, 100)], [round(end, 3) for end in compute_wilson_interval(5, 10)]
     ([0.0, 0.037], [0.237, 0.763])
     """
     if not total:

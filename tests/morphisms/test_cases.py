@@ -172,7 +172,7 @@ def test_hostile_files_are_refused(tmp_path, family, damage):
     path = tmp_path / "tests.parquet"
     family.with_outputs(Outputs.of(np.arange(12))).to_parquet(path)
     table = pq.read_table(path)
-    about = json.loads(table.write_schema.metadata[b"datamorphic"])
+    about = json.loads(table.schema.metadata[b"datamorphic"])
     pq.write_table(damage(table, about), path)
     with pytest.raises(dm.errors.DataError):
         TestSet.from_parquet(path)

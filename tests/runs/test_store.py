@@ -22,7 +22,8 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datamorphic._validation import is_secret_name, redact, reject, to_jsonable
+from datamorphic._text import is_secret_name, redact, to_jsonable
+from datamorphic._validation import reject
 from datamorphic.errors import ArgumentError, StoreError
 from datamorphic.runs import artifacts, failures
 from datamorphic.runs import errors as trouble

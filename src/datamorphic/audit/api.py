@@ -11,15 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import (
-    pluralize,
-    reject,
-    suggest_name,
-    to_generator,
-    validate_choice,
-    validate_integer,
-    validate_positive,
-)
+from .._text import pluralize, suggest_name
+from .._validation import reject, to_generator, validate_choice, validate_integer, validate_positive
 from ..errors import AmbiguousData, ArgumentError, DataError, ModelError, format_error_line
 from ..exploration.front import Front
 from ..exploration.persistence import KeepOptions, resolve_seed

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._stats import compute_wilson_interval
-from .._validation import format_short, pluralize
+from .._text import format_short, pluralize
 from ..errors import DataError
 from ..exploration._utils import format_answers, format_value
 from ..relations.base import JudgedGroups

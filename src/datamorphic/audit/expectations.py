@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._validation import import_optional, reject, suggest_name, validate_choice
+from .._text import suggest_name
+from .._validation import import_optional, reject, validate_choice
 from ..errors import DataError
 from ..relations.base import Relation
 from ..relations.feature import DIRECTION_SIGNS, Invariant, Monotone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._validation import pluralize, redact_parameter
+from .._text import pluralize, redact_parameter
 from ..reporting.text import NO_VALUE_TEXT, format_cell
 from .finding import Example, Finding, Outcome
 from .result import AuditResult

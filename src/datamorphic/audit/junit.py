@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._validation import pluralize
+from .._text import pluralize
 from ..reporting.text import cut
 from .finding import Finding, Outcome
 from .finding_text import format_certainty, format_command, format_frequency, tabulate_example

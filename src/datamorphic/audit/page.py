@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._validation import pluralize
+from .._text import pluralize
 from ..reporting.document import Page, Section, SectionState, Table
 from ..reporting.text import cut
 from .finding import LEVEL_MEANINGS, LEVELS, Finding, Level

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .._validation import redact
+from .._text import redact
 from ..errors import DataError, UsageError
 from .expectations import read_expectations
 from .finding import Example, Finding

@@ -10,7 +10,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._validation import pluralize, to_jsonable, validate_choice
+from .._text import pluralize, to_jsonable
+from .._validation import validate_choice
 from ..errors import DataError
 from ..reporting.document import Axis, Line, Scatter, Section, Table
 from ..reporting.html import render_page, write_text

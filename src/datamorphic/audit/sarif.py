@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from .. import __version__
-from .._validation import to_jsonable
+from .._text import to_jsonable
 from ..reporting.text import clean, cut
 from .finding import Finding, Level
 from .finding_text import format_certainty, format_command, format_frequency, tabulate_example

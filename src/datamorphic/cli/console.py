@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._validation import to_jsonable
+from .._text import to_jsonable
 from ..errors import UsageError
 from ..reporting.text import cut as cut
 from ..reporting.text import to_printable as to_printable

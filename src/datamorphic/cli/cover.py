@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._validation import pluralize
+from .._text import pluralize
 from ..errors import UsageError
 from ..trees.files import is_tree_file, load_trees
 from .console import (  # fmt: skip

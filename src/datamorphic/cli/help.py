@@ -19,7 +19,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from .._validation import redact
+from .._text import redact
 from ..errors import DatamorphicError, Interrupted, SystemFailed, UsageError
 from ..runs.progress import is_plain_terminal
 from .completion import complete

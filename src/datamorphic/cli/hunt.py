@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._validation import pluralize
+from .._text import pluralize
 from ..errors import SystemFailed, UsageError
 from .console import (  # fmt: skip
     FINDINGS,

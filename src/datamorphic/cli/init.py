@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._validation import pluralize
+from .._text import pluralize
 from ..errors import UsageError
 from .console import Json, console, print_json, ready_to_write, to_printable, user_code
 from .load import MODEL_FILES, load_object

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._validation import suggest_name
+from .._text import suggest_name
 from ..data.sets import load, read_table
 from ..errors import AmbiguousData, UsageError
 from ..reporting.text import to_printable

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._validation import pluralize
+from .._text import pluralize
 from ..errors import StoreError, UntrustedError, UsageError
 from .console import FINDINGS, Json, console, print_json, ready_to_write, to_printable
 from .explore import WORDS, perform

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._validation import pluralize
+from .._text import pluralize
 from ..errors import UsageError
 from .console import Json, Seed, console, print_json, print_text, ready_to_write, tell_written, to_printable
 from .hunt import Candidates, Page

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import suggest_name
+from .._text import suggest_name
 from ..errors import AmbiguousData, DataError
 from ..space.space import Space
 from .sets import TARGET

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
-from .._validation import suggest_name
+from .._text import suggest_name
 from ..errors import DataError
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._validation import suggest_name
+from .._text import suggest_name
 from ..errors import AmbiguousData, DataError
 
 if TYPE_CHECKING:

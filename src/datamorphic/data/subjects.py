@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import suggest_name
+from .._text import suggest_name
 from ..errors import DataError
 from ..morphisms.decorators import datamorphism, executor, seed_maker
 from ..morphisms.morphism import normalize_name

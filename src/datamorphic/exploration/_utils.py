@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import format_short
+from .._text import format_short
 from ..errors import Interrupted, SystemFailed
 from ..morphisms.terrain import build_native_terrain
 from ..runs.driver import drive

@@ -146,7 +146,7 @@ def explore(
         raise ArgumentError("strategy='auto' mixes strategies over one pool, which cannot grow. Use pool='fixed'.")
     rng = to_generator("seed", "explore", seed)
     border = choose_border(threshold, jump, labels)
-    wrap_options = {"trust": trust, "scalar": scalar, "name": name}
+    wrap_options: dict[str, Any] = {"trust": trust, "scalar": scalar, "name": name}
     subject = build_subject(model, data, target=target, space=space, seeds=seeds, rng=rng, **wrap_options)
     options: dict[str, Any] = {
         "strategy": strategy, "walks": walks, "steps": halvings, "walk_distance": walk_distance, "delta": delta,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import format_short, pluralize, reject, suggest_name, to_generator, validate_integer
+from .._text import format_short, pluralize, suggest_name
+from .._validation import reject, to_generator, validate_integer
 from ..errors import ArgumentError, DataError, format_error_line
 from ..morphisms.terrain import build_native_terrain
 from ..runs.driver import drive

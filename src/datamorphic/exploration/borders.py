@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import format_short, is_number, reject, validate_positive
+from .._text import format_short
+from .._validation import is_number, reject, validate_positive
 from ..errors import ArgumentError
 from ..space.features import Codes
 from ..space.outputs import Outputs

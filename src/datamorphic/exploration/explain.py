@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._validation import format_short, validate_integer
+from .._text import format_short
+from .._validation import validate_integer
 from ..errors import DataError
 from ..runs.driver import drive
 from ..space import geometry

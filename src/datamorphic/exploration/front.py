@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._stats import compute_wilson_interval
-from .._validation import is_number, pluralize, reject, validate_integer
+from .._text import pluralize
+from .._validation import is_number, reject, validate_integer
 from ..runs.driver import CallCounter
 from ..space.features import Codes
 from ..space.outputs import Outputs

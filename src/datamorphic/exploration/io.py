@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import format_short, is_number, pluralize
+from .._text import format_short, pluralize
+from .._validation import is_number
 from ..errors import DataError, UsageError
 from ..runs.flow import ask
 from ..space.encoding import find_fault

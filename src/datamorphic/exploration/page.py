@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._validation import format_short, pluralize
+from .._text import format_short, pluralize
 from ..reporting.document import Page, Section, Table
 from ..space.features import Codes
 from ._utils import format_answers, format_changes

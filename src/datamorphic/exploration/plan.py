@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._validation import pluralize, to_generator, validate_integer
+from .._text import pluralize
+from .._validation import to_generator, validate_integer
 from ..morphisms.stock import derive
 from ..morphisms.subject import SubjectUnderTest, build_subject
 from ..runs.driver import CallCounter, drive
@@ -123,7 +124,7 @@ def plan(
     validate_integer("walks", "plan", walks)
     trial = min(100, max(20, walks // 20)) if trial is None else validate_integer("trial", "plan", trial, low=10)
     rng = to_generator("seed", "plan", seed)
-    wrap_options = {"trust": trust, "scalar": scalar, "name": name}
+    wrap_options: dict[str, Any] = {"trust": trust, "scalar": scalar, "name": name}
     subject = build_subject(model, data, target=target, space=space, seeds=seeds, rng=rng, **wrap_options)
 
     def run_trial(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._validation import format_short, pluralize
+from .._text import format_short, pluralize
 from ..errors import ArgumentError
 from ..reporting.document import Axis, Scatter
 from ..reporting.plots import scatter_to_figure

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._validation import pluralize
+from .._text import pluralize
 from ..runs.flow import Flow, Query
 from ..space.encoding import find_fault
 from ..space.features import Codes

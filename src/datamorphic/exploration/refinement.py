@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .._validation import pluralize
+from .._text import pluralize
 from ..morphisms.terrain import Terrain
 from ..runs.flow import Flow
 from .borders import Border

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._validation import pluralize, validate_choice
+from .._text import pluralize
+from .._validation import validate_choice
 from ..errors import ArgumentError, SystemFailed
 from ..morphisms.stock import build_terrain
 from ..morphisms.subject import SubjectUnderTest

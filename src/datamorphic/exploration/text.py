@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._validation import format_short, pluralize
+from .._text import format_short, pluralize
 from ._utils import format_answers, format_changes, format_value
 
 if TYPE_CHECKING:

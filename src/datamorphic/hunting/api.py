@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import pluralize, reject, suggest_name, validate_integer
+from .._text import pluralize, suggest_name
+from .._validation import reject, validate_integer
 from ..errors import ArgumentError, Interrupted
 from ..relations.base import Relation
 from ..relations.function import FunctionRelation

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._validation import pluralize
+from .._text import pluralize
 from ..reporting.document import Drawing, Shape, TextLabel
 from ..reporting.panel import STRIP_HEIGHT_PX, STRIP_WIDTH_PX, Panel, PanelItem
 from ..reporting.text import cut

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import pluralize, reject
+from .._text import pluralize
+from .._validation import reject
 from .regions import Flags, build_bitmap, to_points, validate_domain
 
 MIN_STRIP_ELONGATION = 3.0

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterable
 from typing import Any
 
-from .._validation import suggest_name
+from .._text import suggest_name
 from ..errors import ArgumentError
 from .distance_generators import FSCS, RRT, SFIDMT, EdgeCentre, MetamorphicDistance, MTARTAvg, MTARTMax, MTARTMin
 from .generator_base import Generator

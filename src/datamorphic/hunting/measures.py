@@ -358,8 +358,8 @@ class _Moments(NamedTuple):
 def _compute_moments(sample: object, owner: str) -> _Moments:
     if isinstance(sample, FMeasures):
         return _Moments(sample.mean, sample.sd, sample.standard_error, len(sample), bool(sample.censored.any()))
-    if is_number(sample) and 0 < float(sample) <= 1:  # type: ignore[arg-type]
-        rate = float(sample)  # type: ignore[arg-type]
+    if is_number(sample) and 0 < float(sample) <= 1:
+        rate = float(sample)
         return _Moments(1 / rate, math.sqrt(1 - rate) / rate, 0.0, 0, False)
     reject("b", owner, "FMeasures or a violation rate above 0 and at most 1", sample)
 

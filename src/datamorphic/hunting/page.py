@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._validation import format_short, pluralize
+from .._text import format_short, pluralize
 from ..reporting.document import Axis, Page, Scatter, Section, SectionState, Table
 from ..reporting.html import write_page as write_report
 from ..reporting.text import to_one_line

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import pluralize, reject, validate_integer
+from .._text import pluralize
+from .._validation import reject, validate_integer
 from ..errors import ArgumentError
 from ..relations.base import VIOLATED, Mask
 from ..relations.box import Box, Floats

@@ -279,9 +279,9 @@ def to_points(points: npt.ArrayLike, d: int | None, owner: str) -> Numbers:
 
 def validate_rate(rate: object, owner: str) -> float:
     """Return a violation rate, or say why it is none."""
-    if not is_number(rate) or not 0 < float(rate) < 1:  # type: ignore[arg-type]
+    if not is_number(rate) or not 0 < float(rate) < 1:
         reject("rate", owner, "a number above 0 and below 1", rate)
-    return float(rate)  # type: ignore[arg-type]
+    return float(rate)
 
 
 def _place_boxes(kind: str, start: Numbers, side: float, low: Numbers, high: Numbers) -> BoxRegion:

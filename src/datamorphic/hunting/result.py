@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import pluralize, validate_integer
+from .._text import pluralize
+from .._validation import validate_integer
 from ..errors import ArgumentError
 from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask
 from ..relations.box import Floats

@@ -24,7 +24,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import suggest_name, to_generator
+from .._text import suggest_name
+from .._validation import to_generator
 from ..errors import ArgumentError
 from .regions import BoxRegion, Numbers, Region, draw_region, validate_domain, validate_rate
 

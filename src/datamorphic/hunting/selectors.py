@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._validation import suggest_name
+from .._text import suggest_name
 from ..errors import ArgumentError
 from .feedback_selectors import FeedbackSelector, NearMissSelector
 from .generators import validate_options

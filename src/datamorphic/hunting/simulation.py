@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import format_short, is_number, pluralize, reject, validate_choice, validate_integer
+from .._text import format_short, pluralize
+from .._validation import is_number, reject, validate_choice, validate_integer
 from ..errors import ArgumentError
 from ..relations.base import Mask
 from ..relations.box import Affine, Box, Floats

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._validation import format_short, pluralize
+from .._text import format_short, pluralize
 from ..reporting.text import cut
 from .measures import estimate
 

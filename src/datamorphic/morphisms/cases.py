@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import pluralize
+from .._text import pluralize
 from ..errors import DataError
 from ..space.encoding import find_fault
 from ..space.outputs import Outputs, Status
@@ -301,7 +301,7 @@ class TestSet:
 
         try:
             table = pq.read_table(str(path))
-            metadata = json.loads((table.write_schema.metadata or {})[b"datamorphic"])
+            metadata = json.loads((table.schema.metadata or {})[b"datamorphic"])
         except (OSError, pa.ArrowException) as error:
             raise DataError(f"{path} cannot be read as Parquet: {error}.") from None
         except (KeyError, ValueError, RecursionError):

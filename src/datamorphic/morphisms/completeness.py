@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from .._validation import format_short
+from .._text import format_short
 from ..errors import TestSystemError
 from ..space import geometry
 from ..space.features import Categorical

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
-from .._validation import suggest_name
+from .._text import suggest_name
 from ..errors import TestSystemError
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])

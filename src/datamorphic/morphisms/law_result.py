@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .._validation import pluralize
+from .._text import pluralize
 
 if TYPE_CHECKING:
     import pandas as pd

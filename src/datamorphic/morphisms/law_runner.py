@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import format_short
+from .._text import format_short
 from ..errors import DatamorphicError, TestSystemError
 from ..space import geometry
 from ..space.encoding import UNKNOWN_CATEGORY_CODE

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import format_short, pluralize, validate_integer
+from .._text import format_short, pluralize
+from .._validation import validate_integer
 from ..errors import DatamorphicError
 from ..space.features import Codes
 from ..space.points import Points

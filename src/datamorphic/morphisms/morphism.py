@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import pluralize
+from .._text import pluralize
 from ..errors import DatamorphicError, TestSystemError
 from ..space.points import Points
 from .cases import TestSet

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import suggest_name, validate_positive
+from .._text import suggest_name
+from .._validation import validate_positive
 from ..errors import DataError, TestSystemError
 from ..space import geometry
 from ..space.neighbours import find_nearest

@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import is_number, pluralize, reject, suggest_name, validate_integer
+from .._text import pluralize, suggest_name
+from .._typing import DataLike, ModelLike
+from .._validation import is_number, reject, validate_integer
 from ..errors import ArgumentError, DataError, ModelError
+from ..space.options import SpaceOptions
 from ..space.points import Points
 from ..space.space import Space
 from ..systems.base import Executor
@@ -52,24 +55,43 @@ class SubjectUnderTest:
 
 
 def build_subject(
-    model: Any,
-    data: Any = None,
+    model: ModelLike,
+    data: DataLike | None = None,
     *,
     target: str | None = None,
     space: Space | None = None,
-    seeds: Any = None,
+    space_options: SpaceOptions | None = None,
+    seeds: DataLike | int | None = None,
     rng: np.random.Generator,
+    owner: str = "explore",
     **wrap_options: Any,
 ) -> SubjectUnderTest:
-    """Return what is to be tested.
+    """Return a system under test with its moves and the inputs to start from.
 
-    `model` is a test system, its class or module, or whatever `wrap` takes, with its options in `wrapping`; `data`
-    a frame, an array, `Points`, or a `Space` to draw from; `seeds` a number of them, or the inputs themselves.
+    Parameters
+    ----------
+    model : ModelLike
+        A test system, its class or module, or whatever `wrap` takes; the options of `wrap` are in `wrap_options`.
+    data : DataLike, optional
+        A frame, an array, `Points`, or a `Space` to draw from.
+    target : str, optional
+        The column of `data` that holds the label.
+    space : Space, optional
+        The space of the inputs; read from `data` by default.
+    space_options : SpaceOptions, optional
+        Hints for reading the space from `data`.
+    seeds : int or DataLike, optional
+        How many inputs to start from, or these inputs themselves.
+    rng : Generator
+        Draws the inputs.
+    owner : str
+        The public function that messages name.
     """
     if space is not None and not isinstance(space, Space):
-        reject("space", "explore", "a Space", space)
+        reject("space", owner, "a Space", space)
+    hints = SpaceOptions() if space_options is None else space_options
     if not hasattr(model, "fit") and has_morphisms(model):  # what learns is no test system
-        return _build_system_subject(TestSystem.collect(model), data, space, seeds, rng)
+        return _build_system_subject(TestSystem.collect(model), data, space, hints, seeds, rng, owner)
     if isinstance(data, Space):
         space, data = data, None
     if data is None and not (seeds is None or is_number(seeds)):
@@ -82,22 +104,23 @@ def build_subject(
         model = NearestRowClusterer(model, _select_inputs(None, data, target, space, notes))
         notes.append(model.note)
     sut = copy.copy(wrap(model, **wrap_options))  # the caller's own keeps the space it has
-    space = space or sut.space
+    space = space or sut.space or (data.space if isinstance(data, Points) else None)
+    hints.validate_alone(owner, space)
     if data is None:
         if space is None:
             raise ArgumentError(
                 "Exploring a model needs inputs to start from: give data (a frame of real inputs), or a Space to draw from."
             )
         points = space.sample(
-            DEFAULT_SEED_CASES if seeds is None else _validate_seed_count(seeds), seed=rng, points=True
+            DEFAULT_SEED_CASES if seeds is None else _validate_seed_count(seeds, owner), seed=rng, points=True
         )
     elif isinstance(data, Points):
         space = space or data.space
-        points = _select_seeds(space.points(data), seeds, space, rng)
+        points = _select_seeds(space.points(data), seeds, space, rng, owner)
     else:
         frame = _select_inputs(sut, data, target, space, notes)
-        space = space or Space.from_frame(frame)
-        points = _select_seeds(space.points(frame), seeds, space, rng)
+        space = space or hints.infer_space(frame)
+        points = _select_seeds(space.points(frame), seeds, space, rng, owner)
     if isinstance(sut, Estimator):
         sut.validate_columns(space.names)
     sut.space = space
@@ -110,17 +133,24 @@ def build_subject(
 
 
 def _build_system_subject(
-    system: TestSystem, data: Any, space: Space | None, seeds: Any, rng: np.random.Generator
+    system: TestSystem,
+    data: DataLike | None,
+    space: Space | None,
+    hints: SpaceOptions,
+    seeds: DataLike | int | None,
+    rng: np.random.Generator,
+    owner: str,
 ) -> SubjectUnderTest:
     if system.sut is None:
         raise ModelError(
             f"{system.name} has no system under test. Mark the function that answers with @dm.executor."
         )
     known_space = space or system.known_space()
+    hints.validate_alone(owner, known_space)
     if data is not None and not isinstance(data, Space):
-        points = _select_seeds(known_space.points(data), seeds, known_space, rng)
+        points = _select_seeds(known_space.points(data), seeds, known_space, rng, owner)
     elif seeds is None or is_number(seeds):
-        count = DEFAULT_SEED_CASES if seeds is None else _validate_seed_count(seeds)
+        count = DEFAULT_SEED_CASES if seeds is None else _validate_seed_count(seeds, owner)
         if system.seed_makers:
             points = system.make_seeds(n=count, seed=rng).inputs
             if len(points) > count:
@@ -167,18 +197,20 @@ def _select_inputs(
     return data
 
 
-def _select_seeds(points: Points, seeds: Any, space: Space, rng: np.random.Generator) -> Points:
-    """Return the seeds that were asked for: all, a number of them without repetition, or other inputs."""
+def _select_seeds(
+    points: Points, seeds: DataLike | int | None, space: Space, rng: np.random.Generator, owner: str
+) -> Points:
+    """Return all seed cases, a number of them drawn without replacement, or the inputs in `seeds`."""
     if seeds is None:
         return points
     if is_number(seeds):
-        count = _validate_seed_count(seeds)
+        count = _validate_seed_count(seeds, owner)
         return points if count >= len(points) else points.take(rng.permutation(len(points))[:count])
     return space.points(seeds)
 
 
-def _validate_seed_count(seeds: Any) -> int:
-    return validate_integer("seeds", "explore", seeds, low=1)
+def _validate_seed_count(seeds: object, owner: str) -> int:
+    return validate_integer("seeds", owner, seeds, low=1)
 
 
 def _has_numeric_answers(sut: Executor) -> bool:

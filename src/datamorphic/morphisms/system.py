@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import suggest_name, to_generator
+from .._text import suggest_name
+from .._validation import to_generator
 from ..errors import AmbiguousData, DatamorphicError, TestSystemError
 from ..space.features import Categorical
 from ..space.points import Points

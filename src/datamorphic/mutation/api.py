@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .._validation import pluralize, reject, suggest_name, validate_integer, validate_positive
+from .._text import pluralize, suggest_name
+from .._validation import reject, validate_integer, validate_positive
 from ..errors import ArgumentError, SystemFailed
 from ..relations.check.api import validate_like
 from ..relations.learner.base import LearnerRelation

@@ -23,7 +23,8 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from .._validation import format_short, reject, suggest_name, to_generator, validate_integer
+from .._text import format_short, suggest_name
+from .._validation import reject, to_generator, validate_integer
 from ..errors import ArgumentError, DataError
 from .operators import OPERATORS, AstChange, find_changes
 from .tracing import count_lines

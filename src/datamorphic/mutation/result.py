@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._stats import compute_wilson_interval
-from .._validation import pluralize, to_jsonable
+from .._text import pluralize, to_jsonable
 from ..reporting.text import to_printable
 from .cross_validation import CrossValidationRules, is_passing
 from .forge import SourceMutant

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .._validation import format_short, pluralize
+from .._text import format_short, pluralize
 from ..reporting.document import Page as Page
 from ..reporting.document import Section, SectionState, Table
 from ..reporting.text import to_one_line

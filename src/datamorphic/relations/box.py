@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import format_short, is_number, reject
+from .._text import format_short
+from .._validation import is_number, reject
 from ..errors import ArgumentError
 from ..space.features import Categorical, Integer
 from ..space.space import Space

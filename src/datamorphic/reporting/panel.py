@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import format_short
+from .._text import format_short
 from ..relations.box import Floats
 from .document import Shape, TextLabel
 from .svg import choose_ticks

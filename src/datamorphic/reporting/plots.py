@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._validation import to_jsonable
+from .._text import to_jsonable
 from .document import Axis, Line, Picture, Scatter
 from .svg import picture_to_svg, symbol_to_svg
 from .text import cut

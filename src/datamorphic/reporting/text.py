@@ -6,7 +6,8 @@ import math
 import re
 from typing import Any
 
-from .._validation import format_short, is_number
+from .._text import format_short
+from .._validation import is_number
 
 #: what no page, no XML file and no terminal should get: control characters, halves of a character, marks that turn
 #: the direction of writing round (and with it what a reader believes to read), and what Unicode says is no character

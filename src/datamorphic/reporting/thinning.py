@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from .._validation import pluralize
+from .._text import pluralize
 from .document import Axis, Line, Picture, Scatter
 from .text import cut
 

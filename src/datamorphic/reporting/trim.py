@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from .._validation import pluralize
+from .._text import pluralize
 from .document import Drawing, Facts, Line, Page, Picture, Section, Shape, Table
 from .text import cut, format_cell
 from .thinning import thin_line, thin_scatter

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._validation import import_optional, pluralize, redact, reject
+from .._text import pluralize, redact
+from .._validation import import_optional, reject
 from ..errors import DatamorphicError, StoreError
 from .errors import to_store_error
 from .url import FILES_VARIABLE, get_data_folder

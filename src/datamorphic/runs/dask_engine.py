@@ -11,7 +11,8 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from .._validation import import_optional, pluralize, redact
+from .._text import pluralize, redact
+from .._validation import import_optional
 from ..errors import ArgumentError, DatamorphicError, ModelError, SystemDied
 from ..space.points import Batch
 from ..systems.base import AnswerOrError, Executor, RemoteSystem, ScoreRequest, SystemTraits

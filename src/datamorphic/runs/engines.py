@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from .._validation import pluralize, reject, validate_integer
+from .._text import pluralize
+from .._validation import reject, validate_integer
 from ..errors import ArgumentError
 from ..systems.base import Executor
 from ..systems.isolation import IsolatedSystem, use_one_blas_thread

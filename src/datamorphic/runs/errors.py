@@ -7,7 +7,7 @@ import os
 
 import sqlalchemy as sa
 
-from .._validation import redact
+from .._text import redact
 from ..errors import StoreError
 
 MAX_LOCK_WAIT_SECONDS = 60.0  # seconds to wait for another process that is writing

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
-from .._validation import redact, to_jsonable
+from .._text import redact, to_jsonable
 from .json_codec import to_canonical_json, to_json_value
 from .row_schema import FAILURE_SCHEMA, coerce_row, to_datetime
 from .store import Store

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from .._validation import is_secret_name, redact_parameter, to_jsonable
+from .._text import is_secret_name, redact_parameter, to_jsonable
 
 MAX_JSON_DEPTH = 64  # levels that are read: what is deeper would end in a RecursionError somewhere
 

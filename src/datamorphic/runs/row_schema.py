@@ -9,7 +9,8 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
-from .._validation import is_number, redact
+from .._text import redact
+from .._validation import is_number
 from ..errors import StoreError
 from .artifacts import FOLDER_PATTERN, Artifact, is_in_run_folder
 from .json_codec import DAMAGED

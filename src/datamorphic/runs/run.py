@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from .._validation import to_jsonable
+from .._text import to_jsonable
 from .artifacts import Artifact
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
-from .._validation import redact, suggest_name, validate_choice, validate_integer
+from .._text import redact, suggest_name
+from .._validation import validate_choice, validate_integer
 from ..errors import StoreError
 from . import tables as sql
 from .artifacts import Artifact, Files, open_files, open_server_files

@@ -15,7 +15,8 @@ from sqlalchemy.engine import URL, Connection, Dialect, Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.types import TypeDecorator
 
-from .._validation import import_optional, redact
+from .._text import redact
+from .._validation import import_optional
 from ..errors import StoreError
 from . import errors as trouble
 from .errors import OTHER_STORE_HINT, is_away, is_busy, to_store_error

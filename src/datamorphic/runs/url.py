@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
-from .._validation import redact
+from .._text import redact
 from ..errors import StoreError
 from .errors import OTHER_STORE_HINT, to_store_error
 

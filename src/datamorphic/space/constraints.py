@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import pluralize
+from .._text import pluralize
 from ..errors import DataError, SpaceError
 from .encoding import encode
 from .features import Codes, Feature

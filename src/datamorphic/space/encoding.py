@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import format_short, suggest_name
+from .._text import format_short, suggest_name
 from ..errors import DataError
 from .features import LARGEST_INTEGER, LARGEST_NUMBER, Categorical, Codes, Feature, Integer
 

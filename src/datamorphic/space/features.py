@@ -15,7 +15,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import format_short, is_number
+from .._text import format_short
+from .._validation import is_number
 from ..errors import SpaceError
 
 Codes = npt.NDArray[np.float64]

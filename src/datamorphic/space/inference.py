@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._validation import format_short, is_number, suggest_name
+from .._text import format_short, suggest_name
+from .._validation import is_number
 from ..errors import AmbiguousData, DataError, SpaceError
 from .encoding import to_numbers
 from .features import Categorical, Continuous, Feature, Integer
@@ -47,6 +48,18 @@ def validate_frame(frame: object) -> pd.DataFrame:
     return frame
 
 
+def validate_hints(hints: Mapping[str, Any]) -> None:
+    """Raise `SpaceError` unless every hint is a dict by column and every kind is known."""
+    for hint, by_column in hints.items():
+        if not isinstance(by_column, Mapping):
+            raise SpaceError(f"{hint} must be a dict by column. Got {by_column!r}.")
+    for name, kind in hints.get("kinds", {}).items():
+        if kind not in FEATURE_KINDS:
+            raise SpaceError(
+                f"kinds[{name!r}] must be one of {', '.join(map(repr, FEATURE_KINDS))}. Got {kind!r}."
+            )
+
+
 def infer_features(
     frame: pd.DataFrame,
     kinds: Mapping[str, str],
@@ -59,20 +72,15 @@ def infer_features(
     validate_frame(frame)
     if not len(frame):
         raise DataError("The frame has no rows: kinds, bounds and categories are read from its values.")
-    for hint, by_column in (("kinds", kinds), ("steps", steps), ("bounds", bounds), ("orders", orders)):
-        if not isinstance(by_column, Mapping):
-            raise SpaceError(f"{hint} must be a dict by column. Got {by_column!r}.")
+    hints = {"kinds": kinds, "steps": steps, "bounds": bounds, "orders": orders}
+    validate_hints(hints)
+    for hint, by_column in hints.items():
         for name in by_column:
             if name == target and target is not None:
                 raise SpaceError(f"{hint} names the column {name!r}, which is the target and no feature.")
             if name not in frame.columns:
                 suggestion = suggest_name(name, frame.columns)
                 raise SpaceError(f"{hint} names the column {name!r}, which the frame does not have. {suggestion}")
-    for name, kind in kinds.items():
-        if kind not in FEATURE_KINDS:
-            raise SpaceError(
-                f"kinds[{name!r}] must be one of {', '.join(map(repr, FEATURE_KINDS))}. Got {kind!r}."
-            )
     ambiguous_names: list[str] = []
     features = []
     for name in frame.columns:

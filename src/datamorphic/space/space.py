@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import (
-    pluralize,
-    suggest_name,
-    to_generator,
-    validate_choice,
-    validate_integer,
-    validate_positive,
-)
+from .._text import pluralize, suggest_name
+from .._validation import to_generator, validate_choice, validate_integer, validate_positive
 from ..errors import DataError, SpaceError
 from . import geometry
 from .constraints import Constraint, to_constraint

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import pluralize
+from .._text import pluralize
 from ..data.programs import programs
 from ..hunting.api import hunt
 from ..hunting.generator_base import Generator, GroupBatch

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._validation import pluralize
+from .._text import pluralize
 from .group_spreads import Spreading, Timing
 from .group_trials import SLOW, Hunting, budget_of, effect, p_value, ratio, trials_of
 from .published import published

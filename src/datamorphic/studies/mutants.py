@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import pluralize
+from .._text import pluralize
 from ..mutation.api import mutate
 from ..mutation.cross_validation import MEAN_RATIOS
 from ..mutation.kill_matrix import KILLED, SAME_BYTECODE, SURVIVED, UNREACHED

@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._validation import pluralize, suggest_name, validate_choice, validate_integer
+from .._text import pluralize, suggest_name
+from .._validation import validate_choice, validate_integer
 from ..errors import UsageError
 from . import coded_classifiers as coded
 from . import group_selection, group_simulations, groups, mutants, tree_scores, trees

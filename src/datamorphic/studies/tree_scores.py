@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from .._validation import pluralize
+from .._text import pluralize
 from ..trees.boundaries import BEYOND, STEP, Offset
 from .published import published
 from .rows import Row, figures, part_of, row_of

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._validation import pluralize
+from .._text import pluralize
 from ..data.sets import OPENML, SHIPPED, TARGET, available, load
 from ..trees.coverage.api import read_model_and_data
 from ..trees.coverage.mutation import measure_kills

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import format_short, pluralize
+from .._text import format_short, pluralize
 from ..errors import BadAnswer
 from ..space.outputs import Outputs, Status
 

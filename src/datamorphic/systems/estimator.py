@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import pluralize, suggest_name
+from .._text import pluralize, suggest_name
 from ..errors import ModelError
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points

@@ -18,7 +18,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import pluralize, redact, validate_integer
+from .._text import pluralize, redact
+from .._validation import validate_integer
 from ..errors import BadAnswer, Interrupted, SystemDied, SystemFailed, SystemHung, UsageError, format_error_line
 from ..space.outputs import Outputs, Status
 from ..space.points import Batch

@@ -9,7 +9,8 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
-from .._validation import pluralize, validate_positive
+from .._text import pluralize
+from .._validation import validate_positive
 from ..errors import DatamorphicError, ModelError, SystemDied, SystemHung, SystemRaised, format_error_line
 from ..space.outputs import Outputs
 from ..space.points import Batch

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import redact, reject
+from .._text import redact
+from .._validation import reject
 from ..errors import ModelError, format_error_line
 from ..space.outputs import Outputs, Status
 from .base import Executor, ScoreRequest

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import import_optional, pluralize, suggest_name
+from .._text import pluralize, suggest_name
+from .._validation import import_optional
 from ..errors import ModelError
 from ..space.outputs import Outputs
 from ..space.points import Batch

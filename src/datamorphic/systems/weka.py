@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import format_short, pluralize, reject, suggest_name
+from .._text import format_short, pluralize, suggest_name
+from .._validation import reject
 from ..errors import ArgumentError, BadAnswer, DataError, DatamorphicError, ModelError
 from .weka_attributes import WekaColumns, build_class_array, encode_labels, find_declared_labels, to_labels
 from .weka_jvm import Attribute, Floats, WekaBridge, find_java, get_bridge

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import format_short, pluralize, reject, suggest_name
+from .._text import format_short, pluralize, suggest_name
+from .._validation import reject
 from ..errors import DataError
 from .weka_jvm import Attribute, Floats
 

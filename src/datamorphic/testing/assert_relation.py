@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._stats import compute_wilson_interval
-from .._validation import pluralize
+from .._text import pluralize
 from ..errors import Interrupted, OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
 from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Relation

@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .._validation import is_number, reject, suggest_name, validate_integer
+from .._text import suggest_name
+from .._validation import is_number, reject, validate_integer
 from ..errors import ArgumentError, DatamorphicError
 from ..exploration.persistence import KeepOptions, find_system_name
 from ..morphisms.subject import build_subject

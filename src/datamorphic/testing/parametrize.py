@@ -7,7 +7,8 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from .._validation import reject, suggest_name
+from .._text import suggest_name
+from .._validation import reject
 from ..errors import ArgumentError, DatamorphicError, MissingExtra
 from ..exploration.persistence import KeepOptions, find_system_name
 from ..relations.learner.base import LearnerRelation

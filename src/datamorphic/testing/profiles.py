@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .._validation import suggest_name
+from .._text import suggest_name
 from ..errors import ArgumentError
 
 PROFILE_VARIABLE = "DATAMORPHIC_PROFILE"

@@ -334,4 +334,4 @@ def _list_choices(feature: Categorical, coded: bool, codebook: Sequence[Any] | N
         return np.arange(len(feature.values), dtype=np.float64)
     if codebook is not None:
         return np.array([code for code, value in enumerate(codebook) if value in feature.values], dtype=np.float64)
-    return np.array([float(v) for v in feature.values if is_number(v) or isinstance(v, bool)])  # type: ignore[arg-type]
+    return np.array([float(v) for v in feature.values if is_number(v) or isinstance(v, bool)])

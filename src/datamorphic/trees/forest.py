@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import pluralize
+from .._text import pluralize
 from ..errors import ModelError
 from .pipeline import Preprocessing
 from .pmml.domains import Domain

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import format_short, pluralize, suggest_name
+from .._text import format_short, pluralize, suggest_name
 from ..errors import ArgumentError, DataError, ModelError
 from ..space.encoding import to_numbers
 from ..space.inference import validate_frame

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import format_short
+from .._text import format_short
 from .tree import BELOW, EQUAL, FROM, UP_TO, WITHOUT, Tree
 
 

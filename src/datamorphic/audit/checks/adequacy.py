@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from ..._validation import format_short, pluralize
+from ..._text import format_short, pluralize
 from ...errors import UsageError
 from ...exploration._utils import to_answer_objects
 from ...reporting.document import Section, Table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._validation import pluralize
+from ..._text import pluralize
 from ...errors import Interrupted, OutOfBudget, SystemFailed
 from ...relations.base import HOLDS, VIOLATED, JudgedGroups, Relation
 from ...relations.check.runner import run_relation_check

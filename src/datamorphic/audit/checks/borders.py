@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..._validation import pluralize
+from ..._text import pluralize
 from ...exploration.diff.text import format_difference
 from ...exploration.front import Front
 from ...exploration.page import build_deciding_features, build_plausible_pairs

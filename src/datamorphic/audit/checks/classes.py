@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ..._validation import pluralize
+from ..._text import pluralize
 from ..case_text import format_label
 from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext

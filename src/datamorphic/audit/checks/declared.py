@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._validation import pluralize
+from ..._text import pluralize
 from ...errors import Interrupted, OutOfBudget
 from ...exploration._utils import format_answers
 from ...relations.base import VIOLATED, JudgedGroups, Relation

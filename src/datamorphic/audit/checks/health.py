@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..._validation import pluralize
+from ..._text import pluralize
 from ...relations.base import UNDEFINED, VIOLATED, Relation
 from ...relations.check.runner import run_relation_check
 from ...relations.predictor import MAX_SINGLE_CASES, PREDICTOR_RELATIONS, ROW_ORDER_COUNT, Batches

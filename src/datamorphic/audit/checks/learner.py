@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from ..._validation import pluralize
+from ..._text import pluralize
 from ...relations.base import HOLDS, UNDEFINED, VIOLATED
 from ...relations.learner.necessity import Stance, find_stance
 from ...relations.learner.result import JudgingOptions, LearnerSubject, LearnerVerdicts

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._validation import pluralize
+from ..._text import pluralize
 from ...morphisms.cases import TestSet, Verdict
 from ...morphisms.system import TestSystem
 from ...runs.driver import CallCounter, drive

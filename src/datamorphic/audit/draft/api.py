@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._validation import pluralize
+from ..._text import pluralize
 from ...data.sets import csv_options, load, read_table
 from ...errors import AmbiguousData, DataError, ModelError, SystemFailed, UsageError
 from ...morphisms.subject import DEFAULT_SEED_CASES, SubjectUnderTest, build_subject

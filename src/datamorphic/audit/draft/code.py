@@ -17,7 +17,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from ..._validation import format_short
+from ..._text import format_short
 from ...errors import DataError
 from ...space.features import Categorical, Continuous, Feature, Integer
 from ...space.space import Space

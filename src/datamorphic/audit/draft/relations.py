@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._validation import pluralize
+from ..._text import pluralize
 from ...exploration.borders import InferredBorder, Threshold
 from ...morphisms.subject import DEFAULT_SEED_CASES
 from ...runs.flow import Flow, Query

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._validation import format_short, pluralize
+from ..._text import format_short, pluralize
 from ...audit.api import test
 from ...audit.page import build_page
 from ...audit.result import AuditResult

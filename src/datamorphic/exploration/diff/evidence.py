@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._validation import pluralize
+from ..._text import pluralize
 from ...runs.flow import Flow, Query
 from ...space.features import Codes
 from ...space.outputs import Outputs

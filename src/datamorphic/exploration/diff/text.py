@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._validation import pluralize
+from ..._text import pluralize
 from .._utils import format_answers, format_value
 from .evidence import describe_changed_inputs
 

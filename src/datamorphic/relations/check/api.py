@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._validation import pluralize, reject, suggest_name, validate_choice, validate_integer, validate_positive
+from ..._text import pluralize, suggest_name
+from ..._validation import reject, validate_choice, validate_integer, validate_positive
 from ...errors import ArgumentError, ModelError
 from ...exploration.persistence import KeepOptions, resolve_seed
 from ...morphisms.subject import build_subject

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._validation import pluralize
+from ..._text import pluralize
 from ...space.outputs import Outputs
 from ..base import JudgedGroups
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._validation import pluralize
+from ..._text import pluralize
 from ...reporting.document import Page as Page
 from ...reporting.document import Section, SectionState, Table
 from ...reporting.text import cut

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..._stats import compute_wilson_interval
-from ..._validation import pluralize, to_jsonable
+from ..._text import pluralize, to_jsonable
 from ...errors import ArgumentError, DataError, OutOfBudget
 from ..learner.waves import LearnerRelationOutcome, ViolatingCase
 from .learner_session import LearnerSession

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..._validation import pluralize
+from ..._text import pluralize
 from ...reporting.text import to_one_line, to_printable
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._validation import format_short, pluralize
+from ..._text import format_short, pluralize
 from ...errors import DataError
 from ...space.serialize import value_from_json, value_to_json
 from ...systems.training import Floats, Training

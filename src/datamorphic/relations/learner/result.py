@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._validation import pluralize, validate_choice
+from ..._text import pluralize
+from ..._validation import validate_choice
 from ...systems.learner import find_parameter_values, is_regressor
 from ...systems.training import Array, Floats, Places, Training, TrainingBatch
 from ..base import VIOLATED, Mask, Verdicts

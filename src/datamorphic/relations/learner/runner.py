@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..._validation import pluralize
+from ..._text import pluralize
 from ...errors import TestSystemError, format_error_line
 from ...runs.flow import Flow, Query
 from ...space.outputs import Outputs

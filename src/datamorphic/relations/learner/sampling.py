@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._validation import pluralize, suggest_name, validate_integer
+from ..._text import pluralize, suggest_name
+from ..._validation import validate_integer
 from ...errors import ArgumentError, DataError
 from ...systems.training import Training
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._validation import pluralize
+from ..._text import pluralize
 from ...systems.training import Array, Floats, Training
 from .base import (
     LearnerRelation,

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._validation import format_short, is_number, reject, validate_choice
+from ..._text import format_short
+from ..._validation import is_number, reject, validate_choice
 from ...errors import ArgumentError, DataError, ModelError
 from ...space.space import Space
 from ...systems.estimator import Estimator

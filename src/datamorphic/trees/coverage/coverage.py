@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._validation import format_short, pluralize, to_generator, validate_integer
+from ..._text import format_short, pluralize
+from ..._validation import to_generator, validate_integer
 from ...errors import DataError
 from ...runs.progress import Progress
 from ...space.features import Categorical

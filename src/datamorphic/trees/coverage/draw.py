@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._validation import format_short, is_number, pluralize, validate_integer
+from ..._text import format_short, pluralize
+from ..._validation import is_number, validate_integer
 from ...reporting.document import Drawing, Shape, TextLabel
 from ...reporting.html import render_drawing
 from ...reporting.text import cut, to_one_line

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._validation import pluralize, validate_integer
+from ..._text import pluralize
+from ..._validation import validate_integer
 from ...errors import DataError
 from ...runs.progress import Progress
 from ..forest import Forest

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._validation import format_short, pluralize
+from ..._text import format_short, pluralize
 from ...errors import DataError
 from ...reporting.document import Drawing, Page, Section, SectionState, Shape, Table, TextLabel
 from ...reporting.text import cut, to_one_line

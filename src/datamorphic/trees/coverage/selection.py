@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._validation import pluralize
+from ..._text import pluralize
 from ..boundaries import STEP, Boundaries, Limit, Offset
 from ..forest import Forest
 from ..kills import RowKills

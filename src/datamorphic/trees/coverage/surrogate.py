@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._stats import compute_wilson_interval
-from ..._validation import format_short, pluralize, reject, to_generator, validate_integer
+from ..._text import format_short, pluralize
+from ..._validation import reject, to_generator, validate_integer
 from ...errors import DataError
 from ...space.points import Points
 from ...space.space import Space

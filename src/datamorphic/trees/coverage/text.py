@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..._validation import to_jsonable
+from ..._text import to_jsonable
 from ...reporting.html import render_page, write_text
 from ...reporting.text import clean, cut
 from .coverage import Coverage

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
-from ..._validation import format_short, suggest_name
+from ..._text import format_short, suggest_name
 from ...errors import DataError, ModelError
 from .domains import Domain
 

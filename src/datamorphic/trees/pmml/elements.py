@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from ..._validation import format_short
+from ..._text import format_short
 from ...errors import ModelError
 from ..forest import Forest
 from ..readers._build import name_columns

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._validation import format_short
+from ..._text import format_short
 from ...errors import DataError, ModelError
 from ..forest import Forest
 from ..tree import Floats, Tree

@@ -1,0 +1,171 @@
+"""Text for messages and reports: counts, short values, suggestions, JSON values, and the removal of secrets."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+MAX_SHORT_CHARACTERS = 60
+MAX_SUGGESTED_NAMES = 12
+MAX_DECIMAL_BITS = 10_000  # Python refuses to write longer integers in decimal
+
+
+def pluralize(count: int, noun: str, plural_noun: str | None = None) -> str:
+    """Return a count with its noun.
+
+    Examples
+    --------
+    >>> pluralize(1, "row"), pluralize(10_000, "row"), pluralize(2, "query", "queries")
+    ('1 row', '10,000 rows', '2 queries')
+    """
+    return f"{count:,} {noun if count == 1 else plural_noun or noun + 's'}"
+
+
+def format_short(value: object) -> str:
+    """Return a value as text for a sentence: numbers with 10 digits, long text cut."""
+    is_numpy_number = isinstance(value, numbers.Real) and type(value).__module__ == "numpy"
+    if isinstance(value, float) or is_numpy_number:
+        return f"{float(value):.10g}"  # type: ignore[arg-type]
+    text = str(value)
+    return text if len(text) <= MAX_SHORT_CHARACTERS else text[: MAX_SHORT_CHARACTERS - 3] + "..."
+
+
+def suggest_name(name: object, known: Iterable[object]) -> str:
+    """Return a hint that names the closest known name, or else all known names."""
+    names = [str(item) for item in known]
+    matches = get_close_matches(str(name), names, n=1)
+    if matches:
+        return f"Did you mean {matches[0]!r}?"
+    end = ", ..." if len(names) > MAX_SUGGESTED_NAMES else "."
+    return "There are: " + ", ".join(map(repr, names[:MAX_SUGGESTED_NAMES])) + end
+
+
+def to_jsonable(document: Any, *, convert_text: Callable[[str], str] = str, finite: bool = True) -> Any:
+    """Convert a document to what JSON can hold: keys become text, NaN and infinity become None.
+
+    Every text in the document is passed through `convert_text`. With ``finite=False`` NaN and infinity stay as they are,
+    which Python's JSON reader accepts.
+
+    Examples
+    --------
+    >>> to_jsonable({1: (math.nan, 2.5)})
+    {'1': [None, 2.5]}
+    """
+    if document is None or isinstance(document, bool):
+        return document
+    if isinstance(document, str):
+        return convert_text(str(document))
+    if isinstance(document, float):
+        return float(document) if math.isfinite(document) or not finite else None
+    if isinstance(document, int):
+        return int(document) if document.bit_length() < MAX_DECIMAL_BITS else hex(document)
+    if isinstance(document, Mapping):
+        return {
+            convert_text(str(key)): to_jsonable(value, convert_text=convert_text, finite=finite)
+            for key, value in document.items()
+        }
+    if isinstance(document, list | tuple):
+        return [to_jsonable(item, convert_text=convert_text, finite=finite) for item in document]
+    if hasattr(document, "tolist"):  # numbers and arrays of NumPy
+        plain = document.tolist()
+        if type(plain) is not type(document):
+            return to_jsonable(plain, convert_text=convert_text, finite=finite)
+    return convert_text(str(document))
+
+
+# -- secrets -----------------------------------------------------------------------------------------------------------
+
+# A URL inside another URL has these characters percent-escaped.
+_COLON, _SLASH, _AT, _EQUALS = "(?::|%3a)", "(?:/|%2f)", "(?:@|%40)", "(?:=|%3d)"
+_BEFORE_PASSWORD = rf"((?>{_COLON}{_SLASH}{{2}}[^\s:/?#\[]*?{_COLON}))"
+_OPENING = re.compile(rf"(?={_BEFORE_PASSWORD})", re.IGNORECASE)
+_AT_SIGN, _SPACE, _LINE = re.compile(_AT), re.compile(r"\s"), re.compile(".+")
+_PORT = re.compile(r"\d+(?:[/?#\s]|$)")
+# Neither a port nor a password followed by @: removed, as it may be a secret.
+_NO_PORT = re.compile(rf"{_BEFORE_PASSWORD}(?!\d+\b(?!{_COLON}\S)|\*\*\*@)[^\s/?#]+", re.IGNORECASE)
+_TOKEN_AS_USER = re.compile(r"(https?://)[^\s:/?#@]+@", re.IGNORECASE)
+# Names of secrets. The short ones count only as whole words (not in `sigma` or `author`), and `code` only in a URL,
+# where it is the key of an Azure function.
+_SECRET = (
+    r"(?:passw(?:or)?d|passphrase|secret|token|credential|signature|authorization"
+    r"|(?:(?<![a-z])|(?<=%[0-9a-f]{2}))(?:sig|auth|pass|pwd)(?![a-z])|key(?:id)?(?![a-z])"
+    rf"|(?:(?<=[?&])|(?<=%3f)|(?<=%26))code(?={_EQUALS}))"
+)
+_SECRET_NAME = re.compile(_SECRET, re.IGNORECASE)
+_SECRET_VALUE = re.compile(
+    rf"({_SECRET}[\w.-]{{0,40}}+[\"']?\s*+(?:{_EQUALS}|:(?!//))\s*)(?!\*\*\*@)"
+    r"(?:(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")[^\s&]*|(?:(?:bearer|basic|digest|token)\s+)?[^\s&]+)",
+    re.IGNORECASE,
+)
+# A URL, or a connection string like ``host=db password=x`` or ``AccountName=x;AccountKey=y``.
+_ADDRESS = re.compile(rf"{_COLON}{_SLASH}{{2}}|\A\s*\w+\s*=[^=;]*[\s;]\w+\s*=", re.IGNORECASE)
+
+
+def redact(text: str) -> str:
+    """Replace passwords in URLs, and values of parameters named like secrets, by ***.
+
+    Whatever may be part of a secret is replaced too: losing a host name is better than showing a password. The time
+    is linear in the length of the text, since the text may come from anybody.
+
+    Examples
+    --------
+    >>> redact("postgresql://ada:p@ss/word@db.example/runs?sslpassword=x&sslmode=require")
+    'postgresql://ada:***@db.example/runs?sslpassword=***&sslmode=require'
+    """
+    if _AT_SIGN.search(text):
+        text = _TOKEN_AS_USER.sub(r"\1***@", _LINE.sub(_remove_passwords, text))
+    return _SECRET_VALUE.sub(r"\1***", _NO_PORT.sub(r"\1***", text))
+
+
+def _remove_passwords(line: re.Match[str]) -> str:
+    """Return a line with the passwords in its URLs replaced by ***.
+
+    A password may hold any character. It ends at the last @ before the next space. If there is no such @, it ends at
+    the first @ after the space (or the last one in that word), unless the text after the colon is a port.
+    """
+    text = line[0]
+    ends = [at.end() for at in _AT_SIGN.finditer(text)]
+    signs = [end - 1 for end in ends if text[end - 1] == "@"]
+    gaps = [space.start() for space in _SPACE.finditer(text)] + [len(text)]
+
+    def find_last_in_word(position: int) -> int:
+        count = bisect_right(ends, gaps[bisect_left(gaps, position)])
+        return ends[count - 1] if count else 0
+
+    pieces, copied_until = [], 0
+    last = ends[-1] if ends else 0
+    for opening in _OPENING.finditer(text):
+        start = opening.end(1)
+        if start >= last:
+            break
+        end = find_last_in_word(start)
+        if end <= start and not _PORT.match(text, start):
+            sign = bisect_left(signs, start)
+            end = find_last_in_word(signs[sign]) if sign < len(signs) else last
+        if end > start and opening.start() >= copied_until:
+            pieces += [text[copied_until:start], "***@"]
+            copied_until = end
+    return "".join(pieces) + text[copied_until:]
+
+
+def redact_parameter(text: str) -> str:
+    """Redact a parameter's value if it is a URL or connection string; else return it unchanged.
+
+    A path must stay as it is, even if part of it looks like a secret.
+
+    Examples
+    --------
+    >>> redact_parameter("token_classifier:model"), redact_parameter("https://host/?token=x")
+    ('token_classifier:model', 'https://host/?token=***')
+    """
+    return redact(text) if _ADDRESS.search(text) else text
+
+
+def is_secret_name(name: str) -> bool:
+    """Return whether a parameter of this name holds a secret."""
+    return _SECRET_NAME.search(name) is not None
