@@ -280,5 +280,5 @@ def test_a_browser_shows_the_page(folder):
         assert evil in text
         assert "sample order" in text
         assert page.run("document.querySelectorAll('img').length") == 0
-        page.poll(width=400)
+        page.look(width=400)
         assert page.run("document.documentElement.scrollWidth") <= 400

@@ -61,7 +61,7 @@ def test_its_page_in_a_browser_at_three_widths(shown, folder):
         page = browser.open(file)
         page.wait(SETTLED)
         for width in (360, 800, 1400):
-            page.poll(width)
+            page.look(width)
             page.wait(SETTLED)
             # nothing sticks out to the side, once the pictures have taken their new width
             page.wait(f"innerWidth === {width} && document.documentElement.scrollWidth <= {width}")

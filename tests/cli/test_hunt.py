@@ -411,7 +411,7 @@ def test_the_page_in_a_browser(emu10, tmp_path):
         assert page.console == []
         assert [address for address in page.requests if not address.startswith("file:")] == []
         for dark in (False, True):
-            page.poll(500, dark=dark)
+            page.look(500, dark=dark)
             # once the pictures have taken their new width
             page.wait("document.documentElement.scrollWidth <= 500")
         assert page.run("document.querySelectorAll('svg.shapes').length") == 2

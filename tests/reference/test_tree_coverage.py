@@ -189,7 +189,7 @@ def test_coverage_is_what_a_plain_loop_counts(name, n, monkeypatch):
     assert found.leaves == len(counts)
     assert found.share == sum(count > 0 for count in counts) / len(counts)
     assert found.shares == pytest.approx(shares, abs=0)
-    monkeypatch.setattr(coverage_module, "WORTH_THREADS", 0)
+    monkeypatch.setattr(coverage_module, "MIN_THREADED_CELLS", 0)
     assert cover(model, data).counts.tolist() == counts
 
 

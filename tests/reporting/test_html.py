@@ -488,7 +488,7 @@ def picture_size(file):
 @in_browser
 def test_the_page_works_at_every_width(usual, tmp_path):
     for width in (360, 800, 1400):
-        usual.poll(width)
+        usual.look(width)
         usual.wait(
             f"innerWidth === {width} && [...document.querySelectorAll('.live')].every(e => e.scrollWidth <= {width})"
         )
@@ -511,10 +511,10 @@ def test_the_dark_is_dark_and_paper_is_white(usual, tmp_path):
     fill = "getComputedStyle(document.querySelector('.live .xtick text')).fill"
     assert paper() > 700
     light = usual.run(fill)
-    usual.poll(dark=True)
+    usual.look(dark=True)
     usual.wait(f"{fill} !== '{light}'")  # plotly's words change their colour too
     assert paper() < 100
-    usual.poll(dark=True, media="print")
+    usual.look(dark=True, media="print")
     assert paper() > 700
     shown = "[...document.querySelectorAll('{}')].filter(e => e.offsetParent).length"
     assert usual.run(shown.format(".static")) == 2

@@ -186,6 +186,6 @@ def seen(file, *widths, into=None):
         page.wait(SETTLED)
         taken = []
         for width in widths:
-            page.poll(width)
+            page.look(width)
             taken.append(page.screenshot(Path(into) / f"{Path(file).stem}-{width}.png"))
         return Seen(page.run("document.documentElement.outerHTML"), page.console, page.requests, taken)

@@ -49,9 +49,9 @@ def made_with(offset, **options):
 def test_every_row_lands_in_its_leaf_within_its_columns(offset, space):
     chosen = made_with(offset, space=space)
     tree = chosen.leaves.trees[0]
-    leaves = find_leaves(tree, chosen.leaves.inputs.seen(chosen.rows[LOANS.columns]))
+    leaves = find_leaves(tree, chosen.leaves.inputs.to_tree_matrix(chosen.rows[LOANS.columns]))
     assert sorted(leaves.tolist()) == tree.leaves.tolist()  # one a leaf, each where it belongs
-    origins = find_leaves(tree, chosen.leaves.inputs.seen(LOANS.iloc[chosen.places]))
+    origins = find_leaves(tree, chosen.leaves.inputs.to_tree_matrix(LOANS.iloc[chosen.places]))
     assert leaves.tolist() == origins.tolist()
     assert chosen.rows.index.tolist() == LOANS.index[chosen.places].tolist()
     assert chosen.rows.given.tolist() == TREE.predict(chosen.rows[LOANS.columns]).tolist()
@@ -121,8 +121,8 @@ def test_values_beyond_the_limits_leave_their_leaf_and_keep_to_the_columns():
     tree = chosen.leaves.trees[0]
     rows = chosen.rows[LOANS.columns]
     assert SPACE.valid(rows).all()
-    leaves = find_leaves(tree, chosen.leaves.inputs.seen(rows))
-    origins = find_leaves(tree, chosen.leaves.inputs.seen(LOANS.iloc[chosen.places]))
+    leaves = find_leaves(tree, chosen.leaves.inputs.to_tree_matrix(rows))
+    origins = find_leaves(tree, chosen.leaves.inputs.to_tree_matrix(LOANS.iloc[chosen.places]))
     assert (leaves != origins).mean() > 0.5
     for limits, leaf in zip(chosen.limits, origins, strict=True):
         ranges = {tree.names[column]: range_ for column, range_ in find_box(tree, leaf).items()}

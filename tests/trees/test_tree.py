@@ -97,7 +97,7 @@ def test_what_is_not_reached_is_told_by_training_rows_and_length():
     depths = read_trees(TREE)[0].depth[absent.node]
     keys = list(zip(-counts, depths, absent.index, strict=True))
     assert keys == sorted(keys)
-    assert absent.draw_training.tolist() == (counts / 400).tolist()
+    assert absent.training.tolist() == (counts / 400).tolist()
     for row in absent.itertuples():
         assert row.answer == TREE.classes_[TREE.tree_.value[row.node, 0].argmax()]
         assert row.rule == format_rule(read_trees(TREE)[0], row.node)
@@ -169,7 +169,7 @@ def check_example(found, leaf, near=None):
     """A row that reaches the leaf, and differs from the row it came from on the path alone, and as little as need be."""
     made = found.example(leaf, near)
     tree, node = found.place(leaf)
-    assert find_leaves(found.trees[tree], found.inputs.seen(made)).tolist() == [node]
+    assert find_leaves(found.trees[tree], found.inputs.to_tree_matrix(made)).tolist() == [node]
     assert list(made.columns) == list(found.frame.columns)
     start = (found.frame if near is None else near).loc[made.index[0]]
     on_path = {found.inputs.names[column] for column in find_box(found.trees[tree], node)}
@@ -177,7 +177,7 @@ def check_example(found, leaf, near=None):
     assert changed <= on_path
     for name in changed:  # nothing was changed without need
         back = made.assign(**{name: start[name]})
-        assert find_leaves(found.trees[tree], found.inputs.seen(back)).tolist() != [node]
+        assert find_leaves(found.trees[tree], found.inputs.to_tree_matrix(back)).tolist() != [node]
     return made, changed
 
 
@@ -286,8 +286,8 @@ def test_examples_keep_constraints():
     tree = DecisionTreeClassifier().fit(pd.DataFrame({"free": [0.0, 20.0], "total": [5.0, 5.0]}), [0, 1])
     space = dm.Space([dm.Continuous("free", 0, 50), dm.Continuous("total", 0, 50)], constraints=["free <= total"])
     [leaf] = cover(tree, data).uncovered().index
-    assert cover(tree, data).example(leaf).cell_count.item() == 10  # the nearest to more than 10
-    assert cover(tree, data, space=space).example(leaf).cell_count.item() == 30
+    assert cover(tree, data).example(leaf).total.item() == 10  # the nearest to more than 10
+    assert cover(tree, data, space=space).example(leaf).total.item() == 30
     with pytest.raises(DataError, match="constraint of the space is in the way"):
         cover(tree, data, space=space).example(leaf, data[:1])
 

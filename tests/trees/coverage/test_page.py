@@ -287,6 +287,6 @@ def test_pages_open_without_errors_and_fit_a_phone(half, noise, tmp_path):
         assert drawn.run(f"({WITHIN})()") == []
         colour = "getComputedStyle(document.querySelector('.ground')).fill"
         dark = drawn.run(colour)
-        drawn.poll(dark=False)
+        drawn.look(dark=False)
         assert drawn.run(colour) != dark
         assert drawn.console == []

@@ -182,7 +182,7 @@ class NodeFacts:
         arrays = ("feature", "operator", "threshold", "missing_left", "answer", "value", "weight")
         parts: dict[str, Any] = {attribute: getattr(tree, attribute)[[node, leaf, leaf]] for attribute in arrays}
         if tree.data_thresholds is not None:
-            parts["told"] = tree.data_thresholds[[node, leaf, leaf]]
+            parts["data_thresholds"] = tree.data_thresholds[[node, leaf, leaf]]
         # a tree of this one decision: the rule of its first leaf is what it asks
         left, right = np.array([1, LEAF, LEAF], dtype=np.int32), np.array([2, LEAF, LEAF], dtype=np.int32)
         stump = replace(tree, left=left, right=right, **parts).with_names(

@@ -157,7 +157,7 @@ def _build_uncovered_section(coverage: Coverage) -> Section:
                 *tree,
                 leaf.rule,
                 format_short(leaf.answer),
-                f"{100 * leaf.draw_training:.1f} %",
+                f"{100 * leaf.training:.1f} %",
                 row_text,
             ]
         )
