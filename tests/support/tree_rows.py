@@ -28,7 +28,10 @@ def asked(forest, frame, seed=0):
         if column in forest.categories or not pd.api.types.is_float_dtype(frame[name]):
             continue
         limits = np.concatenate(
-            [(tree.threshold if tree.data_thresholds is None else tree.data_thresholds)[tree.feature == column] for tree in forest.trees]
+            [
+                (tree.threshold if tree.data_thresholds is None else tree.data_thresholds)[tree.feature == column]
+                for tree in forest.trees
+            ]
         )
         limits = limits[np.isfinite(limits)]
         if limits.size:
