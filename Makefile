@@ -1,44 +1,73 @@
 # What CI runs is what these targets run. Needs git, make and Python >= 3.11; builds everything else in .venv.
 PYTHON ?= python3
-BIN := .venv/bin
-SOURCES := pyproject.toml
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo test quick check bench docs wheel lowest versions clean
 
-demo: .venv/installed
+demo: $(VENV)/installed
 	$(BIN)/datamorphic demo
 
-test: .venv/developing
+test: $(VENV)/developing
 	$(BIN)/python -m pytest -n auto
 
-check: .venv/developing
+# The tests that take no more than a few seconds each: an answer within two minutes.
+quick: $(VENV)/developing
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+# Style, types, and the branch coverage of the quick tests.
+check: $(VENV)/developing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -n auto -m "not slow" --cov --cov-report=term:skip-covered
 
-bench: .venv/developing
+bench: $(VENV)/developing
 	$(BIN)/python -m benchmarks
 
-docs: .venv/documenting
+docs: $(VENV)/documenting
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "The documentation: site/index.html"
 
+# A wheel, installed into an empty environment, runs the example of the README.
+wheel: $(VENV)/developing
+	rm -rf dist .venv-wheel
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd dist && ../.venv-wheel/bin/python ../tests/support/readme_example.py
+
+# The quick tests with the lowest versions that pyproject.toml allows.
+lowest:
+	$(PYTHON) -m venv .venv-lowest
+	$(PYTHON) tests/support/lowest_versions.py > .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-lowest/constraints.txt -e '.[dev]'
+	.venv-lowest/bin/python -m pytest -n auto -m "not slow"
+
+# The quick tests with every supported Python that is installed.
+versions:
+	@for python in $(PYTHONS); do \
+	  if command -v $$python > /dev/null; then $(MAKE) quick PYTHON=$$python VENV=.venv-$$python || exit 1; \
+	  else echo "$$python is not installed: skipped"; fi; done
+
 clean:
-	rm -rf .venv site datamorphic-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* dist site datamorphic-demo .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.venv/bin/python:
+$(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12")'
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv $(VENV)
 
-# A stamp a level: a second call does nothing until pyproject.toml changes.
-.venv/installed: .venv/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+# One stamp per level: a second call does nothing until pyproject.toml changes.
+$(VENV)/installed: $(BIN)/python pyproject.toml
+	$(PIP) -e .
 	touch $@
 
-.venv/developing: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+$(VENV)/developing: $(VENV)/installed
+	$(PIP) -e '.[dev]'
 	touch $@
 
-.venv/documenting: .venv/developing
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+$(VENV)/documenting: $(VENV)/developing
+	$(PIP) -e '.[docs]'
 	touch $@
