@@ -6,6 +6,7 @@ short summary that helps to explain a difference. It uses the public API and the
     python tests/behaviour/record.py --write              record all sections
     python tests/behaviour/record.py --check              compare; exit code 1 if anything differs
     python tests/behaviour/record.py --check --only hunt  sections whose names start with "hunt"
+    python tests/behaviour/record.py --check --only slow  two more minutes of studies, which --check alone leaves out
     python tests/behaviour/record.py --list               print the names of the sections
 
 Known change to come: a Cccr mutant of a tree whose new threshold equals the old one will be dropped (pima,
@@ -77,6 +78,11 @@ def load_sections() -> dict[str, Any]:
     import sections
 
     return sections.SECTIONS
+
+
+def is_chosen(name: str, only: str) -> bool:
+    """Return whether a section is run: slow ones only if they are asked for."""
+    return name.startswith(only) and (only.startswith("slow") or not name.startswith("slow"))
 
 
 def summarize(value: Any) -> Any:
@@ -156,7 +162,7 @@ def differences(before: Any, after: Any, place: str = "") -> list[str]:
 def check(outcomes: dict[str, Outcome], only: str) -> int:
     """Print each section that differs from the record, was added or is missing; return the exit code."""
     record, whole = read_record(DIGESTS), read_record(NAMES)
-    expected = {name for name in record if name.startswith(only)}
+    expected = {name for name in record if is_chosen(name, only)}
     skipped = {name for name, outcome in outcomes.items() if outcome.skipped}
     wrong = 0
     for name in sorted(expected | outcomes.keys()):
@@ -214,7 +220,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="number of processes")
     parser.add_argument("--times", action="store_true", help="print how long each section takes")
     arguments = parser.parse_args()
-    names = [name for name in load_sections() if name.startswith(arguments.only)]
+    names = [name for name in load_sections() if is_chosen(name, arguments.only)]
     if arguments.list:
         print("\n".join(names))
         return 0
