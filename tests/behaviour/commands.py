@@ -165,7 +165,6 @@ for _name, _needs in STUDIES.items():
 
 #: one table per kind of job, since a job draws its random numbers from the names of its class and fields
 SLOW_STUDIES = {
-    "000-13": "red_wine",
     "001-1": "",
     "002-9": "",
     "002-25": "",

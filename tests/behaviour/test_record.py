@@ -10,16 +10,7 @@ from pathlib import Path
 import pytest
 
 RECORD = Path(__file__).resolve().with_name("record.py")
-QUICK_GROUPS = (
-    "space/",
-    "wrap/",
-    "surface/names",
-    "programs/",
-    "select/iris",
-    "explore/Box 1",
-    "trees/",
-    "errors/",
-)
+QUICK_GROUPS = ("space/", "wrap/", "surface/names", "select/iris tree", "explore/Box 1/random", "trees/")
 
 
 @pytest.mark.slow
