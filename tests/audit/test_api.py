@@ -367,7 +367,11 @@ def test_a_check_that_breaks_does_not_stop_the_others(monkeypatch):
         raise ZeroDivisionError("ours")
 
     broken = [
-        c if c.name != "classes" else health.Check("classes", c.question, 1, lambda given: "", breaks)
+        c
+        if c.name != "classes"
+        else health.Check(
+            name="classes", question=c.question, weight=1, find_skip_reason=lambda given: "", run=breaks
+        )
         for c in CHECKS
     ]
     monkeypatch.setattr("datamorphic.audit.api.CHECKS", broken)

@@ -30,7 +30,9 @@ def result_of(*findings, outcome="found", **more):
     by_check = {}
     for each in findings:
         by_check.setdefault(each.check, []).append(each)
-    outcomes = tuple(Outcome(check, "", outcome, findings=tuple(some)) for check, some in by_check.items())
+    outcomes = tuple(
+        Outcome(check=check, asks="", state=outcome, findings=tuple(some)) for check, some in by_check.items()
+    )
     given = {
         "subject": "m",
         "kind": "k",
@@ -45,7 +47,7 @@ def result_of(*findings, outcome="found", **more):
 
 def finding(level="fault", check="repeats", about="", **more):
     given = {"title": "t", "sure": 1.0, "detail": "d", "remedy": "r"}
-    return Finding(check, about, level=level, **(given | more))
+    return Finding(check=check, about=about, level=level, **(given | more))
 
 
 # -- words ------------------------------------------------------------------------------------------------------------
@@ -97,7 +99,7 @@ def test_how_often_is_told_with_its_interval(cases, of, said):
 
 
 def test_how_sure_is_told_in_words():
-    shown = Example("x")
+    shown = Example(words="x")
     assert format_certainty(finding(examples=(shown,))) == "certain: an example shows it"
     assert format_certainty(finding()) == "certain"
     assert [format_certainty(finding(sure=sure)) for sure in (0.95, 0.7, 0.5, 0.1)] == [
@@ -108,27 +110,31 @@ def test_how_sure_is_told_in_words():
 
 def test_an_example_shows_only_what_matters():
     case = {f"f{i}": i for i in range(30)}
-    assert tabulate_example(Example("w", case, "no", {"f3": 4.5, "new": 1}, "yes")) == (
+    assert tabulate_example(
+        Example(words="w", case=case, answer="no", changed={"f3": 4.5, "new": 1}, becomes="yes")
+    ) == (
         ["feature", "before", "after"],
         [["f3", "3", "4.5"], ["new", "–", "1"], ["the answer", "no", "yes"]],
         "The other 29 features are the same in both.",
     )
-    columns, table, note = tabulate_example(Example("w", case, "no", {f"f{i}": 0 for i in range(20)}, "yes"))
+    columns, table, note = tabulate_example(
+        Example(words="w", case=case, answer="no", changed={f"f{i}": 0 for i in range(20)}, becomes="yes")
+    )
     assert len(table) == 13
     assert note == "8 more changed features not shown. The other 10 features are the same in both."
-    columns, table, note = tabulate_example(Example("w", case, "no", {}, "yes"))
+    columns, table, note = tabulate_example(Example(words="w", case=case, answer="no", changed={}, becomes="yes"))
     assert (columns, len(table), table[-2:]) == (
         ["feature", "value"],
         10,
         [["the answer", "no"], ["and then", "yes"]],
     )
     assert note == "22 more features not shown."
-    assert tabulate_example(Example("w", {"a": None}, "no")) == (
+    assert tabulate_example(Example(words="w", case={"a": None}, answer="no")) == (
         ["feature", "value"],
         [["a", "–"], ["the answer", "no"]],
         "",
     )
-    assert tabulate_example(Example("w")) == (["feature", "value"], [], "")
+    assert tabulate_example(Example(words="w")) == (["feature", "value"], [], "")
 
 
 # -- for a terminal ---------------------------------------------------------------------------------------------------
@@ -234,7 +240,9 @@ def test_markdown_tells_verdict_findings_and_checks():
     assert "288 of 300 cases tried: 96 % (95 % interval: 93.1 % to 97.7 %)" in shown
     assert told.count("<details>") == 4 + 2  # a finding each, the checks, the notes
     assert "--only 'column order'\n```" in told
-    assert format_markdown(result_of(outcomes=(Outcome("answers", "?", "passed"),))).startswith("### ✅ m: ")
+    assert format_markdown(result_of(outcomes=(Outcome(check="answers", asks="?", state="passed"),))).startswith(
+        "### ✅ m: "
+    )
 
 
 def test_markdown_fits_into_a_comment():

@@ -47,7 +47,7 @@ def people():
 
 
 def outcome(check="protected", state="passed", findings=(), why=""):
-    return Outcome(check, "Is it so?", state, why, tuple(findings))
+    return Outcome(check=check, asks="Is it so?", state=state, why=why, findings=tuple(findings))
 
 
 def finding(**about):
@@ -245,11 +245,17 @@ def written(result, folder, name="test_it.py"):
 
 def test_each_finding_has_a_test_with_its_example(tmp_path):
     pair = Example(
-        "gender from f to m: no becomes yes", {"income": 42.5, "gender": "f"}, "no", {"gender": "m"}, "yes"
+        words="gender from f to m: no becomes yes",
+        case={"income": 42.5, "gender": "f"},
+        answer="no",
+        changed={"gender": "m"},
+        becomes="yes",
     )
-    silent = Example("income 3.0: no answer", {"income": 3.0, "gender": None})
-    order = Example("in another order", {"income": 1.0}, "no", {}, "yes")
-    same = Example("the score falls", {"income": 1.0}, "no", {"income": 2.0}, "no")
+    silent = Example(words="income 3.0: no answer", case={"income": 3.0, "gender": None})
+    order = Example(words="in another order", case={"income": 1.0}, answer="no", changed={}, becomes="yes")
+    same = Example(
+        words="the score falls", case={"income": 1.0}, answer="no", changed={"income": 2.0}, becomes="no"
+    )
     result = result_of(
         outcome(findings=[finding(examples=(pair,))], state="found"),
         outcome("answers", "found", [finding(check="answers", about="given", examples=(silent,))]),
@@ -389,7 +395,7 @@ NASTY = [
 
 @pytest.mark.parametrize("text", NASTY)
 def test_no_name_becomes_code(tmp_path, text):
-    example = Example(text, {text: text, "n": 1}, text, {text: 2.0}, 3)
+    example = Example(words=text, case={text: text, "n": 1}, answer=text, changed={text: 2.0}, becomes=3)
     result = result_of(
         outcome(text, "found", [finding(check=text, about=text, title=text, detail=text, remedy=text, examples=(example,))]),
         outcome(f"{text} passed", why=text),
@@ -400,7 +406,7 @@ def test_no_name_becomes_code(tmp_path, text):
     source = written(result, tmp_path)
     plain = written(
         result_of(
-            outcome("x", "found", [finding(check="x", about="x", examples=(Example("x", {"x": "x", "n": 1}, "x", {"x": 2.0}, 3),))]),
+            outcome("x", "found", [finding(check="x", about="x", examples=(Example(words="x", case={"x": "x", "n": 1}, answer="x", changed={"x": 2.0}, becomes=3),))]),
             outcome("x passed"), outcome("broken", "broke", why="x"), budget="x",
             words={"target": "x", "protected": ["x"], "monotone": ["x=up"], "invariant": ["x"], "towards": "x"},
         ),

@@ -147,11 +147,17 @@ def test_the_page_is_sound(usual_page):
 
 
 def test_a_report_without_pictures_needs_no_library():
-    page = render_page(Page("Short", "Nothing to see.", [Section("One", "line")]))
+    page = render_page(Page(title="Short", lead="Nothing to see.", sections=[Section(heading="One", text="line")]))
     assert "<script" not in page
     assert "script-src &#39;none&#39;" in page
     assert len(page) < 15_000
-    with_table = render_page(Page("Short", "", [Section("One", "", table=Table(["a"], [[1], [2]]))]))
+    with_table = render_page(
+        Page(
+            title="Short",
+            lead="",
+            sections=[Section(heading="One", text="", table=Table(columns=["a"], rows=[[1], [2]]))],
+        )
+    )
     assert with_table.count("<script") == 1
     assert len(with_table) < 20_000
 
@@ -163,8 +169,11 @@ def test_the_same_report_is_the_same_file(usual_page):
 def test_a_page_that_cannot_be_written_says_so(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot be written"):
-        write_page(Page("a", "b"), tmp_path / "file" / "report.html")
-    assert write_page(Page("a", "b"), tmp_path / "deep" / "report.html").read_text().count("<h1>a</h1>") == 1
+        write_page(Page(title="a", lead="b"), tmp_path / "file" / "report.html")
+    assert (
+        write_page(Page(title="a", lead="b"), tmp_path / "deep" / "report.html").read_text().count("<h1>a</h1>")
+        == 1
+    )
 
 
 def luminance(colour):
@@ -229,14 +238,19 @@ def test_the_page_says_it_all(usual_page):
 @pytest.mark.parametrize(
     ("outcomes", "head"),
     [
-        ((Outcome("a", "?", "passed"),), "Nothing was found"),
-        ((Outcome("a", "?", "not run", "why"),), "Nothing could be checked"),
-        ((Outcome("a", "?", "passed"), Outcome("b", "?", "broke", "why")), "Nothing was found"),
+        ((Outcome(check="a", asks="?", state="passed"),), "Nothing was found"),
+        ((Outcome(check="a", asks="?", state="not run", why="why"),), "Nothing could be checked"),
+        (
+            (Outcome(check="a", asks="?", state="passed"), Outcome(check="b", asks="?", state="broke", why="why")),
+            "Nothing was found",
+        ),
         ((), "Nothing could be checked"),
     ],
 )
 def test_a_page_without_findings_says_what_that_rests_on(outcomes, head):
-    result = AuditResult("m", "k", "d", outcomes, 0, "1m", 1.0, 1)
+    result = AuditResult(
+        subject="m", kind="k", data="d", outcomes=outcomes, seed=0, budget="1m", seconds=1.0, calls=1
+    )
     report = build_page(result)
     found = report.sections[0]
     assert report.state == ("good" if result.passed else "warn")
@@ -246,9 +260,27 @@ def test_a_page_without_findings_says_what_that_rests_on(outcomes, head):
 
 
 def test_an_example_without_a_case_is_told_in_a_sentence():
-    told = Finding("a", "", "t", "advice", 1.0, "d", "r", examples=(Example("so it is"),))
+    told = Finding(
+        check="a",
+        about="",
+        title="t",
+        level="advice",
+        sure=1.0,
+        detail="d",
+        remedy="r",
+        examples=(Example(words="so it is"),),
+    )
     report = build_page(
-        AuditResult("m", "k", "d", (Outcome("a", "?", "found", findings=(told,)),), 0, "1m", 1.0, 1)
+        AuditResult(
+            subject="m",
+            kind="k",
+            data="d",
+            outcomes=(Outcome(check="a", asks="?", state="found", findings=(told,)),),
+            seed=0,
+            budget="1m",
+            seconds=1.0,
+            calls=1,
+        )
     )
     part = report.sections[0].parts[0]
     assert part.table is None
@@ -256,9 +288,25 @@ def test_an_example_without_a_case_is_told_in_a_sentence():
 
 
 def test_sections_survive_json():
-    part = Section("p", "q", "note", badge="b", facts=(("a", "b"),), again="x", anchor="y")
-    looked = Section("h", "t", "warn", Table(("a",), ((1,),), "c", "n", False), sweep_picture(), parts=(part,))
-    result = AuditResult("m", "k", "d", (Outcome("a", "?", "passed", sections=(looked,)),), 0, "1m", 1.0, 1)
+    part = Section(heading="p", text="q", state="note", badge="b", facts=(("a", "b"),), again="x", anchor="y")
+    looked = Section(
+        heading="h",
+        text="t",
+        state="warn",
+        table=Table(columns=("a",), rows=((1,),), caption="c", note="n", sortable=False),
+        picture=sweep_picture(),
+        parts=(part,),
+    )
+    result = AuditResult(
+        subject="m",
+        kind="k",
+        data="d",
+        outcomes=(Outcome(check="a", asks="?", state="passed", sections=(looked,)),),
+        seed=0,
+        budget="1m",
+        seconds=1.0,
+        calls=1,
+    )
     back = AuditResult.from_json(result.to_json())
     assert back.outcomes[0].sections[0].parts == (part,)
     assert render_page(back.report()) == render_page(result.report())
@@ -270,18 +318,25 @@ def test_sections_survive_json():
 def large_scatter(count):
     rng = np.random.default_rng(0)
     names = [f"{'a very long label <&> ' * 20}{i % 3_000}" for i in range(count)]
-    return Scatter("t", "s", Axis("x" * 999), Axis("y", ["c" * 99] * 900), rng.random(count).tolist(),
-                   rng.random(count).tolist(), names, ["a long note & more " * 50] * count, (np.zeros(count).tolist(),) * 2)  # fmt: skip
+    return Scatter(title="t", subtitle="s", x_axis=Axis("x" * 999), y_axis=Axis("y", ["c" * 99] * 900), x=rng.random(count).tolist(),
+                   y=rng.random(count).tolist(), groups=names, notes=["a long note & more " * 50] * count, behind=(np.zeros(count).tolist(),) * 2)  # fmt: skip
 
 
 def test_a_page_stays_small_and_says_what_it_leaves_out():
-    table = Table(["n", *(f"column {i}" for i in range(99))], [list(range(100))] * 1_000_000)
+    table = Table(columns=["n", *(f"column {i}" for i in range(99))], rows=[list(range(100))] * 1_000_000)
     steps = 100_000
-    line = Line("l", "x", "y", list(range(steps)), list(map(str, range(steps))), ["n" * 500] * steps)
+    line = Line(
+        title="l",
+        x_label="x",
+        y_label="y",
+        values=list(range(steps)),
+        bands=list(map(str, range(steps))),
+        notes=["n" * 500] * steps,
+    )
     page = render_page(
-        Page("big", "x" * 1_000_000, [
-            Section("table", "", table=table), Section("scatter", "", picture=large_scatter(200_000)),
-            Section("line", "", picture=line),
+        Page(title="big", lead="x" * 1_000_000, sections=[
+            Section(heading="table", text="", table=table), Section(heading="scatter", text="", picture=large_scatter(200_000)),
+            Section(heading="line", text="", picture=line),
         ])
     )  # fmt: skip
     assert 5_000_000 < len(page.encode()) < 8_000_000
@@ -299,10 +354,22 @@ def test_a_page_stays_small_and_says_what_it_leaves_out():
 def test_a_page_of_very_many_sections_stays_small_too():
     facts = [("&" * 200, "<" * 5_000)] * 40
     parts = [
-        Section("<" * 999, "&" * 9_000, facts=facts, table=Table(["👩" * 99], [["👩" * 999]] * 9))
+        Section(
+            heading="<" * 999,
+            text="&" * 9_000,
+            facts=facts,
+            table=Table(columns=["👩" * 99], rows=[["👩" * 999]] * 9),
+        )
         for _ in range(5_000)
     ]
-    page = render_page(Page("t", "l", [Section("all", "", parts=parts, picture=income_picture())], contents=True))
+    page = render_page(
+        Page(
+            title="t",
+            lead="l",
+            sections=[Section(heading="all", text="", parts=parts, picture=income_picture())],
+            contents=True,
+        )
+    )
     assert len(page.encode()) < MAX_PAGE_BYTES
     assert re.search(r"4,\d{3} more sections left out", page)
 
@@ -315,7 +382,16 @@ def test_limits_do_not_touch_what_fits(usual_page):
 def test_of_every_group_some_points_are_drawn():
     groups = ["common"] * 9_000 + ["rare"] * 3 + ["seldom"] * 997
     count = len(groups)
-    scatter = Scatter("t", "", Axis("x"), Axis("y"), list(range(count)), list(range(count)), groups, groups)
+    scatter = Scatter(
+        title="t",
+        subtitle="",
+        x_axis=Axis("x"),
+        y_axis=Axis("y"),
+        x=list(range(count)),
+        y=list(range(count)),
+        groups=groups,
+        notes=groups,
+    )
     fewer = thin_scatter(scatter, 500, 100)
     kept = {name: fewer.groups.count(name) for name in ("common", "rare", "seldom")}
     assert kept["rare"] == 3
@@ -327,7 +403,16 @@ def test_of_every_group_some_points_are_drawn():
 
 def test_rare_groups_become_one():
     names = [f"g{i}" for i in range(100) for _ in range(100 - i)]
-    scatter = Scatter("t", "", Axis("x"), Axis("y"), [0.0] * len(names), [0.0] * len(names), names, names)
+    scatter = Scatter(
+        title="t",
+        subtitle="",
+        x_axis=Axis("x"),
+        y_axis=Axis("y"),
+        x=[0.0] * len(names),
+        y=[0.0] * len(names),
+        groups=names,
+        notes=names,
+    )
     fewer = thin_scatter(scatter, 10_000, 100)
     groups = group_points(fewer)
     assert [group.name for group in groups] == ["other groups", *(f"g{i}" for i in range(MAX_COLOURED_GROUPS))]
@@ -339,16 +424,31 @@ def test_rare_groups_become_one():
 
 def test_long_names_are_cut_but_told_apart():
     names = ["x" * 999 + end for end in "aba"]
-    fewer = thin_scatter(Scatter("t", "", Axis("x"), Axis("y"), [0] * 3, [0] * 3, names, names), 10, 10)
+    fewer = thin_scatter(
+        Scatter(
+            title="t",
+            subtitle="",
+            x_axis=Axis("x"),
+            y_axis=Axis("y"),
+            x=[0] * 3,
+            y=[0] * 3,
+            groups=names,
+            notes=names,
+        ),
+        10,
+        10,
+    )
     cut_name = "x" * (MAX_NAME_CHARACTERS - 1) + "…"
     assert fewer.groups == [cut_name, f"{cut_name} (2)", cut_name]
-    line = thin_line(Line("t", "x", "y", [0] * 3, names, names), 10, 10)
+    line = thin_line(Line(title="t", x_label="x", y_label="y", values=[0] * 3, bands=names, notes=names), 10, 10)
     assert line.bands == fewer.groups
 
 
 def test_bands_that_are_too_many_are_not_drawn():
     bands = ["a", "b"] * 200
-    line = thin_line(Line("t", "x", "y", list(range(400)), bands, bands), 1_000, 10)
+    line = thin_line(
+        Line(title="t", x_label="x", y_label="y", values=list(range(400)), bands=bands, notes=bands), 1_000, 10
+    )
     assert "changes too often for bands" in line.subtitle
     svg = picture_to_svg(line)
     assert 'class="band' not in svg
@@ -360,7 +460,9 @@ def test_a_line_keeps_its_extremes():
     values = np.sin(np.arange(50_000) / 300)
     values[31_234], values[40_001] = 9.0, -9.0
     bands = np.where(values > 0, "up", "down").tolist()
-    fewer = thin_line(Line("t", "x", "y", values.tolist(), bands, []), 400, 50)
+    fewer = thin_line(
+        Line(title="t", x_label="x", y_label="y", values=values.tolist(), bands=bands, notes=[]), 400, 50
+    )
     assert len(fewer.values) <= 400
     assert (max(fewer.values), min(fewer.values)) == (9.0, -9.0)
     assert fewer.steps[fewer.values.index(9.0)] == 31_234
@@ -387,7 +489,20 @@ def drawn_circles(svg):
 
 def test_our_own_drawing_puts_points_where_they_belong():
     x, y = [0.0, 10.0, 5.0], [100.0, 300.0, 200.0]
-    places = drawn_circles(picture_to_svg(Scatter("t", "", Axis("x"), Axis("y"), x, y, ["a"] * 3, ["n"] * 3)))
+    places = drawn_circles(
+        picture_to_svg(
+            Scatter(
+                title="t",
+                subtitle="",
+                x_axis=Axis("x"),
+                y_axis=Axis("y"),
+                x=x,
+                y=y,
+                groups=["a"] * 3,
+                notes=["n"] * 3,
+            )
+        )
+    )
     (ax, ay), (bx, by), (cx, cy) = places
     assert 0 < ax < bx < PICTURE_WIDTH
     assert ay > by > 0  # up is up
@@ -397,19 +512,47 @@ def test_our_own_drawing_puts_points_where_they_belong():
 
 def test_numbers_that_are_none_are_left_out_of_a_drawing():
     bad = [0.0, math.nan, math.inf, 1e308, 1.0]
-    fewer = thin_scatter(Scatter("t", "", Axis("x"), Axis("y"), bad, bad, ["a"] * 5, ["n"] * 5), 10, 10)
+    fewer = thin_scatter(
+        Scatter(
+            title="t",
+            subtitle="",
+            x_axis=Axis("x"),
+            y_axis=Axis("y"),
+            x=bad,
+            y=bad,
+            groups=["a"] * 5,
+            notes=["n"] * 5,
+        ),
+        10,
+        10,
+    )
     assert "3 points cannot be drawn" in fewer.subtitle
     assert len(drawn_circles(picture_to_svg(fewer))) == 2
-    line = thin_line(Line("t", "x", "y", bad, ["a"] * 5, ["n"] * 5), 10, 10)
+    line = thin_line(
+        Line(title="t", x_label="x", y_label="y", values=bad, bands=["a"] * 5, notes=["n"] * 5), 10, 10
+    )
     (path,) = re.findall(r'class="line" d="([^"]*)"', picture_to_svg(line))
     assert re.sub(r"[\d. ]", "", path) == "MM"  # a gap, not a line across it
-    for empty in (Scatter("t", "", Axis("x"), Axis("y"), [], [], [], []), Line("t", "x", "y", [], [], [])):
-        page = render_page(Page("t", "l", [Section("s", "", picture=empty)]))
+    for empty in (
+        Scatter(title="t", subtitle="", x_axis=Axis("x"), y_axis=Axis("y"), x=[], y=[], groups=[], notes=[]),
+        Line(title="t", x_label="x", y_label="y", values=[], bands=[], notes=[]),
+    ):
+        page = render_page(Page(title="t", lead="l", sections=[Section(heading="s", text="", picture=empty)]))
         assert "nan" not in re.search("<svg.*?</svg>", page, re.S)[0].lower()
 
 
 def test_bands_of_a_line_lie_between_its_steps():
-    svg = picture_to_svg(Line("t", "x", "y", [0, 1, 2, 3], ["a", "a", "b", "b"], [], steps=[0, 10, 20, 30]))
+    svg = picture_to_svg(
+        Line(
+            title="t",
+            x_label="x",
+            y_label="y",
+            values=[0, 1, 2, 3],
+            bands=["a", "a", "b", "b"],
+            notes=[],
+            steps=[0, 10, 20, 30],
+        )
+    )
     (_, a_right), (b_left, _) = [
         (float(m[0]), float(m[1])) for m in re.findall(r'class="band c\d" d="M([\d.]+) [\d.]+H([\d.]+)', svg)
     ]
@@ -443,7 +586,18 @@ def test_pictures_are_told_in_words():
         assert part in words
     assert "changes once: declined, approved" in describe_picture(sweep_picture())
     assert (
-        describe_picture(Scatter("t", "", Axis(""), Axis("c", ["u", "v"]), [], [], [], []))
+        describe_picture(
+            Scatter(
+                title="t",
+                subtitle="",
+                x_axis=Axis(""),
+                y_axis=Axis("c", ["u", "v"]),
+                x=[],
+                y=[],
+                groups=[],
+                notes=[],
+            )
+        )
         == "t. No points. Across: lines. Up: c, with the values u, v."
     )
 
@@ -474,7 +628,7 @@ def opened(browser, file):
 @pytest.fixture
 def usual(opened, file):
     """The usual page with its pictures drawn; whatever a test does with it, it logs no errors and asks nobody."""
-    opened.poll()
+    opened.look()
     opened.wait(SETTLED)
     yield opened
     assert opened.console == []
@@ -545,7 +699,14 @@ def test_tables_are_sorted_by_keyboard(browser, tmp_path):
         ["", "5", "<0.01 %", "0.5"],
     ]
     page = browser.open(
-        write_page(Page("t", "", [Section("s", "", table=Table(["w", "n", "p", "e"], rows))]), tmp_path / "t.html")
+        write_page(
+            Page(
+                title="t",
+                lead="",
+                sections=[Section(heading="s", text="", table=Table(columns=["w", "n", "p", "e"], rows=rows))],
+            ),
+            tmp_path / "t.html",
+        )
     )
     orders = {
         1: (["A", "a9", "a10", "b", ""], ["b", "a10", "a9", "A", ""]),

@@ -38,15 +38,15 @@ def income_picture() -> Scatter:
         np.where(rng.random(260) < 0.6, "declined | referred", "approved | referred"),
     )
     return Scatter(
-        "Where answers of credit.skops change: 260 pairs",
-        "the two directions keep 71 % of the variance of the inputs",
-        Axis("direction 1: income + 0.8 assets − 0.3 debt"),
-        Axis("direction 2: age + 0.4 years employed"),
-        at.tolist(),
-        (0.35 * at + rng.normal(0, 1_500, 260)).tolist(),
-        kinds.tolist(),
-        [f"{kind}: income {x:,.0f} -> {x + 1:,.0f}; everything else is equal" for kind, x in zip(kinds, at, strict=True)],
-        (income.tolist(), debt.tolist()),
+        title="Where answers of credit.skops change: 260 pairs",
+        subtitle="the two directions keep 71 % of the variance of the inputs",
+        x_axis=Axis("direction 1: income + 0.8 assets − 0.3 debt"),
+        y_axis=Axis("direction 2: age + 0.4 years employed"),
+        x=at.tolist(),
+        y=(0.35 * at + rng.normal(0, 1_500, 260)).tolist(),
+        groups=kinds.tolist(),
+        notes=[f"{kind}: income {x:,.0f} -> {x + 1:,.0f}; everything else is equal" for kind, x in zip(kinds, at, strict=True)],
+        behind=(income.tolist(), debt.tolist()),
     )  # fmt: skip
 
 
@@ -54,12 +54,12 @@ def sweep_picture() -> Line:
     steps = np.arange(20_000, 80_001, 2_000)
     values = 1 / (1 + np.exp(-(steps - 42_000) / 6_000)) - 0.35 * np.exp(-(((steps - 60_000) / 4_000) ** 2))
     return Line(
-        "The score for “approved” as income rises, for one applicant",
-        "income",
-        "score for approved",
-        np.round(values, 4).tolist(),
-        np.where(values > 0.5, "approved", "declined").tolist(),
-        [f"income {step:,}" for step in steps],
+        title="The score for “approved” as income rises, for one applicant",
+        x_label="income",
+        y_label="score for approved",
+        values=np.round(values, 4).tolist(),
+        bands=np.where(values > 0.5, "approved", "declined").tolist(),
+        notes=[f"income {step:,}" for step in steps],
         steps=steps.tolist(),
     )
 
@@ -69,61 +69,61 @@ def example() -> AuditResult:
     case = {"age": 41, "income": 58_000, "debt": 12_500.0, "gender": "female", "card": "Gold", "years employed": 7,
             "assets": 230_000, "children": 2, "region": "north", "phone": None}  # fmt: skip
     protected = Finding(
-        "protected", "gender", "The answer depends on gender alone", "concern", 1.0,
-        "37 of 1,000 applicants get another answer when nothing but gender is changed.",
-        "Train without the feature and what stands for it, or show that the law allows it; then test again.", 37, 1_000,
-        (Example("gender from female to male: declined becomes approved", case, "declined", {"gender": "male"}, "approved"),
-         Example("gender from male to female, at income 31,200: approved becomes declined"),
-         Example("gender from male to female, at income 29,900: approved becomes referred")),
+        check="protected", about="gender", title="The answer depends on gender alone", level="concern", sure=1.0,
+        detail="37 of 1,000 applicants get another answer when nothing but gender is changed.",
+        remedy="Train without the feature and what stands for it, or show that the law allows it; then test again.", cases=37, of=1_000,
+        examples=(Example(words="gender from female to male: declined becomes approved", case=case, answer="declined", changed={"gender": "male"}, becomes="approved"),
+         Example(words="gender from male to female, at income 31,200: approved becomes declined"),
+         Example(words="gender from male to female, at income 29,900: approved becomes referred")),
     )  # fmt: skip
     order = Finding(
-        "column order", "", "The answer depends on the order of the columns", "fault", 1.0,
-        "The model was given the same rows with their columns in another order, by name.",
-        "Select the columns by name before predicting, e.g. frame[model.feature_names_in_].", 288, 300,
-        (Example("the same applicant, columns reversed: approved becomes declined", case, "approved", {}, "declined"),),
+        check="column order", about="", title="The answer depends on the order of the columns", level="fault", sure=1.0,
+        detail="The model was given the same rows with their columns in another order, by name.",
+        remedy="Select the columns by name before predicting, e.g. frame[model.feature_names_in_].", cases=288, of=300,
+        examples=(Example(words="the same applicant, columns reversed: approved becomes declined", case=case, answer="approved", changed={}, becomes="declined"),),
     )  # fmt: skip
     falls = Finding(
-        "monotone", "income", "A higher income turns an approval into a refusal", "concern", 0.93,
-        "Along 12 of 400 sweeps the score for approved falls by more than rounding.",
-        "Constrain the model (monotonic_cst in scikit-learn's gradient boosting), or declare where it may fall.", 12, 400,
-        (Example("income from 58,000 to 60,000: approved becomes declined", case, "approved", {"income": 60_000}, "declined"),),
+        check="monotone", about="income", title="A higher income turns an approval into a refusal", level="concern", sure=0.93,
+        detail="Along 12 of 400 sweeps the score for approved falls by more than rounding.",
+        remedy="Constrain the model (monotonic_cst in scikit-learn's gradient boosting), or declare where it may fall.", cases=12, of=400,
+        examples=(Example(words="income from 58,000 to 60,000: approved becomes declined", case=case, answer="approved", changed={"income": 60_000}, becomes="declined"),),
     )  # fmt: skip
     gaps = Finding(
-        "adequacy", "", "A third of the leaves are never reached by the data", "advice", 0.8,
-        "112 of 340 leaves get no row of the data that the model was tested with.",
-        "Add the rows that dm.select proposes to the test data.",
+        check="adequacy", about="", title="A third of the leaves are never reached by the data", level="advice", sure=0.8,
+        detail="112 of 340 leaves get no row of the data that the model was tested with.",
+        remedy="Add the rows that dm.select proposes to the test data.",
     )  # fmt: skip
     pairs = Table(
-        ["border", "pairs", "share", "from a real input"],
-        [["approved | declined", "1,182", "70.4 %", "0.031"], ["declined | referred", "98", "17.7 %", "–"], ["approved | referred", "9", "11.9 %", "0.12"]],
+        columns=["border", "pairs", "share", "from a real input"],
+        rows=[["approved | declined", "1,182", "70.4 %", "0.031"], ["declined | referred", "98", "17.7 %", "–"], ["approved | referred", "9", "11.9 %", "0.12"]],
     )  # fmt: skip
     outcomes = (
-        Outcome("answers", "Does it answer every input?", "passed", "1,000 rows of data and 2,000 made ones", seconds=1.21, calls=3_000),
-        Outcome("repeats", "Does it say the same when asked twice?", "passed", "1,000 rows", seconds=0.4, calls=1_000),
-        Outcome("column order", "Does the order of the columns matter?", "found", "300 rows", (order,), seconds=0.31, calls=600),
-        Outcome("monotone", "Does the score rise with what it should rise with?", "found", "400 sweeps over income", (falls,),
-                (Section("One applicant, rising income", "Around 60,000 the score falls although income rises.", "warn", picture=sweep_picture()),), 4.52, 12_400),
-        Outcome("protected", "Does a protected feature matter?", "found", "1,000 rows, gender exchanged", (protected,), seconds=0.92, calls=2_000),
-        Outcome("borders", "Where does the answer change?", "passed", "1,289 border pairs", (),
-                (Section("Where the answer changes", "Each point is a pair of nearly equal applicants that are told different things.",
-                         table=pairs, picture=income_picture()),), 22.4, 48_211),
-        Outcome("adequacy", "Does the data reach every part of the trees?", "found", "40 trees", (gaps,), seconds=3.0, calls=0),
-        Outcome("baseline", "Has the border moved?", "not run", "no baseline was given: baseline= or --baseline"),
-        Outcome("learning", "Does the learner keep its promises?", "not run", "a fitted model cannot be trained again"),
-        Outcome("row labels", "Do the labels of the rows matter?", "broke", "the model took longer than 10 s for a batch", seconds=10.0, calls=200),
+        Outcome(check="answers", asks="Does it answer every input?", state="passed", why="1,000 rows of data and 2,000 made ones", seconds=1.21, calls=3_000),
+        Outcome(check="repeats", asks="Does it say the same when asked twice?", state="passed", why="1,000 rows", seconds=0.4, calls=1_000),
+        Outcome(check="column order", asks="Does the order of the columns matter?", state="found", why="300 rows", findings=(order,), seconds=0.31, calls=600),
+        Outcome(check="monotone", asks="Does the score rise with what it should rise with?", state="found", why="400 sweeps over income", findings=(falls,),
+                sections=(Section(heading="One applicant, rising income", text="Around 60,000 the score falls although income rises.", state="warn", picture=sweep_picture()),), seconds=4.52, calls=12_400),
+        Outcome(check="protected", asks="Does a protected feature matter?", state="found", why="1,000 rows, gender exchanged", findings=(protected,), seconds=0.92, calls=2_000),
+        Outcome(check="borders", asks="Where does the answer change?", state="passed", why="1,289 border pairs", findings=(),
+                sections=(Section(heading="Where the answer changes", text="Each point is a pair of nearly equal applicants that are told different things.",
+                         table=pairs, picture=income_picture()),), seconds=22.4, calls=48_211),
+        Outcome(check="adequacy", asks="Does the data reach every part of the trees?", state="found", why="40 trees", findings=(gaps,), seconds=3.0, calls=0),
+        Outcome(check="baseline", asks="Has the border moved?", state="not run", why="no baseline was given: baseline= or --baseline"),
+        Outcome(check="learning", asks="Does the learner keep its promises?", state="not run", why="a fitted model cannot be trained again"),
+        Outcome(check="row labels", asks="Do the labels of the rows matter?", state="broke", why="the model took longer than 10 s for a batch", seconds=10.0, calls=200),
     )  # fmt: skip
     return AuditResult(
-        "credit.skops",
-        "a fitted classifier of 3 classes (GradientBoostingClassifier)",
-        "applicants.csv: 1,000 rows, 10 features",
-        outcomes,
-        7,
-        "1m",
-        43.21,
-        67_411,
-        {"model": "models/credit.skops", "data": "applicants.csv", "target": "decision", "protected": ["gender"], "from_files": True},
-        ("“decision” was taken for the target, as it was asked for.", "phone is missing in 12 rows: missing was taken for a value of its own."),
-        {"python": "3.11.9", "datamorphic": "0.1.0", "numpy": "2.4.0", "scikit-learn": "1.9.0"},
+        subject="credit.skops",
+        kind="a fitted classifier of 3 classes (GradientBoostingClassifier)",
+        data="applicants.csv: 1,000 rows, 10 features",
+        outcomes=outcomes,
+        seed=7,
+        budget="1m",
+        seconds=43.21,
+        calls=67_411,
+        words={"model": "models/credit.skops", "data": "applicants.csv", "target": "decision", "protected": ["gender"], "from_files": True},
+        notes=("“decision” was taken for the target, as it was asked for.", "phone is missing in 12 rows: missing was taken for a value of its own."),
+        versions={"python": "3.11.9", "datamorphic": "0.1.0", "numpy": "2.4.0", "scikit-learn": "1.9.0"},
     )  # fmt: skip
 
 
@@ -137,22 +137,73 @@ def hostile() -> AuditResult:
     outcomes = []
     for i in range(len(texts)):
         word = evil(i)
-        example = Example(word, {word: evil(i + 1), "x": 1.5}, word, {word: evil(i + 2)}, evil(i + 3))
+        example = Example(
+            words=word,
+            case={word: evil(i + 1), "x": 1.5},
+            answer=word,
+            changed={word: evil(i + 2)},
+            becomes=evil(i + 3),
+        )
         levels = ("fault", "concern", "advice")
-        finding = Finding(word, word, word, levels[i % 3], 0.5, word, word, 3, 10, (example, example))  # type: ignore[arg-type]
+        finding = Finding(
+            check=word,
+            about=word,
+            title=word,
+            level=levels[i % 3],
+            sure=0.5,
+            detail=word,
+            remedy=word,
+            cases=3,
+            of=10,
+            examples=(example, example),
+        )  # type: ignore[arg-type]
         scatter = Scatter(
-            word, word, Axis(word), Axis(word, [word, "b"]), [0.0, 1.0], [0.0, 1.0], [word, "b"], [word, word]
+            title=word,
+            subtitle=word,
+            x_axis=Axis(word),
+            y_axis=Axis(word, [word, "b"]),
+            x=[0.0, 1.0],
+            y=[0.0, 1.0],
+            groups=[word, "b"],
+            notes=[word, word],
         )
-        line = Line(word, word, word, [0.1, 0.9], [word, "b"], [word, "two"])
+        line = Line(
+            title=word, x_label=word, y_label=word, values=[0.1, 0.9], bands=[word, "b"], notes=[word, "two"]
+        )
         section = Section(
-            word, word, "bad", Table([word, "n"], [[word, 1], [evil(i + 1), "2"]]), scatter if i % 2 else line
+            heading=word,
+            text=word,
+            state="bad",
+            table=Table(columns=[word, "n"], rows=[[word, 1], [evil(i + 1), "2"]]),
+            picture=scatter if i % 2 else line,
         )
-        outcomes.append(Outcome(word, word, "found", word, (finding,), (section,), 0.1, 1))
-    outcomes.append(Outcome("skipped " + texts[0], texts[0], "not run", texts[6]))
-    outcomes.append(Outcome("broken " + texts[0], texts[0], "broke", texts[4]))
+        outcomes.append(
+            Outcome(
+                check=word,
+                asks=word,
+                state="found",
+                why=word,
+                findings=(finding,),
+                sections=(section,),
+                seconds=0.1,
+                calls=1,
+            )
+        )
+    outcomes.append(Outcome(check="skipped " + texts[0], asks=texts[0], state="not run", why=texts[6]))
+    outcomes.append(Outcome(check="broken " + texts[0], asks=texts[0], state="broke", why=texts[4]))
     everything = " ".join(texts)
     words = {"model": everything, "data": everything, "target": everything, "from_files": True}
     versions = {everything: everything}
     return AuditResult(
-        everything, everything, everything, tuple(outcomes), 1, everything, 1.0, 1, words, tuple(texts), versions
+        subject=everything,
+        kind=everything,
+        data=everything,
+        outcomes=tuple(outcomes),
+        seed=1,
+        budget=everything,
+        seconds=1.0,
+        calls=1,
+        words=words,
+        notes=tuple(texts),
+        versions=versions,
     )

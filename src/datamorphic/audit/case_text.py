@@ -74,7 +74,13 @@ def build_example(groups: JudgedGroups, row: int = 0, phrases: tuple[str, str] |
     else:
         first, second = phrases or ("", "and then")
         text = f"{format_case(case)}: {before}{first}, {second} {after}"
-    return Example(text, case, to_plain_answer(groups.before, row), changed, to_plain_answer(groups.after, row))
+    return Example(
+        words=text,
+        case=case,
+        answer=to_plain_answer(groups.before, row),
+        changed=changed,
+        becomes=to_plain_answer(groups.after, row),
+    )
 
 
 def _is_equal(a: Any, b: Any) -> bool:
@@ -91,9 +97,9 @@ def build_examples(points: Points, outputs: Outputs, limit: int = 3) -> list[Exa
     """Return some cases with what the system said to them."""
     return [
         Example(
-            f"{format_case(extract_case(points, row))}: {format_answer(outputs, row)}",
-            extract_case(points, row),
-            to_plain_answer(outputs, row),
+            words=f"{format_case(extract_case(points, row))}: {format_answer(outputs, row)}",
+            case=extract_case(points, row),
+            answer=to_plain_answer(outputs, row),
         )
         for row in range(min(limit, len(points)))
     ]

@@ -72,7 +72,7 @@ class CheckFindings:
     conclusive: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Check:
     """One thing to find out about a model.
 
@@ -147,7 +147,10 @@ def run_checks(
     reasons = {True: "not asked for", False: INTERRUPTED}
     return [
         outcomes.get(
-            check.name, Outcome(check.name, check.question, "not run", reasons[check not in selected_checks])
+            check.name,
+            Outcome(
+                check=check.name, asks=check.question, state="not run", why=reasons[check not in selected_checks]
+            ),
         )
         for check in checks
     ]
@@ -172,9 +175,15 @@ def _run_check(context: CheckContext, check: Check, part: float) -> Outcome:
     def build_outcome(state: Any, reason: str, result: CheckFindings | None = None) -> Outcome:
         result = result or CheckFindings()
         return Outcome(
-            check.name, check.question, state, reason, tuple(result.findings), tuple(result.sections),
-            time.monotonic() - start_time, budget.counter.calls,
-        )  # fmt: skip
+            check=check.name,
+            asks=check.question,
+            state=state,
+            why=reason,
+            findings=tuple(result.findings),
+            sections=tuple(result.sections),
+            seconds=time.monotonic() - start_time,
+            calls=budget.counter.calls,
+        )
 
     try:
         reason = check.find_skip_reason(context)

@@ -234,7 +234,7 @@ def _round_down(number: float) -> int:
 
     Examples
     --------
-    >>> _round_number(7.3), _round_number(999), _round_number(2_000)
+    >>> _round_down(7.3), _round_down(999), _round_down(2_000)
     (5, 500, 2000)
     """
     power = 10 ** int(np.floor(np.log10(number)))

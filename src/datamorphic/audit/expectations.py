@@ -18,7 +18,7 @@ from ..space.space import Space
 EXPECTATION_KEYS = ("monotone", "invariant", "protected", "towards", "relations")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Expectations:
     """What a model is expected to do.
 
@@ -72,7 +72,7 @@ def parse_expectations(expect: Any = None, protected: Sequence[str] | str = ()) 
 
     Examples
     --------
-    >>> promises_of({"monotone": {"income": "up"}, "invariant": ["id"]}, protected=["gender"]).protected
+    >>> parse_expectations({"monotone": {"income": "up"}, "invariant": ["id"]}, protected=["gender"]).protected
     ('gender',)
     """
     if expect is None:
@@ -103,11 +103,11 @@ def parse_expectations(expect: Any = None, protected: Sequence[str] | str = ()) 
         *_validate_names("protected", protected),
     ]
     return Expectations(
-        {str(name): str(direction) for name, direction in monotone.items()},
-        _validate_names("invariant", expect.get("invariant")),
-        tuple(dict.fromkeys(protected_names)),
-        expect.get("towards"),
-        tuple(relations),
+        monotone={str(name): str(direction) for name, direction in monotone.items()},
+        invariant=_validate_names("invariant", expect.get("invariant")),
+        protected=tuple(dict.fromkeys(protected_names)),
+        towards=expect.get("towards"),
+        relations=tuple(relations),
     )
 
 

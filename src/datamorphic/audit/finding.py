@@ -21,7 +21,7 @@ LEVEL_MEANINGS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Example:
     """The smallest case that shows a finding.
 
@@ -46,7 +46,7 @@ class Example:
     becomes: Any = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Finding:
     """One thing that was found.
 
@@ -99,7 +99,7 @@ class Finding:
         return LEVELS.index(self.level), -round(self.sure, 2), -self.rate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """What became of one check.
 

@@ -18,7 +18,7 @@ def format_percent(share: float) -> str:
 
     Examples
     --------
-    >>> percent(0.04), percent(0.12345), percent(0.0), percent(0.99996), percent(1 / 30_000)
+    >>> format_percent(0.04), format_percent(0.12345), format_percent(0.0), format_percent(0.99996), format_percent(1 / 30_000)
     ('4 %', '12.3 %', '0 %', '>99.9 %', '<0.01 %')
     """
     if 0 < share < 1e-4:

@@ -88,7 +88,7 @@ def escape_text(text: str, limit: int = 600) -> str:
 
     Examples
     --------
-    >>> text("a|b <b>*bold*</b>")
+    >>> escape_text("a|b <b>*bold*</b>")
     'a\\\\|b &lt;b&gt;\\\\*bold\\\\*&lt;/b&gt;'
     """
     safe = (

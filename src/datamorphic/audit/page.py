@@ -27,18 +27,18 @@ def build_page(result: AuditResult) -> Page:
     sections = [_build_findings(result)]
     if details:
         text = "What else was learnt about the model: nothing here is wrong unless a finding above says so."
-        sections.append(Section("Pictures and tables", text, parts=details, anchor="pictures"))
+        sections.append(Section(heading="Pictures and tables", text=text, parts=details, anchor="pictures"))
     sections += [_build_checks(result), _build_provenance(result)]
     headline = result.headline
     return Page(
-        f"Check-up of {result.subject}",
-        "This page tells how a model behaves. That was found out without knowing a single right answer: inputs were "
+        title=f"Check-up of {result.subject}",
+        lead="This page tells how a model behaves. That was found out without knowing a single right answer: inputs were "
         "changed in ways that must not matter, or may matter in one direction only, and the answers compared. Where it "
         "can, a finding shows an input with which anybody can see it again.",
-        sections,
-        headline[:1].upper() + headline[1:],
-        _choose_state(result),
-        [
+        sections=sections,
+        verdict=headline[:1].upper() + headline[1:],
+        state=_choose_state(result),
+        facts=[
             ("Model", ", ".join(cut(part, MAX_FACT_CHARACTERS) for part in (result.subject, result.kind) if part)),
             ("Data", cut(result.data, MAX_FACT_CHARACTERS)),
             ("Effort", format_effort(result)),
@@ -61,13 +61,18 @@ def _build_findings(result: AuditResult) -> Section:
         passed_outcomes = [outcome for outcome in result.outcomes if outcome.state == "passed"]
         heading = "Nothing was found" if passed_outcomes else "Nothing could be checked"
         text = f"{pluralize(len(passed_outcomes), 'check')} passed; below is what each of them asked, and what was not checked."
-        return Section(heading, text, "good" if result.passed and passed_outcomes else "warn", anchor="findings")
+        return Section(
+            heading=heading,
+            text=text,
+            state="good" if result.passed and passed_outcomes else "warn",
+            anchor="findings",
+        )
     levels = [level for level in LEVELS if any(finding.level == level for finding in findings)]
     meaning = "\n".join(f"• {_format_level(level)}: {LEVEL_MEANINGS[level]}" for level in levels)
     text = f"The worst and the surest first. What the words mean:\n{meaning}"
     return Section(
-        pluralize(len(findings), "finding"),
-        text,
+        heading=pluralize(len(findings), "finding"),
+        text=text,
         parts=[_build_finding(result, finding) for finding in findings],
         anchor="findings",
     )
@@ -91,10 +96,10 @@ def _build_finding(result: AuditResult, finding: Finding) -> Section:
         ] * bool(omitted_count)
         facts.append(("More examples", "\n".join(lines)))
     return Section(
-        finding.title,
-        finding.detail,
-        STATE_OF_LEVEL[finding.level],
-        example,
+        heading=finding.title,
+        text=finding.detail,
+        state=STATE_OF_LEVEL[finding.level],
+        table=example,
         badge=_format_level(finding.level),
         facts=[(term, value) for term, value in facts if value],
         again=format_command(result, finding),
@@ -109,7 +114,13 @@ def _build_example_table(finding: Finding) -> Table | None:
     if not table:
         return None
     caption = "The smallest example" if len(finding.examples) > 1 else "An example"
-    return Table(columns, table, f"{caption}: {example.words}" if example.words else caption, note, sortable=False)
+    return Table(
+        columns=columns,
+        rows=table,
+        caption=f"{caption}: {example.words}" if example.words else caption,
+        note=note,
+        sortable=False,
+    )
 
 
 def _build_checks(result: AuditResult) -> Section:
@@ -134,10 +145,13 @@ def _build_checks(result: AuditResult) -> Section:
     if skipped_count or broken_count:
         sentences.append("What these ask is not known of this model.")
     return Section(
-        "All checks",
-        " ".join(sentences),
-        "warn" if broken_count else "plain",
-        Table(["check", "what it asks", "outcome", "rests on, or why not", "seconds", "rows computed"], table),
+        heading="All checks",
+        text=" ".join(sentences),
+        state="warn" if broken_count else "plain",
+        table=Table(
+            columns=["check", "what it asks", "outcome", "rests on, or why not", "seconds", "rows computed"],
+            rows=table,
+        ),
         anchor="checks",
     )
 
@@ -151,8 +165,8 @@ def _build_provenance(result: AuditResult) -> Section:
     versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
     facts = [("Made with", versions)] if versions else []
     return Section(
-        "How this page was made",
-        notes or "Everything was tested as it was given; nothing had to be decided on the way.",
+        heading="How this page was made",
+        text=notes or "Everything was tested as it was given; nothing had to be decided on the way.",
         facts=facts,
         again=format_command(result),
         anchor="made",

@@ -394,7 +394,7 @@ def format_literal(value: Any, indent: int = 0) -> str:
 
     Examples
     --------
-    >>> literal({"income": [1.5, float("inf"), None]})
+    >>> format_literal({"income": [1.5, float("inf"), None]})
     '{"income": [1.5, float("inf"), None]}'
     """
     text = _format_inline(value)

@@ -24,7 +24,7 @@ def describe_region(points: Points, inside: Mask) -> str:
     --------
     >>> import datamorphic as dm
     >>> points = dm.Space([dm.Continuous("x", 0, 1), dm.Continuous("y", 0, 1)]).sample(2000, points=True)
-    >>> told_region(points, (points.codes > 0.75).all(axis=1))
+    >>> describe_region(points, (points.codes > 0.75).all(axis=1))
     'y > 0.75 and x > 0.75'
     """
     from sklearn.tree import DecisionTreeClassifier

@@ -27,7 +27,7 @@ SERIALISED_CLASSES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class AuditResult:
     """What a check-up found: the findings, ranked, and what became of every check.
 

@@ -35,16 +35,16 @@ def build_front_page(front: Front) -> Page:
     """
     sections = [
         _build_overview(front),
-        Section("The border in a picture", _explain_picture(front), picture=build_scatter(front)),
+        Section(heading="The border in a picture", text=_explain_picture(front), picture=build_scatter(front)),
     ]
     if len(front):
         sections += [_build_class_pairs(front), build_plausible_pairs(front), build_deciding_features(front)]
     sections += [_build_quality(front), *_build_incidents(front)]
     return Page(
-        f"Where the answers of {front.subject} change",
-        "Each pair is two nearly equal inputs that get different answers: between them runs a border of the system. "
+        title=f"Where the answers of {front.subject} change",
+        lead="Each pair is two nearly equal inputs that get different answers: between them runs a border of the system. "
         "Nobody had to know a right answer to find them; whether a border lies where it should is for you to judge.",
-        sections,
+        sections=sections,
     )
 
 
@@ -56,7 +56,7 @@ def _build_overview(front: Front) -> Section:
     notes = collect_remarks(front)
     bullets = [f"• {line}" for line in format_front(front)[1:] if line not in notes]
     note_lines = ["", "Worth knowing:", *(f"• {note}" for note in notes)] if notes else []
-    return Section(head, "\n".join(bullets + note_lines), "plain" if len(front) else "bad")
+    return Section(heading=head, text="\n".join(bullets + note_lines), state="plain" if len(front) else "bad")
 
 
 def _explain_picture(front: Front) -> str:
@@ -76,10 +76,10 @@ def _build_class_pairs(front: Front) -> Section:
     ]  # fmt: skip
     omission = f" The {len(counts) - MAX_BORDERS} rarest are left out." if len(counts) > MAX_BORDERS else ""
     return Section(
-        f"{pluralize(len(counts), 'pair')} of classes meet{'s' if len(counts) == 1 else ''}",
-        "Borders between classes that nobody would confuse are worth a look, however rare. Far from real inputs a "
+        heading=f"{pluralize(len(counts), 'pair')} of classes meet{'s' if len(counts) == 1 else ''}",
+        text="Borders between classes that nobody would confuse are worth a look, however rare. Far from real inputs a "
         f"border matters less; how far is told in parts of the features' ranges, the median of all pairs.{omission}",
-        table=Table(["border", "pairs", "share", "gap of the two cases", "from a real input"], rows),
+        table=Table(columns=["border", "pairs", "share", "gap of the two cases", "from a real input"], rows=rows),
     )
 
 
@@ -104,10 +104,10 @@ def build_plausible_pairs(front: Front) -> Section:
     )
     rows = [[row, a, b, change, _format_number(front.plausibility[row])] for row, a, b, change in ends]
     return Section(
-        "The most plausible pairs",
-        "Of each border in turn, the pairs nearest to a real input, with what changes between the two: everything "
+        heading="The most plausible pairs",
+        text="Of each border in turn, the pairs nearest to a real input, with what changes between the two: everything "
         "else is equal. Pairs are numbered from 0, as in the file of a saved front.",
-        table=Table(["pair", "answer", "becomes", "when", "from a real input"], rows),
+        table=Table(columns=["pair", "answer", "becomes", "when", "from a real input"], rows=rows),
     )
 
 
@@ -132,10 +132,16 @@ def build_deciding_features(front: Front) -> Section:
     if not decides_known:
         text = f"{differs} What decides could not be asked: the system is not at hand."
         return Section(
-            f"In which features the two inputs differ: {rows[0][0]} most", text, table=Table(columns, rows)
+            heading=f"In which features the two inputs differ: {rows[0][0]} most",
+            text=text,
+            table=Table(columns=columns, rows=rows),
         )
     text = f"A feature decides where giving it alone its old value back brings the old answer back. {differs}"
-    return Section(f"Which features decide: {rows[0][0]} most of all", text, table=Table(columns, rows))
+    return Section(
+        heading=f"Which features decide: {rows[0][0]} most of all",
+        text=text,
+        table=Table(columns=columns, rows=rows),
+    )
 
 
 def _build_quality(front: Front) -> Section:
@@ -144,9 +150,9 @@ def _build_quality(front: Front) -> Section:
         for name, row in front.quality().iterrows()
     ]
     return Section(
-        "How good the search was",
-        f"{pluralize(front.calls, 'call')} of the system for {pluralize(front.mutants, 'new test case')}.",
-        table=Table(["measure", "value", "per 1,000 calls", "meaning"], rows),
+        heading="How good the search was",
+        text=f"{pluralize(front.calls, 'call')} of the system for {pluralize(front.mutants, 'new test case')}.",
+        table=Table(columns=["measure", "value", "per 1,000 calls", "meaning"], rows=rows),
     )
 
 
@@ -159,10 +165,10 @@ def _build_incidents(front: Front) -> list[Section]:
     rows = [[format_short(value) for value in row] for row in first_incidents.itertuples(index=False)]
     return [
         Section(
-            f"{pluralize(len(incidents), 'input')} got no proper answer",
-            "The first of them.",
-            "bad",
-            Table([str(name) for name in first_incidents.columns], rows),
+            heading=f"{pluralize(len(incidents), 'input')} got no proper answer",
+            text="The first of them.",
+            state="bad",
+            table=Table(columns=[str(name) for name in first_incidents.columns], rows=rows),
         )
     ]
 

@@ -70,15 +70,16 @@ def build_scatter(front: Front, x: str | None = None, y: str | None = None) -> S
     if len(rows) < len(front):
         remarks.append(f"{pluralize(len(rows), 'pair')} of {len(front):,} drawn, evenly chosen")
     return Scatter(
-        f"Where answers of {front.subject} change: {pluralize(len(front), 'pair')}",
-        "; ".join(remarks),
-        *axes,
-        flat[:, 0].tolist(),
-        flat[:, 1].tolist(),
-        kinds,
-        _format_notes(front, rows),
-        (flat_real[:, 0].tolist(), flat_real[:, 1].tolist()),
-        rest_name,
+        title=f"Where answers of {front.subject} change: {pluralize(len(front), 'pair')}",
+        subtitle="; ".join(remarks),
+        x_axis=axes[0],
+        y_axis=axes[1],
+        x=flat[:, 0].tolist(),
+        y=flat[:, 1].tolist(),
+        groups=kinds,
+        notes=_format_notes(front, rows),
+        behind=(flat_real[:, 0].tolist(), flat_real[:, 1].tolist()),
+        rest=rest_name,
     )
 
 

@@ -53,7 +53,13 @@ def draw_f_measure_chart(measures: FMeasures) -> Drawing:
         f"The groups until the first violation of {pluralize(len(f_measures), 'trial')}: from {f_measures.min():,} to {greatest:,}, "
         f"the mean is {mean.value:g}."
     )
-    return Drawing(STRIP_WIDTH_PX, panel.bottom + 48, items, alt, "How many trials needed how many groups")
+    return Drawing(
+        width=STRIP_WIDTH_PX,
+        height=panel.bottom + 48,
+        shapes=items,
+        alt=alt,
+        caption="How many trials needed how many groups",
+    )
 
 
 def draw_ratio_chart(ratios: Sequence[tuple[str, IntervalEstimate]]) -> Drawing:
@@ -97,7 +103,11 @@ def draw_ratio_chart(ratios: Sequence[tuple[str, IntervalEstimate]]) -> Drawing:
     )
     alt = f"F-ratios to random testing, which is 100 %. {figures}."
     return Drawing(
-        STRIP_WIDTH_PX, panel.bottom + 48, items, alt, "F-ratios with their 95 % intervals: less is sooner"
+        width=STRIP_WIDTH_PX,
+        height=panel.bottom + 48,
+        shapes=items,
+        alt=alt,
+        caption="F-ratios with their 95 % intervals: less is sooner",
     )
 
 

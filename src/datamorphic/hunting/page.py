@@ -63,13 +63,13 @@ def build_page(hunt: Hunt, system: Callable[..., Any] | None = None) -> Page:
     ]
     state: SectionState = "bad" if hunt.found else "good" if _count_judged(hunt) else "warn"
     return Page(
-        f"Hunting violations in {to_one_line(hunt.name)}",
-        "A relation says how the answers to some inputs, its sources, and to others made of them, their follow-ups, belong "
+        title=f"Hunting violations in {to_one_line(hunt.name)}",
+        lead="A relation says how the answers to some inputs, its sources, and to others made of them, their follow-ups, belong "
         "together. Where they do not, something is wrong, and nobody had to know the right answer to see it.",
-        sections,
-        format_headline(hunt),
-        state,
-        _build_facts(hunt),
+        sections=sections,
+        verdict=format_headline(hunt),
+        state=state,
+        facts=_build_facts(hunt),
         contents=len(sections) > 3,
     )
 
@@ -102,11 +102,13 @@ def _build_relations_section(hunt: Hunt) -> Section:
     ]  # fmt: skip
     violated_count = int((table["violated"] > 0).sum())
     return Section(
-        f"{violated_count:,} of {pluralize(len(rows), 'relation')} violated",
-        "A group is undefined where an answer is missing or is no number, and not applicable where the relation says "
+        heading=f"{violated_count:,} of {pluralize(len(rows), 'relation')} violated",
+        text="A group is undefined where an answer is missing or is no number, and not applicable where the relation says "
         "nothing about it.",
-        "bad" if violated_count else "good" if _count_judged(hunt) else "warn",
-        Table(["relation", "says", "groups", "holds", "violated", "not applicable", "undefined"], rows),
+        state="bad" if violated_count else "good" if _count_judged(hunt) else "warn",
+        table=Table(
+            columns=["relation", "says", "groups", "holds", "violated", "not applicable", "undefined"], rows=rows
+        ),
         anchor="relations",
     )
 
@@ -126,7 +128,11 @@ def _build_f_measure_sections(hunt: Hunt) -> list[Section]:
     times = hunt.f_times[~np.isnan(hunt.f_times)]
     lines.append(f"• The first violation took {1000 * times.mean():.3g} ms on average.")
     drawing = draw_f_measure_chart(measures)
-    return [Section("How soon the first violation was found", "\n".join(lines), anchor="soon", drawing=drawing)]
+    return [
+        Section(
+            heading="How soon the first violation was found", text="\n".join(lines), anchor="soon", drawing=drawing
+        )
+    ]
 
 
 def _build_violations_sections(hunt: Hunt) -> list[Section]:
@@ -142,10 +148,10 @@ def _build_violations_sections(hunt: Hunt) -> list[Section]:
     more = f" The first {len(rows):,} of {hunt.violated:,} are listed." if len(rows) < hunt.violated else ""
     return [
         Section(
-            pluralize(hunt.violated, "violating group"),
-            f"x1 is the first input of a group, y1 what was answered to it, and so on.{more}",
-            "bad",
-            Table([to_one_line(str(name)) for name in frame.columns], rows),
+            heading=pluralize(hunt.violated, "violating group"),
+            text=f"x1 is the first input of a group, y1 what was answered to it, and so on.{more}",
+            state="bad",
+            table=Table(columns=[to_one_line(str(name)) for name in frame.columns], rows=rows),
             anchor="violations",
         )
     ]
@@ -167,9 +173,9 @@ def _build_sources_sections(hunt: Hunt) -> list[Section]:
     pictures = _build_scatters(executed, _name_columns(hunt, relation))
     heading = "The sources that were executed"
     if len(pictures) == 1:
-        return [Section(heading, text, picture=pictures[0], anchor="sources")]
-    parts = [Section(picture.title, "", picture=picture) for picture in pictures]
-    return [Section(heading, text, parts=parts, anchor="sources")]
+        return [Section(heading=heading, text=text, picture=pictures[0], anchor="sources")]
+    parts = [Section(heading=picture.title, text="", picture=picture) for picture in pictures]
+    return [Section(heading=heading, text=text, parts=parts, anchor="sources")]
 
 
 def _name_columns(hunt: Hunt, relation: FunctionRelation) -> list[str]:
@@ -189,14 +195,14 @@ def _build_scatters(executed: ExecutedSources, names: Sequence[str]) -> list[Sca
     pairs = list(combinations(range(len(columns)), 2)) or [(0, -1)]
     return [
         Scatter(
-            f"{names[a]} and {names[b]}" if b >= 0 else f"{names[0]}, group after group",
-            "",
-            Axis(names[a]),
-            Axis(names[b] if b >= 0 else "number of the group"),
-            columns[a],
-            columns[b] if b >= 0 else executed.number.tolist(),
-            groups,
-            notes,
+            title=f"{names[a]} and {names[b]}" if b >= 0 else f"{names[0]}, group after group",
+            subtitle="",
+            x_axis=Axis(names[a]),
+            y_axis=Axis(names[b] if b >= 0 else "number of the group"),
+            x=columns[a],
+            y=columns[b] if b >= 0 else executed.number.tolist(),
+            groups=groups,
+            notes=notes,
             rest="does not violate",
         )
         for a, b in pairs
@@ -225,14 +231,14 @@ def _build_regions_sections(hunt: Hunt, system: Callable[..., Any]) -> list[Sect
         if n < MIN_SOURCES_PER_REGION:
             continue
         drawing = draw_region_picture(sample_violations(system, relation, n, hunt.seed))
-        parts.append(Section(to_one_line(relation.name), "", drawing=drawing))
+        parts.append(Section(heading=to_one_line(relation.name), text="", drawing=drawing))
     if not parts:
         return []
     text = (
         "Random sources, tried for this picture. A bar shows how many of the sources at a place violate; in a plane a "
         "square is a source that violates, a grey dot one that does not."
     )
-    return [Section("Where relations are violated", text, parts=parts, anchor="regions")]
+    return [Section(heading="Where relations are violated", text=text, parts=parts, anchor="regions")]
 
 
 def _is_vectorized(system: Any) -> bool:
@@ -263,24 +269,24 @@ def build_simulations_page(simulations: Sequence[Simulation]) -> Page:
     ]
     setting_text = _format_setting(first)
     table = Table(
-        ["generator", "F-measure", "F-ratio", "from", "to", "Cohen's d", "ended", "seconds"],
-        build_simulation_rows(simulations),
+        columns=["generator", "F-measure", "F-ratio", "from", "to", "Cohen's d", "ended", "seconds"],
+        rows=build_simulation_rows(simulations),
     )
     verdict, state = _format_best(simulations)
     return Page(
-        f"How soon violations are found: {setting_text}",
-        "Nothing is executed here: a region, drawn anew for each trial, stands for a program that is wrong there. The "
+        title=f"How soon violations are found: {setting_text}",
+        lead="Nothing is executed here: a region, drawn anew for each trial, stands for a program that is wrong there. The "
         "F-measure is how many groups are made until one lies in it; the F-ratio compares it with random testing, whose "
         "mean is known exactly.",
-        [
+        sections=[
             Section(
-                "F-ratios", "\n".join(notes), table=table, anchor="ratios",
+                heading="F-ratios", text="\n".join(notes), table=table, anchor="ratios",
                 drawing=draw_ratio_chart([(simulation.name, simulation.ratio) for simulation in simulations]),
             )
         ],
-        verdict,
-        state,
-        [("Trials", f"{len(first.found):,} each, seed {first.setting.seed}")],
+        verdict=verdict,
+        state=state,
+        facts=[("Trials", f"{len(first.found):,} each, seed {first.setting.seed}")],
     )  # fmt: skip
 
 

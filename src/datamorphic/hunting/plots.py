@@ -170,7 +170,9 @@ def draw_region_picture(
         pairs = [(a, b, *window) for window in windows for a, b in combinations(range(len(sample.low)), 2)]
         items, width, height = _draw_planes(sample, pairs, 3 if len(sample.low) == MAX_PLANE_DIMENSIONS else 2)
     caption = sample.describe()
-    return Drawing(width, height, items, f"Where the relation is violated. {caption}", caption)
+    return Drawing(
+        width=width, height=height, shapes=items, alt=f"Where the relation is violated. {caption}", caption=caption
+    )
 
 
 def _find_zoom_window(sample: ViolationSample) -> list[tuple[Floats, Floats]]:
@@ -304,7 +306,7 @@ def draw_spread_picture(
     )
     draw_panels = _draw_spread_strips if d == 1 else _draw_spread_planes
     items, width, height = draw_panels(parts, region, domain_box, view, names)
-    return Drawing(width, height, items, alt)
+    return Drawing(width=width, height=height, shapes=items, alt=alt)
 
 
 def _split_groups(name: str, points: Any, d: int) -> tuple[Floats, Floats | None]:

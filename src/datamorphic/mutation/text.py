@@ -82,13 +82,13 @@ def build_page(mutation: Mutation) -> Page:
         sections.append(_build_rivals_section(mutation))
     sections += [_build_survivors_section(mutation), _build_mutants_section(mutation)]
     return Page(
-        f"Mutants of {mutation.program}",
-        "One place of the program was changed at a time, and the relations put to what came out. A relation that is "
+        title=f"Mutants of {mutation.program}",
+        lead="One place of the program was changed at a time, and the relations put to what came out. A relation that is "
         "violated kills the mutant: a fault like that would be found.",
-        sections,
-        headline[:1].upper() + headline[1:],
-        state,
-        [
+        sections=sections,
+        verdict=headline[:1].upper() + headline[1:],
+        state=state,
+        facts=[
             ("Program", mutation.program),
             *((term.capitalize(), value) for term, value in _list_facts(mutation)),
             ("Seed", str(mutation.seed)),
@@ -112,10 +112,12 @@ def _build_relations_section(mutation: Mutation) -> Section:
         for row in mutation.relations.itertuples(index=False)
     ]
     return Section(
-        "Which relations kill",
-        f"The fewest that kill all that any kills: {needed}. Traces: how much the lines that are run for the source and for "
+        heading="Which relations kill",
+        text=f"The fewest that kill all that any kills: {needed}. Traces: how much the lines that are run for the source and for "
         "the follow-up differ; relations whose runs differ more are said to find more.",
-        table=Table(["relation", "kills", "alone", "violated, %", "traces differ, %", "needed"], rows),
+        table=Table(
+            columns=["relation", "kills", "alone", "violated, %", "traces differ, %", "needed"], rows=rows
+        ),
         anchor="relations",
     )
 
@@ -128,9 +130,9 @@ def _build_matrix_section(mutation: Mutation) -> Section:
         for column in columns
     ]
     return Section(
-        "The kill matrix",
-        "The share of the inputs on which a relation is violated, in percent, for each mutant that is killed.",
-        table=Table(["mutant", *kills.relations], rows),
+        heading="The kill matrix",
+        text="The share of the inputs on which a relation is violated, in percent, for each mutant that is killed.",
+        table=Table(columns=["mutant", *kills.relations], rows=rows),
         anchor="matrix",
     )
 
@@ -149,8 +151,8 @@ def _build_rivals_section(mutation: Mutation) -> Section:
         f"Of the mutants whose labels differ, relations kill {_format_share(mutation.killed_of_different)} and cross-validation on "
         f"simulated data {_format_share(mutation.rival_of_different)}."
     )
-    table = Table(["", "killed by cross-validation", "not killed by it"], rows, sortable=False)
-    return Section("Cross-validation as the rival", summary, table=table, anchor="rival")
+    table = Table(columns=["", "killed by cross-validation", "not killed by it"], rows=rows, sortable=False)
+    return Section(heading="Cross-validation as the rival", text=summary, table=table, anchor="rival")
 
 
 def _build_survivors_section(mutation: Mutation) -> Section:
@@ -161,9 +163,9 @@ def _build_survivors_section(mutation: Mutation) -> Section:
     ]
     columns = ["mutant", "operator", "line", "function", "before", "after", "why it lives"]
     return Section(
-        "Who lives, and why",
-        f"{pluralize(len(rows), 'mutant')}.",
-        table=Table(columns, rows) if rows else None,
+        heading="Who lives, and why",
+        text=f"{pluralize(len(rows), 'mutant')}.",
+        table=Table(columns=columns, rows=rows) if rows else None,
         anchor="alive",
     )
 
@@ -186,5 +188,8 @@ def _build_mutants_section(mutation: Mutation) -> Section:
         "cross-validation",
     ]
     return Section(
-        "All mutants", f"{pluralize(len(rows), 'mutant')}.", table=Table(columns, rows), anchor="mutants"
+        heading="All mutants",
+        text=f"{pluralize(len(rows), 'mutant')}.",
+        table=Table(columns=columns, rows=rows),
+        anchor="mutants",
     )

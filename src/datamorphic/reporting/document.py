@@ -11,7 +11,7 @@ SectionState = Literal["good", "bad", "warn", "note", "plain"]
 Facts = Sequence[tuple[str, str]]  # each a term and what is said of it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Line:
     """A line over the steps of a walk, with the answer at each step as a band behind it.
 
@@ -38,7 +38,7 @@ class Axis:
     names: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scatter:
     """Points of several groups, each in its colour, before faint grey ones that show where real inputs lie.
 
@@ -90,7 +90,7 @@ class TextLabel:
     kind: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Drawing:
     """A picture of marks and words, those that come later above the others.
 
@@ -105,7 +105,7 @@ class Drawing:
     caption: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Table:
     """Column names and rows of cells.
 
@@ -119,7 +119,7 @@ class Table:
     sortable: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Section:
     """One finding: a heading that says it, a sentence or two, a table, a picture.
 
@@ -156,7 +156,7 @@ class Section:
     drawing: Drawing | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Page:
     """A page of findings.
 

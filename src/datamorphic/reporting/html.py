@@ -75,8 +75,11 @@ def _fill_template(page: Page, library: str) -> str:
 
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {
-        "picture": picture_to_html, "drawing": _drawing_to_html, "blocks": split_blocks, "numeric": _find_numeric_columns
-    }  # fmt: skip
+        "picture": picture_to_html,
+        "drawing": _drawing_to_html,
+        "blocks": split_blocks,
+        "numeric": _find_numeric_columns,
+    }
     tables, drawings = _has_content(page.sections, "table"), _has_content(page.sections, "drawing")
     scripts = [library] * bool(library) + [_read_resource("report.js")] * bool(library or tables)
     return environment.from_string(_read_resource("report.html.j2")).render(

@@ -105,11 +105,15 @@ class Panel:
                 f"{format_short(low)} to {format_short(high)}: {value_format.format(value)} {label}",
             )
             for a, b, low, high, value in zip(
-                places[:-1].tolist(), places[1:].tolist(), edges[:-1].tolist(), edges[1:].tolist(), values.tolist(),
+                places[:-1].tolist(),
+                places[1:].tolist(),
+                edges[:-1].tolist(),
+                edges[1:].tolist(),
+                values.tolist(),
                 strict=True,
             )
             if value > 0
-        ]  # fmt: skip
+        ]
 
     def draw_stretches(self, region: Any) -> list[PanelItem]:
         """Return where a region of one input lies, as outlined boxes."""

@@ -31,7 +31,7 @@ HOVER_LINE_CHARACTERS, AXIS_LINE_CHARACTERS = (
 )  # letters in a line of what is told of a point, and of the name of an axis
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Colours:
     """The colours of a picture: of its groups, of its words, of everything else."""
 
@@ -50,23 +50,23 @@ class Colours:
 
 #: told apart by colour-blind readers too (the first are those of Okabe and Ito), and readable on white and on black
 FIXED_COLOURS = Colours(
-    ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#8A7FD8"),
-    "#999999",
-    "rgba(128,128,128,.3)",
-    "#767676",
-    "rgba(128,128,128,.25)",
-    "rgba(128,128,128,.4)",
-    "#888888",
+    hues=("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#8A7FD8"),
+    rest="#999999",
+    real="rgba(128,128,128,.3)",
+    text="#767676",
+    grid="rgba(128,128,128,.25)",
+    zero="rgba(128,128,128,.4)",
+    line="#888888",
 )
 #: names of colours in the style sheet of a page, which has other ones in the dark; its script looks them up
 PAGE_COLOURS = Colours(
-    tuple(f"var(--c{i})" for i in range(6)),
-    "var(--rest)",
-    "var(--real)",
-    "var(--soft)",
-    "var(--grid)",
-    "var(--rule)",
-    "var(--soft)",
+    hues=tuple(f"var(--c{i})" for i in range(6)),
+    rest="var(--rest)",
+    real="var(--real)",
+    text="var(--soft)",
+    grid="var(--grid)",
+    zero="var(--rule)",
+    line="var(--soft)",
 )
 
 
@@ -176,28 +176,48 @@ def line_to_figure(line: Line, colours: Colours = FIXED_COLOURS) -> Any:
     for label, hue in hues.items():  # an empty trace a label makes the legend
         figure.add_trace(
             go.Scatter(
-                x=[None], y=[None], mode="markers", name=html.escape(str(label)),
+                x=[None],
+                y=[None],
+                mode="markers",
+                name=html.escape(str(label)),
                 marker={"symbol": "square", "size": 12, "color": colours.get_colour(hue), "opacity": 0.5},
             )
-        )  # fmt: skip
+        )
     for label, start, stop in find_bands(line):
         left = (steps[start - 1] + steps[start]) / 2 if start else steps[0] - _compute_half_step(steps)
         right = (steps[stop - 1] + steps[stop]) / 2 if stop < len(steps) else steps[-1] + _compute_half_step(steps)
         fill = colours.get_colour(hues[label])
         figure.add_shape(
-            type="rect", xref="x", yref="paper", x0=left, x1=right, y0=0, y1=1, fillcolor=fill, opacity=0.18,
-            line={"width": 0}, layer="below",
-        )  # fmt: skip
+            type="rect",
+            xref="x",
+            yref="paper",
+            x0=left,
+            x1=right,
+            y0=0,
+            y1=1,
+            fillcolor=fill,
+            opacity=0.18,
+            line={"width": 0},
+            layer="below",
+        )
     marker_colours = [colours.get_colour(hues[label]) for label in line.bands] or colours.line
     hover_texts = [html.escape(note) for note in line.notes] or None
     figure.add_trace(
         go.Scatter(
-            x=steps, y=list(line.values), mode="lines+markers", showlegend=False, text=hover_texts,
+            x=steps,
+            y=list(line.values),
+            mode="lines+markers",
+            showlegend=False,
+            text=hover_texts,
             customdata=[html.escape(label) for label in line.bands] or None,
-            hovertemplate="%{text}<br>" * bool(hover_texts) + "%{y:.4g}" + ": %{customdata}" * bool(line.bands) + "<extra></extra>",
-            line={"color": colours.line}, marker={"size": 5, "color": marker_colours},
+            hovertemplate="%{text}<br>" * bool(hover_texts)
+            + "%{y:.4g}"
+            + ": %{customdata}" * bool(line.bands)
+            + "<extra></extra>",
+            line={"color": colours.line},
+            marker={"size": 5, "color": marker_colours},
         )
-    )  # fmt: skip
+    )
     return _apply_style(
         figure,
         colours,
@@ -221,20 +241,27 @@ def scatter_to_figure(scatter: Scatter, colours: Colours = FIXED_COLOURS) -> Any
     if len(scatter.behind[0]):
         figure.add_trace(
             go.Scatter(
-                x=scatter.behind[0], y=scatter.behind[1], mode="markers", name="real inputs", hoverinfo="skip",
+                x=scatter.behind[0],
+                y=scatter.behind[1],
+                mode="markers",
+                name="real inputs",
+                hoverinfo="skip",
                 marker={"size": 4, "color": colours.real},
             )
-        )  # fmt: skip
+        )
     for group in group_points(scatter):
         hover_texts = [html.escape(scatter.notes[row]) for row in group.rows] if len(scatter.notes) else None
         figure.add_trace(
             go.Scatter(
-                x=[scatter.x[row] for row in group.rows], y=[scatter.y[row] for row in group.rows], mode="markers",
-                name=html.escape(group.name), text=hover_texts,
+                x=[scatter.x[row] for row in group.rows],
+                y=[scatter.y[row] for row in group.rows],
+                mode="markers",
+                name=html.escape(group.name),
+                text=hover_texts,
                 hovertemplate="%{text}<extra></extra>" if hover_texts else None,
                 marker={"size": 7, "color": colours.get_colour(group.hue), "opacity": 0.8, "symbol": group.symbol},
             )
-        )  # fmt: skip
+        )
     if not len(scatter.groups):
         figure.add_annotation(
             text="no border was found",

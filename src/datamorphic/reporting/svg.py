@@ -64,7 +64,7 @@ def choose_ticks(low: float, high: float, count: int = 6) -> list[float]:
 
     Examples
     --------
-    >>> ticks(0.3, 9.7), ticks(-1, 1, 4)
+    >>> choose_ticks(0.3, 9.7), choose_ticks(-1, 1, 4)
     ([2.0, 4.0, 6.0, 8.0], [-1.0, -0.5, 0.0, 0.5, 1.0])
     """
     rough = (high - low) / count

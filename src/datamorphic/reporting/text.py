@@ -66,7 +66,7 @@ def split_blocks(text: str) -> list[tuple[str, list[str]]]:
 
     Examples
     --------
-    >>> blocks("Two things:\\n• one\\n• two")
+    >>> split_blocks("Two things:\\n• one\\n• two")
     [('p', ['Two things:']), ('ul', ['one', 'two'])]
     """
     blocks: list[tuple[str, list[str]]] = []

@@ -92,7 +92,7 @@ def choose_evenly(count: int, limit: int) -> list[int]:
 
     Examples
     --------
-    >>> evenly(10, 4), evenly(3, 5)
+    >>> choose_evenly(10, 4), choose_evenly(3, 5)
     ([0, 3, 6, 9], [0, 1, 2])
     """
     if count <= limit:
@@ -236,7 +236,8 @@ def describe_picture(picture: Picture) -> str:
 
     Examples
     --------
-    >>> described(Line("Score", "step", "score", [0.1, 0.9], ["no", "yes"], ["start", "end"]))
+    >>> labels = {"title": "Score", "x_label": "step", "y_label": "score"}
+    >>> describe_picture(Line(**labels, values=[0.1, 0.9], bands=["no", "yes"], notes=["start", "end"]))
     'Score. A line over 2 steps (step): score goes from 0.1 to 0.9, between 0.1 and 0.9. The answer changes once: no, yes.'
     """
     return _describe_line(picture) if isinstance(picture, Line) else _describe_scatter(picture)

@@ -18,7 +18,7 @@ class PageTooLarge(Exception):
     """A report does not fit even when it is cut to these limits."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PageLimits:
     """How much of everything a page shows."""
 
@@ -34,14 +34,14 @@ class PageLimits:
     def halve(self, times: int) -> PageLimits:
         """Return tighter limits."""
         return PageLimits(
-            max(3, self.rows >> times),
-            max(5, self.columns >> times // 2),
-            max(20, self.letters >> times // 2),
-            max(100, self.text >> times),
-            max(20, self.points >> times),
-            max(20, self.note >> times),
-            max(1, self.parts >> times),
-            self.drawing >> times,
+            rows=max(3, self.rows >> times),
+            columns=max(5, self.columns >> times // 2),
+            letters=max(20, self.letters >> times // 2),
+            text=max(100, self.text >> times),
+            points=max(20, self.points >> times),
+            note=max(20, self.note >> times),
+            parts=max(1, self.parts >> times),
+            drawing=self.drawing >> times,
         )
 
 
@@ -93,7 +93,9 @@ class PageTrimmer:
         ]
         if len(kept_sections) < len(sections):
             heading = f"{pluralize(len(sections) - len(kept_sections), 'more section')} left out"
-            kept_sections.append(Section(heading, "They would make this page too large.", anchor=f"{name}-more"))
+            kept_sections.append(
+                Section(heading=heading, text="They would make this page too large.", anchor=f"{name}-more")
+            )
         return kept_sections
 
     def _trim_section(self, section: Section, name: str) -> Section:

@@ -29,11 +29,11 @@ def page_of(study: Study) -> Page:
     sections += {"input_domains": _input_domains, "simulation": _simulation}.get(study.name, _nothing)(study)
     if notes:
         told = "\n".join(f"• [{number}] {note}" for number, note in enumerate(notes, 1))
-        sections.append(Section("Notes", told, anchor="notes"))
+        sections.append(Section(heading="Notes", text=told, anchor="notes"))
     return Page(
-        study.title,
-        "Published figures beside ours. Cells: published / ours; a dash where there is none.",
-        sections,
+        title=study.title,
+        lead="Published figures beside ours. Cells: published / ours; a dash where there is none.",
+        sections=sections,
         facts=[
             ("Study", f"{study.name}, scale {study.scale}"),
             ("Amount", study.amount),
@@ -46,7 +46,7 @@ def page_of(study: Study) -> Page:
 
 def _section(grid: Grid, title: str) -> Section:
     rows = [[label, *cells] for label, cells in grid.rows]
-    return Section(grid.heading or title, "", table=Table(["", *grid.columns], rows))
+    return Section(heading=grid.heading or title, text="", table=Table(columns=["", *grid.columns], rows=rows))
 
 
 def _nothing(study: Study) -> list[Section]:
@@ -68,27 +68,27 @@ def _input_domains(study: Study) -> list[Section]:
     (domain,) = relation.domain
     parts = [
         Section(
-            "Where 600 sources lie",
-            "Follow-ups are three times the sources, so those of sources in the lower third lie in the source domain. "
+            heading="Where 600 sources lie",
+            text="Follow-ups are three times the sources, so those of sources in the lower third lie in the source domain. "
             "MT-ART-Min keeps sources and follow-ups in one pool: there it meets both, and goes elsewhere. SFIDMT-ART keeps "
             "a set for each domain, and is even.",
             drawing=draw_spread_picture(many, domain=domain),
         ),
         Section(
-            "branch3.1: MT-ART-Min comes late",
-            "The region lies in that lower third and not at its end. Of 600 sources, MT-ART-Min has fewer in it than random "
+            heading="branch3.1: MT-ART-Min comes late",
+            text="The region lies in that lower third and not at its end. Of 600 sources, MT-ART-Min has fewer in it than random "
             "testing.",
             drawing=draw_spread_picture(many, where["branch3.1"], domain=domain, window=(0.0, 6.0)),
         ),
         Section(
-            "emu10: MT-ART-Min comes early",
-            "The region begins at the edge of the domain, which the first sources of MT-ART-Min prefer. It is found before "
+            heading="emu10: MT-ART-Min comes early",
+            text="The region begins at the edge of the domain, which the first sources of MT-ART-Min prefer. It is found before "
             "the lower third is avoided.",
             drawing=draw_spread_picture(few, where["emu10"], domain=domain, window=(0.0, 6.0)),
         ),
     ]
     heading = "Why MT-ART-Min fails on branch3.1 and wins on emu10"
-    return [Section(heading, "Sources of many trials together.", parts=parts, anchor="why")]
+    return [Section(heading=heading, text="Sources of many trials together.", parts=parts, anchor="why")]
 
 
 def _made(generator: str, relation: object, groups: int, seed: int) -> GroupBatch:
@@ -108,8 +108,8 @@ def _simulation(study: Study) -> list[Section]:
     made = {name: make_generator(name, relation, seed=study.seed).propose(300).sources for name in IN_A_PLANE}
     return [
         Section(
-            "How generators spread",
-            "300 sources of one trial each, with a block that takes a hundredth of the square. MT-ART-Max goes to the "
+            heading="How generators spread",
+            text="300 sources of one trial each, with a block that takes a hundredth of the square. MT-ART-Max goes to the "
             "corners: blocks away from them are seldom found, if ever.",
             drawing=draw_spread_picture(made, region, domain=square),
         )

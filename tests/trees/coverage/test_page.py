@@ -157,8 +157,14 @@ def test_names_and_labels_are_text_and_nothing_else(noise):
     assert "</text><b>" not in page
     assert max(map(len, texts(svg))) < 60
     for harm in ('"><script>', "</title></path></text><b>"):
-        harmed = Drawing(1, 1, [Shape(harm, harm, harm), TextLabel(0, 0, harm, harm)], harm, harm)
-        shown = render_page(Page("t", "", [Section("s", "", drawing=harmed)]))
+        harmed = Drawing(
+            width=1,
+            height=1,
+            shapes=[Shape(harm, harm, harm), TextLabel(0, 0, harm, harm)],
+            alt=harm,
+            caption=harm,
+        )
+        shown = render_page(Page(title="t", lead="", sections=[Section(heading="s", text="", drawing=harmed)]))
         assert harm not in shown
 
 

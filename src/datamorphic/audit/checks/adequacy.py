@@ -56,16 +56,22 @@ def measure_adequacy(context: CheckContext, budget: CheckBudget) -> CheckFinding
     missing = coverage.uncovered(MAX_LEAVES_LISTED)
     rows = [[row.rule, format_short(row.answer)] for row in missing.itertuples()]
     section = Section(
-        "Decisions that no given input reaches",
-        f"{basis}{remark}. The first of those that no input reaches: an input that does would test them.",
-        table=Table(["where", "answer there"], rows),
+        heading="Decisions that no given input reaches",
+        text=f"{basis}{remark}. The first of those that no input reaches: an input that does would test them.",
+        table=Table(columns=["where", "answer there"], rows=rows),
     )
     finding = Finding(
-        "adequacy", "", f"The given inputs reach {coverage.share:.0%} of the decisions of {kind}", "advice", 0.8,
-        f"{coverage.leaves - int(coverage.covered.sum()):,} of {leaves} are reached by none{remark}.",
-        "Add inputs like the example to the test set: what is not reached is not tested.",
-        coverage.leaves - int(coverage.covered.sum()), coverage.leaves, _find_example(coverage, missing),
-    )  # fmt: skip
+        check="adequacy",
+        about="",
+        title=f"The given inputs reach {coverage.share:.0%} of the decisions of {kind}",
+        level="advice",
+        sure=0.8,
+        detail=f"{coverage.leaves - int(coverage.covered.sum()):,} of {leaves} are reached by none{remark}.",
+        remedy="Add inputs like the example to the test set: what is not reached is not tested.",
+        cases=coverage.leaves - int(coverage.covered.sum()),
+        of=coverage.leaves,
+        examples=_find_example(coverage, missing),
+    )
     return CheckFindings(basis + remark, [finding], [section])
 
 
@@ -126,10 +132,12 @@ def _cover_surrogate(context: CheckContext, budget: CheckBudget) -> tuple[Covera
     budget.add(counter)
     queries, answers = queries.take(slice(0, MAX_ROWS)), answers.take(slice(0, MAX_ROWS))
     tree = fit_surrogate(
-        to_answer_objects(Outputs.concat([answers, outputs])), Points.concat([queries, mixed]),
-        numbers=context.subject.has_numeric_answers, seed=context.seed,
+        to_answer_objects(Outputs.concat([answers, outputs])),
+        Points.concat([queries, mixed]),
+        numbers=context.subject.has_numeric_answers,
+        seed=context.seed,
         max_leaves=min(MAX_SURROGATE_LEAVES, max(2, len(queries) // 10)),
-    )  # fmt: skip
+    )
     low, high = tree.interval
     fidelity_text = f"; it answers as the model does in {tree.fidelity:.0%} of {tree.held_out:,} cases ({low:.0%} to {high:.0%})"
     return tree.cover(context.inputs.take(slice(0, MAX_ROWS)).frame), fidelity_text
@@ -156,7 +164,7 @@ def _find_example(coverage: Coverage, missing: object) -> tuple[Example, ...]:
         except UsageError:
             continue  # no input can reach it
         case = {str(name): to_plain(value) for name, value in row.iloc[0].items()}
-        return (Example(f"{format_case(case)}: reaches {missing.loc[leaf, 'rule']}", case),)
+        return (Example(words=f"{format_case(case)}: reaches {missing.loc[leaf, 'rule']}", case=case),)
     return ()
 
 
@@ -169,10 +177,10 @@ def _find_skip_reason(context: CheckContext) -> str:
 
 
 ADEQUACY = Check(
-    "adequacy",
-    "Do the given inputs reach every decision of the model?",
-    3,
-    _find_skip_reason,
-    measure_adequacy,
+    name="adequacy",
+    question="Do the given inputs reach every decision of the model?",
+    weight=3,
+    find_skip_reason=_find_skip_reason,
+    run=measure_adequacy,
     needs=("answers",),
 )

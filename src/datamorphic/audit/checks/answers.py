@@ -142,9 +142,15 @@ def _find_unanswered(
     case, answer = extract_case(points, int(bad[0])), format_answer(outputs, int(bad[0]))
     try:
         result = run_relation_check(
-            Answers(), context.sut, points.take(bad[:20]), seed=context.seed, counter=budget.counter,
-            budget=budget.remaining(0.5), usual_values=find_usual_values(context.inputs), **context.drive_options,
-        )  # fmt: skip
+            Answers(),
+            context.sut,
+            points.take(bad[:20]),
+            seed=context.seed,
+            counter=budget.counter,
+            budget=budget.remaining(0.5),
+            usual_values=find_usual_values(context.inputs),
+            **context.drive_options,
+        )
         if result.smallest is not None and len(result.smallest):
             case, answer = extract_case(result.smallest.source, 0), format_answer(result.smallest.before, 0)
     except Interrupted:
@@ -165,25 +171,37 @@ def _find_unanswered(
     ]
     return [
         Finding(
-            "answers", origin, title, "fault", 1.0,
-            f"{format_share(bad.size, len(outputs), 'input')} {origin_text}: {reasons}." + (f" They lie where {region}." if region else ""),
-            "Refuse such inputs before the model is asked, or give it training data there. If they can never occur, "
+            check="answers",
+            about=origin,
+            title=title,
+            level="fault",
+            sure=1.0,
+            detail=f"{format_share(bad.size, len(outputs), 'input')} {origin_text}: {reasons}."
+            + (f" They lie where {region}." if region else ""),
+            remedy="Refuse such inputs before the model is asked, or give it training data there. If they can never occur, "
             "declare the bounds of the features in a space and pass it with space=.",
-            int(bad.size), len(outputs), (Example(f"{format_case(case)}: {answer}", case),),
+            cases=int(bad.size),
+            of=len(outputs),
+            examples=(Example(words=f"{format_case(case)}: {answer}", case=case),),
         )
-    ]  # fmt: skip
+    ]
 
 
 def _find_batch_failures(context: CheckContext) -> list[Finding]:
     """Return a finding if the system could not answer a batch, but each of its rows."""
     return [
         Finding(
-            "answers", "batches", "It fails on a batch, and answers its rows in smaller ones", "fault", 1.0, remark,
-            "Look at what it does with several rows at once: it may return too few answers, or take one row only. If it is "
+            check="answers",
+            about="batches",
+            title="It fails on a batch, and answers its rows in smaller ones",
+            level="fault",
+            sure=1.0,
+            detail=remark,
+            remedy="Look at what it does with several rows at once: it may return too few answers, or take one row only. If it is "
             "a function of one case, say so: scalar=True.",
         )
         for remark in context.remarks[:1]
-    ]  # fmt: skip
+    ]
 
 
 def _find_unknown_labels(points: Points, outputs: Outputs) -> list[Finding]:
@@ -194,12 +212,24 @@ def _find_unknown_labels(points: Points, outputs: Outputs) -> list[Finding]:
     case = extract_case(points, int(new[0]))
     return [
         Finding(
-            "answers", "labels", f"It answers labels that it does not declare: {', '.join(labels[:3])}", "concern", 1.0,
-            f"{format_share(new.size, len(outputs))} got an answer that is none of the model's own classes.",
-            "Look at what makes labels of the model's output, and at the list of classes it carries.",
-            int(new.size), len(outputs), (Example(f"{format_case(case)}: {format_answer(outputs, int(new[0]))}", case),),
+            check="answers",
+            about="labels",
+            title=f"It answers labels that it does not declare: {', '.join(labels[:3])}",
+            level="concern",
+            sure=1.0,
+            detail=f"{format_share(new.size, len(outputs))} got an answer that is none of the model's own classes.",
+            remedy="Look at what makes labels of the model's output, and at the list of classes it carries.",
+            cases=int(new.size),
+            of=len(outputs),
+            examples=(Example(words=f"{format_case(case)}: {format_answer(outputs, int(new[0]))}", case=case),),
         )
-    ]  # fmt: skip
+    ]
 
 
-ANSWERS = Check("answers", "Does it answer every input, given or made?", 4, lambda context: "", check_answers)
+ANSWERS = Check(
+    name="answers",
+    question="Does it answer every input, given or made?",
+    weight=4,
+    find_skip_reason=lambda context: "",
+    run=check_answers,
+)

@@ -40,9 +40,16 @@ def explore_borders(context: CheckContext, budget: CheckBudget) -> CheckFindings
     if len(subject.seeds) > MAX_SEED_CASES:
         subject = replace(subject, seeds=context.sample_inputs(MAX_SEED_CASES))
     front = run_exploration(
-        subject, np.random.default_rng(context.seed), strategy=_choose_strategy(context), walks=walks, border=border, seed=context.seed,
-        budget=budget.remaining(0.6), progress=False, **context.drive_options,
-    )  # fmt: skip
+        subject,
+        np.random.default_rng(context.seed),
+        strategy=_choose_strategy(context),
+        walks=walks,
+        border=border,
+        seed=context.seed,
+        budget=budget.remaining(0.6),
+        progress=False,
+        **context.drive_options,
+    )
     budget.add(front.tally)
     context.front = front
     for values in (front.a_output, front.b_output):
@@ -51,8 +58,8 @@ def explore_borders(context: CheckContext, budget: CheckBudget) -> CheckFindings
         context.unstable = True
     sections = [
         Section(
-            f"Where its answer changes: {pluralize(len(front), 'border pair')}",
-            _describe_front(front),
+            heading=f"Where its answer changes: {pluralize(len(front), 'border pair')}",
+            text=_describe_front(front),
             picture=build_scatter(front),
         )
     ]
@@ -97,28 +104,36 @@ def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFi
     basis = f"{pluralize(len(change.judged), 'pair')}, {pluralize(change.rows_asked, 'given input')}"
     sentences = format_difference(change)
     if change.unchanged:
-        return CheckFindings(basis, [], [Section("The border is where it was", "\n".join(sentences), "good")])
+        return CheckFindings(
+            basis, [], [Section(heading="The border is where it was", text="\n".join(sentences), state="good")]
+        )
     was_queried = bool(change.judged["asked"].any()) if len(change.judged) else False
     cases = change.first(3)
     width = len(change.old.space)
     examples = [
         Example(
-            line.strip(),
-            {str(name): to_plain(value) for name, value in list(row.items())[:width]},
-            to_plain(row.iloc[width]),
-            {},
-            to_plain(row.iloc[width + 1]),
+            words=line.strip(),
+            case={str(name): to_plain(value) for name, value in list(row.items())[:width]},
+            answer=to_plain(row.iloc[width]),
+            changed={},
+            becomes=to_plain(row.iloc[width + 1]),
         )
         for line, (_, row) in zip(_find_first_cases(sentences), cases.iterrows(), strict=False)
     ]
     changed_pairs = int((change.judged["status"] != "kept").sum()) if len(change.judged) else 0
     finding = Finding(
-        "baseline", "", "The border has moved since the baseline", "concern", 1.0 if was_queried or change.rows_asked else 0.9,
-        " ".join(line.rstrip(".") + "." for line in sentences if not line.startswith(("  ", "Look first"))),
-        "If the change is meant, save this border as the new baseline (--save-front). If not, look at the cases below "
+        check="baseline",
+        about="",
+        title="The border has moved since the baseline",
+        level="concern",
+        sure=1.0 if was_queried or change.rows_asked else 0.9,
+        detail=" ".join(line.rstrip(".") + "." for line in sentences if not line.startswith(("  ", "Look first"))),
+        remedy="If the change is meant, save this border as the new baseline (--save-front). If not, look at the cases below "
         "first: they changed most and are most like real inputs.",
-        changed_pairs, len(change.judged), tuple(examples),
-    )  # fmt: skip
+        cases=changed_pairs,
+        of=len(change.judged),
+        examples=tuple(examples),
+    )
     return CheckFindings(basis, [finding])
 
 
@@ -133,7 +148,18 @@ def _find_skip_reason(context: CheckContext) -> str:
     return "" if context.front is not None else "the border was not explored"
 
 
-BORDERS = Check("borders", "Where does its answer change?", 6, lambda context: "", explore_borders)
+BORDERS = Check(
+    name="borders",
+    question="Where does its answer change?",
+    weight=6,
+    find_skip_reason=lambda context: "",
+    run=explore_borders,
+)
 BASELINE = Check(
-    "baseline", "Is the border where it was?", 4, _find_skip_reason, compare_with_baseline, needs=("borders",)
+    name="baseline",
+    question="Is the border where it was?",
+    weight=4,
+    find_skip_reason=_find_skip_reason,
+    run=compare_with_baseline,
+    needs=("borders",),
 )

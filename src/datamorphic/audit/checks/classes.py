@@ -40,12 +40,17 @@ def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     ):
         findings.append(
             Finding(
-                "classes", "one", f"Every input gets the same answer: {format_label(only_label)}", "concern", 0.9,
-                f"{pluralize(total, 'answer')}, given inputs and made ones.",
-                "Give inputs of all classes; if these are, the model has learned nothing from them.",
-                total, total,
+                check="classes",
+                about="one",
+                title=f"Every input gets the same answer: {format_label(only_label)}",
+                level="concern",
+                sure=0.9,
+                detail=f"{pluralize(total, 'answer')}, given inputs and made ones.",
+                remedy="Give inputs of all classes; if these are, the model has learned nothing from them.",
+                cases=total,
+                of=total,
             )
-        )  # fmt: skip
+        )
     return CheckFindings(basis, findings)
 
 
@@ -72,12 +77,15 @@ def _build_finding(context: CheckContext, label: Any, truth: Counter[Any], total
     )
     border_text = ", not along its borders" if context.front is not None else ""
     return Finding(
-        "classes", str(label), f"The class {format_label(label)} is never predicted", "advice" if rare else "concern",
-        0.95 if count else 0.8,
-        f"{presence_text} none of {pluralize(total, 'answer')} is: not to the given inputs, not at the edges of the space{border_text}.",
-        "See whether the class is too rare or lost on the way (a wrong encoding of labels, a threshold, weights). "
+        check="classes",
+        about=str(label),
+        title=f"The class {format_label(label)} is never predicted",
+        level="advice" if rare else "concern",
+        sure=0.95 if count else 0.8,
+        detail=f"{presence_text} none of {pluralize(total, 'answer')} is: not to the given inputs, not at the edges of the space{border_text}.",
+        remedy="See whether the class is too rare or lost on the way (a wrong encoding of labels, a threshold, weights). "
         "If it cannot be told apart, say so to whoever relies on it.",
-    )  # fmt: skip
+    )
 
 
 def _find_skip_reason(context: CheckContext) -> str:
@@ -93,5 +101,10 @@ def _find_skip_reason(context: CheckContext) -> str:
 
 
 CLASSES = Check(
-    "classes", "Is every class predicted somewhere?", 0.1, _find_skip_reason, check_classes, needs=("answers",)
+    name="classes",
+    question="Is every class predicted somewhere?",
+    weight=0.1,
+    find_skip_reason=_find_skip_reason,
+    run=check_classes,
+    needs=("answers",),
 )

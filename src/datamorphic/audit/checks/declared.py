@@ -142,15 +142,22 @@ def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         )
         findings.append(
             Finding(
-                "monotone", relation.feature, f"More {relation.feature} can {_format_wrong_direction(relation)}",
-                "fault" if flips or context.subject.has_numeric_answers else "concern", 1.0,
-                f"Declared: {relation.says}. {trial.share_text} have a value of {relation.feature} from which a step "
+                check="monotone",
+                about=relation.feature,
+                title=f"More {relation.feature} can {_format_wrong_direction(relation)}",
+                level="fault" if flips or context.subject.has_numeric_answers else "concern",
+                sure=1.0,
+                detail=f"Declared: {relation.says}. {trial.share_text} have a value of {relation.feature} from which a step "
                 f"{'up' if relation.sign > 0 else 'down'} goes the wrong way, all else equal.{flip_text}",
-                "Fit the model with a monotone constraint on this feature (monotonic_cst, monotone_constraints), give it "
+                remedy="Fit the model with a monotone constraint on this feature (monotonic_cst, monotone_constraints), give it "
                 "more data there, or withdraw the promise.",
-                trial.violated, trial.judged, (_build_step_example(relation, trial.smallest_violation, context.subject.has_numeric_answers),),
+                cases=trial.violated,
+                of=trial.judged,
+                examples=(
+                    _build_step_example(relation, trial.smallest_violation, context.subject.has_numeric_answers),
+                ),
             )
-        )  # fmt: skip
+        )
         sections += _draw_curve(context, budget, relation, trial.smallest_violation)
     return _summarise_trials(trials, omissions, "declared direction", findings, sections)
 
@@ -198,15 +205,21 @@ def _draw_curve(
     case = {name: value for name, value in extract_case(source, 0).items() if name != relation.feature}
     return [
         Section(
-            f"The {quantity} as {relation.feature} rises, all else equal",
-            f"One case: {format_case(case)}. It was declared that {relation.says}.",
+            heading=f"The {quantity} as {relation.feature} rises, all else equal",
+            text=f"One case: {format_case(case)}. It was declared that {relation.says}.",
             picture=Line(
-                f"{quantity} along {relation.feature}", relation.feature, quantity, [float(score) for score in level],
-                labels, [f"{relation.feature} {value}" for value in column],
-                steps=swept.values[0, known_columns].tolist() if swept.inputs.space[relation.feature].kind != "categorical" else (),
+                title=f"{quantity} along {relation.feature}",
+                x_label=relation.feature,
+                y_label=quantity,
+                values=[float(score) for score in level],
+                bands=labels,
+                notes=[f"{relation.feature} {value}" for value in column],
+                steps=swept.values[0, known_columns].tolist()
+                if swept.inputs.space[relation.feature].kind != "categorical"
+                else (),
             ),
         )
-    ]  # fmt: skip
+    ]
 
 
 def check_invariant(context: CheckContext, budget: CheckBudget) -> CheckFindings:
@@ -225,16 +238,22 @@ def check_invariant(context: CheckContext, budget: CheckBudget) -> CheckFindings
         if trial.violated:
             findings.append(
                 Finding(
-                    "invariant", feature or relation.name,
-                    f"The answer hangs on {feature}, which should not matter" if feature
+                    check="invariant",
+                    about=feature or relation.name,
+                    title=f"The answer hangs on {feature}, which should not matter"
+                    if feature
                     else f"A promise is broken: {relation.name}",
-                    "fault" if feature or relation.necessary else "concern", 1.0,
-                    f"Declared: {relation.says or relation.name}. {trial.share_text} break it.",
-                    "Take the feature out of the model, or withdraw the promise." if feature
+                    level="fault" if feature or relation.necessary else "concern",
+                    sure=1.0,
+                    detail=f"Declared: {relation.says or relation.name}. {trial.share_text} break it.",
+                    remedy="Take the feature out of the model, or withdraw the promise."
+                    if feature
                     else "Mend the model, or withdraw the promise.",
-                    trial.violated, trial.judged, (build_example(trial.smallest_violation),),
+                    cases=trial.violated,
+                    of=trial.judged,
+                    examples=(build_example(trial.smallest_violation),),
                 )
-            )  # fmt: skip
+            )
     return _summarise_trials(trials, omissions, "promise", findings, [])
 
 
@@ -254,7 +273,7 @@ def check_protected(context: CheckContext, budget: CheckBudget) -> CheckFindings
         if table is not None:
             frequency = _format_most_frequent(table, name)
             text = f"Each row: cases that were given another {name} and nothing else, and what became of their answers."
-            sections.append(Section(f"Decisions that change with {name} alone", text, table=table))
+            sections.append(Section(heading=f"Decisions that change with {name} alone", text=text, table=table))
         violation_groups = [
             trial.smallest_violation,
             *(
@@ -264,13 +283,19 @@ def check_protected(context: CheckContext, budget: CheckBudget) -> CheckFindings
         ]
         findings.append(
             Finding(
-                "protected", name, f"Decisions hang on {name}", "fault", 1.0,
-                f"{trial.share_text} get another decision if {name} alone changes.{frequency}",
-                f"Ask whether {name} may matter here. If not, leave it out of the model, and look for columns that stand "
+                check="protected",
+                about=name,
+                title=f"Decisions hang on {name}",
+                level="fault",
+                sure=1.0,
+                detail=f"{trial.share_text} get another decision if {name} alone changes.{frequency}",
+                remedy=f"Ask whether {name} may matter here. If not, leave it out of the model, and look for columns that stand "
                 "for it; then test again.",
-                trial.violated, trial.judged, tuple(build_example(group) for group in violation_groups if len(group)),
+                cases=trial.violated,
+                of=trial.judged,
+                examples=tuple(build_example(group) for group in violation_groups if len(group)),
             )
-        )  # fmt: skip
+        )
     return _summarise_trials(trials, omissions, "attribute", findings, sections)
 
 
@@ -307,7 +332,7 @@ def _tabulate_changes(
     change_counts = Counter(change[1:] for change in changes)
     ranked = sorted(change_counts.items(), key=lambda item: (-item[1], item[0]))
     body = [[*key, f"{count:,}", f"{100 * count / swept.shape[0]:.1f} %"] for key, count in ranked[:30]]
-    return Table([relation.feature, "becomes", "answer", "becomes", "cases", "share"], body)
+    return Table(columns=[relation.feature, "becomes", "answer", "becomes", "cases", "share"], rows=body)
 
 
 def _run_sweep(
@@ -342,19 +367,31 @@ def _format_most_frequent(table: Table, name: str) -> str:
 
 
 MONOTONE = Check(
-    "monotone", "Does the answer move only in the declared directions?", 3,
-    lambda context: "" if context.expectations.monotone else 'no direction is declared: expect={"monotone": {"income": "up"}}',
-    check_monotone,
-)  # fmt: skip
+    name="monotone",
+    question="Does the answer move only in the declared directions?",
+    weight=3,
+    find_skip_reason=lambda context: (
+        "" if context.expectations.monotone else 'no direction is declared: expect={"monotone": {"income": "up"}}'
+    ),
+    run=check_monotone,
+)
 INVARIANT = Check(
-    "invariant", "Do features matter that should not, and are the user's own relations kept?", 3,
-    lambda context: ""
-    if context.expectations.invariant or context.expectations.relations
-    else 'nothing is declared: expect={"invariant": ["id"]}, or relations of your own',
-    check_invariant,
-)  # fmt: skip
+    name="invariant",
+    question="Do features matter that should not, and are the user's own relations kept?",
+    weight=3,
+    find_skip_reason=lambda context: (
+        ""
+        if context.expectations.invariant or context.expectations.relations
+        else 'nothing is declared: expect={"invariant": ["id"]}, or relations of your own'
+    ),
+    run=check_invariant,
+)
 PROTECTED = Check(
-    "protected", "Do decisions hang on a protected attribute?", 3,
-    lambda context: "" if context.expectations.protected else 'no attribute is named: protected=["gender"]',
-    check_protected,
-)  # fmt: skip
+    name="protected",
+    question="Do decisions hang on a protected attribute?",
+    weight=3,
+    find_skip_reason=lambda context: (
+        "" if context.expectations.protected else 'no attribute is named: protected=["gender"]'
+    ),
+    run=check_protected,
+)

@@ -110,9 +110,17 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
         "batches": (batch_text, "and when it is asked in a smaller one"),
     }.get(name, ("", "and written in the other way"))
     finding = Finding(
-        name, "", title, level, 1.0, f"The promise: {relation.says}. {format_share(violating_cases, judged_cases)} break it.", remedy, violating_cases, judged_cases,
-        (build_example(smallest, 0, phrases),),
-    )  # fmt: skip
+        check=name,
+        about="",
+        title=title,
+        level=level,
+        sure=1.0,
+        detail=f"The promise: {relation.says}. {format_share(violating_cases, judged_cases)} break it.",
+        remedy=remedy,
+        cases=violating_cases,
+        of=judged_cases,
+        examples=(build_example(smallest, 0, phrases),),
+    )
     return CheckFindings(basis, [finding])
 
 
@@ -125,11 +133,11 @@ def _build_check(name: str, question: str, weight: float) -> Check:
         return PREDICTOR_RELATIONS[name].why_not(context.sut, context.inputs)
 
     return Check(
-        name,
-        question,
-        weight,
-        find_skip_reason,
-        lambda context, budget: _check_relation(name, context, budget),
+        name=name,
+        question=question,
+        weight=weight,
+        find_skip_reason=find_skip_reason,
+        run=lambda context, budget: _check_relation(name, context, budget),
         about_querying=True,
     )
 

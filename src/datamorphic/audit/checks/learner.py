@@ -68,10 +68,10 @@ def _check_relations(context: CheckContext, budget: CheckBudget, data: Training)
         body.append([name, relation.says, _format_necessity(view), f"{judged:,}", f"{violated:,}", note])
         if violated and view.necessary:
             findings.append(_build_finding(name, relation.says, view.reason, result, violated, judged))
-    table = Table(["relation", "promise", "for this learner", "cases", "violated", "why"], body)
+    table = Table(columns=["relation", "promise", "for this learner", "cases", "violated", "why"], rows=body)
     section = Section(
-        "What the learner promises",
-        f"Trained anew on {pluralize(len(data.x), 'row')} and on the same rows changed in a known way, does it label "
+        heading="What the learner promises",
+        text=f"Trained anew on {pluralize(len(data.x), 'row')} and on the same rows changed in a known way, does it label "
         f"{pluralize(len(data.t), 'case')} as expected? What its algorithm must keep is a fault if it is violated; the rest "
         "teaches how it behaves.",
         table=table,
@@ -106,12 +106,18 @@ def _build_finding(
     before, after, expected = (to_plain(values[row]) for values in (result.before, result.after, result.expected))
     text = f"{format_case(case)}: {before} before, {after} after, {expected} expected"
     return Finding(
-        "learning", name, f"The learner breaks a promise of its algorithm: {says}", "fault", 0.9,
-        f"{name}: {format_share(violated, judged)} break it. Necessary because {reason}.",
-        "Look at the implementation of the learner, and at steps before it that depend on what should not matter. If "
+        check="learning",
+        about=name,
+        title=f"The learner breaks a promise of its algorithm: {says}",
+        level="fault",
+        sure=0.9,
+        detail=f"{name}: {format_share(violated, judged)} break it. Necessary because {reason}.",
+        remedy="Look at the implementation of the learner, and at steps before it that depend on what should not matter. If "
         "something random is not fixed by a seed, fix it first.",
-        violated, judged, (Example(text, case, before, {}, after),),
-    )  # fmt: skip
+        cases=violated,
+        of=judged,
+        examples=(Example(words=text, case=case, answer=before, changed={}, becomes=after),),
+    )
 
 
 def _find_skip_reason(context: CheckContext) -> str:
@@ -125,5 +131,9 @@ def _find_skip_reason(context: CheckContext) -> str:
 
 
 LEARNING = Check(
-    "learning", "Does the learner keep what its algorithm promises?", 4, _find_skip_reason, check_learner
+    name="learning",
+    question="Does the learner keep what its algorithm promises?",
+    weight=4,
+    find_skip_reason=_find_skip_reason,
+    run=check_learner,
 )

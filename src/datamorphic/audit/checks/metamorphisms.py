@@ -54,14 +54,20 @@ def check_metamorphisms(context: CheckContext, budget: CheckBudget) -> CheckFind
         _count_violations(system, tests.with_outputs(outputs), counts, name)
     findings = [
         Finding(
-            "metamorphisms", name, f"The metamorphism {name} is violated", "fault", 1.0,
-            f"{format_share(count.violated, count.judged)} violate it.",
-            "If the promise is right, mend the system; if not, mend the metamorphism.",
-            count.violated, count.judged, (count.example,) if count.example is not None else (),
+            check="metamorphisms",
+            about=name,
+            title=f"The metamorphism {name} is violated",
+            level="fault",
+            sure=1.0,
+            detail=f"{format_share(count.violated, count.judged)} violate it.",
+            remedy="If the promise is right, mend the system; if not, mend the metamorphism.",
+            cases=count.violated,
+            of=count.judged,
+            examples=(count.example,) if count.example is not None else (),
         )
         for name, count in counts.items()
         if count.violated
-    ]  # fmt: skip
+    ]
     judged = sum(count.judged for count in counts.values())
     return CheckFindings(f"{pluralize(len(counts), 'metamorphism')}, {pluralize(judged, 'verdict')}", findings)
 
@@ -99,15 +105,29 @@ def _build_example(tests: TestSet, row: int, datamorphism: str) -> Example:
     case = extract_case(tests.inputs, row)
     origin = int(tests.rows_of(tests.origins[row, :1])[0]) if tests.origins.shape[1] else -1
     if origin < 0:
-        return Example(f"{format_case(case)}: {format_answer(outputs, row)}", case, to_plain_answer(outputs, row))
+        return Example(
+            words=f"{format_case(case)}: {format_answer(outputs, row)}",
+            case=case,
+            answer=to_plain_answer(outputs, row),
+        )
     source = extract_case(tests.inputs, origin)
     changed = {name: value for name, value in case.items() if source[name] != value}
     text = f"{format_case(source)}: {format_answer(outputs, origin)}; after {datamorphism}, {format_case(changed)}: {format_answer(outputs, row)}"
-    return Example(text, source, to_plain_answer(outputs, origin), changed, to_plain_answer(outputs, row))
+    return Example(
+        words=text,
+        case=source,
+        answer=to_plain_answer(outputs, origin),
+        changed=changed,
+        becomes=to_plain_answer(outputs, row),
+    )
 
 
 METAMORPHISMS = Check(
-    "metamorphisms", "Are the metamorphisms of the test system kept?", 2,
-    lambda context: "" if context.subject.system.metamorphisms else "no test system with metamorphisms is given",
-    check_metamorphisms,
-)  # fmt: skip
+    name="metamorphisms",
+    question="Are the metamorphisms of the test system kept?",
+    weight=2,
+    find_skip_reason=lambda context: (
+        "" if context.subject.system.metamorphisms else "no test system with metamorphisms is given"
+    ),
+    run=check_metamorphisms,
+)

@@ -146,7 +146,9 @@ def draft_system(
         **_format_data_code(os.fspath(data), frame, space, target, file),
         **_format_model_code(os.fspath(model), loaded_model, scalar, trust, file),
     )
-    return Draft(text, file.stem, name, space, len(frame), trial.promises, notes)
+    return Draft(
+        text=text, module=file.stem, name=name, space=space, rows=len(frame), promises=trial.promises, notes=notes
+    )
 
 
 # -- what was given --------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ MAX_ROUNDED_FEATURES = 10  # numbers that are rounded
 MAX_NEXT_FEATURES = 12  # columns whose neighbouring values are tried
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RowChange:
     """A datamorphism.
 
@@ -80,7 +80,12 @@ def propose_changes(space: Space, influence: npt.NDArray[np.float64]) -> Iterato
     for j in sorted(discrete, key=lambda j: influence[j])[:MAX_NEXT_FEATURES]:
         yield _build_next_value(space, space.features[j], used_names)
     yield RowChange(
-        "again", "asked_again", "asking again", "The same row once more.", ("return frame",), lambda frame: frame
+        kind="again",
+        name="asked_again",
+        phrase="asking again",
+        doc="The same row once more.",
+        code=("return frame",),
+        make=lambda frame: frame,
     )
 
 
@@ -115,12 +120,12 @@ def _build_increase(
     )
     doc = f"{amount.capitalize()} of one column, as far as the space allows."
     return RowChange(
-        "more",
-        make_unique(f"{prefix}_{to_slug(name)}", used_names),
-        f"{amount} of {format_comment_literal(name)}",
-        doc,
-        lines,
-        make,
+        kind="more",
+        name=make_unique(f"{prefix}_{to_slug(name)}", used_names),
+        phrase=f"{amount} of {format_comment_literal(name)}",
+        doc=doc,
+        code=lines,
+        make=make,
     )
 
 
@@ -140,7 +145,14 @@ def _build_noise(space: Space) -> RowChange:
         "return frame",
     )
     doc = "Every real number larger by a hair."
-    return RowChange("hair", "measured_again", "a hair more in every real number", doc, lines, make)
+    return RowChange(
+        kind="hair",
+        name="measured_again",
+        phrase="a hair more in every real number",
+        doc=doc,
+        code=lines,
+        make=make,
+    )
 
 
 def _count_digits(unit: float) -> int:
@@ -164,16 +176,16 @@ def _build_rounding(space: Space, digits: dict[str, int], name: str) -> RowChang
         "return frame",
     )
     doc = "Numbers with fewer digits after the point; -1 rounds to whole tens."
-    return RowChange("rounded", name, "rounding", doc, lines, make)
+    return RowChange(kind="rounded", name=name, phrase="rounding", doc=doc, code=lines, make=make)
 
 
 def _build_next_value(space: Space, feature: Feature, used_names: set[str]) -> RowChange:
     phrase = "the next category" if isinstance(feature, Categorical) else "one step more"
     return RowChange(
-        "next",
-        make_unique(f"next_{to_slug(feature.name)}", used_names),
-        f"{phrase} of {format_comment_literal(feature.name)}",
-        f"{phrase.capitalize()} of one column, where there is one.",
-        (f"return self.space.up(frame, {format_literal(feature.name)})",),
-        lambda frame: space.up(frame, feature.name),
+        kind="next",
+        name=make_unique(f"next_{to_slug(feature.name)}", used_names),
+        phrase=f"{phrase} of {format_comment_literal(feature.name)}",
+        doc=f"{phrase.capitalize()} of one column, where there is one.",
+        code=(f"return self.space.up(frame, {format_literal(feature.name)})",),
+        make=lambda frame: space.up(frame, feature.name),
     )

@@ -33,7 +33,7 @@ MAX_LISTED_CATEGORIES = 30  # categories, which are read from the data instead o
 RESERVED_NAMES = ("HERE", "MODEL", "Path", "ROWS", "SYSTEM", "TOLERANCE")  # other names in the file
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Draft:
     """A test system that was drafted.
 
@@ -70,7 +70,7 @@ def format_literal(value: Any) -> str:
 
     Examples
     --------
-    >>> print(literal('"; import os #'), literal("two\\nlines"), literal(("a", 1.5, True)))
+    >>> print(format_literal('"; import os #'), format_literal("two\\nlines"), format_literal(("a", 1.5, True)))
     '"; import os #' "two\\nlines" ("a", 1.5, True)
     """
     if type(value) is str:
@@ -101,7 +101,7 @@ def to_slug(value: Any) -> str:
 
     Examples
     --------
-    >>> slug("Total SO2 (mg/l)"), slug("класс")
+    >>> to_slug("Total SO2 (mg/l)"), to_slug("класс")
     ('total_so2_mg_l', 'it')
     """
     name = re.sub(r"[^a-z0-9]+", "_", str(value).lower()).strip("_")
@@ -113,7 +113,7 @@ def to_class_name(text: str) -> str:
 
     Examples
     --------
-    >>> class_name("red_wine"), class_name("2019 sales"), class_name("test-data"), class_name("class")
+    >>> to_class_name("red_wine"), to_class_name("2019 sales"), to_class_name("test-data"), to_class_name("class")
     ('RedWine', 'My2019Sales', 'MyTestData', 'Class')
     """
     name = "".join(word[:1].upper() + word[1:] for word in re.split(r"[^A-Za-z0-9]+", text))[:60]

@@ -29,7 +29,7 @@ MAX_LABELS = 20  # more answers than these are no classes to promise anything ab
 ACTIVE_RELATION_COUNT = 3  # promises in force
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DraftRelation:
     """A metamorphism that was tried.
 
@@ -144,7 +144,7 @@ class _ChangeTrial:
         ok = before.ok & after.ok
         self.change, self.numbers = change, numbers
         self.before, self.after, self.moved_rows = before.take(ok), after.take(ok), moved_rows[ok]
-        self.row_counts = int(ok.sum()), int((~after.ok[:DEFAULT_SEED_CASES]).sum())
+        self.judged, self.silent = int(ok.sum()), int((~after.ok[:DEFAULT_SEED_CASES]).sum())
         known = before.take(before.ok).values
         self.labels = (
             [] if numbers else sorted({_to_plain(label) for label in known}, key=lambda label: str(label))
@@ -162,7 +162,7 @@ class _ChangeTrial:
         code = "cases.output == origins.output"
         if self.numbers:
             code = "abs(cases.output - origins.output) <= TOLERANCE"
-        return DraftRelation(name, self.change, says, reason, code, int(differs.sum()), *self.row_counts)
+        return self._draft(name=name, says=says, why=reason, code=code, broken=int(differs.sum()))
 
     def build_one_way(self) -> DraftRelation | None:
         """Return the promise that answers change in the direction in which they mostly do; None if none change."""
@@ -176,14 +176,12 @@ class _ChangeTrial:
         rises = up >= down
         verb, sign, slack = ("falls", ">=", f"- {self.slack}") if rises else ("rises", "<=", f"+ {self.slack}")
         right, wrong = ("larger", "smaller") if rises else ("smaller", "larger")
-        return DraftRelation(
-            f"{self.change.name}_never_{verb}",
-            self.change,
-            f"{self.change.phrase} never makes the answer {wrong}",
-            f"{max(up, down):,} of {pluralize(self.row_counts[0], 'row')} get a {right} one today. {ONE_WAY_REASON}",
-            f"cases.output {sign} origins.output {slack}",
-            min(up, down),
-            *self.row_counts,
+        return self._draft(
+            name=f"{self.change.name}_never_{verb}",
+            says=f"{self.change.phrase} never makes the answer {wrong}",
+            why=f"{max(up, down):,} of {pluralize(self.judged, 'row')} get a {right} one today. {ONE_WAY_REASON}",
+            code=f"cases.output {sign} origins.output {slack}",
+            broken=min(up, down),
         )
 
     def _build_towards_label(self) -> DraftRelation | None:
@@ -201,14 +199,12 @@ class _ChangeTrial:
         if best is None:
             return None
         lost_count, gained_count, label = best
-        return DraftRelation(
-            f"{self.change.name}_stays_{to_slug(label)}",
-            self.change,
-            f"{self.change.phrase} never takes the answer {format_comment_literal(label)} away",
-            f"{-gained_count:,} of {pluralize(self.row_counts[0], 'row')} come to that answer by it today. {ONE_WAY_REASON}",
-            _format_label_stays(label),
-            lost_count,
-            *self.row_counts,
+        return self._draft(
+            name=f"{self.change.name}_stays_{to_slug(label)}",
+            says=f"{self.change.phrase} never takes the answer {format_comment_literal(label)} away",
+            why=f"{-gained_count:,} of {pluralize(self.judged, 'row')} come to that answer by it today. {ONE_WAY_REASON}",
+            code=_format_label_stays(label),
+            broken=lost_count,
         )
 
     def build_known_answers(self) -> DraftRelation | None:
@@ -227,8 +223,20 @@ class _ChangeTrial:
             out = np.array([_to_plain(value) not in self.labels for value in self.after.values], dtype=bool)
         else:
             return None
+        return self._draft(
+            name=f"{self.change.name}_known", says=says, why=reason, code=code, broken=int(out.sum())
+        )
+
+    def _draft(self, *, name: str, says: str, why: str, code: str, broken: int) -> DraftRelation:
         return DraftRelation(
-            f"{self.change.name}_known", self.change, says, reason, code, int(out.sum()), *self.row_counts
+            name=name,
+            of=self.change,
+            says=says,
+            why=why,
+            code=code,
+            broken=broken,
+            judged=self.judged,
+            silent=self.silent,
         )
 
 

@@ -105,10 +105,10 @@ class Demo:
     def closer_look(self) -> Section:
         """Return what a check-up does not show by itself."""
         kinds = ", ".join(f"{count} {kind}" for kind, count in self.space.kinds.items() if count)
-        features = Table(["feature", "domain"], [[f.name, f.describe()] for f in self.space.features])
+        features = Table(columns=["feature", "domain"], rows=[[f.name, f.describe()] for f in self.space.features])
         return Section(
-            "A closer look",
-            "One patient, one walk, and what all of this stands on.",
+            heading="A closer look",
+            text="One patient, one walk, and what all of this stands on.",
             parts=[
                 self._flip_section(),
                 self._walk_section(),
@@ -118,8 +118,8 @@ class Demo:
                 self._race_section(),
                 self._resumed_section(),
                 Section(
-                    f"The space of inputs: {kinds} features",
-                    "Read from the training data: kinds, bounds, and a step of a twentieth of each range.",
+                    heading=f"The space of inputs: {kinds} features",
+                    text="Read from the training data: kinds, bounds, and a step of a twentieth of each range.",
                     table=features,
                 ),
             ],
@@ -131,8 +131,8 @@ class Demo:
         changes = case["change"].split(", ")  # no measurement has a comma in its name
         more = f", and {pluralize(len(changes) - 3, 'smaller change')}" if len(changes) > 3 else ""
         return Section(
-            f"What would change the answer for one patient: from {case['answer']} to {case['becomes']}",
-            "The smallest change that was found, and that the model confirms: "
+            heading=f"What would change the answer for one patient: from {case['answer']} to {case['becomes']}",
+            text="The smallest change that was found, and that the model confirms: "
             f"{', '.join(changes[:3])}{more}. If a change that small should not matter, this is where to look.",
         )
 
@@ -140,18 +140,18 @@ class Demo:
         scores = self.walked.scores
         assert scores is not None
         walk = Line(
-            "Decision value along the walk, step by step",
-            "step of the walk",
-            f"decision value for {self.sut.labels[1] if self.sut.labels else 'the second class'}",
-            np.round(scores[:, 1], 4).tolist(),
-            [str(label) for label in self.walked.values],
-            ["the start", *self.path.moves],
+            title="Decision value along the walk, step by step",
+            x_label="step of the walk",
+            y_label=f"decision value for {self.sut.labels[1] if self.sut.labels else 'the second class'}",
+            values=np.round(scores[:, 1], 4).tolist(),
+            bands=[str(label) for label in self.walked.values],
+            notes=["the start", *self.path.moves],
         )
         told = "\n".join(f"• {self.told_change(step)}" for step in self.changes)
         return Section(
-            f"From a malignant to a benign tumour in {pluralize(len(self.path), 'small step')}: the answer changes "
+            heading=f"From a malignant to a benign tumour in {pluralize(len(self.path), 'small step')}: the answer changes "
             f"{_times(len(self.changes))}",
-            "Two patients from opposite classes; one is turned into the other feature by feature. Where the answer "
+            text="Two patients from opposite classes; one is turned into the other feature by feature. Where the answer "
             f"changes, two nearly equal patients are told different things:\n{told}",
             picture=walk,
         )
@@ -161,11 +161,11 @@ class Demo:
         rows = [[r.law, r.says, r.state, r.words][: len(columns)] for r in self.laws.results]
         held = "Moves and distances keep their laws" if self.laws.holds else "A law of the test system is broken"
         return Section(
-            held,
-            f"Exploration is only as good as the steps it takes. {self.laws.examples} triples of points were tried "
+            heading=held,
+            text=f"Exploration is only as good as the steps it takes. {self.laws.examples} triples of points were tried "
             "against each law.",
-            "good" if self.laws.holds else "bad",
-            Table(columns, rows),
+            state="good" if self.laws.holds else "bad",
+            table=Table(columns=columns, rows=rows),
         )
 
     def _tests_section(self) -> Section:
@@ -173,14 +173,14 @@ class Demo:
         killed, live = int(found.killed.sum()), found.uncovered(4)
         rows = [[row.change, row.why] for row in live.itertuples()]
         return Section(
-            f"Is the test set good enough for a tree? It kills {killed} of {len(found.counts)} mutants",
-            f"A decision tree was trained on the same patients. {found.rows} patients were held out to test it: they reach "
+            heading=f"Is the test set good enough for a tree? It kills {killed} of {len(found.counts)} mutants",
+            text=f"A decision tree was trained on the same patients. {found.rows} patients were held out to test it: they reach "
             f"{int(found.leaves.covered.sum())} of its {found.leaves.leaves} leaves. Then one decision at a time was "
             f"changed: {killed} such mutants answer differently to one of these patients at least; {found.proved} can be "
             "told from the tree by no patient there could be, which is proved; "
             f"{pluralize(len(self.extra), 'made-up patient')} would tell all others. The report has the tree drawn.",
-            "good" if killed + found.proved == len(found.counts) else "warn",
-            Table(["what is changed", "why nobody notices"], rows),
+            state="good" if killed + found.proved == len(found.counts) else "warn",
+            table=Table(columns=["what is changed", "why nobody notices"], rows=rows),
             drawing=draw_tree(found),
         )
 
@@ -192,11 +192,11 @@ class Demo:
             "" if example is None else "\n".join(f"• {line.strip()}" for line in example.describe().split("\n"))
         )
         return Section(
-            f"A bug planted in a learner is found: it breaks {len(found)} of {len(report.entries)} promises",
-            f"In a nearest-neighbour learner one sign was changed: {mutant.before} became {mutant.after}. Trained on random "
+            heading=f"A bug planted in a learner is found: it breaks {len(found)} of {len(report.entries)} promises",
+            text=f"In a nearest-neighbour learner one sign was changed: {mutant.before} became {mutant.after}. Trained on random "
             "data and on the same data changed in a known way, nobody knowing a right answer, it contradicts itself: "
             f"{', '.join(found)}. The smallest training data that show it:\n{lines}",
-            "good" if found else "bad",
+            state="good" if found else "bad",
         )
 
     def _race_section(self) -> Section:
@@ -207,23 +207,23 @@ class Demo:
             rows.append([name, f"{mean.value:.0f}", f"{mean.low:.0f} to {mean.high:.0f}"])
         trials = len(next(iter(race.hunts.values())).trials)
         return Section(
-            f"A wrong program is found out with {race.ratio:.0%} of the tries that random testing needs",
-            f"In a program for tanh {race.change}. Nobody knows tanh(x) by heart, but tanh(3x) follows from it. "
+            heading=f"A wrong program is found out with {race.ratio:.0%} of the tries that random testing needs",
+            text=f"In a program for tanh {race.change}. Nobody knows tanh(x) by heart, but tanh(3x) follows from it. "
             "SFIDMT-ART keeps inputs far from those that were tried, the tripled ones too. "
             f"{trials} hunts each, groups of x and 3x until the first contradiction:",
-            "good" if race.ratio < 1 else "warn",
-            Table(["who chooses", "groups, mean", "95 % interval"], rows),
+            state="good" if race.ratio < 1 else "warn",
+            table=Table(columns=["who chooses", "groups, mean", "95 % interval"], rows=rows),
         )
 
     def _resumed_section(self) -> Section:
         found = self.resumed
         same = "the same front, byte for byte" if found.same else "another front"
         return Section(
-            f"A run that was cut short goes on: {same}",
-            f"The exploration was made a second time and cut short after {pluralize(found.before, 'row')}; resumed, it "
+            heading=f"A run that was cut short goes on: {same}",
+            text=f"The exploration was made a second time and cut short after {pluralize(found.before, 'row')}; resumed, it "
             f"asked the model for the other {found.after:,}. Without the cut it asks for {found.whole:,}. Every run of "
             "the command line can be resumed: datamorphic runs list, datamorphic runs resume ID.",
-            "good" if found.same and found.before + found.after == found.whole else "bad",
+            state="good" if found.same and found.before + found.after == found.whole else "bad",
         )
 
 

@@ -19,19 +19,19 @@ def build_page(report: CheckReport) -> Page:
     examples = [_build_example_section(report, name) for name in report.examples]
     if examples:
         intro = "The fewest training rows and attributes, and the plainest numbers, that still show it."
-        sections.append(Section("The smallest violations", intro, parts=examples, anchor="examples"))
+        sections.append(Section(heading="The smallest violations", text=intro, parts=examples, anchor="examples"))
     if not report.known:
         sections.insert(0, _build_probe_section(report))
     state: SectionState = "bad" if report.faults else "warn" if not report.passed else "good"
     headline = report.headline
     return Page(
-        f"Promises of {report.subject}",
-        "Inputs were changed in known ways, and the answers had to change in known ways. No right answer had to be known. "
+        title=f"Promises of {report.subject}",
+        lead="Inputs were changed in known ways, and the answers had to change in known ways. No right answer had to be known. "
         "Verification: what every right implementation keeps. Validation: what one might hope for.",
-        [section for section in sections if section is not None],
-        headline[:1].upper() + headline[1:],
-        state,
-        [
+        sections=[section for section in sections if section is not None],
+        verdict=headline[:1].upper() + headline[1:],
+        state=state,
+        facts=[
             ("Subject", cut(report.subject, 600)),
             ("Data", cut(report.data, 600)),
             ("Effort", f"{report.seconds:.1f} s, {report.runs:,} cases labelled"),
@@ -67,7 +67,13 @@ def _build_relations_section(report: CheckReport, purpose: str) -> Section | Non
     state: SectionState = "plain" if purpose == "validation" else "bad" if violated_entries else "good"
     meaning = PURPOSES[purpose]
     summary = f"{meaning[:1].upper()}{meaning[1:]}. {pluralize(len(violated_entries), 'relation')} of {len(entries)} violated."
-    return Section(purpose.capitalize(), summary, state, Table(columns, rows), anchor=purpose)
+    return Section(
+        heading=purpose.capitalize(),
+        text=summary,
+        state=state,
+        table=Table(columns=columns, rows=rows),
+        anchor=purpose,
+    )
 
 
 def _format_judging(entry: RelationResult) -> str:
@@ -94,11 +100,11 @@ def _build_probe_section(report: CheckReport) -> Section:
         if entry.judged
     ]
     return Section(
-        "What experience says",
-        "Nobody has said what this learner must keep. What it never violated may be a promise of it; how often it might be "
+        heading="What experience says",
+        text="Nobody has said what this learner must keep. What it never violated may be a promise of it; how often it might be "
         "violated all the same, with 95 % confidence, stands in the last column.",
-        "note",
-        Table(["relation", "promise", "judged", "violated", "at most"], rows),
+        state="note",
+        table=Table(columns=["relation", "promise", "judged", "violated", "at most"], rows=rows),
         anchor="probe",
     )
 
@@ -109,7 +115,7 @@ def _build_example_section(report: CheckReport, name: str) -> Section:
     state: SectionState = "bad" if entry.necessary else "note"
     badge = "fault" if entry.necessary else "hypothesis"
     if not isinstance(violation, LearnerViolation):
-        return Section(f"{name}: {entry.says}", violation.describe(), state, badge=badge)
+        return Section(heading=f"{name}: {entry.says}", text=violation.describe(), state=state, badge=badge)
     source, follow_up = (format_table(training) for training in (violation.source, violation.follow_up))
     columns = list(dict.fromkeys([*source[0], *follow_up[0]]))
     rows = [
@@ -132,12 +138,17 @@ def _build_example_section(report: CheckReport, name: str) -> Section:
         ]
         facts.append(("Scores", "; ".join(score_lines)))
     facts.append(("Why it must hold" if entry.necessary else "Why it need not hold", entry.reason))
-    table = Table(["", *columns, "label"], rows, "Training rows with their labels, and the case", sortable=False)
+    table = Table(
+        columns=["", *columns, "label"],
+        rows=rows,
+        caption="Training rows with their labels, and the case",
+        sortable=False,
+    )
     return Section(
-        f"{name}: {entry.says}",
-        "",
-        state,
-        table,
+        heading=f"{name}: {entry.says}",
+        text="",
+        state=state,
+        table=table,
         badge=badge,
         facts=[(term, value) for term, value in facts if value],
     )

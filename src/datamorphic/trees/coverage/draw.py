@@ -87,11 +87,11 @@ def draw_tree(result: Coverage | MutationScore, tree: int = 0, *, max_boxes: int
         default=0.0,
     )
     return Drawing(
-        math.ceil(max(width + MARGIN, key_width) + MARGIN),
-        math.ceil(height + top + 2 * MARGIN + 5),
-        marks,
-        _describe_drawing(facts, boxes),
-        "It is wider than the page: scroll sideways to see all of it." if width > MAX_PAGE_WIDTH else "",
+        width=math.ceil(max(width + MARGIN, key_width) + MARGIN),
+        height=math.ceil(height + top + 2 * MARGIN + 5),
+        shapes=marks,
+        alt=_describe_drawing(facts, boxes),
+        caption="It is wider than the page: scroll sideways to see all of it." if width > MAX_PAGE_WIDTH else "",
     )
 
 

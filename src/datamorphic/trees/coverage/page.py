@@ -39,13 +39,13 @@ def build_page(result: Coverage | MutationScore | Selection) -> Page:
     leaves = _get_coverage(result)
     unmet = count_unmet(result)
     return Page(
-        f"Is the test set good enough for {_format_owner(leaves)}?",
-        "Each leaf of a tree stands for inputs that it treats alike. A leaf that no row reaches is a kind of input that "
+        title=f"Is the test set good enough for {_format_owner(leaves)}?",
+        lead="Each leaf of a tree stands for inputs that it treats alike. A leaf that no row reaches is a kind of input that "
         "was never tried; a mutant that no row kills is a mistake that these rows would not show.",
-        _build_sections(result),
-        format_headline(result),
-        "warn" if unmet else "good",
-        _list_facts(result),
+        sections=_build_sections(result),
+        verdict=format_headline(result),
+        state="warn" if unmet else "good",
+        facts=_list_facts(result),
     )
 
 
@@ -141,7 +141,7 @@ def _build_tree_section(result: Coverage | MutationScore) -> Section:
     meaning = leaves.trees[tree].meaning
     if meaning:
         text = f"What leaves tell is {meaning}. {text}"
-    return Section(heading, text.strip(), anchor="tree", drawing=draw_tree(result, tree))
+    return Section(heading=heading, text=text.strip(), anchor="tree", drawing=draw_tree(result, tree))
 
 
 def _build_uncovered_section(coverage: Coverage) -> Section:
@@ -170,11 +170,11 @@ def _build_uncovered_section(coverage: Coverage) -> Section:
     limit_text = " at its limits" if at_limits else ""
     remaining_text = f"The first {len(rows):,} of {count:,} are listed." if len(rows) < count else ""
     return Section(
-        f"{pluralize(count, 'leaf', 'leaves')} that no row reaches{limit_text}",
-        "First those that most training rows came to. Each row told was sent through the tree and does reach the leaf. "
+        heading=f"{pluralize(count, 'leaf', 'leaves')} that no row reaches{limit_text}",
+        text="First those that most training rows came to. Each row told was sent through the tree and does reach the leaf. "
         + remaining_text,
-        "warn",
-        Table(columns, rows),
+        state="warn",
+        table=Table(columns=columns, rows=rows),
         anchor="leaves",
     )
 
@@ -267,10 +267,10 @@ def _build_live_mutants_section(score: MutationScore) -> Section:
             "answer differently."
         )
     return Section(
-        f"{pluralize(count, 'mutant')} that no row kills",
-        f"{text} {remaining_text}",
-        "warn" if count_unmet(score) else "good",
-        Table(columns, rows),
+        heading=f"{pluralize(count, 'mutant')} that no row kills",
+        text=f"{text} {remaining_text}",
+        state="warn" if count_unmet(score) else "good",
+        table=Table(columns=columns, rows=rows),
         anchor="mutants",
     )
 
@@ -298,9 +298,9 @@ def _build_trees_section(result: Coverage | MutationScore) -> Section:
     low, middle, high = 100 * np.quantile(shares[known_trees], [0, 0.5, 1])
     caption = f"The {len(rows)} trees with the lowest share" if len(rows) < len(known_trees) else ""
     return Section(
-        "Tree by tree",
-        f"From {low:.1f} % to {high:.1f} % of a tree's {unit} are {verb}; half of the trees have {middle:.1f} % or more.",
-        table=Table(["tree", unit, verb, "share"], rows, caption),
+        heading="Tree by tree",
+        text=f"From {low:.1f} % to {high:.1f} % of a tree's {unit} are {verb}; half of the trees have {middle:.1f} % or more.",
+        table=Table(columns=["tree", unit, verb, "share"], rows=rows, caption=caption),
         anchor="trees",
         drawing=_draw_bars(shares[known_trees]),
     )
@@ -334,7 +334,13 @@ def _draw_bars(shares: Any) -> Drawing:
         for i, count in enumerate(counts.tolist())
         if count
     )
-    return Drawing(left * 2 + BAR_WIDTH * BAR_COUNT, bottom + 26, marks, alt, "How many trees have which share")
+    return Drawing(
+        width=left * 2 + BAR_WIDTH * BAR_COUNT,
+        height=bottom + 26,
+        shapes=marks,
+        alt=alt,
+        caption="How many trees have which share",
+    )
 
 
 def _get_anchor_class(place: int) -> str:
@@ -365,12 +371,12 @@ def _build_selection_page(selection: Selection) -> Page:
     if notes:
         facts.append(("Notes", "\n".join(f"• {note}" for note in notes)))
     return Page(
-        f"A test set for {_format_owner(selection.leaves)}",
-        f"{method_text}{minimality_text} What no row of the data does, no choice of them does: the tree shows what all the data do.",
-        sections,
-        format_headline(selection),
-        state,
-        facts,
+        title=f"A test set for {_format_owner(selection.leaves)}",
+        lead=f"{method_text}{minimality_text} What no row of the data does, no choice of them does: the tree shows what all the data do.",
+        sections=sections,
+        verdict=format_headline(selection),
+        state=state,
+        facts=facts,
         contents=True,
     )
 
@@ -389,7 +395,12 @@ def _build_rows_section(selection: Selection) -> Section:
         f"The first {len(rows):,} of {len(selection):,} are listed." if len(rows) < len(selection) else ""
     )
     columns = [label, "the model answers", *(to_one_line(str(name)) for name in listed_rows.columns)]
-    return Section("The test set", remaining_text, table=Table(columns, rows) if rows else None, anchor="rows")
+    return Section(
+        heading="The test set",
+        text=remaining_text,
+        table=Table(columns=columns, rows=rows) if rows else None,
+        anchor="rows",
+    )
 
 
 def _build_limits_section(selection: Selection) -> Section:
@@ -407,8 +418,8 @@ def _build_limits_section(selection: Selection) -> Section:
     )
     columns = ["place", "made of row", "column", "value", "limit", "does it hold?"]
     return Section(
-        f"{pluralize(count, 'value')} at limits",
-        f"Each was put right next to a limit of the leaf, and the rows were sent through the tree. {remaining_text}",
-        table=Table(columns, rows[:MAX_LISTED_LIMITS]),
+        heading=f"{pluralize(count, 'value')} at limits",
+        text=f"Each was put right next to a limit of the leaf, and the rows were sent through the tree. {remaining_text}",
+        table=Table(columns=columns, rows=rows[:MAX_LISTED_LIMITS]),
         anchor="limits",
     )
