@@ -63,7 +63,7 @@ def _try_relation(
     values: int = MAX_VALUES_PER_NUMBER,
 ) -> _RelationTrial:
     """Put a promise to the system within a part of what the check has left."""
-    options = {"seed": context.seed, "tally": budget.counter, **context.drive_options}
+    options = {"seed": context.seed, "counter": budget.counter, **context.drive_options}
     known_cases, known_result = context.known_failures.get(check), None
     if known_cases is not None:
         known_result = run_relation_check(
