@@ -95,7 +95,7 @@ def test_the_metamorphisms_of_a_test_system():
 
         @dm.executor
         def classify(self, p):
-            return np.where((p.x > 3) & ~p.x.compute_midpoints(6, 7), "high", "low")
+            return np.where((p.x > 3) & ~p.x.between(6, 7), "high", "low")
 
         @dm.datamorphism
         def more(self, p):

@@ -19,6 +19,7 @@ from datamorphic.audit.finding import Example, Finding, Outcome
 from datamorphic.audit.pytest_file import format_comment, format_literal
 from datamorphic.audit.result import AuditResult
 from datamorphic.errors import UsageError
+from datamorphic.runs.flow import Budget
 
 pytest_plugins = ["pytester"]
 
@@ -348,7 +349,7 @@ def test_what_was_not_made_is_not_pinned(tmp_path):
 )  # fmt: skip
 def test_the_budget_is_generous(tmp_path, budget, written_as):
     assert f" budget={written_as}," in written(result_of(outcome(), budget=budget), tmp_path)
-    dm.strategies.flow.Budget.parse(ast.literal_eval(written_as))
+    Budget.parse(ast.literal_eval(written_as))
 
 
 def test_options_of_the_command_are_given_again(tmp_path):
