@@ -46,7 +46,10 @@ def main():
         def run(learner=learner, views=views, found=found):
             tested = prepare_outcomes([LEARNER_RELATIONS[each] for each in NAMES], views, 0, "count")
             exam = LearnerSession(
-                learner, tested, TrainingSource(draw_random_training, INPUTS), {"progress": False}
+                learner=learner,
+                outcomes=tested,
+                inputs=TrainingSource(draw_random_training, INPUTS),
+                drive_options={"progress": False},
             )
             exam.run()
             found.append(exam.counter.calls)

@@ -90,7 +90,7 @@ def names(told):
 def test_exit_codes(folder):
     kept = run(KNN_HERE, "--param", "k=1", "--inputs", "5", "--relation", "necessary")
     assert kept.exit_code == 0, kept.output
-    assert kept.stdout.startswith("KNN(k=1): all 20 necessary relations kept")
+    assert kept.stdout.startswith("KNN(k=1): all 20 necessary relations hold")
     words = ("own:First", "--param", "k=1", "--inputs", "20", "--relation", "sample order")
     wrong = run(*words)
     assert wrong.exit_code == 1
@@ -187,7 +187,7 @@ def test_files_are_written_and_told(folder):
     (suite,) = ET.parse(folder / "out" / "junit.xml").getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
     page = (folder / "out" / "page.html").read_text()
-    assert "Promises of First" in page
+    assert "Relations of First" in page
     assert "sample order" in page
 
 

@@ -213,7 +213,9 @@ def made_mutation(subject, fates):
     own = OriginalOutcome(
         learners, dict.fromkeys(relations, frozenset()), dict.fromkeys(relations, 10), {}, frozenset(), {}, errors
     )
-    return Mutation(subject, tried, own, 10, 100, CrossValidationRules(1))
+    return Mutation(
+        program=subject, tried=tried, original=own, inputs=10, compared=100, rules=CrossValidationRules(1)
+    )
 
 
 @pytest.mark.parametrize("subject", ["kNN", "NBC"])

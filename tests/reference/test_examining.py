@@ -166,10 +166,10 @@ class Recorded(examining.LearnerRelationOutcome):
 
     seen: dict = field(default_factory=dict)
 
-    def enter(self, result, numbers):
-        super().enter(result, numbers)
+    def add_wave(self, result, numbers):
+        super().add_wave(result, numbers)
         for row, verdict in enumerate(result.verdicts.tolist()):
-            key = numbers[result.data.which[row]], int(result.data.case[row])
+            key = numbers[result.data.training_index[row]], int(result.data.case_index[row])
             self.seen[key] = judged(verdict, result.before[row], result.expected[row], result.after[row])
 
 
@@ -187,7 +187,10 @@ def examined(learner, names, draw, count, cases, ties="aside", **driving):
         for each in prepare_outcomes(relations, views, SEED, ties)
     ]
     exam = LearnerSession(
-        learner, tested, TrainingSource(draw, count, cases, SEED), {"progress": False, **driving}
+        learner=learner,
+        outcomes=tested,
+        inputs=TrainingSource(draw, count, cases, SEED),
+        drive_options={"progress": False, **driving},
     )
     exam.run()
     return {each.relation.name: each.seen for each in tested}, tested, exam.counter.runs
@@ -217,7 +220,7 @@ def test_verdict_by_verdict(learner, names, draw, count, cases, ties):
         number, left = 0, count
         while left > 0:
             data = draw(np.random.default_rng([SEED, number]), cases).cases(slice(0, left))
-            plain = plainly(learner, each.relation, each.view, data, number, ties)
+            plain = plainly(learner, each.relation, each.stance, data, number, ties)
             for case, expected in enumerate(plain):
                 assert seen[each.relation.name][number, case] == judged(*expected), (
                     each.relation.name,
@@ -244,12 +247,12 @@ def test_all_verdicts_were_among_them():
 def test_whoever_computes_and_in_whatever_portions(monkeypatch):
     how = (NaiveBayes(), ("MR-1.1", "MR-3.2 odds", "MR-4.2", "MR-NBC", "label renaming"), arrays, 31, 3)
     plain, tested, runs = examined(*how)
-    assert sum(each.changed for each in tested)
+    assert sum(each.changed_count for each in tested)
     for driving in ({"batch": 1}, {"batch": 50}, {"engine": "processes:2", "batch": 4}):
         seen, _, cost = examined(*how, **driving)
         assert (seen, cost) == (plain, runs), driving
     for wave in (1, 7, 1000):
-        monkeypatch.setattr(examining, "WAVE", wave)
+        monkeypatch.setattr(examining, "MAX_WAVE_CASES", wave)
         seen, again, cost = examined(*how)
         assert (seen, cost) == (plain, runs), wave
         assert [each.violations for each in again] == [each.violations for each in tested]

@@ -60,7 +60,7 @@ def put(name, system):
 @pytest.mark.parametrize("name", PREDICTOR_RELATIONS)
 def test_a_good_function_keeps_all(name):
     groups = put(name, plain).groups
-    assert groups.judged == len(groups) > 0
+    assert groups.judged_count == len(groups) > 0
     assert groups.count(VIOLATED) == 0
 
 
@@ -83,16 +83,16 @@ def test_what_is_planted_is_found_and_shrunk(name, system):
     assert smallest is not None
     assert (smallest.verdicts == VIOLATED).all()
     if PREDICTOR_RELATIONS[name].whole:
-        assert len(smallest.among) <= (1 if name == "repeats" else 2)
+        assert len(smallest.batch) <= (1 if name == "repeats" else 2)
 
 
 def test_the_smallest_batch_breaks_the_promise_by_itself():
     result = put("row order", first_row_is_special)
     again = run_relation_check(
-        PREDICTOR_RELATIONS["row order"], dm.wrap(first_row_is_special, space=SPACE), result.smallest.among
+        PREDICTOR_RELATIONS["row order"], dm.wrap(first_row_is_special, space=SPACE), result.smallest.batch
     )
     assert again.groups.count(VIOLATED)
-    assert len(result.smallest.among) == 2  # one row has one order
+    assert len(result.smallest.batch) == 2  # one row has one order
 
 
 def test_models_that_refuse_another_order_of_columns_are_safe():
@@ -124,10 +124,10 @@ def test_a_relation_in_five_lines():
     assert run_relation_check(Richer(), sut, POINTS).groups.count(HOLDS) == len(POINTS)
 
     def strange(frame):
-        return np.where(frame["x"].compute_midpoints(5, 6), "high", "low")
+        return np.where(frame["x"].between(5, 6), "high", "low")
 
     found = run_relation_check(Richer(), dm.wrap(strange, space=SPACE), POINTS)
-    assert found.groups.count(VIOLATED) == int(POINTS.frame["x"].compute_midpoints(5, 6).sum()) > 0
+    assert found.groups.count(VIOLATED) == int(POINTS.frame["x"].between(5, 6).sum()) > 0
     case, ordinary = found.smallest.source.codes[0], find_usual_values(POINTS)
     assert (case[1:] == ordinary[1:]).all()  # what does not matter has its usual value
 

@@ -163,7 +163,16 @@ def mutate(
         )  # fmt: skip
     by_id = dict(zip((mutant.id for mutant in mutants_to_run), outcomes, strict=True))
     results = [classify_mutant(mutant, by_id.get(mutant.id), original) for mutant in mutants]
-    return Mutation(module_source.name, results, original, inputs, compared, rules, seed, time.monotonic() - began)
+    return Mutation(
+        program=module_source.name,
+        tried=results,
+        original=original,
+        inputs=inputs,
+        compared=compared,
+        rules=rules,
+        seed=seed,
+        seconds=time.monotonic() - began,
+    )
 
 
 def _make_sampler(data: Any, target: str | None, rows: int, is_random: bool) -> Any:

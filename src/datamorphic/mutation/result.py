@@ -1,19 +1,19 @@
-"""`Mutation`: which mutants of a program the relations kill, which live, and why."""
+"""The result of ``dm.mutate``: which mutants the relations kill, which survive, and why."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._stats import compute_wilson_interval
 from .._text import pluralize, to_jsonable
-from ..reporting.text import to_printable
+from ..reporting.export import Exportable
+from ..reporting.junit import JUnitCase
+from ..runs.jobs import JobCrash, JobError, JobOutcome, JobOutOfMemory, JobTimeout
 from .cross_validation import CrossValidationRules, is_passing
 from .forge import SourceMutant
 from .kill_matrix import (
@@ -32,12 +32,10 @@ from .runner import MutantOutcome, OriginalOutcome
 if TYPE_CHECKING:
     import pandas as pd
 
-STATES_BY_OUTCOME = {"timed out": TIMED_OUT, "out of memory": OUT_OF_MEMORY, "died": DIED, "raised": CRASHED}
-
 
 @dataclass(frozen=True)
 class MutantResult:
-    """A mutant, its state, and what is known of it: its fate in its process, or what was said when there was none."""
+    """A mutant, its state, and its outcome; a message instead if its process gave none."""
 
     mutant: SourceMutant
     state: str
@@ -46,81 +44,83 @@ class MutantResult:
 
     @property
     def different(self) -> bool:
-        """Whether its labels are known to differ from the original's somewhere."""
+        """Whether its labels are known to differ from those of the original on some input."""
         return self.outcome is not None and self.outcome.different_count > 0
 
     @property
     def killed_by_rival(self) -> bool | None:
-        """Whether cross-validation notices it; None where that was not tried."""
+        """Whether cross-validation kills it; None if cross-validation was not tried."""
         if self.outcome is None or not self.outcome.errors:
             return None
         return not all(is_passing(errors) for errors in self.outcome.errors.values())
 
     def explain_survival(self, compared_inputs: int) -> str:
-        """Return why it is not killed; an empty text where it is."""
+        """Return why the mutant is not killed; empty if it is."""
         if self.state == KILLED:
             return ""
         if self.state == SAME_BYTECODE:
             twin = self.mutant.same_as
             return f"it compiles to the bytecode of {'the original' if twin == 'original' else twin}"
         if self.state == UNREACHED:
-            return "no input that was traced reaches the changed line"
+            return "no traced input reaches the changed line"
         if self.state != SURVIVED or self.outcome is None:
             return self.message
-        if not self.outcome.different_count:
-            return f"its labels are those of the original on all {compared_inputs:,} inputs: perhaps an equivalent mutant"
-        share = self.outcome.different_count / max(1, compared_inputs)
+        different_count = self.outcome.different_count
+        if not different_count:
+            return (
+                f"its labels equal those of the original on all {compared_inputs:,} inputs: it may be equivalent"
+            )
+        share = different_count / max(1, compared_inputs)
         return (
-            f"its labels differ on {self.outcome.different_count:,} of {compared_inputs:,} inputs ({share:.2%}), but alike in source and "
-            "follow-up: another learner that keeps the same promises"
+            f"its labels differ on {different_count:,} of {compared_inputs:,} inputs ({share:.2%}), but in the same "
+            "way before and after each change: it is another learner that keeps the same relations"
         )
 
 
-def classify_mutant(mutant: SourceMutant, outcome: Any, original: OriginalOutcome) -> MutantResult:
-    """Return what became of a mutant, from what its process said."""
-    if mutant.same_as:
+def classify_mutant(mutant: SourceMutant, job: JobOutcome | None, original: OriginalOutcome) -> MutantResult:
+    """Return the state of a mutant, given the outcome of its job; None if it was not run."""
+    if mutant.same_as or job is None:
         return MutantResult(mutant, SAME_BYTECODE)
-    if outcome.state != "done":
-        return MutantResult(mutant, STATES_BY_OUTCOME[outcome.state], None, _format_outcome(outcome))
-    mutant_outcome: MutantOutcome = outcome.value
-    if any(mutant_outcome.violation_counts.values()):
-        return MutantResult(mutant, KILLED, mutant_outcome)
-    if mutant_outcome.undefined_count:
-        return MutantResult(mutant, CRASHED, mutant_outcome, mutant_outcome.message)
-    if not mutant_outcome.different_count and not mutant.is_reached(set(original.lines)):
-        return MutantResult(mutant, UNREACHED, mutant_outcome)
-    return MutantResult(mutant, SURVIVED, mutant_outcome)
+    if isinstance(job, JobTimeout):
+        return MutantResult(mutant, TIMED_OUT, message=f"it did not end within {job.seconds:g} s")
+    if isinstance(job, JobOutOfMemory):
+        return MutantResult(mutant, OUT_OF_MEMORY, message="it needed more memory than allowed")
+    if isinstance(job, JobCrash):
+        return MutantResult(mutant, DIED, message=f"its process ended with code {job.code}")
+    if isinstance(job, JobError):
+        return MutantResult(mutant, CRASHED, message=job.message)
+    outcome: MutantOutcome = job.value
+    if any(outcome.violation_counts.values()):
+        return MutantResult(mutant, KILLED, outcome)
+    if outcome.undefined_count:
+        return MutantResult(mutant, CRASHED, outcome, outcome.message)
+    if not outcome.different_count and not mutant.is_reached(original.lines):
+        return MutantResult(mutant, UNREACHED, outcome)
+    return MutantResult(mutant, SURVIVED, outcome)
 
 
-def _format_outcome(outcome: Any) -> str:
-    if outcome.state == "timed out":
-        return f"it had no end after {outcome.seconds:g} s"
-    if outcome.state == "out of memory":
-        return "it wanted more memory than it may have"
-    if outcome.state == "died":
-        return f"its process ended with code {outcome.code}"
-    return str(outcome.message)
-
-
-@dataclass(frozen=True, eq=False)
-class Mutation:
-    """What became of the mutants of a program.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Mutation(Exportable):
+    """The mutants of a program and their states.
 
     Attributes
     ----------
     program : str
-        Its name.
-    tried : sequence of Tried
-        The mutants, in the order of the text.
-    original : Original
-        What the program itself does; what it violates is not held against its mutants.
+        The name of the program.
+    tried : sequence of MutantResult
+        The mutants, in the order of the source text.
+    original : OriginalOutcome
+        The behaviour of the program itself. Mutants are not blamed for its own violations.
     inputs, compared : int
-        How many inputs relations were tried on, and labels compared on.
-    rules : Rules, optional
-        The simulated data of cross-validation, where it was tried, too.
+        The number of inputs on which relations were checked, and on which labels were compared.
+    rules : CrossValidationRules, optional
+        The simulated data of cross-validation, if it was tried.
     seed, seconds
-        Where randomness started, and what it cost.
+        The seed, and the duration.
     """
+
+    _PAGE = "mutation.page:build_page"
+    _TEXT = "mutation.text:format_mutation"
 
     program: str
     tried: Sequence[MutantResult]
@@ -130,18 +130,19 @@ class Mutation:
     rules: CrossValidationRules | None = None
     seed: int = 0
     seconds: float = 0.0
-    notes: Sequence[str] = field(default_factory=tuple)
+    notes: Sequence[str] = ()
 
     @cached_property
     def _keys(self) -> list[tuple[str, str]]:
         return list(self.original.judged_counts)
 
     def _format_relation(self, key: tuple[str, str]) -> str:
-        return key[1] if len(self.original.relations) == 1 else f"{key[1]} ({key[0]})"
+        learner, relation = key
+        return relation if len(self.original.relations) == 1 else f"{relation} ({learner})"
 
     @cached_property
     def kills(self) -> KillMatrix:
-        """Which relation kills which mutant, with violation rates."""
+        """The violation rate of each relation on each mutant."""
         rates = np.full((len(self._keys), len(self.tried)), np.nan)
         for column, result in enumerate(self.tried):
             for row, key in enumerate(self._keys):
@@ -155,35 +156,35 @@ class Mutation:
 
     @property
     def score(self) -> float:
-        """The share of mutants that is killed, of those that are killed or survive."""
+        """The share of killed mutants among those that are killed or survive."""
         return self.kills.score
 
     @property
     def different(self) -> list[MutantResult]:
-        """The mutants whose labels differ from the original's somewhere, and that neither crash nor hang."""
+        """The killed and surviving mutants whose labels differ from those of the original."""
         return [result for result in self.tried if result.state in (KILLED, SURVIVED) and result.different]
 
     @property
     def killed_of_different(self) -> float:
-        """The share of the mutants that differ which the relations kill; NaN if none differs."""
+        """The share of `different` mutants that the relations kill; NaN if there are none."""
         results = self.different
         return sum(result.state == KILLED for result in results) / len(results) if results else float("nan")
 
     @property
     def rival_of_different(self) -> float:
-        """The share of the mutants that differ which cross-validation notices; NaN if it was not tried."""
+        """The share of `different` mutants that cross-validation kills; NaN if it was not tried."""
         rival_kills = [result.killed_by_rival for result in self.different]
         known_kills = [killed for killed in rival_kills if killed is not None]
         return sum(known_kills) / len(known_kills) if known_kills else float("nan")
 
     @property
     def violations(self) -> int:
-        """How many cases the program itself violates a necessary relation on."""
+        """The number of cases on which the program itself violates a necessary relation."""
         return sum(len(cases) for cases in self.original.violating_cases.values())
 
     @cached_property
     def mutants(self) -> pd.DataFrame:
-        """A row a mutant: what was changed, its state, who kills it, and why it lives if it does."""
+        """One row per mutant: the change, its state, the relations that kill it, and why it survives."""
         import pandas as pd
 
         rows = []
@@ -209,12 +210,12 @@ class Mutation:
 
     @property
     def survivors(self) -> pd.DataFrame:
-        """The mutants that live, each with why."""
+        """The rows of `mutants` that survive."""
         return self.mutants[self.mutants["state"] == SURVIVED].reset_index(drop=True)
 
     @cached_property
     def relations(self) -> pd.DataFrame:
-        """A row a relation: kills, kills of it alone, mean rate, how much its two runs differ, whether it is needed."""
+        """One row per relation: kills, unique kills, mean rate, difference of traces, whether it is needed."""
         import pandas as pd
 
         kills, unique, needed = self.kills.kills, self.kills.unique_kills, set(self.kills.smallest_set())
@@ -238,20 +239,14 @@ class Mutation:
 
     @property
     def headline(self) -> str:
-        """What matters most, in a line."""
+        """The score in one line."""
         killed_count, survived_count = self.kills.count(KILLED), self.kills.count(SURVIVED)
         low, high = compute_wilson_interval(killed_count, killed_count + survived_count)
         share = f" ({self.score:.1%}; {low:.0%} to {high:.0%})" if killed_count + survived_count else ""
         return f"{killed_count} of {pluralize(killed_count + survived_count, 'mutant')} killed{share}"
 
-    def describe(self) -> str:
-        """Return everything in words."""
-        from .text import format_mutation
-
-        return to_printable(format_mutation(self))
-
     def document(self) -> dict[str, Any]:
-        """Return everything as JSON has it."""
+        """Return the result as a JSON-serialisable dict."""
         content: dict[str, Any] = to_jsonable(
             {
                 "program": self.program,
@@ -274,31 +269,28 @@ class Mutation:
         )
         return content
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Return it as JSON, and write it to a file if one is named."""
-        from ..reporting.html import write_text
+    def test_cases(self) -> list[JUnitCase]:
+        """Return one test case per mutant: a survivor fails, one that does not count is skipped."""
+        return [self._build_test_case(result) for result in self.tried]
 
-        text = json.dumps(self.document(), indent=1, allow_nan=False)
-        if path is not None:
-            write_text(text, path, "JSON file")
-        return text
+    def _build_test_case(self, result: MutantResult) -> JUnitCase:
+        if result.state == KILLED:
+            return JUnitCase(name=str(result.mutant))
+        reason = result.explain_survival(self.compared)
+        if result.state == SURVIVED:
+            return JUnitCase(name=str(result.mutant), outcome="failed", kind=SURVIVED, message=reason)
+        message = f"{result.state}: {reason}" if reason else result.state
+        return JUnitCase(name=str(result.mutant), outcome="skipped", message=message)
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """Return it as one HTML page, and write it to a file if one is named."""
-        from ..reporting.html import render_page, write_text
-        from .text import build_page
-
-        page = render_page(build_page(self))
-        if path is not None:
-            write_text(page, path, "report")
-        return page
+    def _export_name(self) -> str:
+        return self.program
 
     def __repr__(self) -> str:
         return f"Mutation({self.program}: {self.headline})"
 
 
 def count_by_killer(mutation: Mutation) -> Mapping[tuple[bool, bool], int]:
-    """Return how many mutants that differ are killed by relations (first), by cross-validation (second), both or neither."""
+    """Return the number of different mutants by (killed by relations, killed by cross-validation)."""
     counts = {(a, b): 0 for a in (True, False) for b in (True, False)}
     for result in mutation.different:
         if result.killed_by_rival is not None:

@@ -219,6 +219,17 @@ def format_relation(domain: str, assumptions: Sequence[str], name: str, says: st
     )  # fmt: skip
 
 
+def split_statement(says: str) -> tuple[str, str]:
+    """Split the statement "change: consequence" of a relation; without a colon all of it is the change."""
+    change, _, consequence = says.partition(": ")
+    return change, consequence
+
+
+def get_relation_name(relation: Relation) -> str:
+    """Return the name of a relation, or that of its class if it has none."""
+    return relation.name or type(relation).__name__
+
+
 def index_by_name(relations: Sequence[Relation]) -> dict[str, Relation]:
     """Return relations by their names."""
     return {relation.name: relation for relation in relations}

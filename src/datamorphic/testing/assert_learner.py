@@ -46,7 +46,7 @@ def check_learner_relation(
     )
     inputs = TrainingSource(sampler, cases, CASES_PER_TRAINING_SET, seed)
     (outcome,) = prepare_outcomes([relation], {name: stance}, seed)
-    session = LearnerSession(learner, [outcome], inputs, {"progress": False})
+    session = LearnerSession(learner=learner, outcomes=[outcome], inputs=inputs, drive_options={"progress": False})
     replay_results = []
     violations: list[LearnerViolation] = []
     for failure in [] if outcome.statistical or not shrink else memory.recall(name):

@@ -14,7 +14,7 @@ from .._stats import compute_wilson_interval
 from .._text import pluralize
 from ..errors import Interrupted, OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
-from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Relation
+from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Relation, get_relation_name
 from ..relations.check.example_text import format_example
 from ..relations.check.runner import run_relation_check
 from ..runs.driver import CallCounter, drive
@@ -124,11 +124,6 @@ def stop_on_interrupt() -> Iterator[None]:
             raise KeyboardInterrupt from None
     if interrupts.stopped:
         raise KeyboardInterrupt
-
-
-def get_relation_name(relation: Relation) -> str:
-    """Return what a relation is called: its name, or that of its class."""
-    return relation.name or type(relation).__name__
 
 
 def check_model_relation(

@@ -198,7 +198,7 @@ def test_nothing_necessary_is_violated(learner):
     for name in LEARNER_RELATIONS:
         if find_stance(name, learner).necessary:
             found = judged(learner, name, data, source=source)
-            assert not len(found.violations), (name, found.data.which[found.violations])
+            assert not len(found.violations), (name, found.data.training_index[found.violations])
             assert set(found.verdicts) <= {0, INAPPLICABLE}, found.message
             counts[name] = found.count(0)
     assert min(counts.values()) >= 8, counts

@@ -181,7 +181,7 @@ def test_one_attribute_more_tells_the_classes(data, name, seed):
 
 def test_the_case_becomes_a_row(data):
     found = check(KNeighborsClassifier(1), "MR-3.1", data)
-    for case, follow in enumerate(found.made):
+    for case, follow in enumerate(found.follow_ups):
         assert follow.x.iloc[-1].tolist() == data.t.iloc[case].tolist() == follow.t.iloc[0].tolist()
         assert follow.y.tolist() == [*data.y, found.before[case]]
 
@@ -267,9 +267,9 @@ def test_weights_and_sparse_matrices(data):
 
 def test_test_cases_share_a_follow_up_by_their_label(data):
     found = check(KNeighborsClassifier(1), "MR-3.2", data)
-    assert len(found.made) == len(set(found.before)) > 1
+    assert len(found.follow_ups) == len(set(found.before)) > 1
     for case, label in enumerate(found.before):
-        assert (found.made[found.follow_up[case]].y == label).sum() == 2 * (data.y == label).sum()
+        assert (found.follow_ups[found.follow_up_index[case]].y == label).sum() == 2 * (data.y == label).sum()
     # all at once or one by one, the verdicts are the same
     for case in range(len(data.t)):
         alone = check(KNeighborsClassifier(1), "MR-3.2", Training(data.x, data.y, data.t[case : case + 1]))
@@ -311,7 +311,7 @@ def test_verdicts_equal_those_of_two_plain_fits(data):
     learner = KNeighborsClassifier(3)
     for seed in range(10):
         found = check(learner, "MR-1.1", data, seed, ties="count")
-        follow = found.made[0]
+        follow = found.follow_ups[0]
         renamed = dict(zip(data.y, follow.y, strict=True))
         before = KNeighborsClassifier(3).fit(data.x, data.y).predict(data.t)
         after = KNeighborsClassifier(3).fit(follow.x, follow.y).predict(follow.t)
@@ -361,7 +361,7 @@ def test_same_seed_same_result(data):
     first, second = (check(learner, "sample order", data, 5) for _ in range(2))
     assert first.verdicts.tolist() == second.verdicts.tolist()
     assert first.after.tolist() == second.after.tolist()
-    pd.testing.assert_frame_equal(first.made[0].x, second.made[0].x)
+    pd.testing.assert_frame_equal(first.follow_ups[0].x, second.follow_ups[0].x)
 
 
 @pytest.mark.parametrize("name", ["MR-0", "sample order"])

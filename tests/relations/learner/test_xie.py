@@ -260,7 +260,7 @@ def test_ratios_and_effects_agree_on_who_is_better():
         (*place, measure)
         for place in ratios.index
         for measure in ratios.columns.difference(kinds)
-        if (100 - ratios.split_point[place, measure]) * effects.split_point[place, measure] < 0
+        if (100 - ratios.at[place, measure]) * effects.at[place, measure] < 0
     }
     # the last is no matter of signs: an effect of 0.005 where the ratio of 97.57 % means 0.025
     assert wrong == known_misprints("002-28") - {("Sin1-Sin12", "Sin mutant 1", "k=1")}
@@ -282,8 +282,7 @@ def test_both_tables_of_effects_agree_about_the_mutants_they_share():
     for rival in ("MT-RT", "MT-ART-Min"):
         derived = later[f"MT-BART vs {rival}"] - later["MT-BART vs SFIDMT-ART"]
         off = {
-            ours: abs(derived[ours] - first.split_point[theirs, f"SFIDMT-ART vs {rival}"])
-            for ours, theirs in SAME.items()
+            ours: abs(derived[ours] - first.at[theirs, f"SFIDMT-ART vs {rival}"]) for ours, theirs in SAME.items()
         }
         assert {mutant for mutant, by in off.items() if by > 0.1} == {8}
 

@@ -160,15 +160,27 @@ def check(
     )
     source = TrainingSource(sampler, inputs, 1 if is_random else CASES_PER_TRAINING_SET, seed)
     learner_session = LearnerSession(
-        model, prepare_outcomes(learner_relations, stances, seed, ties), source, drive_options, like=like
+        learner=model,
+        outcomes=prepare_outcomes(learner_relations, stances, seed, ties),
+        inputs=source,
+        drive_options=drive_options,
+        like=like,
     )
     model_session = None
     if model_relations:
         subject = build_subject(
-            model, None if is_random else data, target=target, space=space, seeds=inputs, rng=np.random.default_rng(seed),
-            scalar=scalar, name=model_name,
-        )  # fmt: skip
-        model_session = ModelSession(subject, model_relations, seed, drive_options)
+            model,
+            None if is_random else data,
+            target=target,
+            space=space,
+            seeds=inputs,
+            rng=np.random.default_rng(seed),
+            scalar=scalar,
+            name=model_name,
+        )
+        model_session = ModelSession(
+            subject=subject, relations=model_relations, seed=seed, drive_options=drive_options
+        )
     subject_name = model_name or (
         format_learner(model) if learner_relations or model_session is None else model_session.subject.name
     )
@@ -193,9 +205,14 @@ def check(
         if model_session is not None:
             model_session.run(remaining_budget)
         report = CheckReport.from_sessions(
-            subject_name, _format_data(data, is_random, rows, learner_relations, target), learner_session, model_session, replayed_violations, seed,
-            bool(not learner_relations or like is not None or is_known_learner(model)),
-        )  # fmt: skip
+            learner_session,
+            model_session,
+            replayed_violations,
+            subject=subject_name,
+            data=_format_data(data, is_random, rows, learner_relations, target),
+            seed=seed,
+            known=bool(not learner_relations or like is not None or is_known_learner(model)),
+        )
         if shrink:
             report = replace(
                 report, examples=report.find_smallest_violations(MAX_SHRUNK_RELATIONS, remaining_budget)

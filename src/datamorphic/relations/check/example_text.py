@@ -1,4 +1,4 @@
-"""A violation by a model, in words."""
+"""The violation of a relation by a model as text."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from ..._text import pluralize
 from ...space.outputs import Outputs
 from ..base import JudgedGroups
 
-MAX_FEATURES_SHOWN = 20  # of an example that are shown
+MAX_FEATURES_SHOWN = 20
+MAX_VALUE_CHARACTERS = 60
 
 
 def format_example(groups: JudgedGroups) -> str:
-    """Return the first of some violations in lines: the case, its answer, what changed, the answer to that."""
+    """Return the first group in lines: the case, its answer, the change, the new answer."""
     first = groups.take(slice(0, 1))
     source, follow_up = (
         batch.frame.astype(object).to_dict("records")[0] for batch in (first.source, first.follow_up)
@@ -22,15 +23,12 @@ def format_example(groups: JudgedGroups) -> str:
     changed_values = {name: value for name, value in follow_up.items() if not _is_same(source.get(name), value)}
     before, after = _format_answer(first.before), _format_answer(first.after)
     if before == after:
-        before, after = (
-            text + _format_scores(outputs) for text, outputs in ((before, first.before), (after, first.after))
-        )
+        before, after = before + _format_scores(first.before), after + _format_scores(first.after)
     lines = [("case", _format_case(source)), ("answer", before)]
-    lines += (
-        [("changed", _format_case(changed_values)), ("becomes", after)]
-        if changed_values
-        else [("and then", after)]
-    )
+    if changed_values:
+        lines += [("changed", _format_case(changed_values)), ("becomes", after)]
+    else:
+        lines.append(("and then", after))
     if groups.batch is not None:
         lines.append(("among", pluralize(len(groups.batch), "row")))
     return "\n".join(f"{heading:<9}{text}" for heading, text in lines)
@@ -42,13 +40,12 @@ def _format_case(case: dict[Any, Any]) -> str:
     return ", ".join(parts) + (f" and {pluralize(hidden_count, 'more feature')}" if hidden_count > 0 else "")
 
 
-def _format_value(value: Any) -> str:
-    plain = value.item() if isinstance(value, np.generic) else value
-    text = repr(plain)
-    return text if len(text) <= 60 else text[:57] + "..."
+def _format_value(value: object) -> str:
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    return text if len(text) <= MAX_VALUE_CHARACTERS else text[: MAX_VALUE_CHARACTERS - 3] + "..."
 
 
-def _is_same(first: Any, second: Any) -> bool:
+def _is_same(first: object, second: object) -> bool:
     equal = first == second or (first != first and second != second)
     return bool(equal) and isinstance(first, str) == isinstance(second, str)
 

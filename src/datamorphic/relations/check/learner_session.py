@@ -1,4 +1,4 @@
-"""A learner under examination: relations put to it in a run, violations made small, old ones tried again."""
+"""Check relations on a learner: train, judge, shrink violations, replay earlier ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import DataError
 from ...runs.driver import CallCounter, drive
-from ...runs.flow import Flow, ask
+from ...runs.flow import Budget, Flow, ask
 from ...space.outputs import Outputs
 from ...systems.learner import Learner
 from ...systems.training import TrainingBatch
@@ -27,27 +27,27 @@ from ..learner.waves import LearnerRelationOutcome, TrainingSource, ViolatingCas
 from .violation import LearnerViolation, build_violation, training_from_json, training_to_json
 
 Result = TypeVar("Result")
-REPEATABILITY_INPUTS = 20  # inputs that tell whether a learner can be repeated at all
+REPEATABILITY_INPUTS = 20  # on which to find out whether a learner gives the same labels twice
 
 
-@dataclass
+@dataclass(kw_only=True)
 class LearnerSession:
-    """Relations put to a learner.
+    """A learner, the relations to check on it, and their outcomes so far.
 
     Attributes
     ----------
     learner : object
-        Whatever has fit and predict.
-    tested : sequence of Tested
-        The relations, and what became of them so far.
-    inputs : Inputs
-        Where training sets come from.
-    driving : mapping
+        Anything with fit and predict.
+    outcomes : sequence of LearnerRelationOutcome
+        The relations and their outcomes.
+    inputs : TrainingSource
+        Draws the training sets.
+    drive_options : mapping
         Options of `drive`: engine, timeout, batch, progress.
-    tally : Tally
-        What it cost.
+    counter : CallCounter
+        The cost so far.
     like : estimator, optional
-        The one whose promises the learner must keep, if not its own.
+        The estimator whose necessary relations the learner must keep, if not its own.
     """
 
     learner: Any
@@ -55,29 +55,29 @@ class LearnerSession:
     inputs: TrainingSource
     drive_options: Mapping[str, Any] = field(default_factory=dict)
     counter: CallCounter = field(default_factory=CallCounter)
-
     like: Any = None
 
     def __post_init__(self) -> None:
         self.subject = LearnerSubject(self.learner, self.like)
-        self._systems: dict[
-            int, Learner
-        ] = {}  # by seed; the same ones all the time, or processes would start anew
+        self._systems: dict[int, Learner] = {}  # by seed; reused, so that their processes stay alive
 
     def use_random_data(self, max_rows: int) -> None:
-        """Have random training sets drawn, of so many rows at most, in the form that the learner takes."""
+        """Draw random training sets of at most `max_rows` rows, as arrays or frames as the learner needs."""
         self.inputs = replace(
             self.inputs, draw=make_random_sampler(self.learner, max_rows=max_rows, run_flow=self._drive)
         )
 
-    def run(self, budget: Any = None) -> None:
-        """Put all relations to the learner, on all inputs the budget allows."""
+    def run(self, budget: Budget | str | float | None = None) -> None:
+        """Check all relations on as many inputs as the budget allows."""
         self._drive(check_in_waves(self.outcomes, self.subject, self.inputs), budget)
 
     def shrink(
-        self, outcome: LearnerRelationOutcome, violating_case: ViolatingCase, budget: Any = None
+        self,
+        outcome: LearnerRelationOutcome,
+        violating_case: ViolatingCase,
+        budget: Budget | str | float | None = None,
     ) -> LearnerViolation | None:
-        """Return the smallest violation that one of them leads to; None if it cannot be shown again."""
+        """Return the smallest violation that starts from a case; None if it cannot be reproduced."""
         data = self.inputs.draw_training(violating_case.input)
         result = self._drive(
             shrink_training_data(outcome, self.subject, data, violating_case.input, violating_case.case), budget
@@ -85,9 +85,12 @@ class LearnerSession:
         return None if result is None else build_violation(outcome, result[0], result[1], shrunk=True)
 
     def reproduce(
-        self, outcome: LearnerRelationOutcome, violating_case: ViolatingCase, budget: Any = None
+        self,
+        outcome: LearnerRelationOutcome,
+        violating_case: ViolatingCase,
+        budget: Budget | str | float | None = None,
     ) -> LearnerViolation | None:
-        """Return a violation as it came; None if it does not come again."""
+        """Return a violation unshrunk; None if it cannot be reproduced."""
         data = self.inputs.draw_training(violating_case.input)
         result = self._drive(
             check_again(outcome, self.subject, [data], [violating_case.input], scores=True), budget
@@ -97,21 +100,21 @@ class LearnerSession:
         return build_violation(outcome, result, violating_case.input, shrunk=False, row=violating_case.case)
 
     def replay(self, outcome: LearnerRelationOutcome, case: Any) -> LearnerViolation | None:
-        """Try a violation of an earlier run again, as it was kept; None if it is none any more."""
+        """Return a stored violation of an earlier run if it still occurs, else None."""
         data, seed, number = training_from_json(case), int(case["seed"]), int(case.get("number", 0))
         earlier_outcome = replace(outcome, judging=replace(outcome.judging, seed=seed))
         result = self._drive(check_again(earlier_outcome, self.subject, [data], [number], scores=True), seed=seed)
         return build_violation(outcome, result, number, shrunk=True) if result.count(VIOLATED) else None
 
     def to_stored_case(self, violation: LearnerViolation) -> dict[str, Any] | None:
-        """Return a violation as a store keeps it; None where no file can hold its values."""
+        """Return a violation as a store keeps it; None if it holds values that JSON cannot."""
         try:
             return {**training_to_json(violation.source), "seed": self.inputs.seed, "number": violation.number}
         except DataError:
             return None
 
-    def is_repeatable(self, budget: Any = None) -> bool:
-        """Tell whether the learner, fitted again on the same data, gives the same labels."""
+    def is_repeatable(self, budget: Budget | str | float | None = None) -> bool:
+        """Return whether the learner gives the same labels when fitted again on the same data."""
         relation = LEARNER_RELATIONS["refit"]
         refit = LearnerRelationOutcome(
             relation, Stance(True, "class_exact", ""), JudgingOptions(seed=self.inputs.seed)
@@ -120,15 +123,14 @@ class LearnerSession:
         self._drive(check_in_waves([refit], self.subject, small_source), budget)
         return not refit.changed_count
 
-    def _drive(self, flow: Flow[Result], budget: Any = None, seed: int | None = None) -> Result:
+    def _drive(
+        self, flow: Flow[Result], budget: Budget | str | float | None = None, seed: int | None = None
+    ) -> Result:
         seed = self.inputs.seed if seed is None else seed
         system = self._systems.setdefault(seed, Learner(self.learner, seed=seed))
-        cost = CallCounter()  # one tally a drive: it sets what it counts
-        options: dict[str, Any] = {
-            "recheck": 0,
-            "alive": True,
-            "cache": None,
-        }  # a relation sees itself whether labels repeat
+        cost = CallCounter()  # a drive overwrites the figures of its counter
+        # no cache and no second query: relations find out themselves whether labels repeat
+        options: dict[str, Any] = {"recheck": 0, "alive": True, "cache": None}
         try:
             return drive(flow, system, tally=cost, budget=budget, **options, **self.drive_options)
         finally:
@@ -146,9 +148,9 @@ def make_random_sampler(
     max_rows: int = MAX_TRAINING_ROWS,
     run_flow: Callable[[Flow[Outputs]], Outputs] | None = None,
 ) -> TrainingSampler:
-    """Return what draws random training sets: arrays, or frames for a learner that cannot do without.
+    """Return a sampler of random training sets: arrays, or frames if the learner needs them.
 
-    `asked` answers a flow with care: a learner may hang, or die, the first time already.
+    `run_flow` answers the trial query with the guards of a run, since a learner may hang or crash at once.
     """
     probe = ask(TrainingBatch([draw_random_training(np.random.default_rng(0), min_rows=MAX_TRAINING_ROWS)]))
     outputs = answer_flow(probe, Learner(learner)) if run_flow is None else run_flow(probe)
@@ -161,7 +163,7 @@ def prepare_outcomes(
     seed: int,
     ties: str = "aside",
 ) -> list[LearnerRelationOutcome]:
-    """Return relations as they are to be tested; what is expected to fail is judged by what it is about."""
+    """Return an empty outcome per relation; expected failures are judged by labels or scores."""
     outcomes = []
     for relation in relations:
         stance = stances[relation.name]

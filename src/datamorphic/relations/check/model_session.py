@@ -1,4 +1,4 @@
-"""Relations put to a model that is asked as it is: judged, counted, and made small."""
+"""Check relations on a fitted model: query, count verdicts, shrink violations."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...errors import Interrupted, OutOfBudget
 from ...morphisms.subject import SubjectUnderTest
 from ...runs.driver import CallCounter, drive
+from ...runs.flow import Budget
 from ...space.serialize import value_to_json
-from ..base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Relation
+from ..base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Relation, get_relation_name
 from ..learner.waves import ViolatingCase
 from ..shrink import shrink_violation
 from .example_text import format_example
 from .runner import run_relation_check
-
-REASONS = {True: "it is promised of whatever predicts, or declared", False: "a hypothesis"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +30,11 @@ class ModelViolation:
     groups: JudgedGroups
 
     def describe(self) -> str:
-        """Return it in lines."""
+        """Return the violation as lines of text."""
         return format_example(self.groups)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return the violation as a JSON-serialisable dict."""
         first = self.groups.take(slice(0, 1))
         source, follow_up = (
             batch.frame.astype(object).to_dict("records")[0] for batch in (first.source, first.follow_up)
@@ -49,21 +49,38 @@ class ModelViolation:
         }
 
 
-@dataclass
+@dataclass(kw_only=True)
 class ModelRelationOutcome:
-    """What became of one relation of a model."""
+    """The outcome of one relation on a model so far.
+
+    Attributes
+    ----------
+    counts : ndarray
+        The number of inputs that HOLD, are VIOLATED, INAPPLICABLE and UNDEFINED.
+    violations : list of ViolatingCase
+        The inputs that violate the relation.
+    messages : dict
+        The reasons why inputs could not be judged, each with its number of inputs.
+    groups, smallest : JudgedGroups or None
+        All groups, and the smallest violation; None if the relation was not checked.
+    """
 
     relation: Relation
-    counts: Any = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
+    counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
     violations: list[ViolatingCase] = field(default_factory=list)
     messages: dict[str, int] = field(default_factory=dict)
     groups: JudgedGroups | None = None
     smallest: JudgedGroups | None = None
 
+    @property
+    def name(self) -> str:
+        """The name of the relation."""
+        return get_relation_name(self.relation)
 
-@dataclass
+
+@dataclass(kw_only=True)
 class ModelSession:
-    """A model, and relations to put to it."""
+    """A model, the relations to check on it, and their outcomes."""
 
     subject: SubjectUnderTest
     relations: Sequence[Relation]
@@ -72,11 +89,11 @@ class ModelSession:
     counter: CallCounter = field(default_factory=CallCounter)
     outcomes: list[ModelRelationOutcome] = field(default_factory=list)
 
-    def run(self, remaining_budget: Callable[[], Any] = lambda: None) -> None:
-        """Put all relations to the model; `left` tells what is left of the budget."""
+    def run(self, remaining_budget: Callable[[], Budget | None] = lambda: None) -> None:
+        """Check all relations; `remaining_budget` returns what is left of the budget."""
         sut, inputs = self.subject.sut, self.subject.seeds
         for relation in self.relations:
-            outcome = ModelRelationOutcome(relation)
+            outcome = ModelRelationOutcome(relation=relation)
             self.outcomes.append(outcome)
             if obstacle := relation.why_not(sut, inputs):
                 outcome.counts[INAPPLICABLE] = len(inputs)
@@ -92,41 +109,34 @@ class ModelSession:
                     budget=remaining_budget(),
                     **self.drive_options,
                 )
-            except OutOfBudget as error:  # what was found until then counts
+            except OutOfBudget as error:  # keep the outcomes of the relations that were checked before
                 self.counter.exhausted = True
                 self.counter.interrupted = isinstance(error, Interrupted)
                 break
             outcome.groups, outcome.smallest = result.groups, result.smallest
-            outcome.counts, outcome.violations = (
-                count_verdicts(result.groups, len(inputs)),
-                _list_violating_cases(result.groups),
-            )
+            outcome.counts = count_verdicts(result.groups, len(inputs))
+            outcome.violations = _list_violating_cases(result.groups)
             for outputs in (result.groups.before, result.groups.after):
                 for text in outputs.messages.values():
                     outcome.messages[text] = outcome.messages.get(text, 0) + 1
 
     def shrink(self, outcome: ModelRelationOutcome, violating_case: ViolatingCase) -> ModelViolation | None:
-        """Return the smallest violation that one leads to."""
+        """Return the smallest violation that starts from one input; None if it cannot be reproduced."""
         if outcome.groups is None:
             return None
         groups = outcome.smallest
         if violating_case != outcome.violations[0] or groups is None:
-            violation_groups = outcome.groups.take(
-                np.flatnonzero(
-                    (outcome.groups.rows == violating_case.input) & (outcome.groups.verdicts == VIOLATED)
-                )
-            )
+            violated = (outcome.groups.rows == violating_case.input) & (outcome.groups.verdicts == VIOLATED)
             sut, inputs = self.subject.sut, self.subject.seeds
             relation = outcome.relation.fitted_to(sut, inputs)
+            flow = shrink_violation(relation, inputs, outcome.groups.take(np.flatnonzero(violated)), self.seed)
             options = {"progress": False, "recheck": 0, "alive": True} | dict(self.drive_options)
-            groups = drive(
-                shrink_violation(relation, inputs, violation_groups, self.seed), relation.system(sut), **options
-            )
+            groups = drive(flow, relation.system(sut), **options)
         return ModelViolation(outcome.relation.name, outcome.relation.says, groups) if len(groups) else None
 
 
-def count_verdicts(groups: JudgedGroups, inputs: int) -> Any:
-    """Return how many inputs have each verdict; one that several groups are made of counts by the worst of them."""
+def count_verdicts(groups: JudgedGroups, inputs: int) -> npt.NDArray[np.int64]:
+    """Return the number of inputs per verdict; an input of several groups counts by its worst verdict."""
     worst = np.full(inputs, INAPPLICABLE, dtype=np.int8)
     for verdict in (HOLDS, UNDEFINED, VIOLATED):
         worst[groups.rows[groups.verdicts == verdict]] = verdict
@@ -135,9 +145,5 @@ def count_verdicts(groups: JudgedGroups, inputs: int) -> Any:
 
 def _list_violating_cases(groups: JudgedGroups) -> list[ViolatingCase]:
     violations = groups.violations
-    return [
-        ViolatingCase(int(row), 0, before, None, after)
-        for row, before, after in zip(
-            violations.rows, violations.before.values, violations.after.values, strict=True
-        )
-    ]
+    columns = zip(violations.rows, violations.before.values, violations.after.values, strict=True)
+    return [ViolatingCase(int(row), 0, before, None, after) for row, before, after in columns]

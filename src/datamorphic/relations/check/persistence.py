@@ -1,4 +1,4 @@
-"""What ``dm.check`` keeps in a run store: the report, and the violations, to be tried first the next time."""
+"""Store checks in a run store, and replay the violations of earlier ones."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from ...errors import DataError
 from ...exploration.persistence import KeepOptions, open_store
 from .learner_session import LearnerSession
-from .result import CheckReport
+from .result import CheckReport, RelationResult
 from .violation import LearnerViolation
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
+if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
     from ...runs.session import Session
 
 REPORT_FILE = "report.json"
-MAX_REPLAYED_VIOLATIONS = 20  # violations of a relation that are tried again
+MAX_REPLAYED_VIOLATIONS = 20  # per relation
 
 
 class StoredCheck:
@@ -27,37 +27,35 @@ class StoredCheck:
         self.session, self.system = session, system
 
     def replay_violations(self, learner_session: LearnerSession) -> dict[str, list[LearnerViolation]]:
-        """Try the violations of earlier checks; return those that are violations still, and forget the others."""
+        """Return the violations of earlier checks that still occur, and forget the others."""
         from ...runs import failures
 
         store, violations_by_relation = self.session.store, {}
         for outcome in learner_session.outcomes:
             if outcome.statistical:
                 continue
-            violations = []
-            for failure in failures.recall(
-                store, self.system, _make_key(outcome.relation.name), MAX_REPLAYED_VIOLATIONS
-            ):
+            violations, name = [], outcome.relation.name
+            for failure in failures.recall(store, self.system, _make_key(name), MAX_REPLAYED_VIOLATIONS):
                 try:
                     violation = learner_session.replay(outcome, failure.case)
                 except (DataError, KeyError, TypeError, ValueError):
-                    continue  # a case of another learner of this name
+                    continue  # the case belongs to another learner of this name
                 if violation is None:
                     failures.forget(store, [failure.id])
                 else:
                     violations.append(violation)
-            violations_by_relation[outcome.relation.name] = violations
+            violations_by_relation[name] = violations
         return violations_by_relation
 
     def finish(self, report: CheckReport, learner_session: LearnerSession) -> None:
-        """Enter what came out."""
+        """Store the report and the smallest violations."""
         from ...runs import failures
 
         for name, violation in report.examples.items():
-            if (
-                isinstance(violation, LearnerViolation)
-                and (case := learner_session.to_stored_case(violation)) is not None
-            ):
+            if not isinstance(violation, LearnerViolation):
+                continue
+            case = learner_session.to_stored_case(violation)
+            if case is not None:
                 message = f"{violation.before} before, {violation.after} after, {violation.expected} expected"
                 record = {"case": case, "verdict": "VIOLATED", "message": message}
                 failures.remember(self.session.store, self.system, _make_key(name), [record], self.session.run)
@@ -84,16 +82,13 @@ def _make_key(relation: str) -> str:
     return f"check: {relation}"
 
 
-def _to_verdict_record(entry: Any) -> dict[str, Any]:
-    verdict = (
-        "VIOLATED"
-        if entry.violated or entry.fault
-        else "HOLDS"
-        if entry.judged
-        else "UNDEFINED"
-        if entry.undefined
-        else "INAPPLICABLE"
-    )
+def _to_verdict_record(entry: RelationResult) -> dict[str, Any]:
+    if entry.violated or entry.fault:
+        verdict = "VIOLATED"
+    elif entry.judged:
+        verdict = "HOLDS"
+    else:
+        verdict = "UNDEFINED" if entry.undefined else "INAPPLICABLE"
     return {"relation": entry.relation, "says": entry.says, "verdict": verdict, "cases": entry.violated}
 
 
@@ -101,7 +96,7 @@ def _to_verdict_record(entry: Any) -> dict[str, Any]:
 def keep_check(
     keep: KeepOptions | None, subject: str, seed: int, model: Any, data: Any, name: str | None
 ) -> Iterator[StoredCheck | None]:
-    """Keep a check while it goes on; None where nobody asked for that."""
+    """Open a stored run for a check; yield None if nothing is to be stored."""
     if keep is None:
         yield None
         return
@@ -112,6 +107,6 @@ def keep_check(
         keep.on_begin(session.run)
         request = keep.request.get("words", {})
         with session:
-            # by its parameters, too: what one k violates, another need not
+            # the key includes parameters: a relation that one k violates may hold for another
             model_text = " ".join([request["model"], *request.get("param", ())]) if request.get("model") else ""
             yield StoredCheck(session, model_text or name or subject)

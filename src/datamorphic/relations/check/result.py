@@ -1,62 +1,85 @@
-"""`Report`: what ``dm.check`` found. Verification, where a violation is a fault, apart from validation, where it teaches."""
+"""The result of ``dm.check``: one entry per relation, with verdicts, figures and the smallest violations."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..._stats import compute_wilson_interval
 from ..._text import pluralize, to_jsonable
 from ...errors import ArgumentError, DataError, OutOfBudget
+from ...reporting.export import Exportable
+from ...reporting.junit import JUnitCase
+from ...runs.flow import Budget
 from ..learner.waves import LearnerRelationOutcome, ViolatingCase
 from .learner_session import LearnerSession
-from .model_session import REASONS, ModelRelationOutcome, ModelSession
+from .model_session import ModelRelationOutcome, ModelSession, ModelViolation
 from .violation import LearnerViolation
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TABLE_COLUMNS = (
-    "relation", "purpose", "necessary", "strictness", "inputs", "violated", "inapplicable", "undefined",
-    "rate", "low", "high", "holds", "tied", "chance", "about", "says", "reason",
-)  # fmt: skip
+    "relation",
+    "purpose",
+    "necessary",
+    "strictness",
+    "inputs",
+    "violated",
+    "inapplicable",
+    "undefined",
+    "rate",
+    "low",
+    "high",
+    "holds",
+    "tied",
+    "chance",
+    "about",
+    "says",
+    "reason",
+)
 PURPOSES = {
-    "verification": "every right implementation keeps these, so a violation is a fault",
-    "validation": "these are hypotheses, and a violation tells how it behaves",
+    "verification": "every correct implementation keeps these relations, so a violation is a fault",
+    "validation": "these relations are hypotheses, and a violation shows how the algorithm behaves",
 }
+MAX_VIOLATIONS_IN_DOCUMENT = 1_000
+MODEL_REASONS = {True: "every model must keep it, or you declared it", False: "a hypothesis"}  # by `necessary`
+RemainingBudget = Callable[[], Budget | None]
 
 
-@dataclass(frozen=True)
+def _no_limit() -> None:
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
 class RelationResult:
-    """One relation and what became of it.
+    """The outcome of one relation.
 
     Attributes
     ----------
     relation, says, reason : str
-        Its name, the promise, and why it is necessary or not.
+        The name of the relation, what it states, and why it is necessary or not.
     necessary : bool
-        Whether every right implementation keeps it.
+        Whether every correct implementation keeps it.
     strictness : str
         How it was judged.
     about : {"learner", "model"}
-        Whether it was trained anew, or asked as it is.
+        Whether the learner was trained again, or a fitted model was queried as it is.
     holds, changed, inapplicable, undefined : int
-        Cases by verdict; those that are `changed` are not as expected.
+        Cases by verdict. Those that `changed` were not answered as expected.
     violated : int
-        Violations that count: all that changed, or where distributions are compared none unless chance hardly
-        explains them (`chance`).
+        The violations that count: all that changed. Where distributions are compared, none unless chance is an
+        unlikely explanation (`chance`).
     tied : int
-        Cases among the inapplicable ones that hang on a tie.
+        How many of the inapplicable cases depend on a tie.
     messages : mapping
-        What was said of cases that could not be judged, and how often.
-    violations : sequence of Broken
-        The cases that are not as expected.
+        The reasons why cases could not be judged, each with its number of cases.
+    violations : sequence of ViolatingCase
+        The cases that were not answered as expected.
     replayed : int
-        Violations of earlier runs that were tried first and are violations still; not among the figures.
+        How many violations of earlier runs were tried first and still occur. They are not among the other figures.
     """
 
     relation: str
@@ -83,36 +106,36 @@ class RelationResult:
 
     @property
     def inputs(self) -> int:
-        """How many cases were tried."""
+        """The number of cases that were tried."""
         return self.holds + self.changed + self.inapplicable + self.undefined
 
     @property
     def judged(self) -> int:
-        """How many cases could be judged."""
+        """The number of cases that could be judged."""
         return self.holds + self.changed
 
     @property
     def rate(self) -> float:
-        """The share of the judged cases that violate it; NaN where none could be judged."""
+        """The share of judged cases that violate the relation; NaN if none could be judged."""
         return self.violated / self.judged if self.judged else float("nan")
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where the rate lies with 95 % confidence."""
+        """The 95 % confidence interval of the rate."""
         return compute_wilson_interval(self.violated, self.judged)
 
     @property
     def fault(self) -> bool:
-        """Whether it must hold and does not, on new inputs or on a case of an earlier run."""
+        """Whether the relation is necessary and violated, by a new case or by one of an earlier run."""
         return self.necessary and bool(self.violated or self.replayed)
 
     @property
     def expected(self) -> bool:
-        """Whether violations are expected, by the table or by the user."""
+        """Whether violations are expected, by the table of learners or by the user."""
         return self.strictness == "expected_failure"
 
     def row(self) -> dict[str, Any]:
-        """Return it as a row of the table."""
+        """Return the outcome as a row of `CheckReport.table`."""
         low, high = self.interval
         values = {
             **asdict(self),
@@ -124,48 +147,99 @@ class RelationResult:
         }
         return {name: values[name] for name in TABLE_COLUMNS}
 
+    def format_rate(self) -> tuple[str, str, str]:
+        """Return the rate and the ends of its interval in percent."""
+        low, high = self.interval
+        return format_percent(self.rate), format_percent(low), format_percent(high)
 
-def build_learner_entry(outcome: LearnerRelationOutcome) -> RelationResult:
-    """Return what became of a relation of learners."""
+    def format_messages(self) -> str:
+        """Return the two most frequent reasons why cases could not be judged."""
+        messages = sorted(self.messages.items(), key=lambda item: -item[1])[:2]
+        return "; ".join(f"{pluralize(count, 'case')}: {message}" for message, count in messages if message)
+
+
+def format_percent(share: float) -> str:
+    """Return a share in percent with two significant digits.
+
+    Examples
+    --------
+    >>> format_percent(0.0), format_percent(0.01234), format_percent(0.5)
+    ('0 %', '1.2 %', '50 %')
+    """
+    if share in (0, 1):
+        return f"{100 * share:g} %"
+    return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:.1f} %"
+
+
+def build_learner_entry(outcome: LearnerRelationOutcome, replayed: int = 0) -> RelationResult:
+    """Return the entry of a relation that a learner was trained for."""
     holds, changed, inapplicable, undefined = (int(count) for count in outcome.counts)
+    statistical = outcome.statistical
     return RelationResult(
-        outcome.relation.name, outcome.relation.says, outcome.stance.necessary,
-        outcome.judging.strictness if outcome.statistical else outcome.stance.strictness, outcome.stance.reason, "learner",
-        holds, changed, outcome.violated_count, inapplicable, undefined, outcome.tied,
-        outcome.compute_chance() if outcome.statistical else None, dict(outcome.messages), tuple(outcome.violations),
-    )  # fmt: skip
+        relation=outcome.relation.name,
+        says=outcome.relation.says,
+        necessary=outcome.stance.necessary,
+        strictness=outcome.judging.strictness if statistical else outcome.stance.strictness,
+        reason=outcome.stance.reason,
+        about="learner",
+        holds=holds,
+        changed=changed,
+        violated=outcome.violated_count,
+        inapplicable=inapplicable,
+        undefined=undefined,
+        tied=outcome.tied,
+        chance=outcome.compute_chance() if statistical else None,
+        messages=dict(outcome.messages),
+        violations=tuple(outcome.violations),
+        replayed=replayed,
+    )
 
 
 def build_model_entry(outcome: ModelRelationOutcome) -> RelationResult:
-    """Return what became of a relation of models."""
+    """Return the entry of a relation that a fitted model was queried for."""
     holds, changed, inapplicable, undefined = (int(count) for count in outcome.counts)
-    necessary = outcome.relation.necessary
     return RelationResult(
-        outcome.relation.name or type(outcome.relation).__name__, outcome.relation.says, necessary, "class_exact",
-        REASONS[necessary], "model", holds, changed, changed, inapplicable, undefined, 0, None, dict(outcome.messages),
-        tuple(outcome.violations),
-    )  # fmt: skip
+        relation=outcome.name,
+        says=outcome.relation.says,
+        necessary=outcome.relation.necessary,
+        strictness="class_exact",
+        reason=MODEL_REASONS[outcome.relation.necessary],
+        about="model",
+        holds=holds,
+        changed=changed,
+        violated=changed,
+        inapplicable=inapplicable,
+        undefined=undefined,
+        messages=dict(outcome.messages),
+        violations=tuple(outcome.violations),
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class CheckReport:
-    """What became of relations that were put to a learner or a model.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CheckReport(Exportable):
+    """The outcome of checking a learner or a model against relations.
 
     Attributes
     ----------
     subject, data : str
-        What was checked, and with what.
-    entries : sequence of Entry
+        What was checked, and with which data.
+    entries : sequence of RelationResult
         The relations.
     seed, runs, calls, seconds
-        Where randomness started, and what it cost.
+        The seed, and the cost: labelled cases, calls of the model, seconds.
     known : bool
-        Whether it is known which relations the learner must keep. If not, what it never violated is found by experiment.
+        Whether the table says which relations the learner must keep. If not, the report lists those that were never
+        violated.
+    complete : bool
+        Whether the check ended before its budget was spent.
     notes : sequence of str
-        What was decided on the way.
+        Remarks about how the check was made.
     examples : mapping
-        The smallest violation of relations that have one, by name.
+        The smallest violation per violated relation, by name.
     """
+
+    _PAGE = "relations.check.page:build_page"
+    _TEXT = "relations.check.text:format_report"
 
     subject: str
     data: str
@@ -177,105 +251,102 @@ class CheckReport:
     known: bool = True
     complete: bool = True
     notes: Sequence[str] = ()
-    examples: Mapping[str, Any] = field(default_factory=dict)
+    examples: Mapping[str, LearnerViolation | ModelViolation] = field(default_factory=dict)
     _learner_session: LearnerSession | None = field(default=None, repr=False)
-    _model_session: ModelSession | None = None
+    _model_session: ModelSession | None = field(default=None, repr=False)
 
     @staticmethod
     def from_sessions(
-        subject: str,
-        data: str,
         learner_session: LearnerSession,
         model_session: ModelSession | None,
         replayed_violations: Mapping[str, Sequence[LearnerViolation]],
+        *,
+        subject: str,
+        data: str,
         seed: int,
         known: bool,
     ) -> CheckReport:
-        """Return a report of what was found."""
+        """Return the report of the relations that two sessions have checked."""
         entries = [
-            replace(build_learner_entry(outcome), replayed=len(replayed_violations.get(outcome.relation.name, ())))
+            build_learner_entry(outcome, len(replayed_violations.get(outcome.relation.name, ())))
             for outcome in learner_session.outcomes
         ]
-        entries += [
-            build_model_entry(outcome) for outcome in (() if model_session is None else model_session.outcomes)
-        ]
-        examples = {name: violations[0] for name, violations in replayed_violations.items() if violations}
+        if model_session is not None:
+            entries += [build_model_entry(outcome) for outcome in model_session.outcomes]
         return CheckReport(
-            subject,
-            data,
-            entries,
-            seed,
+            subject=subject,
+            data=data,
+            entries=entries,
+            seed=seed,
             known=known,
-            examples=examples,
+            examples={name: violations[0] for name, violations in replayed_violations.items() if violations},
             _learner_session=learner_session,
             _model_session=model_session,
         )
 
     def find_smallest_violations(
-        self, max_examples: int, remaining_budget: Callable[[], Any] = lambda: None
-    ) -> dict[str, Any]:
-        """Return the smallest violations of relations that are violated, by name; those that must hold go first.
+        self, max_examples: int, remaining_budget: RemainingBudget = _no_limit
+    ) -> dict[str, LearnerViolation | ModelViolation]:
+        """Return the smallest violation of violated relations, by name, necessary relations first.
 
-        `left` tells what is left of the budget.
+        Hypotheses get half as many examples. `remaining_budget` returns what is left of the budget.
         """
         examples = dict(self.examples)
-        for entry in sorted(self.entries, key=lambda entry: not entry.necessary):
-            exact = entry.chance is None  # by distribution no single case is to blame
+        for entry in self._rank_entries():
+            exact = entry.chance is None  # in a comparison of distributions no single case is to blame
             has_room = len(examples) < (max_examples if entry.necessary else max_examples // 2)
             if entry.violated and exact and has_room and entry.relation not in examples:
                 example = self._shrink(entry, entry.violations[0], remaining_budget)
-                examples |= {} if example is None else {entry.relation: example}
+                if example is not None:
+                    examples[entry.relation] = example
         return examples
 
+    def _rank_entries(self) -> list[RelationResult]:
+        return sorted(self.entries, key=lambda entry: not entry.necessary)
+
     def _shrink(
-        self,
-        entry: RelationResult,
-        violating_case: ViolatingCase,
-        remaining_budget: Callable[[], Any] = lambda: None,
-    ) -> Any:
+        self, entry: RelationResult, case: ViolatingCase, remaining_budget: RemainingBudget = _no_limit
+    ) -> LearnerViolation | ModelViolation | None:
         if entry.about == "learner" and self._learner_session is not None:
-            outcome = next(
-                outcome for outcome in self._learner_session.outcomes if outcome.relation.name == entry.relation
-            )
+            session = self._learner_session
+            outcome = next(outcome for outcome in session.outcomes if outcome.relation.name == entry.relation)
             try:
-                violation = self._learner_session.shrink(outcome, violating_case, remaining_budget())
-                return violation or self._learner_session.reproduce(outcome, violating_case, remaining_budget())
+                violation = session.shrink(outcome, case, remaining_budget())
+                return violation or session.reproduce(outcome, case, remaining_budget())
             except OutOfBudget:
                 return None
         if self._model_session is not None:
-            model_outcome = next(
-                candidate
-                for candidate in self._model_session.outcomes
-                if build_model_entry(candidate).relation == entry.relation
-            )
-            return self._model_session.shrink(model_outcome, violating_case)
+            outcomes = self._model_session.outcomes
+            model_outcome = next(outcome for outcome in outcomes if outcome.name == entry.relation)
+            return self._model_session.shrink(model_outcome, case)
         return None
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """A row a relation; ``rate`` is the share of the judged cases that violate it, from ``low`` to ``high`` (95 %)."""
+        """One row per relation; ``rate`` is the share of violations, with 95 % interval ``low`` to ``high``."""
         import pandas as pd
 
         return pd.DataFrame([entry.row() for entry in self.entries], columns=list(TABLE_COLUMNS))
 
     @cached_property
     def _violating_cases(self) -> list[tuple[RelationResult, ViolatingCase]]:
-        entries = sorted(self.entries, key=lambda entry: not entry.necessary)
-        return [(entry, case) for entry in entries for case in entry.violations]
+        return [(entry, case) for entry in self._rank_entries() for case in entry.violations]
 
     @property
     def violations(self) -> pd.DataFrame:
-        """A row a case that is not as expected, those of necessary relations first: its input, case, and labels."""
+        """One row per violating case, with its labels; cases of necessary relations come first."""
         import pandas as pd
 
         rows = [(entry.relation, entry.necessary, *case) for entry, case in self._violating_cases]
         return pd.DataFrame(rows, columns=["relation", "necessary", *ViolatingCase._fields])
 
-    def shrunk(self, number: int) -> Any:
-        """Return the smallest violation that one of `violations` leads to: fewest rows and attributes, plainest numbers."""
+    def shrunk(self, number: int) -> LearnerViolation | ModelViolation | None:
+        """Return row `number` of `violations` with as few rows, attributes and digits as possible."""
         if not 0 <= number < len(self._violating_cases):
             count_text = pluralize(len(self._violating_cases), "violation")
-            raise ArgumentError(f"There are {count_text}, numbered from 0. Got {number!r}.")
+            raise ArgumentError(
+                f"There is no violation number {number!r}: the report has {count_text}. Count from 0."
+            )
         entry, case = self._violating_cases[number]
         example = self.examples.get(entry.relation)
         if example is not None and case == entry.violations[0]:
@@ -289,12 +360,12 @@ class CheckReport:
 
     @property
     def surprises(self) -> list[RelationResult]:
-        """The hypotheses that are violated, though nobody expected it."""
+        """The hypotheses that are violated although no failure was expected."""
         return [entry for entry in self.entries if not entry.necessary and entry.violated and not entry.expected]
 
     @property
     def passed(self) -> bool:
-        """Whether no necessary relation is violated or left without an answer, and something could be judged."""
+        """Whether something was judged and every necessary relation got answers and holds."""
         return not self.faults and not self._unanswered and any(entry.judged for entry in self.entries)
 
     @property
@@ -303,28 +374,25 @@ class CheckReport:
 
     @property
     def never_violated(self) -> list[RelationResult]:
-        """Relations that were judged and never violated: for a learner nobody knows, candidates for its promises."""
+        """The relations that were judged and never violated."""
         return [entry for entry in self.entries if entry.judged and not entry.changed]
 
     @property
     def headline(self) -> str:
-        """What matters most, in a line."""
+        """The verdict in one line."""
         necessary = [entry for entry in self.entries if entry.necessary and entry.judged]
         hypotheses = [entry for entry in self.entries if not entry.necessary and entry.judged]
         if not necessary and not hypotheses:
             undefined = sum(entry.undefined for entry in self.entries)
-            return "nothing could be judged" + (
-                f": {pluralize(undefined, 'case')} without an answer" if undefined else ""
-            )
+            detail = f": {pluralize(undefined, 'case')} without an answer" if undefined else ""
+            return f"nothing could be judged{detail}"
         parts = []
         if self.faults:
             parts.append(f"{len(self.faults)} of {pluralize(len(necessary), 'necessary relation')} violated")
+        elif len(necessary) == 1:
+            parts.append("the necessary relation holds")
         elif necessary:
-            parts.append(
-                f"all {len(necessary)} necessary relations kept"
-                if len(necessary) > 1
-                else "the necessary relation kept"
-            )
+            parts.append(f"all {len(necessary)} necessary relations hold")
         if self._unanswered:
             parts.append(f"{len(self._unanswered)} without any answer")
         if hypotheses:
@@ -332,16 +400,11 @@ class CheckReport:
             parts.append(f"{violated_count} of {pluralize(len(hypotheses), 'hypothesis', 'hypotheses')} violated")
         return ", ".join(parts)
 
-    def describe(self) -> str:
-        """Return everything in words."""
-        from .text import format_report
-
-        return format_report(self)
-
     def document(self) -> dict[str, Any]:
-        """Return everything as JSON has it."""
-        examples = {name: _to_json(example) for name, example in self.examples.items()}
+        """Return the report as a JSON-serialisable dict."""
+        examples = {name: _example_to_json(example) for name, example in self.examples.items()}
         rows = [{**entry.row(), "messages": dict(entry.messages)} for entry in self.entries]
+        violations = self.violations.head(MAX_VIOLATIONS_IN_DOCUMENT)
         content: dict[str, Any] = to_jsonable(
             {
                 "subject": self.subject,
@@ -351,7 +414,7 @@ class CheckReport:
                 "complete": self.complete,
                 "known": self.known,
                 "relations": rows,
-                "violations": self.violations.head(1000).astype(object).to_dict("records"),
+                "violations": violations.astype(object).to_dict("records"),
                 "examples": examples,
                 "notes": list(self.notes),
                 "seed": self.seed,
@@ -362,44 +425,41 @@ class CheckReport:
         )
         return content
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Return the report as JSON, and write it to a file if one is named."""
-        from ...reporting.html import write_text
+    def test_cases(self) -> list[JUnitCase]:
+        """Return one test case per relation: a violated necessary one fails, one that was not judged is skipped."""
+        return [self._build_test_case(entry) for entry in self.entries]
 
-        text = json.dumps(self.document(), indent=1, allow_nan=False)
-        if path is not None:
-            write_text(text, path, "JSON file")
-        return text
+    def _build_test_case(self, entry: RelationResult) -> JUnitCase:
+        if not entry.judged and not entry.fault:
+            return JUnitCase(
+                name=entry.relation,
+                outcome="error" if entry.undefined else "skipped",
+                kind="undefined",
+                message=entry.format_messages(),
+            )
+        _, low, high = entry.format_rate()
+        message = (
+            f"{entry.violated:,} of {pluralize(entry.judged, 'case')} violate it ({low} to {high}): "
+            f"{entry.says}. {entry.reason}"
+        )
+        example = self.examples.get(entry.relation)
+        detail = "" if example is None else example.describe()
+        if entry.fault:
+            return JUnitCase(
+                name=entry.relation, outcome="failed", kind="violated", message=message, detail=detail
+            )
+        output = f"a hypothesis. {message}\n{detail}" if entry.violated else ""
+        return JUnitCase(name=entry.relation, output=output)
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """Return the report as one HTML page, and write it to a file if one is named."""
-        from ...reporting.html import render_page, write_text
-        from .page import build_page
-
-        page = render_page(build_page(self))
-        if path is not None:
-            write_text(page, path, "report")
-        return page
-
-    def to_junit(self, path: str | Path | None = None) -> str:
-        """Return the report as JUnit XML, a test case a relation, and write it to a file if one is named."""
-        from ...reporting.html import write_text
-        from .page import format_junit
-
-        text = format_junit(self)
-        if path is not None:
-            write_text(text, path, "JUnit file")
-        return text
+    def _export_name(self) -> str:
+        return self.subject
 
     def __repr__(self) -> str:
-        return f"Report({self.subject}: {self.headline})"
-
-    def _repr_html_(self) -> str:
-        return str(self.table.iloc[:, :11].to_html())
+        return f"CheckReport({self.subject}: {self.headline})"
 
 
-def _to_json(example: Any) -> Any:
-    """Return an example as JSON has it; in words where no file can hold its values."""
+def _example_to_json(example: LearnerViolation | ModelViolation) -> dict[str, Any]:
+    """Return an example as JSON, or as text if it holds values that JSON cannot."""
     try:
         return example.to_json()
     except DataError:

@@ -1,4 +1,4 @@
-"""A relation put to a system: asked, judged, and its smallest violation found."""
+"""Check one relation on one system and find its smallest violation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, eq=False)
 class RelationCheck:
-    """What became of a relation.
+    """The outcome of one relation on one system.
 
     Attributes
     ----------
@@ -28,9 +28,9 @@ class RelationCheck:
         The relation, fitted to the system.
     inputs : Points
         The source cases.
-    groups : Groups
+    groups : JudgedGroups
         All groups with their verdicts.
-    smallest : Groups or None
+    smallest : JudgedGroups or None
         The smallest violation; None if there is none.
     """
 
@@ -48,21 +48,23 @@ def run_relation_check(
     seed: int = 0,
     counter: CallCounter | None = None,
     usual_values: Codes | None = None,
+    budget: Budget | str | float | None = None,
     **drive_options: Any,
 ) -> RelationCheck:
-    """Put a relation to a system: ask, judge, shrink; `driving` are options of `drive`.
+    """Query a system, judge its answers, and shrink the first violation.
 
-    `ordinary` are the usual values that an example may have wherever they do not matter, by default those of the inputs.
-    Whether the relation applies is for the caller to ask, with ``relation.why_not(sut, inputs)``.
+    `usual_values` replace the values of an example that do not matter, by default those usual among the inputs. The
+    other keyword arguments are options of `drive`. The caller has to find out whether the relation applies, with
+    ``relation.why_not(sut, inputs)``.
     """
     fitted_relation, system = relation.fitted_to(sut, inputs), relation.system(sut)
     drive_options = {"progress": False, "recheck": 0, "alive": True, **drive_options}
-    remaining = Budget.parse(drive_options.pop("budget", None))
+    remaining = Budget.parse(budget)
     total = counter if counter is not None else CallCounter()
 
     def run_flow(flow: Flow[Result]) -> Result:
         nonlocal remaining
-        cost = CallCounter()  # one tally a drive: it sets what it counts
+        cost = CallCounter()  # a drive overwrites the figures of its counter
         try:
             return drive(flow, system, tally=cost, budget=remaining, **drive_options)
         finally:

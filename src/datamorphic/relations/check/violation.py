@@ -1,4 +1,4 @@
-"""`Violation`: training data on which a learner breaks a promise, in words and as a store keeps it."""
+"""The violation of a relation by a learner: its training data, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ..._text import format_short, pluralize
 from ...errors import DataError
 from ...space.serialize import value_from_json, value_to_json
 from ...systems.training import Floats, Training
+from ..base import split_statement
 from ..learner.base import to_object_array
 from ..learner.result import LearnerVerdicts
 from ..learner.waves import LearnerRelationOutcome
@@ -19,32 +20,32 @@ from ..learner.waves import LearnerRelationOutcome
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_ROWS_SHOWN = 12  # training rows of an example that are shown
-MAX_ATTRIBUTES_SHOWN = 8  # attributes of a row
+MAX_ROWS_SHOWN = 12  # training rows of an example in text; tables show ten times as many
+MAX_ATTRIBUTES_SHOWN = 8  # per row
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LearnerViolation:
-    """Training data and a case on which a learner breaks a promise.
+    """Training data and a test case on which a learner violates a relation.
 
     Attributes
     ----------
     relation, says : str
-        The promise.
+        The name of the relation and what it states.
     necessary : bool
-        Whether every right implementation of the learner keeps it; `reason` says why, or why not.
+        Whether every correct implementation of the learner keeps it; `reason` explains why or why not.
     source, follow_up : Training
-        What the learner was trained on, with the one test case, before and after the change.
+        The training data with the one test case, before and after the change.
     before, expected, after
-        The label of the case, the one the promise expects after the change, and the one it got.
+        The label of the case, the label expected after the change, and the label after the change.
     scores_before, scores_after : ndarray or None
-        Its scores, a value for each of ``source.declared``.
+        The scores of the case, one for each of ``source.declared``.
     change : str
-        What was changed, where the relation can tell it in a line.
+        The change in one line, if the relation describes it.
     shrunk : bool
-        Whether it is the smallest that was found, or as it came.
+        Whether this is the smallest violation that was found, or the original one.
     number : int
-        Which of the inputs it comes from: what is random about the change starts there.
+        The number of the training set among the inputs, which also seeds the randomness of the change.
     """
 
     relation: str
@@ -69,18 +70,23 @@ class LearnerViolation:
 
     @property
     def size(self) -> tuple[int, int]:
-        """How many training rows and attributes the source data have."""
+        """The numbers of training rows and attributes of the source data."""
         return int(self.source.x.shape[0]), int(self.source.x.shape[1])
 
+    @property
+    def change_text(self) -> str:
+        """The change in one line: that of this violation, or of the relation in general."""
+        return self.change or split_statement(self.says)[0]
+
     def describe(self) -> str:
-        """Return it in lines: what the learner was trained on, the case, its two labels."""
+        """Return the violation as lines: the training data, the case, its labels."""
         return "\n".join(
             [
                 f"trained on {_format_size(self.source)}",
                 *_format_rows(self.source),
                 f"case     {_format_case(self.source)}",
                 f"answer   {_to_python(self.before)!r}{_format_scores(self.source, self.scores_before)}",
-                f"then     {self.change or self.says.partition(': ')[0]}: trained on {_format_size(self.follow_up)}",
+                f"then     {self.change_text}: trained on {_format_size(self.follow_up)}",
                 *_format_rows(self.follow_up),
                 f"case     {_format_case(self.follow_up)}",
                 f"expected {_to_python(self.expected)!r}",
@@ -89,7 +95,7 @@ class LearnerViolation:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return the violation as a JSON-serialisable dict."""
         return {
             "relation": self.relation,
             "says": self.says,
@@ -108,13 +114,15 @@ class LearnerViolation:
 
     def __repr__(self) -> str:
         rows, attributes = self.size
-        return f"Violation({self.relation}, {pluralize(rows, 'row')} of {pluralize(attributes, 'attribute')})"
+        return (
+            f"LearnerViolation({self.relation}, {pluralize(rows, 'row')} of {pluralize(attributes, 'attribute')})"
+        )
 
 
 def build_violation(
     outcome: LearnerRelationOutcome, result: LearnerVerdicts, number: int, shrunk: bool, row: int | None = None
 ) -> LearnerViolation:
-    """Return one violation of what was found: the first, or that of a row."""
+    """Return the violation of one row of a result, by default of the first row that violates."""
     row = int(result.violations[0]) if row is None else row
     data = result.data.trainings[result.data.training_index[row]]
     follow_up = result.follow_ups[result.follow_up_index[row]]
@@ -124,15 +132,25 @@ def build_violation(
         for table in (result.scores_before, result.scores_after)
     ]
     return LearnerViolation(
-        outcome.relation.name, outcome.relation.says, outcome.stance.necessary, outcome.stance.reason,
-        data.cases([int(result.data.case_index[row])]), follow_up.cases([place]),
-        result.before[row], result.expected[row], result.after[row], scores[0], scores[1],
-        _describe_change(outcome, data, follow_up), shrunk, number,
-    )  # fmt: skip
+        relation=outcome.relation.name,
+        says=outcome.relation.says,
+        necessary=outcome.stance.necessary,
+        reason=outcome.stance.reason,
+        source=data.cases([int(result.data.case_index[row])]),
+        follow_up=follow_up.cases([place]),
+        before=result.before[row],
+        expected=result.expected[row],
+        after=result.after[row],
+        scores_before=scores[0],
+        scores_after=scores[1],
+        change=_describe_change(outcome, data, follow_up),
+        shrunk=shrunk,
+        number=number,
+    )
 
 
 def _describe_change(outcome: LearnerRelationOutcome, data: Training, follow_up: Training) -> str:
-    with suppress(Exception):  # words are a help, no more
+    with suppress(Exception):  # a description that fails must not hide the violation
         return outcome.relation.change(data, follow_up)
     return ""
 
@@ -142,9 +160,9 @@ def _format_size(data: Training) -> str:
 
 
 def _format_rows(data: Training) -> list[str]:
-    dense = data.x.toarray() if hasattr(data.x, "toarray") else data.x
     if len(data.y) > MAX_ROWS_SHOWN:
         return []
+    dense = _to_dense(data.x)
     weights = [""] * len(data.y) if data.weights is None else [f", weight {weight:g}" for weight in data.weights]
     return [
         f"  {_format_row(dense, row)}: {_format_label(label)}{weight}"
@@ -153,7 +171,7 @@ def _format_rows(data: Training) -> list[str]:
 
 
 def _format_case(data: Training) -> str:
-    return _format_row(data.t.toarray() if hasattr(data.t, "toarray") else data.t, 0)
+    return _format_row(_to_dense(data.t), 0)
 
 
 def _format_row(table: Any, row: int) -> str:
@@ -166,8 +184,8 @@ def _format_row(table: Any, row: int) -> str:
 
 
 def format_table(data: Training) -> tuple[list[str], list[tuple[dict[str, str], str]]]:
-    """Return the names of the attributes, and the training rows with their labels, the case last, as texts."""
-    tables = [table.toarray() if hasattr(table, "toarray") else table for table in (data.x, data.t)]
+    """Return the attribute names, and the cells and label of each training row and of the case."""
+    tables = [_to_dense(table) for table in (data.x, data.t)]
     names = [str(name) for name in data.x.columns] if data.framed else [f"a{i}" for i in range(data.x.shape[1])]
     rows = [
         table.iloc[: 10 * MAX_ROWS_SHOWN].to_numpy(object) if data.framed else table[: 10 * MAX_ROWS_SHOWN]
@@ -180,6 +198,10 @@ def format_table(data: Training) -> tuple[list[str], list[tuple[dict[str, str], 
         for row in table.tolist()
     ]
     return names, list(zip(cells, labels, strict=True))
+
+
+def _to_dense(table: Any) -> Any:
+    return table.toarray() if hasattr(table, "toarray") else table
 
 
 def _format_label(label: Any) -> str:
@@ -198,15 +220,17 @@ def _format_scores(data: Training, scores: Floats | None) -> str:
     return f"   scores {text}"
 
 
-# -- as the store has them -------------------------------------------------------------------------------------
+# -- as JSON ---------------------------------------------------------------------------------------------------
 
 
 def training_to_json(data: Training) -> dict[str, Any]:
-    """Return training data as JSON has them; DataError where no file can hold their values."""
+    """Return training data as a JSON-serialisable dict.
+
+    Raises DataError if they hold values that JSON cannot.
+    """
     tables = {}
     for part in ("x", "t"):
-        table = getattr(data, part)
-        dense = table.toarray() if hasattr(table, "toarray") else table
+        dense = _to_dense(getattr(data, part))
         rows = dense.astype(object).itertuples(index=False) if data.framed else dense.tolist()
         tables[part] = [[value_to_json(value) for value in row] for row in rows]
     return {
@@ -219,16 +243,13 @@ def training_to_json(data: Training) -> dict[str, Any]:
 
 
 def training_from_json(case: Any) -> Training:
-    """Return training data from what `training_to_json` made of them; DataError from anything else."""
+    """Return training data from the dict of `training_to_json`; raise DataError for anything else."""
     try:
         x, t = ([[value_from_json(value) for value in row] for row in case[part]] for part in ("x", "t"))
         columns, labels, weights = case.get("columns"), case.get("labels"), case.get("weights")
         label_values = [value_from_json(label) for label in case["y"]]
-        y = (
-            np.array(label_values)
-            if len({type(label) for label in label_values}) == 1
-            else to_object_array(label_values)
-        )
+        uniform = len({type(label) for label in label_values}) == 1
+        y = np.array(label_values) if uniform else to_object_array(label_values)
         if columns is None:
             tables: Any = (np.array(x, dtype=np.float64), np.array(t, dtype=np.float64))
         else:
@@ -241,5 +262,7 @@ def training_from_json(case: Any) -> Training:
         )
     except DataError:
         raise
-    except Exception as error:  # whatever values that were meant for something else may raise
-        raise DataError(f"This is no training data as they are kept: {type(error).__name__}.") from None
+    except Exception as error:  # values of another format may raise anything
+        raise DataError(
+            f"The stored training data cannot be read ({type(error).__name__}): they have another format."
+        ) from None

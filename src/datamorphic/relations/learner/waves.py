@@ -82,7 +82,7 @@ class LearnerRelationOutcome:
         """How many violations count: all, or where distributions are compared none unless chance hardly explains them."""
         return self.changed_count if not self.statistical or self.compute_chance() < SIGNIFICANCE_LEVEL else 0
 
-    def enter(self, result: LearnerVerdicts, numbers: Sequence[int]) -> None:
+    def add_wave(self, result: LearnerVerdicts, numbers: Sequence[int]) -> None:
         """Add the verdicts of a wave."""
         self.counts += np.bincount(result.verdicts, minlength=4)
         self.tied += int(result.tied.sum())
@@ -202,7 +202,7 @@ def check_in_waves(
                     stance=outcome.stance,
                     done=share,
                 )
-                outcome.enter(result, numbers)
+                outcome.add_wave(result, numbers)
             done += len(data)
             on_wave()
     except OutOfBudget:
