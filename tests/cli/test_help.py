@@ -458,7 +458,7 @@ def test_progress_is_shown_once_and_only_where_somebody_looks(monkeypatch, capsy
 
 def test_what_takes_as_long_every_time_has_a_clock(monkeypatch, capsys):
     monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with progress.TimedProgress("training", 1000.0) as shown:
         while not shown._progress._last_line_time > 0:

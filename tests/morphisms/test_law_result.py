@@ -199,7 +199,7 @@ def test_a_counter_example_of_the_search_itself_comes_before_one_that_is_remembe
 ):
     import datamorphic.morphisms.api as verb
 
-    monkeypatch.setattr(verb, "MOST", most)  # no more are remembered than are tried
+    monkeypatch.setattr(verb, "MAX_REMEMBERED_PER_LAW", most)  # no more are remembered than are tried
     with Store.open(store) as opened:
         failures.remember(opened, "S", "midpoint", [{"case": CORNER}])
     broken = called("S", WrongMidpoint)
@@ -229,7 +229,7 @@ class Stuck(Mended):
     def stuck(p):
         pool = set(map(tuple, build_pool(Stuck.space)))
         mixed = [each not in pool for each in zip(p["x"], p["y"], strict=True)]
-        return p["x"].compute_midpoints(8.5, 9.5) & np.array(mixed, dtype=bool)
+        return p["x"].between(8.5, 9.5) & np.array(mixed, dtype=bool)
 
     @dm.datamorphism(feature="x")
     def right(self, p):

@@ -212,7 +212,7 @@ def test_a_distance_of_the_wrong_shape_is_an_error():
 def test_progress_is_shown_where_it_is_wanted(monkeypatch, capsys):
     from datamorphic.runs import progress
 
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     dm.laws(Sound, examples=20, progress=True)
     shown = capsys.readouterr()
     assert shown.out == ""

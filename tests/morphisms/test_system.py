@@ -243,7 +243,7 @@ def test_morphisms_derived_from_a_space(mixed):
 @pytest.mark.parametrize("kind", ["mixed", "real"])
 @pytest.mark.parametrize("scaled", [True, False])
 def test_nearest_distances_equal_the_plain_ones(monkeypatch, mixed, kind, scaled):
-    monkeypatch.setattr(neighbours, "AT_ONCE", 100)  # several chunks even for a few cases
+    monkeypatch.setattr(neighbours, "MAX_DISTANCES_PER_BLOCK", 100)  # several chunks even for a few cases
     space = mixed if kind == "mixed" else dm.Space([dm.Continuous("x", 0, 3), dm.Continuous("y", 0, 50)])
     tests = TestSet.of_seeds(space.sample(40, seed=5, points=True))
     plain = [

@@ -178,7 +178,7 @@ def test_incidents_are_kept_up_to_a_limit_and_counted_beyond():
 def test_progress_goes_to_stderr_and_only_where_it_is_wanted(monkeypatch, capsys):
     from datamorphic.runs import progress
 
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     drive(count_up(5, 3), parity(), progress=True)
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -187,6 +187,6 @@ def test_progress_goes_to_stderr_and_only_where_it_is_wanted(monkeypatch, capsys
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(progress.sys, "stderr", io.StringIO())
     monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(progress, "PATIENCE", 60.0)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 60.0)
     drive(count_up(5, 3), parity())
     assert progress.sys.stderr.getvalue() == ""  # over before anyone would look

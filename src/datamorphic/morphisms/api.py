@@ -80,12 +80,12 @@ def _check_and_keep(
     keep = keep if isinstance(keep, KeepOptions) else KeepOptions(keep)
     space = system.known_space()
     session_inputs: dict[str, Any] = {"model": source, "seeds": Points(space, np.empty((0, len(space))))}
-    parameters = {"examples": options["examples"], **keep.words}
+    parameters = {"examples": options["examples"], **keep.request}
     with (
         open_store(keep) as store,
         Session(store, None, "laws", system.name, parameters, seed=options["seed"], **session_inputs) as session,
     ):
-        keep.begun(session.run)
+        keep.on_begin(session.run)
         known = _recall_counterexamples(store, system.name, space)
         triples = {law: [triple for _, triple in entries] for law, entries in known.items()}
         report = check_laws(system, **options, known_triples=triples, show_progress=display.show)
