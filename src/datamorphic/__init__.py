@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from ._version import __version__ as __version__
+
 if TYPE_CHECKING:
     from . import data as data
     from . import errors as errors
@@ -68,7 +70,6 @@ if TYPE_CHECKING:
     from .trees.pmml.files import write_pmml as write_pmml
     from .trees.read import forest_of as forest_of
 
-__version__ = "0.1.0"
 
 _MODULES = {
     "Affine": "relations.box",
