@@ -738,8 +738,8 @@ def test_a_store_that_is_none(run, tmp_path, command, make, says):
         ([*BOX, "--store", "nowhere/runs.sqlite"], "has no folder to be in"),
         (["runs", "show", "first"], "ID"),
         (["runs", "remove"], "Missing argument"),
-        ([*BOX, "--workers", 2, "--engine", "serial"], "The serial engine is one worker; 2 workers were asked for"),
-        ([*BOX, "--workers", 2, "--engine", "processes:3"], "say different things"),
+        ([*BOX, "--workers", 2, "--engine", "serial"], "The serial engine has one worker, but 2 workers were requested"),
+        ([*BOX, "--workers", 2, "--engine", "processes:3"], "contradicts workers=2"),
         ([*BOX, "--workers", 2, "--engine", "dask://127.0.0.1:1"], "leave workers out"),
         ([*BOX, "--workers", 0], "--workers"),
         ([*BOX, "--engine", "quantum"], "'serial', 'processes:2'"),
@@ -766,7 +766,7 @@ def test_a_contradiction_on_resume_leaves_the_run_as_it_was(run):
 
 def test_a_cluster_where_nobody_listens(run, monkeypatch):
     pytest.importorskip("distributed", reason="pip install 'datamorphic[dask]'")
-    monkeypatch.setattr(cluster, "CONNECT", 1)
+    monkeypatch.setattr(cluster, "CONNECT_TIMEOUT_SECONDS", 1)
     result = run(*BOX, "--engine", "dask://127.0.0.1:1")
     assert result.exit_code == 2
     assert "No Dask scheduler answers at dask://127.0.0.1:1" in result.stderr

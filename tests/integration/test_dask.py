@@ -163,7 +163,7 @@ def test_workers_are_compared_with_this_machine(address, monkeypatch):
     from datamorphic.runs import dask_engine as cluster
 
     here = cluster.read_versions()
-    monkeypatch.setattr(cluster, "versions", lambda: here | {"numpy": "1.0", "no-such-package": "2.0"})
+    monkeypatch.setattr(cluster, "read_versions", lambda: here | {"numpy": "1.0", "no-such-package": "2.0"})
     other = CliRunner().invoke(app, ["worker-check", address, "--json"])
     assert other.exit_code == 1
     found = {(row["package"], row["here"], row["there"]) for row in json.loads(other.output)["differences"]}
@@ -171,7 +171,7 @@ def test_workers_are_compared_with_this_machine(address, monkeypatch):
 
 
 def test_a_cluster_that_is_not_there(monkeypatch):
-    monkeypatch.setattr("datamorphic.runs.dask_engine.CONNECT", 1)
+    monkeypatch.setattr("datamorphic.runs.dask_engine.CONNECT_TIMEOUT_SECONDS", 1)
     with pytest.raises(dm.errors.ArgumentError, match="dask scheduler"):
         dm.explore(dm.subjects["Box 1"], walks=5, engine="dask://127.0.0.1:1")
 

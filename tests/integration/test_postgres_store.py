@@ -120,7 +120,7 @@ def test_a_server_that_ends_in_the_middle(postgres_server, postgres_url):
 
 
 def test_a_server_that_does_not_come_back(postgres_server, postgres_url, monkeypatch):
-    monkeypatch.setattr(trouble, "RETURN", 0.5)
+    monkeypatch.setattr(trouble, "MAX_SERVER_WAIT_SECONDS", 0.5)
     with Store.open(postgres_url) as store:
         run = store.begin("explore", "m", {})
         assert postgres_server.control("-m", "fast", "stop")

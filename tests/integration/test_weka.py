@@ -357,7 +357,7 @@ def bare(monkeypatch):
     """A machine without Weka."""
     monkeypatch.delenv(weka.JAR_VARIABLE, raising=False)
     monkeypatch.setattr(weka, "DEBIAN_JAR", "/there/is/no/weka.jar")
-    monkeypatch.setattr(weka, "_of_wrapper", str)
+    monkeypatch.setattr(weka, "_find_wrapper_jar", str)
     weka._find_jar_path.cache_clear()
     yield monkeypatch
     weka._find_jar_path.cache_clear()
@@ -376,7 +376,7 @@ def test_where_the_jar_is_looked_for(bare, tmp_path):
     for place in places.values():
         open(place, "w").close()
     found = []
-    bare.setattr(weka, "_of_wrapper", lambda: places["wrapper"])
+    bare.setattr(weka, "_find_wrapper_jar", lambda: places["wrapper"])
     found.append(find_jar())
     weka._find_jar_path.cache_clear()
     bare.setattr(weka, "DEBIAN_JAR", places["debian"])
@@ -427,7 +427,7 @@ def test_a_process_runs_one_jar_and_no_fork(monkeypatch, tmp_path):
     other = shutil.copy(find_jar(), tmp_path / "weka.jar")
     with pytest.raises(ModelError, match=r"This process runs Weka from.*process of its own"):
         Weka("IBk", jar=other).fit(X, Y)
-    monkeypatch.setattr(jvm._running, "process", -1)
+    monkeypatch.setattr(jvm._running, "process_id", -1)
     for asked in (learner.predict, learner.predict_proba, lambda x: Weka("IBk").fit(x, Y)):
         with pytest.raises(ModelError, match="forked"):
             asked(X)

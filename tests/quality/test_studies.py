@@ -160,7 +160,7 @@ def test_scikit_learn_keeps_what_it_must_and_ties_are_as_published():
 @pytest.mark.parametrize("missing", ["", "Weka is not found."])
 def test_weka_stands_beside_scikit_learn_where_it_is(monkeypatch, missing):
     """Planned, not done: no Java is started."""
-    monkeypatch.setattr(promises, "why_no_weka", lambda: missing)
+    monkeypatch.setattr(promises, "explain_missing_weka", lambda: missing)
     bench = Bench(SCALES["full"])
     rows = promises.rates("003-1", bench)
     columns = {row.column for row in rows}

@@ -22,7 +22,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import datamorphic as dm
 from datamorphic.runs.driver import CallCounter, drive
-from datamorphic.runs.engines import Engine, make_engine
+from datamorphic.runs.engine_base import Engine
+from datamorphic.runs.engines import make_engine
 from datamorphic.runs.flow import ask
 from datamorphic.space.outputs import Status
 from datamorphic.systems.isolation import IsolatedSystem
@@ -212,9 +213,9 @@ def test_engines_by_name(given, workers, expected):
     [
         ("cluster", None, "'processes:2'"),
         ("processes:0", None, "workers"),
-        ("processes:2", 3, "different things"),
+        ("processes:2", 3, "contradicts"),
         ("serial", 2, "processes:2"),
-        ("dask://127.0.0.1:1", 2, "leave workers out"),
+        ("dask://127.0.0.1:1", 2, "Leave workers out"),
         (3, None, "engine"),
         ("processes:x", None, "engine"),
         (None, 0, "workers"),

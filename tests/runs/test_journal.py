@@ -237,10 +237,10 @@ PIECES = st.lists(
     st.builds(
         SolvedPiece,
         outputs(1, 4, width=0) | outputs(1, 4, width=2),
-        asked_again=st.integers(0, 3),
+        repeated_rows=st.integers(0, 3),
         failures=st.just(0),
         alive=st.booleans(),
-        known=st.builds(SystemTraits, st.booleans(), st.sampled_from([None, "decision", "probability"])),
+        traits=st.builds(SystemTraits, st.booleans(), st.sampled_from([None, "decision", "probability"])),
     ).map(lambda solved: SolvedPiece(**{**vars(solved), "failures": solved.repeated_rows})),
     min_size=1,
     max_size=6,
@@ -255,7 +255,7 @@ def solved_as_told(solved):
 def test_pieces_of_any_kind_in_any_order_come_back_unchanged(store, pieces, data):
     run, batch = begun(store), numbers(range(30))
     writing = journal_of(store, run)
-    assert writing.known(batch, False, len(pieces)) == {}
+    assert writing.find_pieces(batch, False, len(pieces)) == {}
     order = data.draw(st.permutations(range(len(pieces))))
     kept = order[: data.draw(st.integers(0, len(order)))]
     for piece in kept:
@@ -263,7 +263,7 @@ def test_pieces_of_any_kind_in_any_order_come_back_unchanged(store, pieces, data
         if data.draw(st.booleans()):
             writing.write()  # the store is told now and then: never of a piece twice
     writing.write()
-    found = journal_of(store, run).known(batch, False, len(pieces))
+    found = journal_of(store, run).find_pieces(batch, False, len(pieces))
     assert {piece: solved_as_told(solved) for piece, solved in found.items()} == {
         piece: solved_as_told(pieces[piece]) for piece in kept
     }
@@ -272,7 +272,7 @@ def test_pieces_of_any_kind_in_any_order_come_back_unchanged(store, pieces, data
 def test_pieces_alike_are_kept_together_and_others_apart(store):
     run, batch = begun(store), numbers(range(30))
     writing = journal_of(store, run)
-    writing.known(batch, False, 6)
+    writing.find_pieces(batch, False, 6)
     texts = ["a", "b", "ccc", "d", "e"]  # the third is of another dtype, and piece 4 is still under way
     for piece, text in zip([0, 1, 2, 3, 5], texts, strict=True):
         writing.keep(piece, SolvedPiece(Outputs.of(np.array([text]))))
@@ -352,7 +352,13 @@ def whole(store, sizes, **options):
 
 
 def cost(tally):
-    return tally.runs, tally.calls, tally.health.repeated_rows, tally.health.failed, tally.incidents.to_dict()
+    return (
+        tally.runs,
+        tally.calls,
+        tally.health.repeated_rows,
+        tally.health.status_counts,
+        tally.incidents.to_dict(),
+    )
 
 
 SIZES = [3, 20, 1, 9, 14]
@@ -420,14 +426,18 @@ class Killed(RunJournal):
 
 
 def test_a_kill_costs_no_more_than_what_was_not_yet_written(store, monkeypatch):
-    monkeypatch.setattr(journal_module, "OFTEN", 0.0)  # written piece by piece, nothing is lost at all
+    monkeypatch.setattr(
+        journal_module, "WRITE_INTERVAL_SECONDS", 0.0
+    )  # written piece by piece, nothing is lost at all
     full, _, system = whole(store, SIZES)
     for cut in range(system.calls):
         run, before, after = begun(store), Spy(cut=cut), Spy()
         assert session(store, run, before, SIZES, journal=Killed)[0] is None
         assert session(store, run, after, SIZES)[0] == full
         assert before.asked + after.asked == system.asked
-    monkeypatch.setattr(journal_module, "OFTEN", 1e9)  # nothing is ever due, all is lost, and asked again
+    monkeypatch.setattr(
+        journal_module, "WRITE_INTERVAL_SECONDS", 1e9
+    )  # nothing is ever due, all is lost, and asked again
     run, before, after = begun(store), Spy(cut=system.calls - 1), Spy()
     assert session(store, run, before, SIZES, journal=Killed)[0] is None
     assert session(store, run, after, SIZES)[0] == full
@@ -459,7 +469,7 @@ def test_runs_cut_again_and_again_end_the_same_and_ask_nothing_twice(store, size
 def test_rows_at_fault_are_found_once_whoever_computes(store, engine):
     sizes, full_spy = [40, 25], Spy(raising=True)
     full, tally = session(store, begun(store), full_spy, sizes)
-    assert tally.health.failed[Status.ERROR] > 2
+    assert tally.health.status_counts[Status.ERROR] > 2
     run, before, after = begun(store), Spy(cut=30, raising=True), Spy(raising=True)
     assert session(store, run, before, sizes)[0] is None
     kept = sum(entry.rows for entry in store.entries(run))
@@ -505,11 +515,11 @@ def test_another_random_state_is_refused_though_the_question_is_the_same(store):
 def test_scores_wanted_or_not_are_two_questions(store):
     run, batch = begun(store), numbers([1, 2, 3])
     journal_writing = journal_of(store, run)
-    journal_writing.known(batch, False, 1)
+    journal_writing.find_pieces(batch, False, 1)
     journal_writing.keep(0, SolvedPiece(Outputs.of(np.array([1, 2, 3]))))
     journal_writing.write()
     with pytest.raises(StoreError, match="question 1"):
-        journal_of(store, run).known(batch, True, 1)
+        journal_of(store, run).find_pieces(batch, True, 1)
 
 
 @pytest.mark.parametrize(
@@ -524,11 +534,11 @@ def test_scores_wanted_or_not_are_two_questions(store):
 def test_rows_without_a_space_are_compared_to_the_last_digit(store, change):
     run = begun(store)
     writing = journal_of(store, run)
-    writing.known(Rows(pd.DataFrame({"x": [0.25]})), False, 1)
+    writing.find_pieces(Rows(pd.DataFrame({"x": [0.25]})), False, 1)
     writing.keep(0, SolvedPiece(Outputs.of(np.array([1]))))
     writing.write()
     with pytest.raises(StoreError, match="question 1"):
-        journal_of(store, run).known(Rows(pd.DataFrame({"x": [0.25 + change]})), False, 1)
+        journal_of(store, run).find_pieces(Rows(pd.DataFrame({"x": [0.25 + change]})), False, 1)
 
 
 @pytest.mark.parametrize("seed", [7, np.int64(7), None], ids=lambda seed: type(seed).__name__)
@@ -569,19 +579,19 @@ def clock(monkeypatch):
 def test_what_is_only_told_again_takes_no_time(store, clock):
     run, batch = begun(store), numbers([1, 2])
     writing = journal_of(store, run)
-    writing.known(batch, False, 1)
+    writing.find_pieces(batch, False, 1)
     writing.keep(0, SolvedPiece(Outputs.of(np.array([1, 2]))))
     clock.time += 5
     writing.write()
     assert writing.seconds == 5
     assert store.run(run).seconds == 5
-    resumed = journal_of(store, run, spent=5.0)
+    resumed = journal_of(store, run, earlier_seconds=5.0)
     clock.time += 100  # somebody reads the journal, slowly
     assert resumed.seconds == 5
-    assert len(resumed.known(batch, False, 1)) == 1
+    assert len(resumed.find_pieces(batch, False, 1)) == 1
     clock.time += 100
     assert resumed.seconds == 5
-    resumed.known(batch, False, 1)  # this one is new
+    resumed.find_pieces(batch, False, 1)  # this one is new
     clock.time += 2
     assert resumed.seconds == 7
 
@@ -603,9 +613,9 @@ def test_a_budget_of_time_goes_on_where_it_was(store, clock):
             clock.time += 10
             return outputs
 
-    def timed(run, system, spent=0.0):
+    def timed(run, system, earlier_seconds=0.0):
         rng, tally = np.random.default_rng(0), CallCounter()
-        kept = RunJournal(store, run, rng, earlier_seconds=spent)
+        kept = RunJournal(store, run, rng, earlier_seconds=earlier_seconds)
         try:
             found = drive(
                 wander(rng, [5] * 10),
@@ -661,7 +671,7 @@ def test_labels_that_cannot_be_kept_stop_no_run(store):
 
 
 def test_what_was_kept_before_an_unkeepable_label_is_not_asked_again(store, monkeypatch):
-    monkeypatch.setattr(journal_module, "OFTEN", 0.0)
+    monkeypatch.setattr(journal_module, "WRITE_INTERVAL_SECONDS", 0.0)
     late = 500_000
 
     def odd(n):

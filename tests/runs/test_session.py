@@ -48,7 +48,7 @@ def cut_after(pieces, monkeypatch):
         if left[0] == 0:
             raise Cut
 
-    monkeypatch.setattr(journals, "OFTEN", 0.0)
+    monkeypatch.setattr(journals, "WRITE_INTERVAL_SECONDS", 0.0)
     monkeypatch.setattr(journals.RunJournal, "keep", keep)
 
 
@@ -232,7 +232,7 @@ def test_a_store_that_fails_on_the_way_leaves_a_run_that_can_go_on(tmp_path, mon
     from datamorphic.runs.store import Store
 
     with monkeypatch.context() as patched:
-        patched.setattr(journals, "OFTEN", 0.0)
+        patched.setattr(journals, "WRITE_INTERVAL_SECONDS", 0.0)
         plain, left = Store.commit, [6]
 
         def commit(self, *arguments, **more):

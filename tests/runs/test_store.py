@@ -86,8 +86,8 @@ def files_of(store):
 HELPER = """
 import os, sys
 from datamorphic.errors import StoreError
-from datamorphic.runs import sql
-from datamorphic.runs.store import Entry, Store
+from datamorphic.runs import tables as sql
+from datamorphic.runs.store import JournalEntry as Entry, Store
 from datamorphic.runs.failures import remember
 print("ready", flush=True)
 for line in sys.stdin:
@@ -200,7 +200,7 @@ def test_progress_never_goes_back(store):
 
 
 def test_the_journal_comes_in_order_and_whole(store, monkeypatch):
-    monkeypatch.setattr(store_module, "AT_ONCE", 3)
+    monkeypatch.setattr(store_module, "JOURNAL_CHUNK_ENTRIES", 3)
     run, other = begun(store), begun(store)
     entries = [entry(ask, first, bytes([ask, first, 0, 255])) for ask in range(4) for first in (0, 5, 10)]
     for each in reversed(entries):
@@ -215,7 +215,7 @@ def test_the_journal_comes_in_order_and_whole(store, monkeypatch):
 
 
 def test_a_large_journal_is_not_loaded_at_once(store, monkeypatch):
-    monkeypatch.setattr(store_module, "AT_ONCE", 2)
+    monkeypatch.setattr(store_module, "JOURNAL_CHUNK_ENTRIES", 2)
     run = begun(store)
     store.commit(run, [entry(ask) for ask in range(10)])
     reading = store.entries(run)
@@ -469,12 +469,12 @@ def test_a_run_is_claimed_from_the_dead_only(store, url, helpers):
     run = int(helper.hears())
     assert store.run(run).state == "running"
     for act in (store.claim, store.remove):
-        with pytest.raises(StoreError, match=f"Run {run} is under way: pid {helper.process_id.pid} on"):
+        with pytest.raises(StoreError, match=f"Run {run} is under way: pid {helper.process.pid} on"):
             act(run)
-    helper.process_id.send_signal(signal.SIGKILL)
+    helper.process.send_signal(signal.SIGKILL)
     time.sleep(0.2)
     assert store.run(run).state == "killed"  # a zombie as yet
-    helper.process_id.wait()
+    helper.process.wait()
     assert [each.state for each in store.runs()] == ["killed"]
     claimed = store.claim(run)
     assert (claimed.state, claimed.pid) == ("running", os.getpid())
@@ -593,10 +593,10 @@ for ask in range(10**6):
         helper.told(code.format(url=url))
         run, last = int(helper.hears()), int(helper.hears())
         time.sleep(wait)
-        helper.process_id.kill()
-        for line in helper.process_id.stdout:
+        helper.process.kill()
+        for line in helper.process.stdout:
             last = int(line) if line.endswith("\n") else last
-        helper.process_id.wait()
+        helper.process.wait()
         asks = [each.ask for each in store.entries(run)]
         assert asks == list(range(len(asks)))
         assert last < len(asks) <= last + 3
@@ -605,8 +605,8 @@ for ask in range(10**6):
 
 
 def test_waiting_ends_with_words(file, monkeypatch):
-    monkeypatch.setattr(trouble, "PATIENCE", 0.3)
-    monkeypatch.setattr(sql, "NAP", 0.1)
+    monkeypatch.setattr(trouble, "MAX_LOCK_WAIT_SECONDS", 0.3)
+    monkeypatch.setattr(sql, "SQLITE_WAIT_SECONDS", 0.1)
     with Store.open(file) as store:
         other = sqlite3.connect(file, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
@@ -1259,11 +1259,11 @@ def test_a_run_whose_store_is_gone(store, url):
 def test_a_claim_that_fails_holds_nothing(store, url, monkeypatch):
     run = begun(store)
     store.finish(run, "interrupted")
-    before = store._whole
-    monkeypatch.setattr(store, "_whole", lambda connection, run: 1 / 0)
+    before = store._read_undamaged_run
+    monkeypatch.setattr(store, "_read_undamaged_run", lambda connection, run: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         store.claim(run)
-    monkeypatch.setattr(store, "_whole", before)
+    monkeypatch.setattr(store, "_read_undamaged_run", before)
     with Store.open(url) as other:
         other.claim(run)
 

@@ -21,8 +21,8 @@ import numpy as np
 
 import datamorphic as dm
 from datamorphic.errors import StoreError
+from datamorphic.exploration.persistence import load_front
 from datamorphic.runs import journal
-from datamorphic.runs.compare import load_front
 from datamorphic.runs.store import Store
 
 PAUSE = 0.004  # seconds a batch takes

@@ -555,4 +555,4 @@ def test_a_guard_can_be_asked_for():
     slow = dm.wrap(model, space=space, timeout=1.0)
     outputs = slow.execute(pd.DataFrame({"n": [1, 2, 7, 8, 9]}))
     assert outputs.status.tolist() == [0, 0, Status.ERROR, Status.TIMEOUT, 0]
-    assert slow.health.failed == {Status.ERROR: 1, Status.TIMEOUT: 1}
+    assert slow.health.status_counts == {Status.ERROR: 1, Status.TIMEOUT: 1}

@@ -80,9 +80,9 @@ def test_rows_that_raise_and_rows_without_an_answer_are_kept_so_that_one_can_rea
 
 
 def test_a_system_without_fault_leaves_nothing_to_try(url):
-    assert explore(Faulty(), url).tally.tried is None
+    assert explore(Faulty(), url).tally.retried_failures is None
     front = explore(Faulty(), url)
-    assert front.tally.tried is None
+    assert front.tally.retried_failures is None
     assert "earlier runs" not in front.describe()
     assert known(url) == []
 
@@ -104,8 +104,8 @@ def test_rows_that_take_their_process_down_are_kept_and_tried_first(url):
     (failure,) = known(url)
     assert (failure.case["x"], failure.verdict) == (bad, "DIED")
     assert "process ended" in failure.message
-    assert explore(deadly, url, engine="processes:1", batch=1, walks=0).tally.tried == (1, 0)
-    assert explore(Faulty(), url, engine="serial", walks=0).tally.tried == (0, 1)
+    assert explore(deadly, url, engine="processes:1", batch=1, walks=0).tally.retried_failures == (1, 0)
+    assert explore(Faulty(), url, engine="serial", walks=0).tally.retried_failures == (0, 1)
 
 
 def test_rows_that_hang_are_kept_and_tried_first(url):
@@ -125,7 +125,7 @@ def test_rows_that_hang_are_kept_and_tried_first(url):
     (failure,) = known(url)
     assert (failure.case["x"], failure.verdict) == (bad, "TIMEOUT")
     mended = Faulty()
-    assert explore(mended, url, walks=0).tally.tried == (0, 1)
+    assert explore(mended, url, walks=0).tally.retried_failures == (0, 1)
     assert mended.first == [bad]
 
 
@@ -150,7 +150,7 @@ def test_the_next_run_asks_them_first_and_tells(url):
     again = Faulty(raising=[X[10], X[30]], missing=[X[20]])
     front = explore(again, url, seed=5)
     assert again.first == [X[10], X[20], X[30]]
-    assert front.tally.tried == (3, 0)
+    assert front.tally.retried_failures == (3, 0)
     assert "3 cases that failed in earlier runs went first: 3 still fail, 0 do not." in front.describe()
     assert cases(url) == [X[10], X[20], X[30]]
     assert min(failure.times for failure in known(url)) > 1
@@ -159,14 +159,14 @@ def test_the_next_run_asks_them_first_and_tells(url):
 def test_what_is_mended_is_told_and_forgotten(url):
     explore(Faulty(raising=[X[10], X[30]], missing=[X[20]]), url)
     front = explore(Faulty(raising=[X[30]]), url)
-    assert front.tally.tried == (1, 2)
+    assert front.tally.retried_failures == (1, 2)
     assert "1 still fail, 2 do not" in front.describe()
     assert cases(url) == [X[30]]
     last = Faulty(raising=[X[30]])
-    assert explore(last, url).tally.tried == (1, 0)
+    assert explore(last, url).tally.retried_failures == (1, 0)
     assert last.first == [X[30]]
-    assert explore(Faulty(), url).tally.tried == (0, 1)
-    assert explore(Faulty(), url).tally.tried is None
+    assert explore(Faulty(), url).tally.retried_failures == (0, 1)
+    assert explore(Faulty(), url).tally.retried_failures is None
 
 
 def test_how_a_case_fails_is_brought_up_to_date(url):
@@ -189,7 +189,7 @@ def test_a_system_that_fails_on_all_it_failed_on_is_not_called_dead(url):
     bad = X[10:17]  # more of them than a whole system needs to be given up
     explore(Faulty(raising=bad), url)
     front = explore(Faulty(raising=bad), url)
-    assert front.tally.tried == (7, 0)
+    assert front.tally.retried_failures == (7, 0)
     assert cases(url) == bad
     assert len(front) > 0
 
@@ -197,7 +197,7 @@ def test_a_system_that_fails_on_all_it_failed_on_is_not_called_dead(url):
 def test_of_very_many_a_thousand_are_tried(url):
     remember(url, [k / 10_000 for k in range(1050)])
     model = Faulty()
-    assert explore(model, url).tally.tried == (0, 1000)
+    assert explore(model, url).tally.retried_failures == (0, 1000)
     assert len(model.first) == 1000
     assert len(cases(url)) == 50
 
@@ -207,7 +207,7 @@ def test_the_one_mended_case_among_many_is_found(url):
     remember(url, bad)
     (mended,) = bad[1:2]  # those remembered last are tried first
     front = explore(Faulty(raising=set(bad) - {mended}), url)
-    assert front.tally.tried == (79, 1)
+    assert front.tally.retried_failures == (79, 1)
     assert mended not in cases(url)
 
 
@@ -228,7 +228,7 @@ def test_a_label_that_was_not_known_is_an_answer(url):
         (run,) = store.runs()
     assert run.verdicts[0]["verdict"] == "HOLDS"
     assert known(url) == []
-    assert explore(Classifier(), url).tally.tried is None
+    assert explore(Classifier(), url).tally.retried_failures is None
 
 
 # -- systems of the same name ------------------------------------------------------------------------------------
@@ -261,12 +261,12 @@ def test_another_system_of_the_name_is_left_alone(url, features, why):
     assert asked[0] > 1  # the run itself
     assert cases(url) == [X[10]]  # and what the first system failed on is still known
     first = Faulty(raising=[X[10]])
-    assert explore(first, url).tally.tried == (1, 0)
+    assert explore(first, url).tally.retried_failures == (1, 0)
 
 
 def test_systems_of_other_names_know_nothing_of_each_other(url):
     explore(Faulty(raising=[X[10]]), url)
-    assert explore(Faulty(raising=[X[10]]), url, name="credit").tally.tried is None
+    assert explore(Faulty(raising=[X[10]]), url, name="credit").tally.retried_failures is None
     assert sorted(failure.system for failure in known(url)) == ["churn", "credit"]
 
 
@@ -316,7 +316,7 @@ def test_values_of_every_kind_are_asked_again_as_they_were(url, kind):
 
     first = run().incidents.drop(columns=["status", "message"])
     assert len(first) == 3
-    assert run().tally.tried == (3, 0)
+    assert run().tally.retried_failures == (3, 0)
     again = batches[0].sort_values("x", ignore_index=True)
     pd.testing.assert_frame_equal(again, first.sort_values("x", ignore_index=True)[again.columns.tolist()])
     assert len(known(url)) == 3  # each is the same case as before
@@ -336,14 +336,14 @@ def test_what_is_found_is_the_same_to_the_byte_with_and_without_a_past(url, tmp_
         return Faulty() if mended else Faulty(raising=bad)
 
     after = explore(model(), url, strategy=strategy)
-    assert after.tally.tried is not None
+    assert after.tally.retried_failures is not None
     alone = dm.explore(model(), GRID, **{**HOW, "strategy": strategy})
     assert len(alone) > 5
     for name, front in (("after", after), ("alone", alone)):
         front.save(tmp_path / name)
     assert (tmp_path / "after").read_bytes() == (tmp_path / "alone").read_bytes()
     assert after.tally.calls == alone.tally.calls
-    assert after.tally.health.failed == alone.tally.health.status_counts
+    assert after.tally.health.status_counts == alone.tally.health.status_counts
 
 
 def test_a_run_that_goes_on_tries_nothing_again(url):
@@ -366,6 +366,6 @@ def test_a_run_that_goes_on_tries_nothing_again(url):
     assert run.state == "interrupted"
     calls, stop_at = [], None
     front = explore(model, url, walks=30, resume=run.id)
-    assert front.tally.tried is None
+    assert front.tally.retried_failures is None
     assert [X[10]] not in calls[:1]
     assert len(front) == len(dm.explore(Faulty(raising=[X[10]]), GRID, **{**HOW, "walks": 30}))

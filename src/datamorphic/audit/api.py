@@ -15,12 +15,12 @@ from .._text import pluralize, suggest_name
 from .._validation import reject, to_generator, validate_choice, validate_integer, validate_positive
 from ..errors import AmbiguousData, ArgumentError, DataError, ModelError, format_error_line
 from ..exploration.front import Front
-from ..exploration.persistence import KeepOptions, resolve_seed
 from ..morphisms.subject import SubjectUnderTest, build_subject
 from ..morphisms.system import has_morphisms
 from ..runs.engines import PersistentEngine, make_engine
 from ..runs.flow import Budget
 from ..runs.interrupts import Interrupts
+from ..runs.keep import KeepOptions, resolve_seed
 from ..runs.progress import Progress
 from ..runs.versions import read_versions
 from ..space.space import Space

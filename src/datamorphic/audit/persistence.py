@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import DataError, UsageError
 from ..exploration.io import write_front
-from ..exploration.persistence import FRONT_FILE, KeepOptions, find_system_name, open_store
-from ..morphisms.subject import SubjectUnderTest
+from ..exploration.persistence import FRONT_FILE
+from ..morphisms.subject import SubjectUnderTest, find_system_name
+from ..runs.keep import KeepOptions, keep_run
 from ..space.points import Points
 from ..space.serialize import value_from_json
 from .finding import Finding, Outcome
@@ -150,19 +151,5 @@ def open_audit_run(
     if keep is None:
         yield None
         return
-    from ..runs.session import Session
-
-    with open_store(keep) as store:
-        session = Session(
-            store,
-            None,
-            "test",
-            subject.name,
-            {**request, **keep.request},
-            seed=seed,
-            model=model,
-            seeds=subject.seeds,
-        )
-        keep.on_begin(session.run)
-        with session:
-            yield AuditRun(session, find_system_name(model, name, keep))
+    with keep_run(keep, "test", subject.name, request, seed=seed, model=model, seeds=subject.seeds) as session:
+        yield AuditRun(session, find_system_name(model, name, keep.request))

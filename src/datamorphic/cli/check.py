@@ -95,10 +95,10 @@ def check(
     datamorphic check "weka:NaiveBayes" --inputs 300 --html promises.html;
     datamorphic check model.skops customers.csv --target churned --relation necessary
     """
-    from ..exploration.persistence import KeepOptions
     from ..relations.check.api import RANDOM_DATA
     from ..relations.check.api import check as run
     from ..runs.engines import make_engine
+    from ..runs.keep import KeepOptions
 
     model, where = sorted_out(model, inputs, None, data, target)
     files = {"html": html, "junit": junit}

@@ -140,7 +140,7 @@ def perform(
 ) -> None:
     """Explore as the words say, go on with a run if one is named, and tell what was found."""
     from ..exploration.api import explore as run
-    from ..exploration.persistence import KeepOptions
+    from ..runs.keep import KeepOptions
 
     number = Numbered(store, hint)
     keep = None if store is None else KeepOptions(store, resume, {"words": words}, number)

@@ -171,8 +171,8 @@ def laws(
     Examples: datamorphic laws my_tests:RedWine; datamorphic laws --subject "Box 1";
     datamorphic laws --data data:iris --target target
     """
-    from ..exploration.persistence import KeepOptions
     from ..morphisms.api import laws as check
+    from ..runs.keep import KeepOptions
 
     words = {"model": system, "subject": subject, "data": lasting(data), "target": target, "examples": examples}
     with open_store(store) as opened:

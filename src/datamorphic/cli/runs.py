@@ -190,7 +190,7 @@ def diff(
 
     Example: datamorphic runs diff 11 12
     """
-    from ..runs.compare import compare_runs
+    from ..exploration.persistence import compare_runs
 
     with _opened(store) as kept:
         for run in (first, second):
@@ -239,10 +239,10 @@ def export(
 
     Example: datamorphic runs export 12 --to pairs.csv
     """
-    from ..runs.compare import export_run as write
+    from .run_export import export_run
 
     with _opened(store) as kept:
-        files = write(kept, run, to if to is not None else Path(f"run-{run}"))
+        files = export_run(kept, run, to if to is not None else Path(f"run-{run}"))
     if as_json:
         print_json({"run": run, "files": [str(file) for file in files]})
     else:

@@ -94,8 +94,8 @@ def test(
     """
     from ..audit.api import test as run
     from ..audit.finding import LEVELS
-    from ..exploration.persistence import KeepOptions
     from ..runs.engines import make_engine
+    from ..runs.keep import KeepOptions
 
     began = time.monotonic()  # what is loaded is part of the time
     model, where = sorted_out(model, inputs, subject, data, target)

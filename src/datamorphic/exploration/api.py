@@ -7,12 +7,13 @@ from typing import Any
 
 from .._validation import to_generator, validate_choice, validate_integer, validate_positive
 from ..errors import ArgumentError
-from ..morphisms.subject import build_subject
+from ..morphisms.subject import build_subject, find_system_name
 from ..runs.engines import make_engine
 from ..runs.flow import Budget
 from ..runs.interrupts import Interrupts
+from ..runs.keep import KeepOptions, keep_run, resolve_seed
 from .front import Front
-from .persistence import KeepOptions, find_system_name, keep_front, keep_run, resolve_seed, retry_failures
+from .persistence import keep_front, retry_failures
 from .refinement import REFINEMENT_METHODS, UNLIMITED_HALVINGS
 from .runner import choose_border, run_exploration
 
@@ -166,11 +167,19 @@ def explore(
         **options, "budget": limits or None, "threshold": threshold, "jump": jump, "labels": labels, "target": target,
         "seeds": len(subject.seeds),
     }  # fmt: skip
-    system = find_system_name(model, name, keep)
+    system = find_system_name(model, name, keep.request)
     with (
         Interrupts(),
         keep_run(
-            keep, "explore", subject, request, seed=seed, rng=rng, model=model, engine=engine.name
+            keep,
+            "explore",
+            subject.name,
+            request,
+            seed=seed,
+            rng=rng,
+            model=model,
+            seeds=subject.seeds,
+            engine=engine.name,
         ) as session,
     ):
         retest_counts = None

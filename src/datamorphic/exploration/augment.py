@@ -249,9 +249,7 @@ def _measure_effect(
         for train, test in splitter.split(data, labels):
             training_rows, held_out_rows = data.iloc[train], data.iloc[test]
             try:
-                plain_model = clone(sut.model).fit(
-                    sut.arrange_frame(_select_inputs(front, training_rows)), labels[train]
-                )
+                plain_model = clone(sut.model).fit(sut.input(_select_inputs(front, training_rows)), labels[train])
                 fitted_system = Estimator(plain_model, front.space)
                 codes, answers = _explore_fold(front, fitted_system, training_rows, rng)
                 present_classes = (
@@ -265,14 +263,14 @@ def _measure_effect(
                 )
                 augmented_rows = _append_rows(front.space, training_rows, target, codes[chosen_rows], new_labels)
                 augmented_model = clone(sut.model).fit(
-                    sut.arrange_frame(_select_inputs(front, augmented_rows)),
+                    sut.input(_select_inputs(front, augmented_rows)),
                     _to_numpy_labels(augmented_rows[target]),
                 )
             except (ArithmeticError, LookupError, TypeError, ValueError) as error:
                 raise _MeasurementError(
                     f"fitting the model anew failed with {format_error_line(error)}."
                 ) from error
-            held_out_inputs = sut.arrange_frame(_select_inputs(front, held_out_rows))
+            held_out_inputs = sut.input(_select_inputs(front, held_out_rows))
             scores.append(
                 (
                     _score_answers(labels[test], plain_model.predict(held_out_inputs)),

@@ -2,118 +2,31 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from numbers import Integral
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._validation import reject
-from ..errors import DataError, Interrupted, UsageError
+from ..errors import DataError, Interrupted, StoreError, UsageError
 from ..morphisms.subject import SubjectUnderTest
-from ..morphisms.system import TestSystem
+from ..runs.compare import compare_settings
 from ..runs.driver import MAX_INCIDENT_ROWS, CallCounter, drive
 from ..runs.flow import ask
 from ..space.outputs import Status
 from ..space.points import Points
 from ..space.serialize import value_from_json, value_to_json
+from .diff.diff import Difference
 from .front import Front
 from .io import write_front
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
+    from ..runs.run import Run
     from ..runs.session import Session
     from ..runs.store import Store
 
 FRONT_FILE = "front.parquet"  # what an exploration found, among the files of its run
 ANSWERS_RELATION = "answers"  # the first promise of every system: an answer to every case
-
-
-@dataclass(frozen=True)
-class KeepOptions:
-    """Where a run is to be kept.
-
-    Attributes
-    ----------
-    store : str, path or Store
-        The run store.
-    resume : int, optional
-        The run to go on with; a new one by default.
-    words : mapping
-        How the run was asked for, so that it can be asked for again: the words of a command line.
-    begun : callable, optional
-        Told the number of the run, once it has one.
-    """
-
-    store: str | os.PathLike[str] | Store
-    resume: int | None = None
-    request: Mapping[str, Any] = field(default_factory=dict)
-    on_begin: Callable[[int], None] = lambda run: None
-
-
-def resolve_seed(seed: Any, keep: KeepOptions) -> int:
-    """Return a seed that can be kept and given again; a run that goes on has the one it began with."""
-    if seed is None and keep.resume is not None:
-        with open_store(keep) as store:
-            seed = store.run(keep.resume).seed
-    if seed is None:
-        return int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
-    if not isinstance(seed, Integral):
-        reject("seed", "explore", "a whole number, or None for any, for a run that is kept", seed)
-    return int(seed)
-
-
-@contextmanager
-def keep_run(
-    keep: KeepOptions,
-    verb: str,
-    subject: SubjectUnderTest,
-    parameters: Mapping[str, Any],
-    *,
-    seed: Any,
-    rng: np.random.Generator,
-    model: Any,
-    engine: str = "serial",
-) -> Iterator[Session]:
-    """Keep a run while it goes on."""
-    from ..runs.session import Session
-
-    with open_store(keep) as store:
-        session = Session(
-            store, keep.resume, verb, subject.name, {**parameters, **keep.request},
-            seed=seed, rng=rng, model=model, seeds=subject.seeds, engine=engine,
-        )  # fmt: skip
-        keep.on_begin(session.run)
-        with session:
-            yield session
-
-
-@contextmanager
-def open_store(keep: KeepOptions) -> Iterator[Store]:
-    """Open a store, unless it is open already: then it is its owner's to close."""
-    from ..runs.store import Store
-
-    if isinstance(keep.store, Store):
-        yield keep.store
-    else:
-        with Store.open(keep.store) as store:
-            yield store
-
-
-def find_system_name(model: Any, name: str | None, keep: KeepOptions) -> str:
-    """Return the name under which failures of a system are kept: as it was asked for, its own, or that of its code."""
-    request = keep.request.get("words", {})
-    if requested_name := request.get("model") or request.get("subject") or name:
-        return str(requested_name)
-    if isinstance(model, str | os.PathLike):
-        return os.path.abspath(model)
-    if isinstance(model, TestSystem):
-        return model.name
-    code = model if hasattr(model, "__qualname__") else type(model)
-    return f"{code.__module__}.{code.__qualname__}"
 
 
 def retry_failures(store: Store, name: str, subject: SubjectUnderTest, **driving: Any) -> tuple[int, int] | None:
@@ -221,3 +134,49 @@ def _list_failed_cases(tally: CallCounter) -> list[dict[str, Any]]:
             continue  # values that no file can hold
         cases.append({"case": case, "verdict": status, "message": message})
     return cases
+
+
+# -- stored fronts ---------------------------------------------------------------------------------------------
+
+
+def load_front(store: Store, run: int) -> Front:
+    """Return the front that a stored run found."""
+    with store.fetch(run, FRONT_FILE) as path:
+        return Front.load(path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunComparison:
+    """Two stored explorations side by side.
+
+    Attributes
+    ----------
+    first, second : Run
+        The runs.
+    changes : dict
+        The settings that differ, each with both values.
+    difference : Difference or None
+        Where the border moved; None if the fronts cannot be compared.
+    reason : str
+        Why they cannot be compared; else empty.
+    """
+
+    first: Run
+    second: Run
+    changes: dict[str, tuple[Any, Any]]
+    difference: Difference | None = None
+    reason: str = ""
+
+
+def compare_runs(store: Store, first: int, second: int) -> RunComparison:
+    """Compare the settings and the fronts of two stored explorations."""
+    runs: dict[str, Any] = {"first": store.run(first), "second": store.run(second)}
+    runs["changes"] = compare_settings(**runs)
+    try:
+        fronts = [load_front(store, run) for run in (first, second)]
+    except StoreError as error:
+        return RunComparison(**runs, reason=str(error))
+    for run, front in zip((first, second), fronts, strict=True):
+        if not len(front):
+            return RunComparison(**runs, reason=f"Run {run} found no pairs. Give it more walks.")
+    return RunComparison(**runs, difference=fronts[0].diff(fronts[1]))

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._validation import validate_integer
 from ..errors import DataError
+from ..runs.keep import KeepOptions, keep_run
 from ..runs.progress import Progress
 from ..space.features import Categorical, Codes, Feature
 from ..space.points import Points
@@ -74,19 +75,12 @@ def _check_and_keep(
     keep: Any, source: Any, system: TestSystem, options: dict[str, Any], display: Progress
 ) -> LawReport:
     """Check the laws, what broke them before first, and keep what came out."""
-    from ..exploration.persistence import KeepOptions, open_store
-    from ..runs.session import Session
-
     keep = keep if isinstance(keep, KeepOptions) else KeepOptions(keep)
     space = system.known_space()
     session_inputs: dict[str, Any] = {"model": source, "seeds": Points(space, np.empty((0, len(space))))}
-    parameters = {"examples": options["examples"], **keep.request}
-    with (
-        open_store(keep) as store,
-        Session(store, None, "laws", system.name, parameters, seed=options["seed"], **session_inputs) as session,
-    ):
-        keep.on_begin(session.run)
-        known = _recall_counterexamples(store, system.name, space)
+    parameters = {"examples": options["examples"]}
+    with keep_run(keep, "laws", system.name, parameters, seed=options["seed"], **session_inputs) as session:
+        known = _recall_counterexamples(session.store, system.name, space)
         triples = {law: [triple for _, triple in entries] for law, entries in known.items()}
         report = check_laws(system, **options, known_triples=triples, show_progress=display.show)
         message = _remember_counterexamples(session, report, known, space)

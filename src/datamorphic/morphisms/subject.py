@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -122,7 +123,7 @@ def build_subject(
         space = space or hints.infer_space(frame)
         points = _select_seeds(space.points(frame), seeds, space, rng, owner)
     if isinstance(sut, Estimator):
-        sut.validate_columns(space.names)
+        sut.check_columns(space.names)
     sut.space = space
     if not len(points):
         raise DataError("The data have no rows: there is nothing to start from.")
@@ -219,3 +220,19 @@ def _has_numeric_answers(sut: Executor) -> bool:
     from sklearn.base import BaseEstimator, is_regressor
 
     return isinstance(sut.model, BaseEstimator) and bool(is_regressor(sut.model))
+
+
+def find_system_name(model: Any, name: str | None = None, request: Mapping[str, Any] | None = None) -> str:
+    """Return the name under which a store keeps failures of a system.
+
+    That is the name it was requested by on the command line, the name given, its own, or that of its code.
+    """
+    command = (request or {}).get("words", {})
+    if requested_name := command.get("model") or command.get("subject") or name:
+        return str(requested_name)
+    if isinstance(model, str | os.PathLike):
+        return os.path.abspath(model)
+    if isinstance(model, TestSystem):
+        return model.name
+    code = model if hasattr(model, "__qualname__") else type(model)
+    return f"{code.__module__}.{code.__qualname__}"

@@ -94,7 +94,7 @@ class _FrameRelation(_BatchRelation):
 
     def system(self, sut: Executor) -> Executor:
         """Return the system as it is: what wraps a model would put its columns in order again."""
-        return sut.bare_function if isinstance(sut, Estimator) else sut
+        return sut.bare if isinstance(sut, Estimator) else sut
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
         """Return why it does not apply to systems that read no frames."""

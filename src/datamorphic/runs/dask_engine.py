@@ -17,7 +17,7 @@ from ..errors import ArgumentError, DatamorphicError, ModelError, SystemDied
 from ..space.points import Batch
 from ..systems.base import AnswerOrError, Executor, RemoteSystem, ScoreRequest, SystemTraits
 from ..systems.isolation import IsolatedSystem, answer_in_worker, use_one_blas_thread
-from .engines import Engine
+from .engine_base import Engine
 from .versions import read_versions
 
 CONNECT_TIMEOUT_SECONDS = 10  # seconds a scheduler may take to answer
@@ -54,7 +54,7 @@ class DaskEngine(Engine):
                 "workers with 'dask worker host:port', and give the address as dask://host:8786."
             ) from None
 
-    def lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
+    def open_lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
         """Send the system to the workers and return ways to reach it, some for each of their threads."""
         self.workers = threads = sum(self.connect().nthreads().values())
         if not threads:
@@ -153,10 +153,10 @@ class _DaskLane(RemoteSystem):
 
     def __init__(self, system: Executor, engine: DaskEngine) -> None:
         super().__init__(system)
-        self.is_remote = not engine.timed
+        self.far = not engine.timed
         self._engine = engine
 
-    def answer_batches(self, batches: Sequence[Batch], scores: ScoreRequest) -> list[AnswerOrError]:
+    def answers(self, batches: Sequence[Batch], scores: ScoreRequest) -> list[AnswerOrError]:
         """Let some worker answer."""
         try:
             answers, traits = self._engine.query_workers(batches, scores)

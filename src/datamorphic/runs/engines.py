@@ -1,8 +1,4 @@
-"""Engines: who computes what a run asks. The same seed gives the same result on all of them.
-
-An engine gives lanes, ways to reach the system; what is asked is cut into the same pieces whatever their number, and
-nothing random happens in them.
-"""
+"""Engines that run a system in processes or threads, and the choice of an engine by name."""
 
 from __future__ import annotations
 
@@ -17,47 +13,21 @@ from .._validation import reject, validate_integer
 from ..errors import ArgumentError
 from ..systems.base import Executor
 from ..systems.isolation import IsolatedSystem, use_one_blas_thread
+from .engine_base import Engine
 
-MAX_WORKERS = 1024  # workers on one machine
+MAX_WORKERS = 1024  # on one machine
 ENGINE_CHOICES = "None, 'serial', 'processes:2', 'threads:2', 'dask://host:8786' or a Dask client"
 
 
-class Engine:
-    """One process, this one; the base of all engines.
-
-    `lanes` is called once a run, with the system and the seconds a batch may take, and `close` at its end, whatever
-    happened. A lane is used by one thread at a time.
-    """
-
-    name = "serial"
-    workers = 1
-
-    def lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
-        """Return the ways to reach the system."""
-        self._lanes = [system] if timeout is None else [IsolatedSystem(system, timeout)]
-        return self._lanes
-
-    _lanes: Sequence[Executor] = ()
-
-    def close(self) -> None:
-        """End the processes that belong to this run."""
-        for lane in self._lanes:
-            if isinstance(lane, IsolatedSystem):
-                lane.shut_down()
-
-    def __repr__(self) -> str:
-        return f"<engine {self.name}>"
-
-
 class ProcessEngine(Engine):
-    """Some processes on this machine, each with the system in it."""
+    """Runs copies of a system in processes on this machine."""
 
     def __init__(self, workers: int) -> None:
         self.workers = validate_integer("workers", "engine", workers, 1, MAX_WORKERS)
         self.name = f"processes:{workers}"
 
-    def lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
-        """Return a lane a process, all of them on their way."""
+    def open_lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
+        """Start all processes at once, and return one lane per process."""
         lanes = [IsolatedSystem(system, timeout) for _ in range(self.workers)]
         self._lanes = lanes
         for lane in lanes:
@@ -66,39 +36,42 @@ class ProcessEngine(Engine):
 
 
 class ThreadEngine(Engine):
-    """Some threads of this process, for systems that wait or compute outside of Python and may be asked at once."""
+    """Runs a system in threads of this process.
+
+    It suits systems that wait, or compute outside Python, and can be queried by several threads at once.
+    """
 
     def __init__(self, workers: int) -> None:
         self.workers = validate_integer("workers", "engine", workers, 1, MAX_WORKERS)
         self.name = f"threads:{workers}"
 
-    def lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
-        """Return the system, as often as there are threads."""
+    def open_lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
+        """Return the system itself, once per thread."""
         if timeout is not None:
-            raise ArgumentError("A thread that hangs cannot be stopped: with a time-out use engine='processes'.")
+            raise ArgumentError("A thread that hangs cannot be stopped. Use engine='processes' with a time-out.")
         return [system] * self.workers
 
 
 class PersistentEngine(Engine):
-    """An engine that stays up from one run to the next, for verbs that ask one system again and again.
+    """Keeps the lanes of another engine open between runs that query the same systems.
 
-    Its processes end with `end`, not with a run.
+    Its processes end with `shut_down`, not with a run.
     """
 
     def __init__(self, inner: Engine) -> None:
         self._inner, self.name, self.workers = inner, inner.name, inner.workers
         self._open_engines: dict[int, tuple[Executor, Engine, Sequence[Executor]]] = {}
 
-    def lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
-        """Return the ways to reach the system, the same in every run."""
+    def open_lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
+        """Return the lanes to the system, the same ones in every run."""
         if id(system) not in self._open_engines:
             engine = copy.copy(self._inner)
-            self._open_engines[id(system)] = system, engine, engine.lanes(system, timeout)
+            self._open_engines[id(system)] = system, engine, engine.open_lanes(system, timeout)
             self.workers = engine.workers
         return self._open_engines[id(system)][2]
 
     def close(self) -> None:
-        """Leave everything up for the next run."""
+        """Keep everything open for the next run."""
 
     def shut_down(self) -> None:
         """End the processes of all runs."""
@@ -108,18 +81,19 @@ class PersistentEngine(Engine):
 
 
 def make_engine(spec: Any, workers: int | None = None) -> Engine:
-    """Return the engine that was asked for.
+    """Return the engine that `spec` names.
 
     Parameters
     ----------
-    given : None, str, Engine or Dask client
-        "serial", "processes", "threads", each but the first with ":" and a number of workers, or "dask://host:port".
+    spec : None, str, Engine or Dask client
+        "serial", "processes", "threads" (the last two optionally with ":" and a number of workers), or
+        "dask://host:port".
     workers : int, optional
-        How many, where `given` does not say; more than one alone means processes.
+        The number of workers, if `spec` does not give it. More than one without a `spec` means processes.
 
     Examples
     --------
-    >>> engine_of("processes:2"), engine_of(None, workers=1)
+    >>> make_engine("processes:2"), make_engine(None, workers=1)
     (<engine processes:2>, <engine serial>)
     """
     if workers is not None:
@@ -139,12 +113,13 @@ def make_engine(spec: Any, workers: int | None = None) -> Engine:
         reject("engine", "explore", ENGINE_CHOICES, spec)
     kind, number = match[1], int(match[2]) if match[2] else None
     if number is not None and workers is not None and number != workers:
-        raise ArgumentError(f"engine={spec!r} and workers={workers} say different things. Leave one of them out.")
+        raise ArgumentError(f"engine={spec!r} contradicts workers={workers}. Leave one of them out.")
     number = workers if number is None else number
     if kind == "serial":
         if number is not None and number != 1:
             raise ArgumentError(
-                f"The serial engine is one worker; {pluralize(number, 'worker')} were asked for. Use processes:{number}."
+                f"The serial engine has one worker, but {pluralize(number, 'worker')} were requested. "
+                f"Use processes:{number}."
             )
         return Engine()
     from joblib import cpu_count
@@ -156,16 +131,16 @@ def _make_dask_engine(spec: Any, workers: int | None) -> Engine:
     from .dask_engine import DaskEngine
 
     if workers is not None:
-        raise ArgumentError("A cluster has the workers it has: leave workers out with a Dask engine.")
+        raise ArgumentError("The number of workers of a Dask cluster is fixed. Leave workers out.")
     return DaskEngine(spec)
 
 
 @contextmanager
 def use_lanes(engine: Engine, system: Executor, timeout: float | None) -> Iterator[Sequence[Executor]]:
-    """Give the lanes of an engine to a run, and take them down at its end."""
+    """Open the lanes of an engine for a run, and close them when it ends."""
     blas_limits = use_one_blas_thread()
     try:
-        yield engine.lanes(system, timeout)
+        yield engine.open_lanes(system, timeout)
     finally:
         engine.close()
         blas_limits.restore_original_limits()

@@ -57,14 +57,14 @@ class Executor:
     labels: Labels | None = None
     score_kind: ScoreKind | None = None
     batch_rows: int = 10_000
-    is_remote: bool = False
+    far: bool = False
 
     def execute(self, data: Any, *, scores: ScoreRequest = False) -> Outputs:
         """Return the outputs of a batch, with scores where they are asked for and exist.
 
         With ``scores="only"`` the labels may be guessed from the scores.
         """
-        batch = self.to_batch(data)
+        batch = self.batch(data)
         score_request = scores if self.score_kind is not None else False
         return self.answer(batch, score_request) if len(batch) else Outputs.empty()
 
@@ -72,7 +72,7 @@ class Executor:
         """Return the outputs of a batch that is not empty."""
         raise NotImplementedError
 
-    def answer_batches(self, batches: Sequence[Batch], scores: ScoreRequest) -> list[AnswerOrError]:
+    def answers(self, batches: Sequence[Batch], scores: ScoreRequest) -> list[AnswerOrError]:
         """Answer batches, none of them empty, one by one; an error takes the place of what it prevented."""
         answers: list[AnswerOrError] = []
         for batch in batches:
@@ -82,7 +82,7 @@ class Executor:
                 answers.append(error)
         return answers
 
-    def to_batch(self, data: Any) -> Batch:
+    def batch(self, data: Any) -> Batch:
         """Return user data as a batch of this system's inputs."""
         if isinstance(data, Points | Rows | TrainingBatch):
             return data
@@ -126,12 +126,12 @@ class RemoteSystem(Wrapper):
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Ask one batch."""
-        answer = self.answer_batches([batch], scores)[0]
+        answer = self.answers([batch], scores)[0]
         if isinstance(answer, BaseException):
             raise answer
         return answer
 
-    def answer_batches(self, batches: Sequence[Batch], scores: ScoreRequest) -> list[AnswerOrError]:
+    def answers(self, batches: Sequence[Batch], scores: ScoreRequest) -> list[AnswerOrError]:
         """Ask batches together."""
         raise NotImplementedError
 

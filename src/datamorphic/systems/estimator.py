@@ -66,7 +66,7 @@ class Estimator(Executor):
         if self.labels is not None and labels is not None and self.labels != _read_labels(model):
             self.score_kind = None  # the model's scores are in the order of its own labels
         if space is not None:
-            self.validate_columns(space.names)
+            self.check_columns(space.names)
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Ask the model to predict, and for scores if they are wanted."""
@@ -84,29 +84,29 @@ class Estimator(Executor):
         return Outputs(outputs.values, outputs.status, self._compute_scores(model_input), outputs.messages)
 
     @cached_property
-    def bare_function(self) -> Function:
+    def bare(self) -> Function:
         """The model without what puts its columns in order: it gets every frame as it is."""
         return Function(self.model.predict, name=self.name, labels=self.labels)
 
     def _prepare_batch(self, batch: Batch) -> Any:
         wants_array = self.columns is None and self.width is not None
         if wants_array and isinstance(batch, Points) and batch.space.plain:
-            self.validate_columns(batch.space.names)
+            self.check_columns(batch.space.names)
             # the values themselves, no frame on the way; a copy, since models may write on it
             return batch.codes.copy(order="F")
-        return self.arrange_frame(batch.frame)
+        return self.input(batch.frame)
 
-    def arrange_frame(self, frame: pd.DataFrame) -> Any:
+    def input(self, frame: pd.DataFrame) -> Any:
         """Return a frame as the model wants it: its columns in its order, or an array."""
         if self.columns is not None:
-            self.validate_columns(tuple(frame.columns))
+            self.check_columns(tuple(frame.columns))
             return frame if list(frame.columns) == self.columns else frame[self.columns]
         if self.width is not None:
-            self.validate_columns(tuple(frame.columns))
+            self.check_columns(tuple(frame.columns))
             return frame.to_numpy()
         return frame
 
-    def validate_columns(self, column_names: tuple[str, ...]) -> None:
+    def check_columns(self, column_names: tuple[str, ...]) -> None:
         """Raise `ModelError` if these columns are not those the model was fitted on."""
         if self.columns is not None:
             missing = [name for name in self.columns if name not in column_names]

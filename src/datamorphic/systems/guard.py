@@ -256,7 +256,7 @@ class GuardedSystem(Wrapper):
 
     def _count_tasks(self, pieces: int) -> int:
         """Return in how many tasks pieces are handed out: each worth its way, and as many for one lane as for another."""
-        if not self._lanes[0].is_remote or self._seconds_per_piece is None:
+        if not self._lanes[0].far or self._seconds_per_piece is None:
             return pieces
         task_count = min(pieces, max(1, int(pieces * self._seconds_per_piece / MIN_TASK_SECONDS)))
         return task_count if task_count < len(self._lanes) else task_count - task_count % len(self._lanes)
@@ -271,7 +271,7 @@ class GuardedSystem(Wrapper):
         alive, failures, started_at = self._alive, self._failures, time.monotonic()
         cuts = self._find_cuts(len(batch))
         pieces = [self._take_piece(batch, cuts, number) for number in group]
-        answers = lane.answer_batches(pieces, scores)
+        answers = lane.answers(pieces, scores)
         results = [
             solve(lane, piece, scores, answer, alive=alive, failures=failures)
             for piece, answer in zip(pieces, answers, strict=True)
@@ -391,7 +391,7 @@ def _list_rows(pieces: list[tuple[int, int]]) -> RowNumbers:
 
 
 def _query_part(system: Executor, part: Batch, scores: ScoreRequest) -> AnswerOrError:
-    return system.answer_batches([part], scores)[0]
+    return system.answers([part], scores)[0]
 
 
 def _is_answering_elsewhere(system: Executor, batch: Batch, remaining_rows: RowNumbers, sample_size: int) -> bool:

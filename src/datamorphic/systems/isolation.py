@@ -31,9 +31,9 @@ class IsolatedSystem(RemoteSystem):
         self._starting: Any = None  # tells when the child is ready, until it is
         super().__init__(inner)
         self.timeout = None if timeout is None else validate_positive("timeout", "Isolated", timeout)
-        self.is_remote = timeout is None  # batches that travel together could not be timed one by one
+        self.far = timeout is None  # batches that travel together could not be timed one by one
 
-    def answer_batches(self, batches: Sequence[Batch], scores: ScoreRequest) -> list[AnswerOrError]:
+    def answers(self, batches: Sequence[Batch], scores: ScoreRequest) -> list[AnswerOrError]:
         """Send batches to the child, together, and wait for what comes of each."""
         from joblib.externals.loky.process_executor import BrokenProcessPool, ShutdownExecutorError
 
@@ -49,7 +49,7 @@ class IsolatedSystem(RemoteSystem):
             self.close()
             failure = SystemDied(f"its process ended while it was asked {rows}")
         else:
-            traits.tell(self)
+            traits.apply_to(self)
             return answers
         return [failure] * len(batches)
 
@@ -138,7 +138,7 @@ def answer_in_worker(
     """Answer batches in another process than the one that asks; say what was raised: many errors do not travel."""
     system = system or _system
     assert system is not None
-    answers = system.answer_batches(batches, scores)
+    answers = system.answers(batches, scores)
     answers = [
         SystemRaised(format_error_line(answer)) if not isinstance(answer, Outputs | DatamorphicError) else answer
         for answer in answers

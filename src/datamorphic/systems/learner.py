@@ -51,7 +51,7 @@ class Learner(Executor):
         self.name = name or format_learner(learner)
         self._prototype: Any = None  # a copy in which nothing is left to chance, of which copies are fitted
 
-    def to_batch(self, data: Any) -> Any:
+    def batch(self, data: Any) -> Any:
         """Return data as a batch: one training set, or many."""
         return TrainingBatch([data]) if isinstance(data, Training) else data
 

@@ -11,8 +11,7 @@ import numpy as np
 from .._text import suggest_name
 from .._validation import is_number, reject, validate_integer
 from ..errors import ArgumentError, DatamorphicError
-from ..exploration.persistence import KeepOptions, find_system_name
-from ..morphisms.subject import build_subject
+from ..morphisms.subject import build_subject, find_system_name
 from ..relations.base import Relation
 from ..relations.learner.base import LearnerRelation
 from ..relations.learner.necessity import find_stance
@@ -101,7 +100,7 @@ def assert_holds(
             reject("tolerated", "assert_holds", "a share from 0 to below 1", tolerated)
         start_seed = settings.seed if seed is None else validate_integer("seed", "assert_holds", seed)
         case_count = settings.cases if cases is None else validate_integer("cases", "assert_holds", cases, 1)
-        memory = Memory(settings, store, find_system_name(model, name, KeepOptions("")))
+        memory = Memory(settings, store, find_system_name(model, name))
         limit = budget or settings.budget
         subject = None
         with stop_on_interrupt():

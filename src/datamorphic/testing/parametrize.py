@@ -10,7 +10,7 @@ from typing import Any
 from .._text import suggest_name
 from .._validation import reject
 from ..errors import ArgumentError, DatamorphicError, MissingExtra
-from ..exploration.persistence import KeepOptions, find_system_name
+from ..morphisms.subject import find_system_name
 from ..relations.learner.base import LearnerRelation
 from ..relations.learner.necessity import Stance, find_stance
 from ..relations.learner.sklearn import LEARNER_RELATIONS
@@ -66,7 +66,7 @@ class RelationAssertion:
                 self.relation,
                 learner,
                 self.stance,
-                Memory(settings, None, find_system_name(learner, None, KeepOptions(""))),
+                Memory(settings, None, find_system_name(learner)),
                 data=self._data,
                 target=self._target,
                 cases=cases or settings.cases,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..errors import DataError, StoreError
-from ..exploration.persistence import KeepOptions, open_store
 from ..relations.base import JudgedGroups, Relation
 from ..runs.flow import Flow, Query
+from ..runs.keep import KeepOptions, open_store
 from ..space.points import Batch, Points, Rows
 from ..space.serialize import value_from_json, value_to_json
 from ..space.space import Space

@@ -29,7 +29,7 @@ from datamorphic.errors import ArgumentError, DataError, ModelError, TestSystemE
 from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
 from datamorphic.relations.predictor import PREDICTOR_RELATIONS
 from datamorphic.runs import failures
-from datamorphic.runs.engines import Engine
+from datamorphic.runs.engine_base import Engine
 from datamorphic.runs.store import Store
 from datamorphic.systems.learner import Learner
 
@@ -506,7 +506,7 @@ def test_a_learner_is_not_asked_here_when_it_is_to_be_asked_elsewhere():
     asked = []
 
     class Elsewhere(Engine):
-        def lanes(self, system, timeout):
+        def open_lanes(self, system, timeout):
             asked.append(timeout)
             return [Learner(KNN(1))]
 
@@ -631,9 +631,9 @@ def test_processes_stay_up_from_question_to_question():
     class Counting(Engine):
         begun = ended = 0
 
-        def lanes(self, system, timeout):
+        def open_lanes(self, system, timeout):
             Counting.begun += 1
-            return super().lanes(system, timeout)
+            return super().open_lanes(system, timeout)
 
         def close(self):
             Counting.ended += 1

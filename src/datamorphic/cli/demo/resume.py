@@ -12,9 +12,9 @@ import numpy as np
 
 from ...exploration.front import Front
 from ...exploration.io import write_front
-from ...exploration.persistence import KeepOptions, keep_run
 from ...exploration.runner import run_exploration
 from ...morphisms.subject import SubjectUnderTest
+from ...runs.keep import KeepOptions, keep_run
 from ...space.outputs import Outputs
 from ...space.points import Batch
 from ...systems.base import Executor, ScoreRequest, Wrapper
@@ -70,7 +70,9 @@ def cut_and_resumed(subject: SubjectUnderTest, seed: int, how: Mapping[str, Any]
                 np.random.default_rng(seed),
                 KeepOptions(Path(folder) / "runs.sqlite", resume, {}, numbers.append),
             )
-            with keep_run(keep, "demo", subject, {}, seed=seed, rng=rng, model=None) as session:
+            with keep_run(
+                keep, "demo", subject.name, {}, seed=seed, rng=rng, model=None, seeds=subject.seeds
+            ) as session:
                 return run_exploration(replace(subject, sut=sut), rng, session=session, progress=False, **how)
 
         try:

@@ -14,11 +14,11 @@ import numpy as np
 from ..._text import pluralize, suggest_name
 from ..._validation import reject, validate_choice, validate_integer, validate_positive
 from ...errors import ArgumentError, ModelError
-from ...exploration.persistence import KeepOptions, resolve_seed
 from ...morphisms.subject import build_subject
 from ...runs.engines import PersistentEngine, make_engine
 from ...runs.flow import Budget
 from ...runs.interrupts import Interrupts
+from ...runs.keep import KeepOptions, resolve_seed
 from ...systems.base import Executor
 from ...systems.files import load_model
 from ...systems.learner import Learner, format_learner, is_regressor

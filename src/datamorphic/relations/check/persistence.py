@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import DataError
-from ...exploration.persistence import KeepOptions, open_store
+from ...runs.keep import KeepOptions, keep_run
 from .learner_session import LearnerSession
 from .result import CheckReport, RelationResult
 from .violation import LearnerViolation
@@ -100,13 +100,8 @@ def keep_check(
     if keep is None:
         yield None
         return
-    from ...runs.session import Session
-
-    with open_store(keep) as store:
-        session = Session(store, None, "check", subject, dict(keep.request), seed=seed, model=model, seeds=data)
-        keep.on_begin(session.run)
-        request = keep.request.get("words", {})
-        with session:
-            # the key includes parameters: a relation that one k violates may hold for another
-            model_text = " ".join([request["model"], *request.get("param", ())]) if request.get("model") else ""
-            yield StoredCheck(session, model_text or name or subject)
+    request = keep.request.get("words", {})
+    # the key includes parameters: a relation that one k violates may hold for another
+    model_text = " ".join([request["model"], *request.get("param", ())]) if request.get("model") else ""
+    with keep_run(keep, "check", subject, {}, seed=seed, model=model, seeds=data) as session:
+        yield StoredCheck(session, model_text or name or subject)

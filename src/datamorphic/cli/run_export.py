@@ -1,0 +1,79 @@
+"""Runs written from a store to files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ..audit.persistence import RESULT_FILE
+from ..audit.result import AuditResult
+from ..errors import ArgumentError, StoreError
+from ..exploration.persistence import FRONT_FILE, load_front
+from ..runs.run import Run
+from ..runs.store import Store
+
+
+def export_run(store: Store, run: int, path: Path) -> list[Path]:
+    """Write a run to a file, what of it the ending says, or everything to a folder; return what was written.
+
+    .json: all that is known of the run; .parquet: the front as `Front.load` reads it; .csv: the pairs;
+    .html: the report.
+    """
+    stored_run = store.run(run)
+    writers = {".json": _write_json, ".parquet": _write_parquet, ".csv": _write_csv, ".html": _write_html}
+    if path.suffix:
+        if path.suffix not in writers:
+            raise ArgumentError(
+                f"A run cannot be written as {path.suffix!r}. Use {', '.join(writers)}, or name a folder for all."
+            )
+        files = {path: writers[path.suffix]}
+    else:
+        names = {"run.json": _write_json}
+        names |= {FRONT_FILE: _write_parquet, "pairs.csv": _write_csv} if _has_file(stored_run, FRONT_FILE) else {}
+        names |= {RESULT_FILE: _write_result} if _has_file(stored_run, RESULT_FILE) else {}
+        names |= (
+            {"report.html": _write_html}
+            if _has_file(stored_run, FRONT_FILE) or _has_file(stored_run, RESULT_FILE)
+            else {}
+        )
+        files = {path / name: writer for name, writer in names.items()}
+    try:
+        for file, writer in files.items():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            writer(store, stored_run, file)
+    except OSError as error:
+        raise StoreError(f"Run {run} cannot be written to {path}: {error.strerror or error}.") from None
+    return list(files)
+
+
+def _write_json(store: Store, run: Run, path: Path) -> None:
+    path.write_text(json.dumps(run.to_json(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _write_parquet(store: Store, run: Run, path: Path) -> None:
+    with store.fetch(run.id, FRONT_FILE) as source_path:
+        path.write_bytes(source_path.read_bytes())
+
+
+def _write_csv(store: Store, run: Run, path: Path) -> None:
+    load_front(store, run.id).pairs.to_csv(path, index=False)
+
+
+def _write_html(store: Store, run: Run, path: Path) -> None:
+    from ..exploration.page import build_front_page
+    from ..reporting.html import write_page
+
+    if _has_file(run, RESULT_FILE):
+        with store.fetch(run.id, RESULT_FILE) as source_path:
+            AuditResult.from_json(source_path.read_text(encoding="utf-8")).to_html(path)
+    else:
+        write_page(build_front_page(load_front(store, run.id)), path)
+
+
+def _write_result(store: Store, run: Run, path: Path) -> None:
+    with store.fetch(run.id, RESULT_FILE) as source_path:
+        path.write_bytes(source_path.read_bytes())
+
+
+def _has_file(run: Run, name: str) -> bool:
+    return any(artifact.name == name for artifact in run.artifacts)
