@@ -42,8 +42,8 @@ CASES = {
     # frames that cannot be read as a space
     "no rows": (lambda: dm.Space.from_frame(FRAME.iloc[:0]), DataError, "has no rows"),
     "no columns": (lambda: dm.Space.from_frame(pd.DataFrame()), DataError, "has no columns"),
-    "only the target": (lambda: dm.Space.from_frame(FRAME[["c"]], target="c"), DataError, "one column, the target 'c'"),
-    "a series": (lambda: dm.Space.from_frame(FRAME["x"]), DataError, "a Series (one column) was given"),
+    "only the target": (lambda: dm.Space.from_frame(FRAME[["c"]], target="c"), DataError, "no column but the target 'c'"),
+    "a series": (lambda: dm.Space.from_frame(FRAME["x"]), DataError, "Got a Series (one column)"),
     "a list": (lambda: dm.Space.from_frame([1, 2]), DataError, "Got list instead; for arrays use Space.from_arrays"),
     "two columns of one name": (
         lambda: dm.Space.from_frame(pd.DataFrame([[1, 2]], columns=["x", "x"])), DataError, "'x' occurs more than once"),
@@ -68,7 +68,7 @@ CASES = {
     # hints that do not fit
     "hints that are no dict": (lambda: dm.Space.from_frame(FRAME, kinds=["x"]), SpaceError, "kinds must be a dict by column"),
     "a hint for the target": (
-        lambda: dm.Space.from_frame(FRAME, target="c", orders={"c": ["a"]}), SpaceError, "'c', which is the target and no feature"),
+        lambda: dm.Space.from_frame(FRAME, target="c", orders={"c": ["a"]}), SpaceError, "'c', which is the target and not a feature"),
     "bounds of text": (lambda: dm.Space.from_frame(FRAME, bounds={"x": ("a", "b")}), SpaceError, "bounds['x'] must be a pair"),
     "a hint for another column": (
         lambda: dm.Space.from_frame(FRAME, steps={"xx": 1}), SpaceError, "steps names the column 'xx', which the frame does not have"),
@@ -91,26 +91,26 @@ CASES = {
     "a negative step": (lambda: dm.Integer("n", 0, 9, step=-2), SpaceError, "at least 1. Got -2"),
     "half a step": (lambda: dm.Integer("n", 0, 9, step=0.5), SpaceError, "a whole number of at least 1. Got 0.5"),
     "a fractional bound": (lambda: dm.Integer("n", 0.5, 9), SpaceError, "low must be a whole number. Got 0.5"),
-    "no categories": (lambda: dm.Categorical("c", []), SpaceError, "there are no categories"),
+    "no categories": (lambda: dm.Categorical("c", []), SpaceError, "has no categories"),
     "a category twice": (lambda: dm.Categorical("c", ["a", "b", "a"]), SpaceError, "'a' is given twice"),
     "a category that is missing": (lambda: dm.Categorical("c", ["a", None]), SpaceError, "nullable=True"),
     "a category that is a list": (lambda: dm.Categorical("c", [["a"]]), SpaceError, "is a list, which is not hashable"),
     "categories in one string": (lambda: dm.Categorical("c", "ab"), SpaceError, "must be a list of values, in their order. Got 'ab'"),
-    "a nameless feature": (lambda: dm.Continuous(""), SpaceError, "a string that is not empty"),
+    "a nameless feature": (lambda: dm.Continuous(""), SpaceError, "must be a non-empty string"),
     "a nullable that is no bool": (lambda: dm.Continuous("x", nullable="yes"), SpaceError, "nullable must be True or False"),
     "an endless step": (lambda: dm.Integer("n", step=float("inf")), SpaceError, "at least 1. Got inf"),
     "a step that is no number": (lambda: dm.Integer("n", step=float("nan")), SpaceError, "at least 1. Got nan"),
     "a bound beyond all floats": (lambda: dm.Continuous("x", 0, 10**400), SpaceError, "high is too large: bounds beyond 1e+150 lose"),
-    "a category that is NA": (lambda: dm.Categorical("c", ["a", pd.NA]), SpaceError, "a missing value is no category"),
+    "a category that is NA": (lambda: dm.Categorical("c", ["a", pd.NA]), SpaceError, "a missing value is not a category"),
     "categories in no order": (lambda: dm.Categorical("c", {"a", "b"}), SpaceError, "in their order"),
     # spaces that cannot be
     "None for features": (lambda: dm.Space(None), SpaceError, "a list of features. Got None"),
     "a group of nothing": (lambda: dm.OneHot(None), SpaceError, "a list of features. Got None"),
-    "a dict of combinations": (lambda: dm.Combinations({"a": [1]}), SpaceError, "as a DataFrame, one row each. Got dict"),
+    "a dict of combinations": (lambda: dm.Combinations({"a": [1]}), SpaceError, "a DataFrame with one row per combination. Got dict"),
     "no features": (lambda: dm.Space([]), SpaceError, "at least one feature"),
     "two features of one name": (
         lambda: dm.Space([dm.Continuous("x"), dm.Integer("x")]), SpaceError, "Two features are named 'x'"),
-    "a string as a feature": (lambda: dm.Space(["x"]), SpaceError, "made of Continuous, Integer and Categorical"),
+    "a string as a feature": (lambda: dm.Space(["x"]), SpaceError, "takes Continuous, Integer and Categorical"),
     "unknown moves": (
         lambda: dm.Space([dm.Continuous("x")], moves="wrap"), ArgumentError, "'moves' parameter of Space must be one of 'clip', 'open'"),
     "an unknown constraint": (lambda: dm.Space([dm.Continuous("x")], constraints=[3]), SpaceError, "A constraint must be"),
@@ -127,7 +127,7 @@ CASES = {
         lambda: dm.Space(SPACE.features, constraints=[lambda f: f["zz"]]).valid(FRAME), DataError, "raised KeyError"),
     "a constraint that answers once": (
         lambda: dm.Space(SPACE.features, constraints=[lambda f: True]).valid(FRAME), DataError, "for each of 3 rows"),
-    "no description of a space": (lambda: space_from_dict(json.loads("{}")), DataError, "no description of a space"),
+    "no description of a space": (lambda: space_from_dict(json.loads("{}")), DataError, "The description of the space is invalid"),
     # values that do not fit
     "a missing number": (lambda: SPACE.points(changed("x", np.nan)), DataError, "row 1: 'nan' is missing. Declare the feature nullable"),
     "a missing category": (lambda: SPACE.points(changed("c", None)), DataError, "'c', row 1: 'None' is missing"),
@@ -138,7 +138,7 @@ CASES = {
     "a value out of bounds": (lambda: SPACE.points(changed("x", 7.0)), DataError, 'lies outside the bounds [0, 2]. Widen the bounds, or make the space with moves="open"'),
     "a list for a category": (lambda: SPACE.points(pd.DataFrame({"x": [0.0], "n": [10], "c": [["a"]]})), DataError, "'c' holds a list"),
     "a column that is missing": (lambda: SPACE.points(FRAME[["x", "c"]]), DataError, "lack 1 column of this space: 'n'"),
-    "too few values": (lambda: SPACE.points((1.0, 10)), DataError, "3 values a case expected (x, n, c). Got 2"),
+    "too few values": (lambda: SPACE.points((1.0, 10)), DataError, "Expected 3 values per case (x, n, c). Got 2"),
     "a number as data": (lambda: SPACE.points(5), DataError, "Expected a DataFrame, an array, a dict"),
     "points of another space": (lambda: SPACE.points(NUMBERS.sample(2, points=True)), DataError, "belong to another space"),
     "sets of different length": (lambda: SPACE.distance(FRAME, FRAME.iloc[:2]), DataError, "Got 3 and 2"),

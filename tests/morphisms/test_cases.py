@@ -116,7 +116,7 @@ def test_files_that_are_no_test_sets(tmp_path, family):
 
 def test_a_label_that_no_file_can_hold_is_refused(tmp_path, family):
     values = np.array([object()] * 12, dtype=object)
-    with pytest.raises(dm.errors.DataError, match="cannot be kept in a file"):
+    with pytest.raises(dm.errors.DataError, match="cannot be stored in a file"):
         family.with_outputs(Outputs.of(values)).to_parquet(tmp_path / "x.parquet")
 
 

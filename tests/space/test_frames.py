@@ -73,7 +73,7 @@ def test_numbers_written_as_text_are_text():
     space = dm.Space([dm.Integer("n", 0, 9)])
     with pytest.raises(dm.errors.DataError, match="'2' is not a number"):
         space.points(pd.DataFrame({"n": ["2"]}))
-    with pytest.raises(dm.errors.DataError, match="holds 'a', which is no number"):
+    with pytest.raises(dm.errors.DataError, match="holds 'a', which is not a number"):
         dm.Space.from_frame(pd.DataFrame({"n": [1, "a"]}), kinds={"n": "integer"})
 
 
@@ -234,6 +234,6 @@ def test_categories_no_file_can_hold_are_refused_before_writing(tmp_path):
     frame = pd.DataFrame({"c": pd.cut(pd.Series([1.0, 5.0, 9.0]), 3)})
     space = dm.Space.from_frame(frame)
     assert space.points(frame).frame["c"].tolist() == frame["c"].tolist()
-    with pytest.raises(dm.errors.DataError, match="of type Interval, which cannot be kept in a file"):
+    with pytest.raises(dm.errors.DataError, match="of type Interval, which cannot be stored in a file"):
         TestSet.of_seeds(space.points(frame)).to_parquet(tmp_path / "t.parquet")
     assert not (tmp_path / "t.parquet").exists()

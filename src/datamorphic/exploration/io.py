@@ -236,9 +236,9 @@ def _validate_codes(name: str, points: Points) -> None:
     for j, feature in enumerate(points.space.features):
         fault = find_fault(feature, points.codes[:, j], open_ends=points.space.moves == "open")
         if fault is not None:
-            bad_rows = np.flatnonzero(fault[0])
+            bad_rows = np.flatnonzero(fault.rows)
             raise DataError(
-                f"{name}, row {bad_rows[0]}: the code {points.codes[bad_rows[0], j]:g} of {feature.name!r} {fault[1]}."
+                f"{name}, row {bad_rows[0]}: the code {points.codes[bad_rows[0], j]:g} of {feature.name!r} {fault.problem}."
             )
 
 

@@ -87,8 +87,8 @@ def find_improper_rows(space: Space, codes: Codes) -> Mask:
         column = codes[:, j]
         # one kind of fault is found at a time: what has it is mended to see the next
         while (fault := find_fault(feature, column, open_ends=space.moves == "open")) is not None:
-            bad |= fault[0]
-            column = np.where(fault[0], feature.default, column)
+            bad |= fault.rows
+            column = np.where(fault.rows, feature.default, column)
     return bad
 
 

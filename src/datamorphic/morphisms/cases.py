@@ -332,7 +332,7 @@ class TestSet:
         for j, feature in enumerate(space.features):
             fault = find_fault(feature, codes[:, j], open_ends=True)
             if fault is not None:
-                raise DataError(f"The file has a value of {feature.name!r} that {fault[1]}.")
+                raise DataError(f"The file has a value of {feature.name!r} that {fault.problem}.")
         width = sum(name.startswith("origin.") for name in table.column_names)
         morphisms = tuple(map(str, metadata["morphisms"]))
         tests = cls(

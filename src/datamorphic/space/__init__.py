@@ -1,1 +1,1 @@
-"""Feature spaces: what inputs there are, and how one gets from one to another."""
+"""Inputs and answers: features, spaces, points, outputs, and the geometry of spaces."""

@@ -1,7 +1,7 @@
-"""Constraints between features, declared by the user and kept by moves and midpoints.
+"""Constraints between features, which users declare and moves and midpoints satisfy.
 
-A constraint may be given as an object from here, as a string (``"free <= total"``), or as a function of a
-frame that answers row by row. Strings are parsed, never evaluated.
+A constraint is an object of this module, a string (``"free <= total"``), or a function of a frame that returns one
+boolean per row. Strings are parsed, never evaluated.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,40 +24,66 @@ from .hashing import RowTable
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .space import Space
-
 Mask = npt.NDArray[np.bool_]
 
 
-class Constraint:
-    """Base: what holds, which features it names, and how a move is mended."""
+class FeatureSpace(Protocol):
+    """What a constraint needs to know of a space: its features, and how codes are decoded."""
 
-    #: features whose values only make sense together: the midpoint takes all of them from one end
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """The features in order."""
+        ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the features."""
+        ...
+
+    def __getitem__(self, name: str, /) -> Feature: ...
+
+    def position(self, name: str) -> int:
+        """Return the position of a feature."""
+        ...
+
+    def decode(self, codes: Codes) -> pd.DataFrame:
+        """Return codes as a frame of user values."""
+        ...
+
+
+class Constraint:
+    """Base class: a condition on rows, and how to satisfy it again after a move.
+
+    `Space` calls `check` when it is made. `satisfied` is called on every batch of new points, `mend` before it after a
+    move, and `settle` before it after a random draw.
+    """
+
+    #: whether the features only make sense together: a midpoint takes the values of all of them from one end
     tied: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The features it names."""
+        """The features that the constraint depends on."""
         return ()
 
-    def check(self, space: Space) -> None:
-        """Raise `SpaceError` if this cannot be a constraint of `space`."""
+    def check(self, space: FeatureSpace) -> None:
+        """Raise `SpaceError` unless the constraint fits the features of `space`."""
         for name in self.names:
             space.position(name)
 
-    def satisfied(self, space: Space, codes: Codes) -> Mask:
-        """Tell which rows keep it."""
+    def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
+        """Return which rows satisfy the constraint."""
         raise NotImplementedError
 
-    def mend(self, space: Space, codes: Codes, moved: int) -> None:
-        """Change other features, in place, so that a move of feature number `moved` keeps it."""
+    def mend(self, space: FeatureSpace, codes: Codes, moved: int) -> None:
+        """Change other features in place so that rows satisfy the constraint after feature `moved` has moved."""
 
     def mending(self, name: str) -> float:
-        """Return how far, in distance, mending a move of a feature may lead at most."""
+        """Return the largest distance that `mend` adds to a move of the feature `name`."""
         return 0.0
 
-    def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
-        """Change freshly drawn rows, in place, to keep it where blind luck would take too long."""
+    def settle(self, space: FeatureSpace, codes: Codes, rng: np.random.Generator) -> None:
+        """Change randomly drawn rows in place so that more of them satisfy the constraint."""
 
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -81,7 +107,9 @@ def _is_number(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Compare(Constraint):
-    """One numeric feature against another, or against a number; a missing value satisfies it.
+    """A comparison of a numeric feature with another one or with a number.
+
+    A missing value satisfies it.
 
     Examples
     --------
@@ -95,11 +123,11 @@ class Compare(Constraint):
 
     @classmethod
     def parse(cls, text: str) -> Compare:
-        """Read ``"a <= b"`` or ``"a <= 3"``."""
+        """Parse ``"a <= b"`` or ``"a <= 3"``."""
         match = _COMPARISON.match(text)
         if not match:
             raise SpaceError(
-                f"The constraint {text!r} is not understood. Write two features, or a feature and a number, "
+                f"The constraint {text!r} cannot be parsed. Write two features, or a feature and a number, "
                 'around one of <=, >=, <, >, ==, !=, as in "free <= total".'
             )
         left, relation, right = match.groups()
@@ -107,17 +135,17 @@ class Compare(Constraint):
             left, relation, right = right, relation.translate(str.maketrans("<>", "><")), left
         if _is_number(right) and np.isnan(float(right)):
             raise SpaceError(
-                f"The constraint {text!r} compares with nan, which is neither more nor less than anything."
+                f"The constraint {text!r} compares with nan, and every comparison with nan is false. Use a number."
             )
         return cls(left, relation, float(right) if _is_number(right) else right)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The features it names."""
+        """The features that the constraint depends on."""
         return (self.left, self.right) if isinstance(self.right, str) else (self.left,)
 
-    def check(self, space: Space) -> None:
-        """Comparisons are for numbers: categories have no size."""
+    def check(self, space: FeatureSpace) -> None:
+        """Raise `SpaceError` if a feature is unknown or categorical."""
         super().check(space)
         for name in self.names:
             if space[name].kind == "categorical":
@@ -126,8 +154,8 @@ class Compare(Constraint):
                     "Compare numbers, or use Combinations for categories."
                 )
 
-    def satisfied(self, space: Space, codes: Codes) -> Mask:
-        """Tell which rows keep it."""
+    def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
+        """Return which rows satisfy the constraint."""
         left = codes[:, space.position(self.left)]
         right = codes[:, space.position(self.right)] if isinstance(self.right, str) else self.right
         satisfied: Mask = _OPERATORS[self.relation](left, right) | np.isnan(left) | np.isnan(right)
@@ -139,7 +167,9 @@ class Compare(Constraint):
 
 @dataclass(frozen=True)
 class OneHot(Constraint):
-    """Exactly one of some two-valued features is on. Moving one up turns the others off.
+    """Exactly one feature of a group of two-valued features is on.
+
+    Moving one feature up turns the others off.
 
     Examples
     --------
@@ -157,14 +187,14 @@ class OneHot(Constraint):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The features it names."""
+        """The features that the constraint depends on."""
         return tuple(self.group)
 
-    def check(self, space: Space) -> None:
-        """Each feature has two values, and there are two features at least."""
+    def check(self, space: FeatureSpace) -> None:
+        """Raise `SpaceError` unless there are at least two features, each with two values."""
         super().check(space)
         if len(set(self.names)) < 2:
-            raise SpaceError(f"A one-hot group needs two different features at least. Got {list(self.names)}.")
+            raise SpaceError(f"A one-hot group needs at least two different features. Got {list(self.names)}.")
         for name in self.names:
             feature = space[name]
             if feature.kind == "continuous" or feature.high - feature.low != 1:
@@ -173,18 +203,18 @@ class OneHot(Constraint):
                     f"It is a {feature.describe()}."
                 )
 
-    def _positions(self, space: Space) -> list[int]:
+    def _positions(self, space: FeatureSpace) -> list[int]:
         return [space.position(name) for name in self.names]
 
-    def satisfied(self, space: Space, codes: Codes) -> Mask:
-        """Tell which rows keep it."""
+    def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
+        """Return which rows satisfy the constraint."""
         on_count = np.zeros(len(codes), dtype=np.int64)
         for j in self._positions(space):
             on_count += codes[:, j] == space.features[j].high
         return on_count == 1
 
-    def mend(self, space: Space, codes: Codes, moved: int) -> None:
-        """Turn the others off where `moved` was turned on."""
+    def mend(self, space: FeatureSpace, codes: Codes, moved: int) -> None:
+        """Turn the other features off where `moved` was turned on."""
         positions = self._positions(space)
         if moved in positions:
             turned_on = codes[:, moved] == space.features[moved].high
@@ -193,11 +223,11 @@ class OneHot(Constraint):
                     codes[turned_on, j] = space.features[j].low
 
     def mending(self, name: str) -> float:
-        """Turning one on turns one off."""
+        """Return 1 for a feature of the group: turning it on turns another one off."""
         return 1.0 if name in self.names else 0.0
 
-    def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
-        """Turn one of them on."""
+    def settle(self, space: FeatureSpace, codes: Codes, rng: np.random.Generator) -> None:
+        """Turn on one feature of the group in every row."""
         positions = self._positions(space)
         on_place = rng.integers(len(positions), size=len(codes))
         for place, j in enumerate(positions):
@@ -209,12 +239,12 @@ class OneHot(Constraint):
 
 
 class Combinations(Constraint):
-    """A table of the combinations that are valid, e.g. which city lies in which country.
+    """A table of the valid combinations of values, e.g. of cities and their countries.
 
     Parameters
     ----------
     table : DataFrame
-        One row a valid combination; its columns are features that are not continuous.
+        One row per valid combination. Its columns are features that are not continuous.
     """
 
     tied = True
@@ -224,10 +254,12 @@ class Combinations(Constraint):
 
         if not isinstance(table, pd.DataFrame):
             raise SpaceError(
-                f"Valid combinations are given as a DataFrame, one row each. Got {type(table).__name__}."
+                f"Valid combinations must be a DataFrame with one row per combination. Got {type(table).__name__}."
             )
         if not len(table) or not len(table.columns):
-            raise SpaceError("The table of valid combinations is empty: no point could be valid. Give rows to it.")
+            raise SpaceError(
+                "The table of valid combinations is empty, so that no point is valid. Add rows to it."
+            )
         self.table = table.drop_duplicates().reset_index(drop=True)
         self._prepared: dict[tuple[Feature, ...], tuple[Codes, RowTable]] = {}
 
@@ -245,11 +277,11 @@ class Combinations(Constraint):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The features it names."""
+        """The features that the constraint depends on."""
         return tuple(self.table.columns)
 
-    def check(self, space: Space) -> None:
-        """The combinations are of discrete features, and of values these have."""
+    def check(self, space: FeatureSpace) -> None:
+        """Raise `SpaceError` or `DataError` unless the table lists values of discrete features."""
         super().check(space)
         for name in self.names:
             if space[name].kind == "continuous":
@@ -259,7 +291,7 @@ class Combinations(Constraint):
                 )
         self._encode_table(space)
 
-    def _encode_table(self, space: Space) -> tuple[Codes, RowTable]:
+    def _encode_table(self, space: FeatureSpace) -> tuple[Codes, RowTable]:
         features = tuple(space[name] for name in self.names)
         if features not in self._prepared:
             columns = [encode(feature, self.table[feature.name], open_ends=False) for feature in features]
@@ -268,13 +300,13 @@ class Combinations(Constraint):
             self._prepared[features] = np.column_stack(columns), lookup
         return self._prepared[features]
 
-    def satisfied(self, space: Space, codes: Codes) -> Mask:
-        """Tell which rows keep it."""
+    def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
+        """Return which rows satisfy the constraint."""
         _, lookup = self._encode_table(space)
         return lookup.find(codes[:, [space.position(name) for name in self.names]]) >= 0
 
-    def settle(self, space: Space, codes: Codes, rng: np.random.Generator) -> None:
-        """Take one of the valid combinations."""
+    def settle(self, space: FeatureSpace, codes: Codes, rng: np.random.Generator) -> None:
+        """Set every row to one of the valid combinations."""
         table, _ = self._encode_table(space)
         rows = table[rng.integers(len(table), size=len(codes))]
         for column, name in enumerate(self.names):
@@ -286,13 +318,13 @@ class Combinations(Constraint):
 
 @dataclass(frozen=True)
 class Rule(Constraint):
-    """Any condition: a function of a frame that answers True or False row by row."""
+    """A condition given as a function of a frame that returns True or False per row."""
 
     function: Callable[[pd.DataFrame], Any]
     name: str = ""
 
-    def satisfied(self, space: Space, codes: Codes) -> Mask:
-        """Tell which rows keep it."""
+    def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
+        """Return which rows satisfy the constraint."""
         if not len(codes):
             return np.zeros(0, dtype=bool)
         frame = space.decode(codes)
@@ -301,19 +333,19 @@ class Rule(Constraint):
         except Exception as error:
             raise DataError(
                 f"The constraint {self} raised {type(error).__name__}: {error}. "
-                f"It is given a frame with the columns {', '.join(space.names[:6])} ..."
+                f"It was called with a frame with the columns {', '.join(space.names[:6])} ..."
             ) from error
         import pandas as pd
 
         try:
-            # a comparison with a missing value is missing itself: satisfied, as in `Compare`
+            # A comparison with a missing value is missing itself. It counts as satisfied, as in `Compare`.
             satisfied = pd.array(answer, dtype="boolean").to_numpy(dtype=bool, na_value=True)
         except (TypeError, ValueError):
             satisfied = np.zeros(0, dtype=bool)
         if satisfied.shape != (len(codes),):
             raise DataError(
-                f"The constraint {self} must answer True or False for each of {pluralize(len(codes), 'row')}. "
-                f"It gave {type(answer).__name__} of shape {np.shape(answer)}."
+                f"The constraint {self} must return True or False for each of {pluralize(len(codes), 'row')}. "
+                f"It returned {type(answer).__name__} of shape {np.shape(answer)}."
             )
         return satisfied
 
@@ -321,8 +353,41 @@ class Rule(Constraint):
         return self.name or getattr(self.function, "__name__", "rule")
 
 
+class ConstrainedSpace(FeatureSpace, Protocol):
+    """What geometry and sampling need to know of a space."""
+
+    @property
+    def moves(self) -> str:
+        """Whether moves of continuous features stop at the bounds ("clip") or not ("open")."""
+        ...
+
+    @property
+    def units(self) -> tuple[tuple[int, ...], ...]:
+        """The positions of the features; those that a constraint ties together form one unit."""
+        ...
+
+    @property
+    def smooth(self) -> bool:
+        """Whether all features are continuous and none is nullable."""
+        ...
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The declared constraints."""
+        ...
+
+    @property
+    def keeps_constraints(self) -> bool:
+        """Whether moves and midpoints must satisfy the constraints."""
+        ...
+
+    def satisfied(self, codes: Codes) -> Mask:
+        """Return which rows satisfy all constraints."""
+        ...
+
+
 def to_constraint(source: object) -> Constraint:
-    """Return a constraint from an object, a string or a function."""
+    """Return the constraint that an object, a string or a function declares."""
     if isinstance(source, Constraint):
         return source
     if isinstance(source, str):

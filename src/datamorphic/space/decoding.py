@@ -1,4 +1,4 @@
-"""Codes back to user values, of the dtype the user's column had wherever that can hold them."""
+"""Decoding of float64 codes to user values, in the dtype of the user's column where it can hold them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from .features import Categorical, Codes, Feature
 
 
 def decode(feature: Feature, codes: Codes, dtype: Any = None) -> Any:
-    """Return the values of a column of codes as an array of its own, of `dtype` where it can hold them.
+    """Return the values of a column of codes as a new array, of `dtype` where it can hold them.
 
-    A real number is never squeezed into an integer dtype, and no number wraps around: a dtype that is too
-    narrow is widened.
+    Real numbers are never cast to integers and no number wraps around: a dtype that is too narrow is widened.
     """
     if isinstance(feature, Categorical):
         return _decode_categories(feature, codes, dtype)
@@ -30,10 +29,10 @@ def _decode_real(feature: Feature, codes: Codes, dtype: Any) -> Any:
 
     inner = to_numpy_dtype(dtype)
     if inner is None or inner.kind != "f":
-        # whole numbers and anything else cannot hold what lies between: float64, nullable where it was
+        # An integer dtype cannot hold fractions: float64 instead, nullable if the user's dtype was.
         return pd.array(codes, dtype="Float64") if type(dtype).__name__ in MASKED_DTYPE_NAMES else codes.copy()
     if (np.abs(codes) > np.finfo(inner).max).any():
-        return codes.copy()  # too large for it
+        return codes.copy()  # too large for the dtype
     return codes.astype(inner) if isinstance(dtype, np.dtype) else pd.array(codes.astype(inner), dtype=dtype)
 
 
@@ -43,9 +42,9 @@ def _decode_whole(feature: Feature, codes: Codes, dtype: Any, has_missing: bool)
     inner = to_numpy_dtype(dtype)
     if inner is not None and inner.kind == "f":
         if (np.abs(codes) > 2.0 ** (np.finfo(inner).nmant + 1)).any():
-            return codes.copy()  # beyond that, neighbouring whole numbers share a float
+            return codes.copy()  # beyond that limit, neighbouring integers share a float
         return codes.astype(inner) if isinstance(dtype, np.dtype) else pd.array(codes, dtype=dtype)
-    int_codes = np.nan_to_num(codes).astype(np.int64)  # a copy; 0 stands in for what is missing
+    int_codes = np.nan_to_num(codes).astype(np.int64)  # a copy, with 0 for missing values
     if inner is not None:
         limits = np.iinfo(inner)
         fits = not int_codes.size or (limits.min <= int_codes.min() and int_codes.max() <= limits.max)
@@ -60,7 +59,7 @@ def _decode_whole(feature: Feature, codes: Codes, dtype: Any, has_missing: bool)
 
 @lru_cache(maxsize=1024)
 def _build_value_array(feature: Categorical) -> Any:
-    """The categories as an array to take from."""
+    """Return the categories as an array."""
     import pandas as pd
 
     index = build_category_index(feature)
@@ -74,7 +73,7 @@ def _build_value_array(feature: Categorical) -> Any:
 def _decode_categories(feature: Categorical, codes: Codes, dtype: Any) -> Any:
     import pandas as pd
 
-    known = (codes >= 0) & (codes <= feature.high)  # not so: missing, and what a lenient encoding let through
+    known = (codes >= 0) & (codes <= feature.high)  # others are missing, or unknown from a lenient encoding
     all_known = bool(known.all())
     places = codes.astype(np.intp) if all_known else np.where(known, codes, -1).astype(np.intp)
     if isinstance(dtype, pd.CategoricalDtype):
@@ -96,7 +95,7 @@ def _decode_categories(feature: Categorical, codes: Codes, dtype: Any) -> Any:
     if decoded_values.dtype == wanted_dtype:
         return decoded_values
     if not all_known and isinstance(dtype, np.dtype) and dtype.kind in "iub":
-        return decoded_values  # that dtype has no place for what is missing
+        return decoded_values  # the dtype cannot hold missing values
     try:
         return pd.Series(decoded_values).astype(dtype).array
     except (TypeError, ValueError):
@@ -109,7 +108,7 @@ def _decode_to_category_dtype(feature: Categorical, places: Any, dtype: Any) -> 
     if dtype.categories is None:
         dtype = pd.CategoricalDtype(list(feature.values))
     dtype_codes = dtype.categories.get_indexer(build_category_index(feature))
-    if (dtype_codes < 0).any():  # the feature has values the user's dtype lacks
+    if (dtype_codes < 0).any():  # the user's dtype lacks some categories
         dtype = pd.CategoricalDtype(list(feature.values), ordered=dtype.ordered)
         dtype_codes = np.arange(len(feature.values))
     return pd.Categorical.from_codes(np.append(dtype_codes, -1)[places], dtype=dtype)

@@ -1,12 +1,13 @@
-"""One column of user values to float64 codes; `decoding` has the way back.
+"""Encoding of a column of user values as float64 codes; `decoding` does the reverse.
 
-Everything a column can have wrong is checked, and the first row that has it is named. pandas is imported
-here and not at the top: `import datamorphic` must stay light.
+Every value is validated, and an error names the first invalid row. pandas is imported inside the functions, so that
+`import datamorphic` stays fast.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,18 @@ from .features import LARGEST_INTEGER, LARGEST_NUMBER, Categorical, Codes, Featu
 if TYPE_CHECKING:
     import pandas as pd
 
-UNKNOWN_CATEGORY_CODE = -1.0  # the code a lenient encoding gives to what is no category
+UNKNOWN_CATEGORY_CODE = -1.0  # given by a lenient encoding
 Mask = npt.NDArray[np.bool_]
 MASKED_DTYPE_NAMES = {f"{kind}{bits}Dtype" for kind in ("Int", "UInt", "Float") for bits in (8, 16, 32, 64)}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Invalid codes of one kind: in which rows, what is wrong with them, and what to do."""
+
+    rows: Mask
+    problem: str
+    remedy: str
 
 
 def encode(feature: Feature, column: pd.Series[Any], *, open_ends: bool, lenient: bool = False) -> Codes:
@@ -31,19 +41,19 @@ def encode(feature: Feature, column: pd.Series[Any], *, open_ends: bool, lenient
     Parameters
     ----------
     feature : Feature
-        What the column stands for.
+        The feature of the column.
     column : Series
         The user's values.
     open_ends : bool
         Whether a continuous value may lie outside the bounds.
     lenient : bool
-        Take the column as it is: numbers that do not fit keep their value, text among them becomes inf, and
-        what is no category becomes `UNKNOWN`.
+        Accept invalid values: a number keeps its value, text in a column of numbers becomes inf, and an unknown category
+        becomes `UNKNOWN_CATEGORY_CODE`.
 
     Raises
     ------
     DataError
-        Naming the column, the first row that does not fit, and the remedy.
+        If a value is invalid. The message names the column, the first invalid row and the remedy.
     """
     if isinstance(feature, Categorical):
         codes, unknown_hint = _encode_categories(feature, column)
@@ -55,50 +65,52 @@ def encode(feature: Feature, column: pd.Series[Any], *, open_ends: bool, lenient
         codes = np.rint(codes)
     fault = find_fault(feature, codes, open_ends)
     if fault is not None:
-        bad_rows, problem, remedy = fault
-        _reject_rows(feature, column, bad_rows, problem, unknown_hint or remedy)
+        _reject_rows(feature, column, Fault(fault.rows, fault.problem, unknown_hint or fault.remedy))
     return codes
 
 
-def find_fault(feature: Feature, codes: Codes, open_ends: bool) -> tuple[Mask, str, str] | None:
-    """Return which codes are none of the feature's, what is wrong with them and what to do; None if all fit."""
+def find_fault(feature: Feature, codes: Codes, open_ends: bool) -> Fault | None:
+    """Return the first kind of fault in the codes of a feature, or None if all are valid."""
     if not codes.size:
         return None
     limit = LARGEST_INTEGER if isinstance(feature, Integer) else LARGEST_NUMBER
     low, high = (-limit, limit) if open_ends and feature.kind == "continuous" else (feature.low, feature.high)
     is_discrete = feature.kind != "continuous"
-    # Two passes tell that nothing is wrong; only if something is are masks made to find out what. NaN fails too.
+    # Two passes suffice for valid codes. Only if these fail, as they do for NaN, masks are computed.
     inside = max(low, -limit) <= codes.min() and codes.max() <= min(high, limit)
     if inside and (not is_discrete or (np.rint(codes) == codes).all()):
         return None
     missing = np.isnan(codes)
     if not feature.nullable and missing.any():
-        return missing, "is missing", "Declare the feature nullable=True, or fill it."
+        return Fault(missing, "is missing", "Declare the feature nullable=True, or fill the gaps.")
     if isinstance(feature, Categorical):
         unknown = ~missing & ((codes < 0) | (codes > feature.high) | (codes != np.rint(codes)))
-        return (unknown, "is not one of the categories", "") if unknown.any() else None
-    checks = [(np.abs(codes) > limit, f"is beyond {limit:.3g}", "Replace or rescale it.")]
+        return Fault(unknown, "is not one of the categories", "") if unknown.any() else None
+    faults = [Fault(np.abs(codes) > limit, f"is beyond {limit:.3g}", "Replace or rescale it.")]
     if is_discrete:
         fraction = (np.rint(codes) != codes) & ~missing
-        checks.append((fraction, "is not a whole number", "Use Continuous, or Integer(..., rounds=True)."))
+        faults.append(Fault(fraction, "is not a whole number", "Use Continuous, or Integer(..., rounds=True)."))
     widen = "Widen the bounds." if is_discrete else 'Widen the bounds, or make the space with moves="open".'
     out_of_bounds = (codes < low) | (codes > high)
-    checks.append((out_of_bounds, f"lies outside the bounds [{format_short(low)}, {format_short(high)}]", widen))
-    return next((check for check in checks if check[0].any()), None)
+    bounds_text = f"[{format_short(low)}, {format_short(high)}]"
+    faults.append(Fault(out_of_bounds, f"lies outside the bounds {bounds_text}", widen))
+    return next((fault for fault in faults if fault.rows.any()), None)
 
 
 def _encode_numbers(feature: Feature, column: pd.Series[Any], lenient: bool) -> Codes:
     codes, is_text = to_numbers(column)
     if lenient:
         return np.where(is_text, np.inf, codes) if is_text.any() else codes
-    _reject_rows(
-        feature, column, is_text, "is not a number", f"The feature is {feature.kind}: convert the column first."
-    )
+    remedy = f"The feature is {feature.kind}: convert the column first."
+    _reject_rows(feature, column, Fault(is_text, "is not a number", remedy))
     return snap_to_bounds(feature, codes, column.dtype)
 
 
 def to_numbers(column: pd.Series[Any]) -> tuple[Codes, Mask]:
-    """Return a column as floats, and which of its values are no numbers; numbers written as text are text."""
+    """Return a column as floats, and which of its values are not numbers.
+
+    Numbers written as text count as text.
+    """
     import pandas as pd
 
     types = pd.api.types
@@ -125,7 +137,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def snap_to_bounds(feature: Feature, codes: Codes, dtype: Any) -> Codes:
-    """Take a bound that a shorter float could not hold exactly (0.1 as float32) for the bound itself."""
+    """Replace bounds rounded to a shorter float (0.1 as float32) by the exact bounds."""
     inner = to_numpy_dtype(dtype)
     if inner is None or inner.kind != "f" or inner.itemsize >= 8:
         return codes
@@ -136,7 +148,7 @@ def snap_to_bounds(feature: Feature, codes: Codes, dtype: Any) -> Codes:
 
 
 def to_numpy_dtype(dtype: Any) -> np.dtype[Any] | None:
-    """Return the NumPy dtype behind a plain, nullable or Arrow dtype of numbers; None for any other."""
+    """Return the NumPy dtype of a plain, nullable or Arrow dtype of numbers, or None for other dtypes."""
     import pandas as pd
 
     if isinstance(dtype, np.dtype):
@@ -149,29 +161,29 @@ def to_numpy_dtype(dtype: Any) -> np.dtype[Any] | None:
 
 @lru_cache(maxsize=1024)
 def build_category_index(feature: Categorical) -> pd.Index[Any]:
-    """Return the categories as an index that keeps their types."""
+    """Return the categories as an index that preserves their types."""
     import pandas as pd
 
     kinds = {type(v) for v in feature.values}
-    # Left alone, pandas would make one dtype of [1, "a"] or [1, 2.5] and blur what the values are.
+    # By itself pandas would convert [1, 2.5] to floats.
     dtype = None if len(kinds) == 1 and kinds <= {str, int, float, bool} else object
     return pd.Index(list(feature.values), dtype=dtype, tupleize_cols=False)
 
 
 def _encode_categories(feature: Categorical, column: pd.Series[Any]) -> tuple[Codes, str]:
-    """Return the codes, `UNKNOWN` for what is no category, and a hint for the first of these."""
+    """Return the codes, and a hint about the first value that is not a category."""
     import pandas as pd
 
     try:
         places, uniques = pd.factorize(column)
         unique_codes = build_category_index(feature).get_indexer(uniques).astype(np.float64)
-    except Exception:  # values pandas cannot hash or compare: which error it raises depends on their type
+    except Exception:  # values that pandas cannot hash or compare; the type of the error depends on their type
         value = next((v for v in column if getattr(v, "__hash__", None) is None), column.iloc[0])
         raise DataError(
-            f"Column {feature.name!r} holds a {type(value).__name__} ({format_short(value)}), which is not hashable and so "
-            "no category. Use strings, numbers or tuples."
+            f"Column {feature.name!r} holds a {type(value).__name__} ({format_short(value)}), which is not hashable and "
+            "cannot be a category. Use strings, numbers or tuples."
         ) from None
-    codes: Codes = np.append(unique_codes, np.nan)[places]  # factorize marks what is missing with -1: the last
+    codes: Codes = np.append(unique_codes, np.nan)[places]  # factorize gives missing values -1: the last
     hint = ""
     if (unique_codes == UNKNOWN_CATEGORY_CODE).any():
         unknown = uniques[int(np.argmax(unique_codes == UNKNOWN_CATEGORY_CODE))]
@@ -183,22 +195,22 @@ def _encode_categories(feature: Categorical, column: pd.Series[Any]) -> tuple[Co
     return codes, hint
 
 
-def _reject_rows(feature: Feature, column: pd.Series[Any], bad_rows: Mask, problem: str, remedy: str) -> None:
-    """Raise an error about the first bad row, if there is one."""
-    if not bad_rows.any():
+def _reject_rows(feature: Feature, column: pd.Series[Any], fault: Fault) -> None:
+    """Raise `DataError` about the first invalid row, if there is one."""
+    if not fault.rows.any():
         return
-    row = int(np.argmax(bad_rows))
-    other_count = int(bad_rows.sum()) - 1
+    row = int(np.argmax(fault.rows))
+    other_count = int(fault.rows.sum()) - 1
     others_text = f" ({other_count:,} more like it)" if other_count else ""
     label = column.index[row]
     label = label.item() if isinstance(label, np.generic) else label
     raise DataError(
-        f"Column {feature.name!r}, row {label!r}: {format_short(column.iloc[row])!r} {problem}{others_text}. {remedy}"
+        f"Column {feature.name!r}, row {label!r}: {format_short(column.iloc[row])!r} {fault.problem}{others_text}. {fault.remedy}"
     )
 
 
 def encode_floats(features: Sequence[Feature], frame: pd.DataFrame, open_ends: bool) -> Codes | None:
-    """Return the codes of a frame of proper floats at once; None where a column needs a closer look."""
+    """Return the codes of a frame of valid floats, or None if columns must be encoded one by one."""
     names = [feature.name for feature in features]
     values = (frame if list(frame.columns) == names else frame[names]).to_numpy()
     if values.dtype != np.float64 or values.shape[1] != len(features):

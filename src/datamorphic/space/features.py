@@ -1,8 +1,7 @@
-"""The three kinds of feature, frozen and validated.
+"""The three kinds of features: continuous, integer and categorical.
 
-A feature's values are stored as float64 codes: a number is its own code, a category's code is its place
-in the declared order, and a missing value (of a nullable feature) is NaN. The methods here work on whole
-columns of codes.
+The values of a feature are stored as float64 codes. The code of a number is the number, the code of a category its
+position in the declared order, and the code of a missing value (of a nullable feature) NaN.
 """
 
 from __future__ import annotations
@@ -22,25 +21,25 @@ from ..errors import SpaceError
 Codes = npt.NDArray[np.float64]
 FeatureKind = Literal["continuous", "integer", "categorical"]
 
-LARGEST_INTEGER = 2.0**52  # beyond it neighbouring integers share a float64
-LARGEST_NUMBER = 1e150  # beyond it a squared difference overflows
+LARGEST_INTEGER = 2.0**52  # beyond it, neighbouring integers share a float64
+LARGEST_NUMBER = 1e150  # beyond it, a squared difference overflows
 
 
 class Feature:
-    """What all features share; use `Continuous`, `Integer` or `Categorical`.
+    """Base class of features; use `Continuous`, `Integer` or `Categorical`.
 
     Attributes
     ----------
     name : str
-        The column it stands for.
+        The name of its column.
     nullable : bool
         Whether the value may be missing.
     low, high : float
-        The smallest and the largest code, infinite where there is none.
+        The smallest and the largest code; infinite if there is no bound.
     step : float
-        How far one move goes, in distance.
+        The length of one move, as a distance.
     step_given : bool
-        Whether the user said so; the law check holds moves to it only then.
+        Whether the user declared the step. The law check holds moves only to a declared step.
     """
 
     kind: ClassVar[FeatureKind]
@@ -54,41 +53,41 @@ class Feature:
     def _validate_name(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise SpaceError(
-                f"A feature's name must be a string that is not empty. Got {self.name!r} instead; "
+                f"The name of a feature must be a non-empty string. Got {self.name!r} instead; "
                 "for a frame with numbered columns: frame.columns = frame.columns.astype(str)"
             )
         if not isinstance(self.nullable, bool | np.bool_):
             raise SpaceError(f"Feature {self.name!r}: nullable must be True or False. Got {self.nullable!r}.")
 
     def with_step_given(self, step_given: bool) -> Self:
-        """Say whether the step was the user's or worked out from data; returns the feature itself."""
+        """Return the feature with `step_given` set: False if the step was inferred from data."""
         object.__setattr__(self, "step_given", step_given)
         return self
 
     @property
     def scale(self) -> float:
-        """What one unit of raw distance counts in the scaled distance."""
+        """The factor from raw to scaled distance."""
         return 1.0
 
     @property
     def default(self) -> float:
-        """The code a missing value gets when it is filled: the middle of the range, the first category."""
+        """The code that fills a missing value: the middle of the range, or the first category."""
         return 0.0
 
     def moved(self, codes: Codes, direction: int, clip: bool) -> Codes:
-        """Return the column one step up (+1) or down (-1); missing values stay missing."""
+        """Return a column one step up (+1) or down (-1); missing values stay missing."""
         new_codes = codes + direction * self.step
         if clip:
             new_codes = np.clip(new_codes, self.low, self.high)
         return new_codes
 
     def describe(self) -> str:
-        """Return the domain in words."""
+        """Return a description of the domain."""
         raise NotImplementedError
 
 
 class _NumericFeature(Feature):
-    """A feature whose codes are its values."""
+    """A feature whose codes equal its values."""
 
     def _validate_bounds(self, largest: float) -> None:
         for side, open_end in (("low", -math.inf), ("high", math.inf)):
@@ -118,13 +117,13 @@ class _NumericFeature(Feature):
 
     @property
     def scale(self) -> float:
-        """One over the range; twenty steps stand in for a range that is open."""
+        """One divided by the range, or by twenty steps if the range is open."""
         width = self.high - self.low if self.bounded else 20 * self.step
         return 1 / width if width > 0 else 1.0
 
     @property
     def default(self) -> float:
-        """The middle of the range, or the point of it nearest to zero."""
+        """The middle of the range, or the point nearest to zero if the range is open."""
         if self.bounded:
             return (self.low + self.high) / 2
         return min(max(0.0, self.low), self.high)
@@ -137,16 +136,16 @@ class _NumericFeature(Feature):
 
 @dataclass(frozen=True)
 class Continuous(_NumericFeature):
-    """A real number in [low, high]; leave a bound out, or pass None, for none.
+    """A real number in [low, high]. Without a bound, or with None, that end is open.
 
     Parameters
     ----------
     name : str
-        The column it stands for.
+        The name of its column.
     low, high : float, optional
         The bounds.
     step : float, optional
-        How far one move goes: a twentieth of the range, or 1 where there is no range.
+        The length of one move; by default a twentieth of the range, or 1 if the range is open.
     nullable : bool
         Whether the value may be missing.
 
@@ -170,32 +169,32 @@ class Continuous(_NumericFeature):
         object.__setattr__(self, "step_given", step is not None)
         if step is None:
             step = (self.high - self.low) / 20 if self.bounded else 1.0
-            step = step if step > 0 else 1.0  # a single value: no move leads anywhere, any step will do
+            step = step if step > 0 else 1.0  # a single value cannot move, so that any step will do
         if not is_number(step) or not 0 < step < LARGEST_NUMBER:
             raise SpaceError(f"Feature {self.name!r}: the step must be a finite number above 0. Got {step!r}.")
         object.__setattr__(self, "step", float(step))
 
     def describe(self) -> str:
-        """Return the domain in words."""
+        """Return a description of the domain."""
         return "real number in " + self._format_domain()
 
 
 @dataclass(frozen=True)
 class Integer(_NumericFeature):
-    """A whole number in [low, high]; leave a bound out, or pass None, for none.
+    """A whole number in [low, high]. Without a bound, or with None, that end is open.
 
     Parameters
     ----------
     name : str
-        The column it stands for.
+        The name of its column.
     low, high : int, optional
-        The bounds. Moves never leave them: natural numbers (``low=0``) stop at 0.
+        The bounds. Moves never leave them, not even in an open space.
     step : int, optional
-        How far one move goes: 1.
+        The length of one move; 1 by default.
     nullable : bool
         Whether the value may be missing.
     rounds : bool
-        Whether values that are not whole are rounded; otherwise they are an error.
+        Whether fractions are rounded; otherwise they are an error.
 
     Examples
     --------
@@ -237,24 +236,24 @@ class Integer(_NumericFeature):
         return float(math.floor(super().default))
 
     def moved(self, codes: Codes, direction: int, clip: bool) -> Codes:
-        """Return the column one step up or down; integers stay in their bounds even in open spaces."""
+        """Return a column one step up or down, within the bounds even in an open space."""
         return super().moved(codes, direction, clip=True)
 
     def describe(self) -> str:
-        """Return the domain in words."""
+        """Return a description of the domain."""
         return "whole number in " + self._format_domain()
 
 
 @dataclass(frozen=True, init=False, eq=False)
 class Categorical(Feature):
-    """One of finitely many values, in the order given.
+    """One of finitely many values, which have an order.
 
     Parameters
     ----------
     name : str
-        The column it stands for.
+        The name of its column.
     values : sequence
-        The categories. Moves go to the next or the previous one and stay put at the ends.
+        The categories in order. Moves go to the next or the previous one and stop at the ends.
     nullable : bool
         Whether the value may be missing.
 
@@ -266,7 +265,7 @@ class Categorical(Feature):
 
     kind: ClassVar[FeatureKind] = "categorical"
     low: ClassVar[float] = 0.0  # type: ignore[misc]
-    step: ClassVar[float] = 1.0  # type: ignore[misc]  # two categories are 1 apart, whichever they are
+    step: ClassVar[float] = 1.0  # type: ignore[misc]  # any two categories are 1 apart
     name: str
     values: tuple[Hashable, ...]
     nullable: bool
@@ -282,7 +281,7 @@ class Categorical(Feature):
         categories = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
         object.__setattr__(self, "values", categories)
         if not categories:
-            raise SpaceError(f"Feature {name!r}: there are no categories. Give at least one.")
+            raise SpaceError(f"Feature {name!r} has no categories. Give at least one.")
         seen: set[Hashable] = set()
         for value in categories:
             try:
@@ -298,13 +297,13 @@ class Categorical(Feature):
                 )
             if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
                 raise SpaceError(
-                    f"Feature {name!r}: a missing value is no category. Declare the feature with nullable=True."
+                    f"Feature {name!r}: a missing value is not a category. Declare the feature with nullable=True."
                 )
             seen.add(value)
         object.__setattr__(self, "high", len(categories) - 1.0)
 
     def _comparison_key(self) -> tuple[object, ...]:
-        # 0, 0.0 and False are equal to Python and are different categories to a model
+        # 0, 0.0 and False are equal in Python but different categories for a model
         return (self.name, self.nullable, tuple((type(value), value) for value in self.values))
 
     def __eq__(self, other: object) -> bool:
@@ -314,10 +313,10 @@ class Categorical(Feature):
         return hash(self._comparison_key())
 
     def moved(self, codes: Codes, direction: int, clip: bool) -> Codes:
-        """Return the next or previous category, staying put at the ends even in open spaces."""
+        """Return the next or the previous categories, stopping at the ends even in an open space."""
         return super().moved(codes, direction, clip=True)
 
     def describe(self) -> str:
-        """Return the domain in words."""
+        """Return a description of the domain."""
         values_text = ", ".join(map(str, self.values[:8])) + (", ..." if len(self.values) > 8 else "")
         return f"one of {values_text}" + (", or missing" if self.nullable else "")

@@ -1,34 +1,31 @@
-"""The forms callers give cases in, frames, arrays, dicts or sequences, and the way back to the same form."""
+"""The forms in which callers pass cases (frames, arrays, dicts, sequences), as frames and back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
 from .._text import pluralize
+from .._typing import DataLike
 from ..errors import DataError
-from .points import Points
+from .inference import validate_frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .space import Space
 
-
-def to_frame(space: Space, data: Any) -> pd.DataFrame:
-    """Return what the caller gave as a frame, its columns named by the features."""
+def to_frame(names: Sequence[str], data: DataLike) -> pd.DataFrame:
+    """Return cases in any form as a frame whose columns are named by the features."""
     import pandas as pd
-
-    from .inference import validate_frame
 
     if isinstance(data, pd.DataFrame):
         return validate_frame(data)
-    if isinstance(data, pd.Series) and set(space.names) <= set(data.index):
+    if isinstance(data, pd.Series) and set(names) <= set(data.index):
         data = data.to_dict()  # a row of a frame
     if isinstance(data, Mapping):
-        return pd.DataFrame({name: [data[name]] for name in space.names if name in data})
+        return pd.DataFrame({name: [data[name]] for name in names if name in data})
     if _is_list_of_dicts(data):
         return pd.DataFrame(list(data))
     if isinstance(data, np.ndarray) and data.ndim != 1:
@@ -42,30 +39,25 @@ def to_frame(space: Space, data: Any) -> pd.DataFrame:
     try:
         frame = pd.DataFrame(rows)
     except ValueError as error:
-        raise DataError(f"An array of shape {np.shape(rows)} is no table of cases: {error}.") from None
-    if len(frame.columns) != len(space):
-        names_text = ", ".join(space.names[:6]) + (", ..." if len(space) > 6 else "")
+        raise DataError(f"An array of shape {np.shape(rows)} is not a table of cases: {error}.") from None
+    if len(frame.columns) != len(names):
+        names_text = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
         raise DataError(
-            f"{pluralize(len(space), 'value')} a case expected ({names_text}). Got {len(frame.columns)}."
+            f"Expected {pluralize(len(names), 'value')} per case ({names_text}). Got {len(frame.columns)}."
         )
-    frame.columns = pd.Index(space.names)
+    frame.columns = pd.Index(names)
     return frame
 
 
-def restore_form(space: Space, data: Any, points: Points) -> Any:
-    """Return points in the form the caller used for `data`."""
+def restore_form(data: DataLike, frame: pd.DataFrame) -> Any:
+    """Return the rows of a frame in the form of `data`: an array, dicts, a dict, a series or a sequence."""
     import pandas as pd
 
-    if isinstance(data, Points):
-        return points
-    if isinstance(data, pd.DataFrame):
-        return space.frame(points, like=data)
-    frame = space.frame(points)
     if isinstance(data, np.ndarray) and data.ndim == 2:
         return frame.to_numpy(dtype=data.dtype if data.dtype.kind in "fO" else None)
+    names = list(frame)
     cases = [
-        dict(zip(space.names, row, strict=True))
-        for row in zip(*(frame[name].tolist() for name in frame), strict=True)
+        dict(zip(names, row, strict=True)) for row in zip(*(frame[name].tolist() for name in names), strict=True)
     ]
     if _is_list_of_dicts(data):
         return cases
@@ -79,14 +71,14 @@ def restore_form(space: Space, data: Any, points: Points) -> Any:
     return tuple(case.values()) if isinstance(data, tuple) else list(case.values())
 
 
-def _is_list_of_dicts(data: Any) -> bool:
-    return isinstance(data, Sequence) and len(data) > 0 and all(isinstance(case, Mapping) for case in data)
-
-
-def is_single_case(data: Any) -> bool:
-    """Tell whether the caller gave a single case rather than a table."""
+def is_single_case(data: DataLike) -> bool:
+    """Return whether data is a single case rather than a table."""
     import pandas as pd
 
-    if isinstance(data, Points | pd.DataFrame) or _is_list_of_dicts(data):
-        return False
-    return not isinstance(data, np.ndarray) or data.ndim == 1
+    if isinstance(data, np.ndarray):
+        return data.ndim == 1
+    return isinstance(data, Mapping | pd.Series | Sequence) and not _is_list_of_dicts(data)
+
+
+def _is_list_of_dicts(data: DataLike) -> TypeGuard[Sequence[Mapping[str, Any]]]:
+    return isinstance(data, Sequence) and len(data) > 0 and all(isinstance(case, Mapping) for case in data)

@@ -1,40 +1,38 @@
-"""Distance, midpoint, moves and paths on matrices of codes, a column at a time and all rows at once.
+"""Distance, midpoint, moves and paths on matrices of codes, for all rows of a column at once.
 
-The discrete midpoint follows the mended definition: the differences that cannot be halved (categories,
-missing values, odd integer gaps), taken in feature order, go alternately to the first and the second end.
-Features that a constraint ties together (a one-hot group, a table of valid combinations) count as one.
+The midpoint corrects the published definition (Zhu & Bayley) for discrete features: differences that cannot be halved
+(categories, missing values, odd integer gaps) go alternately to the first and the second end, in feature order. Features
+that a constraint ties together (a one-hot group, a table of valid combinations) count as one.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .constraints import ConstrainedSpace
 from .features import Codes, Feature
 
-if TYPE_CHECKING:
-    from .space import Space
-
-MAX_MOVES_PER_FEATURE = 10_000  # of one feature on one path; midpoints do the rest
+MAX_MOVES_PER_FEATURE = 10_000  # on one path; midpoints go the rest of the way
 
 Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 
 
 def differ(feature: Feature, x: Codes, y: Codes) -> Mask:
-    """Tell where two columns differ; missing equals missing."""
+    """Return in which rows two columns differ; missing equals missing."""
     if not feature.nullable:
         return x != y
     return (x != y) & ~(np.isnan(x) & np.isnan(y))
 
 
-def distance(space: Space, a: Codes, b: Codes, scaled: bool = False) -> Codes:
+def distance(space: ConstrainedSpace, a: Codes, b: Codes, scaled: bool = False) -> Codes:
     """Return the distance of every row of `a` to the same row of `b`.
 
-    Euclidean over the continuous features, plus the sum of absolute differences of the integers, plus the
-    number of categories that differ, plus one for every value missing on one side only.
+    The Euclidean distance over the continuous features, plus the sum of absolute differences of the integers, plus the
+    number of categories that differ, plus one for every value that is missing on one side only.
     """
     rows = len(b) if len(a) == 1 else len(a)
     squares = np.zeros(rows)
@@ -50,7 +48,7 @@ def distance(space: Space, a: Codes, b: Codes, scaled: bool = False) -> Codes:
         if feature.nullable:
             one_sided = np.isnan(x) != np.isnan(y)
             total += one_sided
-            gap[np.isnan(gap)] = 0.0  # missing on one side is counted above, missing on both is no difference
+            gap[np.isnan(gap)] = 0.0  # missing on one side is counted above; missing on both sides is equal
         if feature.kind == "integer":
             total += gap
         else:
@@ -58,8 +56,8 @@ def distance(space: Space, a: Codes, b: Codes, scaled: bool = False) -> Codes:
     return total + np.sqrt(squares, out=squares)
 
 
-def discrete_distance(space: Space, a: Codes, b: Codes) -> Codes:
-    """Return the distance without the Euclidean part: 0 or more whole units."""
+def discrete_distance(space: ConstrainedSpace, a: Codes, b: Codes) -> Codes:
+    """Return the distance without its Euclidean part, a whole number."""
     total = np.zeros(len(b) if len(a) == 1 else len(a))
     for j, feature in enumerate(space.features):
         x, y = a[:, j], b[:, j]
@@ -73,8 +71,8 @@ def discrete_distance(space: Space, a: Codes, b: Codes) -> Codes:
     return total
 
 
-def unit_distance(space: Space, a: Codes, b: Codes) -> Codes:
-    """Return the discrete distance with features that a constraint ties together counted as one."""
+def unit_distance(space: ConstrainedSpace, a: Codes, b: Codes) -> Codes:
+    """Return the discrete distance, with features that a constraint ties together counted as one."""
     total = discrete_distance(space, a, b)
     for unit in space.units:
         if len(unit) > 1:
@@ -91,11 +89,11 @@ def unit_distance(space: Space, a: Codes, b: Codes) -> Codes:
     return total
 
 
-def midpoint(space: Space, a: Codes, b: Codes) -> Codes:
-    """Return the point between every row of `a` and the same row of `b`, keeping the constraints.
+def midpoint(space: ConstrainedSpace, a: Codes, b: Codes) -> Codes:
+    """Return the midpoint of every row of `a` and the same row of `b`; it satisfies the constraints.
 
-    Where the midpoint of two valid points is invalid, the undecided features take the other ends; where
-    that is invalid too, nothing lies between and the midpoint is the first end.
+    If the midpoint of two valid points is invalid, differences that cannot be halved go to the other ends instead. If
+    that is invalid too, the midpoint is the first end.
     """
     if len(a) != len(b):
         a, b = np.broadcast_arrays(a, b)
@@ -108,8 +106,8 @@ def midpoint(space: Space, a: Codes, b: Codes) -> Codes:
     return between
 
 
-def _halve(space: Space, a: Codes, b: Codes, to_first: Mask) -> Codes:
-    """Halve every difference; `to_first` says which end the next one that cannot be halved goes to."""
+def _halve(space: ConstrainedSpace, a: Codes, b: Codes, to_first: Mask) -> Codes:
+    """Halve every difference; `to_first` says to which end the next indivisible one goes, per row."""
     if space.smooth:
         return np.multiply(a + b, 0.5)
     out = np.empty(a.shape, order="F")
@@ -144,11 +142,10 @@ def _halve(space: Space, a: Codes, b: Codes, to_first: Mask) -> Codes:
     return out
 
 
-def move(space: Space, codes: Codes, position: int, kind: str) -> Codes:
+def move(space: ConstrainedSpace, codes: Codes, position: int, kind: str) -> Codes:
     """Return the rows after one move (up, down, clear or fill) of one feature.
 
-    A move that would lead out of the constraints leaves its row where it is, as a move does at the end of
-    a feature's range.
+    A row whose move would break a constraint stays as it is, like a move at the end of a feature's range.
     """
     feature = space.features[position]
     column = codes[:, position]
@@ -168,11 +165,11 @@ def move(space: Space, codes: Codes, position: int, kind: str) -> Codes:
     return new_codes
 
 
-def plan_paths(space: Space, a: Codes, b: Codes, delta: float) -> tuple[Codes, Counts, Counts]:
-    """Plan the way from every row of `a` to the same row of `b`.
+def plan_paths(space: ConstrainedSpace, a: Codes, b: Codes, delta: float) -> tuple[Codes, Counts, Counts]:
+    """Plan a path from every row of `a` to the same row of `b`.
 
-    Returns where the way ends, the signed number of moves per feature (+3 is three ups), and how many
-    midpoints with `b` follow. Where constraints must be kept, midpoints lead all the way.
+    Returns the ends of the paths, the signed number of moves per feature (+3 for three moves up), and the number of
+    midpoints with `b` that follow. If constraints must be satisfied, a path consists of midpoints only.
     """
     current = np.array(a, order="F")
     counts = np.zeros(a.shape, dtype=np.int64)
@@ -183,9 +180,9 @@ def plan_paths(space: Space, a: Codes, b: Codes, delta: float) -> tuple[Codes, C
                 fill = np.isnan(current[:, j]) & ~np.isnan(b[:, j])
                 current[fill, j] = feature.default
             with np.errstate(over="ignore"):
-                # a hair more, since 0.6 / 0.2 is 2.9999999999999996
+                # slightly more, since 0.6 / 0.2 is 2.9999999999999996
                 steps = np.trunc(np.nan_to_num(b[:, j] - current[:, j]) / feature.step * (1 + 1e-12))
-            steps[current[:, j] + feature.step == current[:, j]] = 0  # lost in rounding: such a move leads nowhere
+            steps[current[:, j] + feature.step == current[:, j]] = 0  # the step is lost in rounding
             counts[:, j] = np.clip(steps, -MAX_MOVES_PER_FEATURE, MAX_MOVES_PER_FEATURE).astype(np.int64)
             current[:, j] = _repeat_moves(feature, current[:, j], counts[:, j], clip=space.moves == "clip")
     midpoints = np.zeros(len(a), dtype=np.int64)
@@ -195,16 +192,16 @@ def plan_paths(space: Space, a: Codes, b: Codes, delta: float) -> tuple[Codes, C
         rows = np.flatnonzero(far & under_way)
         if not rows.size:
             return current, counts, midpoints
-        # With the target first, the first difference that cannot be halved goes to the target: no stalling.
+        # With the target first, the first indivisible difference goes to the target, so that every midpoint is nearer.
         halfway = midpoint(space, b[rows], current[rows])
         moved = distance(space, halfway, current[rows]) > 0
-        under_way[rows[~moved]] = False  # no float64 lies between the two
+        under_way[rows[~moved]] = False  # no float64 lies between
         current[rows] = halfway
         midpoints[rows[moved]] += 1
 
 
 def _repeat_moves(feature: Feature, column: Codes, counts: Counts, clip: bool) -> Codes:
-    """Make each row's moves one at a time, as whoever follows the path will, rounding and all."""
+    """Move every row step by step, so that rounding is the same as when the path is walked."""
     current = column.copy()
     for move_number in range(int(np.abs(counts).max(initial=0))):
         rows = np.flatnonzero(np.abs(counts) > move_number)

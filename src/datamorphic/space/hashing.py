@@ -1,7 +1,7 @@
-"""A hash table from rows of codes to numbers, filled and asked a batch at a time.
+"""A hash table from rows of codes to numbers, filled and queried in batches.
 
-A Python dict would need one key object a row; this one needs a few passes over arrays. Rows count as equal
-when their values do: 0.0 equals -0.0 and missing equals missing.
+A Python dict would need one key object per row; this table needs a few passes over arrays. Two rows are equal if their
+values are: 0.0 equals -0.0, and missing equals missing.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from .features import Codes
 Numbers = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint64]
 
-_HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: neighbouring values land far apart
+_HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio, which spreads neighbouring values
 _SHORT_SHIFT = np.uint64(29)
 _LONG_SHIFT = np.uint64(32)
 
 
 class RowTable:
-    """Numbers rows 0, 1, 2, ... in the order in which they first come."""
+    """A table that numbers rows 0, 1, 2, ... in the order of their first occurrence."""
 
     def __init__(self, width: int) -> None:
         self._slots = np.full(1024, -1, dtype=np.int64)
@@ -34,14 +34,14 @@ class RowTable:
         return self._count
 
     def find(self, codes: Codes) -> Numbers:
-        """Return the number of each row, -1 for those that are not in the table."""
+        """Return the number of each row, or -1 if it is not in the table."""
         bits = _to_bits(codes)
         return self._find(bits, _hash_rows(bits))
 
     def add(self, codes: Codes) -> tuple[Numbers, Numbers]:
-        """Put rows in that are not there yet; return the number of each row, and which rows were new.
+        """Add rows that are not in the table; return the number of each row, and the positions of new rows.
 
-        Equal rows share a number; the first of them is the one that counts as new.
+        Equal rows share a number. Only the first of them counts as new.
         """
         bits = _to_bits(codes)
         hashes = _hash_rows(bits)
@@ -50,7 +50,7 @@ class RowTable:
         new_row_parts = [np.empty(0, dtype=np.int64)]
         pending = np.flatnonzero(numbers < 0)
         while pending.size:
-            # One row for each hash; the few that share a hash with another row wait for the next round.
+            # One row per hash is inserted. The few rows that share its hash wait for the next round.
             _, first, inverse = np.unique(hashes[pending], return_index=True, return_inverse=True)
             order = np.argsort(first)
             rank = np.empty_like(order)
@@ -85,7 +85,7 @@ class RowTable:
         return numbers
 
     def _insert(self, bits: Bits, hashes: Bits) -> None:
-        """Put in rows that are all new and all different."""
+        """Insert rows that are new and different from each other."""
         start, stop = self._count, self._count + len(bits)
         if stop > len(self._rows):
             capacity = 1 << stop.bit_length()
@@ -96,7 +96,7 @@ class RowTable:
         self._count = stop
         if 2 * stop > len(self._slots):
             self._slots = np.full(4 << stop.bit_length(), -1, dtype=np.int64)
-            start = 0  # into the larger table goes everything
+            start = 0  # all rows are inserted in the larger table
         self._claim_slots(np.arange(start, stop), self._hashes[start:stop])
 
     def _claim_slots(self, numbers: Numbers, hashes: Bits) -> None:
@@ -104,14 +104,14 @@ class RowTable:
         slots = (hashes & np.uint64(mask)).astype(np.int64)
         while numbers.size:
             free = self._slots[slots] < 0
-            self._slots[slots[free]] = numbers[free]  # several may want one slot: the last one gets it
+            self._slots[slots[free]] = numbers[free]  # if several rows claim one slot, the last one gets it
             lost = self._slots[slots] != numbers
             numbers, slots = numbers[lost], (slots[lost] + 1) & mask
 
 
 def _to_bits(codes: Codes) -> Bits:
     plain = np.ascontiguousarray(codes) + 0.0  # -0.0 becomes 0.0
-    plain[np.isnan(plain)] = np.nan  # there are many NaNs; make them one
+    plain[np.isnan(plain)] = np.nan  # NaN has many bit patterns; use one
     return plain.view(np.uint64)
 
 
@@ -120,7 +120,7 @@ def _hash_rows(bits: Bits) -> Bits:
     for column in range(bits.shape[1]):
         hashes = (hashes ^ bits[:, column]) * _HASH_MULTIPLIER
         hashes ^= hashes >> _LONG_SHIFT
-    # Whole numbers have all their bits at the top, and slots are chosen by the lowest: mix once more.
+    # Integers as floats differ in their highest bits, and slots are chosen by the lowest bits: mix once more.
     for shift in (_LONG_SHIFT, _SHORT_SHIFT):
         hashes = (hashes ^ (hashes >> shift)) * _HASH_MULTIPLIER
     return hashes ^ (hashes >> _LONG_SHIFT)

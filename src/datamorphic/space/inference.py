@@ -1,4 +1,4 @@
-"""Read a frame as a space: which kind each column is, its bounds, its step, its order."""
+"""Inference of features from the columns of a frame: kind, bounds, step and categories."""
 
 from __future__ import annotations
 
@@ -17,23 +17,20 @@ from .features import Categorical, Continuous, Feature, Integer
 if TYPE_CHECKING:
     import pandas as pd
 
-MIN_UNAMBIGUOUS_INTEGER_VALUES = (
-    10  # an int column with fewer different values than this may be categories in disguise
-)
+MIN_UNAMBIGUOUS_INTEGER_VALUES = 10  # an int column with fewer distinct values may hold codes of categories
+STEPS_PER_RANGE = 20
 FEATURE_KINDS = ("continuous", "integer", "categorical")
 
 
 def validate_frame(frame: object) -> pd.DataFrame:
-    """Return `frame` if it is a table that can be read, else say what it is."""
+    """Return `frame` if it is a frame with unique column names, or raise `DataError`."""
     import pandas as pd
 
     if isinstance(frame, pd.Series):
-        raise DataError(
-            "A DataFrame is expected and a Series (one column) was given. Use series.to_frame() for one feature."
-        )
+        raise DataError("Expected a DataFrame. Got a Series (one column); use series.to_frame() for one feature.")
     if not isinstance(frame, pd.DataFrame):
         raise DataError(
-            f"A DataFrame is expected. Got {type(frame).__name__} instead; for arrays use Space.from_arrays."
+            f"Expected a DataFrame. Got {type(frame).__name__} instead; for arrays use Space.from_arrays."
         )
     if isinstance(frame.columns, pd.MultiIndex):
         raise DataError(
@@ -41,7 +38,7 @@ def validate_frame(frame: object) -> pd.DataFrame:
             "frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
         )
     if not len(frame.columns):
-        raise DataError("The frame has no columns: there is nothing to test on.")
+        raise DataError("The frame has no columns. Give it at least one feature.")
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
         raise DataError(f"The column name {repeated[0]!r} occurs more than once. Rename the columns first.")
@@ -68,16 +65,18 @@ def infer_features(
     orders: Mapping[str, Sequence[Any]],
     target: str | None = None,
 ) -> list[Feature]:
-    """Return one feature a column; hints override what the values suggest."""
+    """Return one feature per column; hints override what the values suggest."""
     validate_frame(frame)
     if not len(frame):
-        raise DataError("The frame has no rows: kinds, bounds and categories are read from its values.")
+        raise DataError(
+            "The frame has no rows, so that kinds, bounds and categories cannot be inferred. Give it rows."
+        )
     hints = {"kinds": kinds, "steps": steps, "bounds": bounds, "orders": orders}
     validate_hints(hints)
     for hint, by_column in hints.items():
         for name in by_column:
             if name == target and target is not None:
-                raise SpaceError(f"{hint} names the column {name!r}, which is the target and no feature.")
+                raise SpaceError(f"{hint} names the column {name!r}, which is the target and not a feature.")
             if name not in frame.columns:
                 suggestion = suggest_name(name, frame.columns)
                 raise SpaceError(f"{hint} names the column {name!r}, which the frame does not have. {suggestion}")
@@ -97,7 +96,7 @@ def infer_features(
         names_text = ", ".join(map(repr, ambiguous_names))
         warnings.warn(
             f"These columns of whole numbers have fewer than {MIN_UNAMBIGUOUS_INTEGER_VALUES} different values: {names_text}. They are read "
-            'as integers; if they are codes for categories, say so: kinds={"'
+            'as integers; if they are codes for categories, declare them: kinds={"'
             + ambiguous_names[0]
             + '": "categorical"}. '
             'Naming them "integer" silences this.',
@@ -161,9 +160,9 @@ def _infer_feature(
     step_given = step is not None
     if step is None:
         width = numbers.max() - numbers.min() if low is None or high is None else high - low
-        step = width / 20 if width > 0 else None
+        step = width / STEPS_PER_RANGE if width > 0 else None
         if kind == "integer":
-            step = max(1.0, float(np.rint(step or 1)))  # a twentieth of the range too, but one unit at least
+            step = max(1.0, float(np.rint(step or 1)))  # also a twentieth of the range, but at least 1
     feature: Feature
     if kind == "continuous":
         feature = Continuous(name, low, high, step=step, nullable=nullable)  # type: ignore[arg-type]
@@ -178,7 +177,7 @@ def _read_numbers(name: str, column: pd.Series[Any], kind: str) -> np.ndarray[An
     if is_text.any():
         sample = format_short(column.iloc[int(np.argmax(is_text))])
         raise DataError(
-            f"Column {name!r} is declared {kind} and holds {sample!r}, which is no number. "
+            f"Column {name!r} is declared {kind} and holds {sample!r}, which is not a number. "
             "Convert the column, or declare it categorical."
         )
     numbers = codes[~np.isnan(codes)]
@@ -209,18 +208,18 @@ def _resolve_bounds(
 
 
 def _infer_categories(name: str, column: pd.Series[Any]) -> list[Any]:
-    """The categories in the order their dtype has, else sorted, else as they first occur."""
+    """Return the categories in the order of their dtype, else sorted, else in order of occurrence."""
     import pandas as pd
 
     if isinstance(column.dtype, pd.CategoricalDtype):
         return list(column.dtype.categories)
     try:
         values = list(pd.unique(column.dropna()))
-    except Exception:  # values pandas cannot hash: which error it raises depends on their type
+    except Exception:  # values that pandas cannot hash; the type of the error depends on their type
         sample = next((v for v in column if getattr(v, "__hash__", None) is None), column.iloc[0])
         raise DataError(
-            f"Column {name!r} holds a {type(sample).__name__} ({format_short(sample)}), which is not hashable and so no "
-            "category. Turn it into strings, numbers or tuples."
+            f"Column {name!r} holds a {type(sample).__name__} ({format_short(sample)}), which is not hashable and "
+            "cannot be a category. Convert it to strings, numbers or tuples."
         ) from None
     if not values:
         raise DataError(f"Column {name!r} has no values at all. Drop it: frame.drop(columns=[{name!r}]).")

@@ -1,4 +1,4 @@
-"""Nearest rows in a space, by its own distance."""
+"""Nearest neighbours by the distance of a space."""
 
 from __future__ import annotations
 
@@ -12,19 +12,17 @@ from .features import Codes
 if TYPE_CHECKING:
     from .space import Space
 
-MAX_DISTANCES_PER_BLOCK = (
-    500_000  # distances: few enough to stay in the processor's cache from one feature to the next
-)
-MAX_NEIGHBOURS_BY_REPEATED_SEARCH = 32  # nearest rows, up to which as many searches beat sorting
+MAX_DISTANCES_PER_BLOCK = 500_000  # so that a block stays in the processor's cache from one feature to the next
+MAX_NEIGHBOURS_BY_REPEATED_SEARCH = 32  # for more neighbours, sorting is faster
 
 
 def find_nearest(
     space: Space, cases: Codes, candidates: Codes, k: int = 1, *, scaled: bool = True
 ) -> tuple[Codes, npt.NDArray[np.intp]]:
-    """Return for each case the distances to its `k` nearest rows of `among` and their numbers, nearest first.
+    """Return for each case the distances and row numbers of its `k` nearest candidates, nearest first.
 
-    Exact; by a tree where all features are continuous, else by all distances. Where there are fewer than `k`
-    rows the rest is inf and -1.
+    The search is exact: by a tree if all features are continuous, else by all distances. If there are fewer than `k`
+    candidates, the rest is inf and -1.
     """
     neighbour_count = min(k, len(candidates))
     distances = np.full((len(cases), k), np.inf)
@@ -61,7 +59,7 @@ def find_nearest(
 
 
 class Distances:
-    """The distances of rows to every one of others, block by block, as SciPy computes them."""
+    """The distances of all cases to all candidates, computed block by block with SciPy."""
 
     def __init__(self, space: Space, cases: Codes, candidates: Codes, scaled: bool) -> None:
         scale = np.array([feature.scale if scaled else 1.0 for feature in space.features])
@@ -73,7 +71,7 @@ class Distances:
             with_missing = [j for j in positions if kind != "categorical" and np.isnan(all_rows[:, j]).any()]
             complete = [j for j in positions if j not in with_missing]
             values = all_rows[:, complete] * scale[complete]
-            if complete:  # a missing category is one more
+            if complete:  # a missing value counts as one more category
                 values = np.ascontiguousarray(np.nan_to_num(values, nan=-1.0))
                 self._complete_columns.append((measure, values[: len(cases)], values[len(cases) :]))
             for j in with_missing:
@@ -83,7 +81,7 @@ class Distances:
                 )
 
     def __call__(self, rows: slice) -> Codes:
-        """Return the distances of some of the rows."""
+        """Return the distances of a slice of the cases to all candidates."""
         from scipy.spatial.distance import cdist
 
         sums: dict[str, Codes] = {}
@@ -93,7 +91,7 @@ class Distances:
 
         for measure, cases, candidates in self._complete_columns:
             add(measure, cdist(cases[rows], candidates, measure))
-            if measure == "hamming":  # tells the share of categories that differ
+            if measure == "hamming":  # the share of categories that differ
                 sums[measure] *= candidates.shape[1]
         for measure, cases, candidates in self._columns_with_missing:
             gap = np.abs(cases[rows] - candidates)

@@ -1,4 +1,4 @@
-"""What systems answer: labels and a status a row."""
+"""`Outputs`: the answers of a system to a batch, with one label and one status per row."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ Mask = npt.NDArray[np.bool_]
 
 
 class Status(IntEnum):
-    """What became of one question to the system under test."""
+    """The outcome of one query to the system under test."""
 
     OK = 0
-    ERROR = 1  #: it raised
-    TIMEOUT = 2  #: it gave no answer in time
-    DIED = 3  #: its process ended
-    MISSING = 4  #: it answered NaN or None
-    MALFORMED = 5  #: it answered something that is no label
-    NEW_LABEL = 6  #: it answered a label it was not known to have; the value is kept
+    ERROR = 1  #: the system raised an exception
+    TIMEOUT = 2  #: the system did not answer in time
+    DIED = 3  #: the process of the system ended
+    MISSING = 4  #: the answer is NaN or None
+    MALFORMED = 5  #: the answer is not a label
+    NEW_LABEL = 6  #: the answer is a label that the system did not declare; the value is valid
 
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """What a system answered to a batch, one entry a row.
+    """The answers of a system to a batch, one entry per row.
 
     Attributes
     ----------
     values : ndarray
-        The labels (or numbers). Where `status` is not OK or NEW_LABEL the value means nothing.
+        The labels (or numbers). A value is meaningless unless its `status` is OK or NEW_LABEL.
     status : ndarray of int8
-        A `Status` a row.
+        One `Status` per row.
     scores : ndarray, optional
-        One column a class: decision values or probabilities, where they were asked for and exist.
+        Decision values or probabilities, one column per class, if they were requested and exist.
     messages : dict
-        Row number to what went wrong there; of a thousand rows a batch at most where there are many.
+        The error message by row number, for at most a thousand rows per batch.
     """
 
     values: npt.NDArray[Any]
@@ -53,7 +53,7 @@ class Outputs:
 
     @staticmethod
     def of(values: npt.NDArray[Any], scores: npt.NDArray[np.float64] | None = None) -> Outputs:
-        """Return outputs that are all in order."""
+        """Return outputs whose status is OK in every row."""
         return Outputs(values, np.zeros(len(values), dtype=np.int8), scores)
 
     @staticmethod
@@ -66,8 +66,8 @@ class Outputs:
 
     @property
     def ok(self) -> Mask:
-        """Which rows have an answer."""
-        if not self.status.any():  # as good as always
+        """Which rows have a valid answer."""
+        if not self.status.any():  # nearly always
             return np.ones(len(self.status), dtype=bool)
         return (self.status == Status.OK) | (self.status == Status.NEW_LABEL)
 
@@ -86,12 +86,15 @@ class Outputs:
         return Outputs(self.values[rows], self.status[rows], scores, messages)
 
     def same(self, other: Outputs, rounding: float = 0.0) -> Mask:
-        """Tell row by row whether two answers are the same: both labels and equal, or failures of one kind.
+        """Return in which rows two answers are the same: equal labels, or failures of the same kind.
 
-        Real numbers may differ by `rounding`, relative: models are not bitwise the same in batches of any size.
+        Real numbers may differ by the relative tolerance `rounding`, since the last bits of a model's answer may depend
+        on the size of the batch.
         """
         if len(self) != len(other):
-            raise DataError(f"{len(self):,} outputs cannot be compared with {len(other):,}, row by row.")
+            raise DataError(
+                f"Outputs are compared row by row, and there are {len(self):,} and {len(other):,} of them."
+            )
         both_ok = self.ok & other.ok
         if rounding and self.values.dtype.kind == other.values.dtype.kind == "f":
             equal = np.isclose(self.values, other.values, rtol=rounding, atol=rounding)
@@ -103,7 +106,7 @@ class Outputs:
 
     @staticmethod
     def concat(parts: Sequence[Outputs]) -> Outputs:
-        """Return the outputs of all parts, one after the other."""
+        """Return the outputs of all parts as one."""
         parts = [part for part in parts if len(part)] or list(parts[:1])
         if len(parts) == 1:
             return parts[0]
@@ -116,7 +119,7 @@ class Outputs:
             start += len(part)
         width = next((part.scores.shape[1] for part in parts if part.scores is not None), None)
         scores = None
-        if width is not None:  # rows that failed have no scores: NaN
+        if width is not None:  # failed rows have no scores: NaN
             scores = np.concatenate(
                 [np.full((len(p), width), np.nan) if p.scores is None else p.scores for p in parts]
             )
@@ -124,10 +127,10 @@ class Outputs:
         return Outputs(values, np.concatenate([part.status for part in parts]), scores, messages)
 
     def columns(self) -> dict[str, Any]:
-        """Return everything as columns for a file; labels of mixed types become text that keeps their type."""
+        """Return all outputs as columns of a file; labels of mixed types become JSON text."""
         values: Any = self.values
         if self.values.dtype == object:
-            text_of_label: dict[str, str] = {}  # most labels are texts, and few of them are different
+            text_of_label: dict[str, str] = {}  # a cache, since there are few different labels
 
             def encode_label(value: Any) -> str:
                 if type(value) is not str:
@@ -150,17 +153,17 @@ class Outputs:
 
     @property
     def kind_of_values(self) -> str:
-        """What `from_table` needs to know: "object", "text", or the name of a dtype of numbers."""
+        """The type of the labels for `from_table`: "object", "text", or the name of a numeric dtype."""
         kind = self.values.dtype.kind
         if kind not in "OUiufb":
             raise DataError(
-                f"Labels of dtype {self.values.dtype} cannot be kept in a file. Use strings or numbers."
+                f"Labels of dtype {self.values.dtype} cannot be stored in a file. Use strings or numbers."
             )
         return {"O": "object", "U": "text"}.get(kind, self.values.dtype.name)
 
     @staticmethod
     def from_table(table: Any, dtype: str) -> Outputs:
-        """Return the outputs from the columns of an Arrow table that `columns` made."""
+        """Return the outputs from an Arrow table with the columns that `columns` returned."""
         raw = table["output"].to_pylist()
         if dtype == "object":
             values = np.empty(len(raw), dtype=object)
@@ -169,7 +172,7 @@ class Outputs:
             values = np.array(raw, dtype=np.str_)
         else:
             if np.dtype(dtype).kind not in "iufb":
-                raise DataError(f"The file says its labels are {dtype!r}, which is no kind of number.")
+                raise DataError(f"The file declares labels of dtype {dtype!r}, which is not numeric.")
             values = table["output"].to_numpy().astype(np.dtype(dtype), copy=True)
         scores = [np.asarray(table[name].to_numpy()) for name in table.column_names if name.startswith("score.")]
         messages = {i: text for i, text in enumerate(table["message"].to_pylist()) if text is not None}
@@ -178,7 +181,7 @@ class Outputs:
 
 
 def join_values(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Concatenate arrays of labels without turning numbers into text, as NumPy would."""
+    """Concatenate arrays of labels. Unlike NumPy, it does not convert numbers to text."""
     arrays = [array for array in arrays if len(array)] or list(arrays[:1])
     families = {"text" if array.dtype.kind in "US" else array.dtype.kind == "O" for array in arrays}
     if len(families) > 1:

@@ -1,4 +1,4 @@
-"""A flat view of a space: its two features, or the two directions in which its points vary most."""
+"""Projection of a space to the plane: its two features, or the two principal components of its points."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from .features import Codes
 if TYPE_CHECKING:
     from .space import Space
 
-MAX_ROWS_TO_FIT = 5_000  # that the directions are computed from
+MAX_ROWS_TO_FIT = 5_000
 
 
 class Projection:
     """A map of a space to the plane, fitted to some of its points.
 
-    Spaces of one or two features are shown as they are. Of larger ones the two principal components are shown:
-    numbers divided by their ranges, categories as indicators, a missing number at the mean.
+    Spaces of one or two features are mapped as they are. For larger ones the axes are the two principal components, with
+    numbers divided by their ranges, categories as indicators and missing numbers at the mean.
 
     Attributes
     ----------
-    kept : float
-        The share of the variance that the plane keeps.
+    variance_share : float
+        The share of the variance that the plane shows.
     axes : tuple of str
-        What the two directions are.
+        The names of the two axes.
     """
 
     def __init__(self, space: Space, codes: Codes) -> None:
@@ -48,7 +48,7 @@ class Projection:
         _, singular_values, directions = np.linalg.svd(deviations, full_matrices=False)
         self._directions = np.zeros((2, matrix.shape[1]))
         self._directions[: min(2, len(directions))] = directions[:2]
-        # the sign of a direction is arbitrary: the largest weight is made positive, so that pictures repeat
+        # The sign of a direction is arbitrary. The largest weight is made positive, so that plots are reproducible.
         largest = np.abs(self._directions).argmax(axis=1)
         self._directions *= np.where(self._directions[[0, 1], largest] < 0, -1.0, 1.0)[:, None]
         power = singular_values**2
@@ -64,19 +64,19 @@ class Projection:
         return (np.where(np.isnan(matrix), self._mean, matrix) - self._mean) @ self._directions.T
 
     def _to_matrix(self, codes: Codes) -> Codes:
-        """Return scaled numbers and an indicator for each category, missing or not."""
+        """Return scaled numbers and one indicator column per category."""
         columns = []
         for j, feature in enumerate(self.space.features):
             if feature.kind == "categorical":
                 values = np.arange(int(feature.high) + 1)
-                # two rows of different categories differ by 1 in all
+                # so that two different categories are at distance 1
                 columns.append((codes[:, j, None] == values) / np.sqrt(2))
             else:
                 columns.append(codes[:, j, None] * feature.scale)
         return np.hstack(columns)
 
     def _name_axis(self, axis: int) -> str:
-        """Name a direction by the features that weigh most in it."""
+        """Return a name for an axis: the features with the largest weights."""
         weights, place = [], 0
         for feature in self.space.features:
             width = int(feature.high) + 1 if feature.kind == "categorical" else 1

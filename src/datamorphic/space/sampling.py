@@ -1,23 +1,20 @@
-"""Uniform draws from a space."""
+"""Uniform random draws from a space."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import SpaceError
+from .constraints import ConstrainedSpace
 from .features import Codes
 
-if TYPE_CHECKING:
-    from .space import Space
-
-MAX_ROWS_PER_DRAW = 1_000_000  # rows
-MIN_VALID_SHARE = 1e-5  # share of valid points below which drawing is hopeless
+MAX_ROWS_PER_DRAW = 1_000_000
+MIN_VALID_SHARE = 1e-5  # drawing is given up if a smaller share of the points satisfies the constraints
+MISSING_SHARE = 0.1  # of the values of a nullable feature
 
 
-def draw(space: Space, n: int, rng: np.random.Generator) -> Codes:
-    """Return `n` rows of codes, uniform over the bounds and keeping the constraints."""
+def draw(space: ConstrainedSpace, n: int, rng: np.random.Generator) -> Codes:
+    """Return the codes of `n` rows, uniform within the bounds, that satisfy the constraints."""
     for feature in space.features:
         if not (np.isfinite(feature.low) and np.isfinite(feature.high)):
             side = "lower" if np.isinf(feature.low) else "upper"
@@ -33,8 +30,8 @@ def draw(space: Space, n: int, rng: np.random.Generator) -> Codes:
     while len(valid) < n:
         if draw_count > 1 / MIN_VALID_SHARE and len(valid) < MIN_VALID_SHARE * draw_count:
             raise SpaceError(
-                f"Of {draw_count:,} points drawn only {len(valid):,} are valid: the constraints leave too little of the "
-                "space. Start from rows of data instead."
+                f"Of {draw_count:,} points drawn, only {len(valid):,} satisfy the constraints: too few to go on. "
+                "Start from rows of data instead."
             )
         expected = (n - len(valid)) * draw_count / max(len(valid), 1)
         batch_size = min(int(1.1 * expected) + 100, MAX_ROWS_PER_DRAW)
@@ -44,15 +41,15 @@ def draw(space: Space, n: int, rng: np.random.Generator) -> Codes:
     return np.asfortranarray(valid[:n])
 
 
-def _draw_unconstrained(space: Space, n: int, rng: np.random.Generator) -> Codes:
-    codes = np.empty((n, len(space)), order="F")
+def _draw_unconstrained(space: ConstrainedSpace, n: int, rng: np.random.Generator) -> Codes:
+    codes = np.empty((n, len(space.features)), order="F")
     for j, feature in enumerate(space.features):
         if feature.kind == "continuous":
             codes[:, j] = rng.uniform(feature.low, feature.high, n)
         else:
             codes[:, j] = rng.integers(int(feature.low), int(feature.high), n, endpoint=True)
         if feature.nullable:
-            codes[rng.random(n) < 0.1, j] = np.nan
+            codes[rng.random(n) < MISSING_SHARE, j] = np.nan
     if space.keeps_constraints:
         for constraint in space.constraints:
             constraint.settle(space, codes, rng)

@@ -1,4 +1,4 @@
-"""A space as plain data (for JSON and Parquet) and back."""
+"""Conversion of spaces and values to JSON-serialisable data and back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUMERIC_FEATURES = {"continuous": Continuous, "integer": Integer}
 
 
 def space_to_dict(space: Space) -> dict[str, Any]:
-    """Return the space as data; a constraint that is a function is named, and lost."""
+    """Return a space as data. A constraint that is a function is kept by name only."""
     return {
         "features": [_feature_to_dict(feature) for feature in space.features],
         "moves": space.moves,
@@ -28,7 +28,7 @@ def space_to_dict(space: Space) -> dict[str, Any]:
 
 
 def space_from_dict(document: dict[str, Any]) -> Space:
-    """Return the space that `space_to_dict` described."""
+    """Return the space that `space_to_dict` converted."""
     try:
         features = [_feature_from_dict(feature) for feature in document["features"]]
         constraints = [_constraint_from_dict(constraint) for constraint in document["constraints"]]
@@ -42,11 +42,14 @@ def space_from_dict(document: dict[str, Any]) -> Space:
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(f"This is no description of a space: {type(error).__name__} {error}.") from None
+        raise DataError(f"The description of the space is invalid: {type(error).__name__} {error}.") from None
 
 
 def value_to_json(value: Any, role: str = "value") -> Any:
-    """Return a category or label as JSON data that keeps its type, or say that it cannot be kept."""
+    """Return a category or label as JSON data that preserves its type, or raise `DataError`.
+
+    `role` names the value in the message.
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, tuple):
@@ -54,13 +57,13 @@ def value_to_json(value: Any, role: str = "value") -> Any:
     if value is None or type(value) in (str, int, float, bool):
         return value
     raise DataError(
-        f"The {role} {value!r} is of type {type(value).__name__}, which cannot be kept in a file. "
+        f"The {role} {value!r} is of type {type(value).__name__}, which cannot be stored in a file. "
         "Use strings, numbers, booleans or tuples of these."
     )
 
 
 def value_from_json(data: Any) -> Any:
-    """Return the value that `value_to_json` made data of."""
+    """Return the value that `value_to_json` converted."""
     return tuple(map(value_from_json, data["tuple"])) if isinstance(data, dict) else data
 
 
@@ -125,7 +128,7 @@ def _constraint_from_dict(document: dict[str, Any]) -> Constraint | None:
             pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()})
         )
     warnings.warn(
-        f"The constraint {document['function']!r} was a function and is not kept in files. Declare it again.",
+        f"The constraint {document['function']!r} is a function, which files do not hold. Declare it again.",
         DatamorphicWarning,
         stacklevel=4,
     )

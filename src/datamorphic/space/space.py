@@ -1,14 +1,19 @@
-"""`Space`: the inputs a system can be given, and how one gets from one of them to another."""
+"""`Space`: the inputs of a system, with moves, midpoints, distances and paths; `Points` and `Path` in a space.
+
+The three classes refer to each other, hence one module.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from .._text import pluralize, suggest_name
+from .._typing import DataLike
 from .._validation import to_generator, validate_choice, validate_integer, validate_positive
 from ..errors import DataError, SpaceError
 from . import geometry
@@ -17,33 +22,149 @@ from .decoding import decode
 from .encoding import encode, encode_floats, find_fault
 from .features import Codes, Feature
 from .frames import is_single_case, restore_form, to_frame
-from .path import Path
-from .points import Points
+from .geometry import Counts
+from .inference import infer_features, validate_frame
+from .sampling import draw
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Mask = npt.NDArray[np.bool_]
-Data = TypeVar("Data")
+RowSelection = npt.NDArray[Any] | slice | Sequence[int]
+Data = TypeVar("Data", bound=DataLike)
 Hints = Mapping[str, Any]
+
+
+class Points:
+    """Rows of a space as a matrix of float64 codes, one contiguous column per feature.
+
+    Points come from `Space.points`, `Space.sample` and the moves; users do not construct them.
+    """
+
+    __slots__ = ("codes", "space")
+
+    def __init__(self, space: Space, codes: Codes) -> None:
+        self.space = space
+        self.codes = np.asfortranarray(codes, dtype=np.float64)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The rows as a frame of the user's values and dtypes."""
+        return self.space.frame(self)
+
+    def __len__(self) -> int:
+        return self.codes.shape[0]
+
+    def __getitem__(self, rows: RowSelection) -> Points:
+        return self.take(rows)
+
+    def __iter__(self) -> Iterator[Points]:
+        return (self.take(slice(i, i + 1)) for i in range(len(self)))
+
+    def take(self, rows: RowSelection) -> Points:
+        """Return some of the rows, selected by a mask, a slice or row numbers."""
+        if isinstance(rows, int | np.integer):
+            rows = slice(rows, rows + 1 or None)
+        return Points(self.space, self.codes[rows])
+
+    def column(self, name: str) -> Codes:
+        """Return the codes of one feature."""
+        return self.codes[:, self.space.position(name)]
+
+    def same(self, other: Points) -> Mask:
+        """Return which rows equal the same row of `other`; missing equals missing."""
+        a, b = self.codes, other.codes
+        equal = a == b
+        if self.space.has_nullable:
+            equal |= np.isnan(a) & np.isnan(b)
+        return equal.all(axis=1)
+
+    @staticmethod
+    def concat(parts: Sequence[Points]) -> Points:
+        """Return the rows of several sets of points of one space as one set."""
+        if not parts:
+            raise DataError("There is nothing to concatenate: give at least one set of points.")
+        space = parts[0].space
+        if any(part.space.features != space.features for part in parts):
+            raise DataError("The points to concatenate come from different spaces. Encode them with one space.")
+        return Points(space, np.concatenate([part.codes for part in parts]))
+
+    def __repr__(self) -> str:
+        return f"Points({len(self):,} x {len(self.space)} features)"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Path:
+    """A path from `start` towards `target`: single moves, feature by feature, then midpoints with the target.
+
+    Iterating over it gives the moves in words; `walk` returns the points on the path.
+    """
+
+    space: Space
+    start: Points
+    target: Points
+    end: Points
+    counts: Counts
+    midpoints: int
+
+    def steps(self) -> Iterator[tuple[str, int]]:
+        """Yield (kind of move, position of the feature), with ("midpoint", -1) for midpoints."""
+        missing_at_start, missing_at_target = np.isnan(self.start.codes[0]), np.isnan(self.target.codes[0])
+        for j, count in enumerate(self.counts):
+            if not self.space.keeps_constraints and missing_at_start[j] != missing_at_target[j]:
+                yield ("fill" if missing_at_start[j] else "clear"), j
+            for _ in range(abs(int(count))):
+                yield ("up" if count > 0 else "down"), j
+        for _ in range(self.midpoints):
+            yield "midpoint", -1
+
+    @property
+    def moves(self) -> list[str]:
+        """The moves in words: "up age", "down card", "midpoint"."""
+        return [kind if j < 0 else f"{kind} {self.space.names[j]}" for kind, j in self.steps()]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.moves)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self.steps())
+
+    def walk(self) -> Points:
+        """Return every point on the path, from the start to the end."""
+        current = self.start.codes
+        codes = [current]
+        for kind, j in self.steps():
+            if kind == "midpoint":
+                current = geometry.midpoint(self.space, self.target.codes, current)
+            else:
+                current = geometry.move(self.space, current, j, kind)
+            codes.append(current)
+        return Points(self.space, np.concatenate(codes))
+
+    @property
+    def gap(self) -> float:
+        """The distance from the end to the target."""
+        return float(geometry.distance(self.space, self.end.codes, self.target.codes)[0])
 
 
 class Space:
     """The product of some features, with moves, a midpoint and a distance.
 
-    Everything takes and gives back what the caller works with: a frame, an array, one case as a dict, or
-    `Points` (the codes themselves, for speed). Columns of a frame that are no features are left aside.
+    The methods take cases in any form (a frame, an array, one case as a dict, or `Points` for speed) and return them in
+    the same form. Columns of a frame that are not features are ignored.
 
     Parameters
     ----------
     features : sequence of Continuous, Integer or Categorical
-        In the order that counts for the midpoint.
+        The features. Their order matters for the midpoint.
     moves : {"clip", "open"}
-        Whether moves of continuous features stop at the bounds or are free to leave them.
+        Whether moves of continuous features stop at the bounds or may leave them.
     constraints : sequence
         Strings (``"free <= total"``), functions of a frame, `OneHot`, `Combinations`.
     invalid : {"avoid", "allow"}
-        Whether moves and midpoints keep the constraints, or may make invalid points (see `valid`).
+        Whether moves and midpoints satisfy the constraints or may make invalid points (see `valid`).
+    dtypes : mapping, optional
+        The dtypes that frames of points get, by feature.
 
     Examples
     --------
@@ -70,15 +191,13 @@ class Space:
         if isinstance(features, Feature):
             features = [features]
         if not isinstance(features, Iterable):
-            raise SpaceError(f"A space is made of a list of features. Got {features!r}.")
+            raise SpaceError(f"A space takes a list of features. Got {features!r}.")
         self.features = tuple(features)
         if not self.features:
             raise SpaceError("A space needs at least one feature: Continuous, Integer or Categorical.")
         for feature in self.features:
             if not isinstance(feature, Feature):
-                raise SpaceError(
-                    f"A space is made of Continuous, Integer and Categorical features. Got {feature!r}."
-                )
+                raise SpaceError(f"A space takes Continuous, Integer and Categorical features. Got {feature!r}.")
         self.names = tuple(feature.name for feature in self.features)
         self._positions = {name: j for j, name in enumerate(self.names)}
         if len(self._positions) < len(self.names):
@@ -94,13 +213,13 @@ class Space:
         for constraint in self.constraints:
             constraint.check(self)
         self.units = self._group_tied_features()
-        #: whether there are real numbers only, none of them missing
+        #: whether all features are continuous and none is nullable
         self.smooth = self.kinds["continuous"] == len(self) == len(self.units) and not self.has_nullable
-        #: whether, beyond that, codes are the user's values as they are
+        #: whether, beyond that, the codes are the user's values
         self.plain = self.smooth and all(self.dtypes.get(name, float) == np.float64 for name in self.names)
 
     def _group_tied_features(self) -> tuple[tuple[int, ...], ...]:
-        """The features in order, those that a constraint ties together as one."""
+        """Return the positions of the features in order, tied features as one tuple."""
         block_of: dict[int, tuple[int, ...]] = {}
         if self.keeps_constraints:
             for constraint in self.constraints:
@@ -129,11 +248,11 @@ class Space:
         constraints: Iterable[object] = (),
         invalid: str = "avoid",
     ) -> Space:
-        """Read a frame as a space.
+        """Infer a space from a frame.
 
-        Floats become continuous, ints integer, and text, categories and booleans categorical features; the
-        bounds are those of the values, the step a twentieth of the range, and a column with missing values
-        is nullable. The hints, each a dict by column, override that.
+        Float columns become continuous features, int columns integer ones; text, categories and booleans become
+        categorical. The bounds are those of the values and the step is a twentieth of the range. A column with missing
+        values is nullable. Hints, each a dict by column, override that.
 
         Parameters
         ----------
@@ -144,12 +263,10 @@ class Space:
         steps, bounds, orders : dict
             ``{"age": 3}``, ``{"age": (20, 80)}``, ``{"card": ["Blue", "Gold"]}``.
         target : str, optional
-            The column that holds the label and is no feature.
+            The column of the label, which is not a feature.
         moves, constraints, invalid
             As for `Space`.
         """
-        from .inference import infer_features, validate_frame
-
         validate_frame(frame)
         if target is not None:
             if not isinstance(target, str) or target not in frame.columns:
@@ -159,31 +276,34 @@ class Space:
             frame = frame.drop(columns=[target])
             if not len(frame.columns):
                 raise DataError(
-                    f"The frame has one column, the target {target!r}, and no feature. Give it features."
+                    f"The frame has no column but the target {target!r}. Add the columns of the features."
                 )
         features = infer_features(frame, kinds or {}, steps or {}, bounds or {}, orders or {}, target)
         dtypes = {name: frame[name].dtype for name in frame.columns}
         return cls(features, moves=moves, constraints=constraints, invalid=invalid, dtypes=dtypes)
 
     @classmethod
-    def from_arrays(cls, array: Any, names: Sequence[str] | None = None, **hints: Any) -> Space:
-        """Read a matrix as a space, its columns named x0, x1, ... or as given; hints as in `from_frame`."""
+    def from_arrays(cls, array: npt.ArrayLike, names: Sequence[str] | None = None, **hints: Any) -> Space:
+        """Infer a space from a matrix whose columns are `names`, by default x0, x1, ...
+
+        Hints are those of `from_frame`.
+        """
         import pandas as pd
 
         try:
-            array = np.asarray(array)
+            matrix = np.asarray(array)
         except ValueError:
             raise DataError("The rows of the array have different lengths. Each case needs all values.") from None
-        if array.ndim != 2:
+        if matrix.ndim != 2:
             raise DataError(
-                f"A matrix with one row a case is expected. Got an array of shape {array.shape}; use X.reshape(-1, 1)."
+                f"Expected a matrix with one row per case. Got an array of shape {matrix.shape}; use X.reshape(-1, 1)."
             )
-        columns = list(names) if names is not None else [f"x{j}" for j in range(array.shape[1])]
-        if len(columns) != array.shape[1]:
-            raise DataError(f"There are {len(columns)} names for {pluralize(array.shape[1], 'column')}.")
-        return cls.from_frame(pd.DataFrame(array, columns=columns).infer_objects(), **hints)
+        columns = list(names) if names is not None else [f"x{j}" for j in range(matrix.shape[1])]
+        if len(columns) != matrix.shape[1]:
+            raise DataError(f"There are {len(columns)} names for {pluralize(matrix.shape[1], 'column')}.")
+        return cls.from_frame(pd.DataFrame(matrix, columns=columns).infer_objects(), **hints)
 
-    # -- what it is ---------------------------------------------------------------------------------
+    # -- the features -------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return len(self.features)
@@ -213,28 +333,28 @@ class Space:
 
     @property
     def kinds(self) -> dict[str, int]:
-        """How many features there are of each kind."""
+        """The number of features of each kind."""
         return {
             kind: sum(feature.kind == kind for feature in self.features)
             for kind in ("continuous", "integer", "categorical")
         }
 
     def position(self, name: str) -> int:
-        """Return the place of a feature, or say that there is none of that name."""
+        """Return the position of a feature, or raise `SpaceError` if there is none of that name."""
         try:
             return self._positions[name]
         except (KeyError, TypeError):
             raise SpaceError(f"There is no feature {name!r}. {suggest_name(name, self.names)}") from None
 
     def describe(self) -> str:
-        """Return one line a feature."""
+        """Return a description with one line per feature and constraint."""
         width = max(map(len, self.names))
         lines = [f"{feature.name:<{width}}  {feature.describe()}" for feature in self.features]
         return "\n".join(lines + [f"always: {constraint}" for constraint in self.constraints])
 
     @property
     def move_names(self) -> list[tuple[str, str]]:
-        """Every move there is, as (kind, feature): up and down, and clear and fill where it may be missing."""
+        """All moves as (kind, feature): up and down, and clear and fill for nullable features."""
         return [
             (kind, feature.name)
             for feature in self.features
@@ -242,7 +362,7 @@ class Space:
         ]
 
     def reach(self, name: str) -> float:
-        """Return how far one move of a feature can lead: its step, and what keeping the constraints adds."""
+        """Return the longest distance of one move of a feature: its step plus what constraints add."""
         extra_distances = (
             [constraint.mending(name) for constraint in self.constraints] if self.keeps_constraints else []
         )
@@ -250,11 +370,11 @@ class Space:
 
     # -- user values and codes ----------------------------------------------------------------------
 
-    def points(self, data: Any, *, lenient: bool = False) -> Points:
-        """Return frames, arrays, dicts or sequences of values as `Points`.
+    def points(self, data: DataLike, *, lenient: bool = False) -> Points:
+        """Return cases in any form as `Points`.
 
-        With ``lenient=True`` values that do not fit are let through: a number keeps its value, what is no
-        category gets the code -1.
+        With ``lenient=True`` invalid values are accepted: a number keeps its value, and an unknown category gets the
+        code -1.
         """
         if isinstance(data, Points):
             if data.space is not self and data.space.features != self.features:
@@ -265,10 +385,10 @@ class Space:
                 fault = find_fault(feature, data.codes[:, j], open_ends=self.moves == "open")
                 if fault is not None:
                     raise DataError(
-                        f"These points belong to another space: in {feature.name!r} a value {fault[1]}."
+                        f"These points belong to another space: in {feature.name!r} a value {fault.problem}."
                     )
             return Points(self, data.codes)
-        frame = to_frame(self, data)
+        frame = to_frame(self.names, data)
         missing = [name for name in self.names if name not in frame.columns]
         if missing:
             raise DataError(
@@ -284,14 +404,14 @@ class Space:
         return Points(self, codes)
 
     def frame(self, points: Points, like: pd.DataFrame | None = None) -> pd.DataFrame:
-        """Return points as a frame, with the dtypes, column order and index of `like` where it is given."""
+        """Return points as a frame, with the dtypes, column order and index of `like` if given."""
         return self.decode(points.codes, like)
 
     def decode(self, codes: Codes, like: pd.DataFrame | None = None) -> pd.DataFrame:
-        """Return a matrix of codes as a frame of user values."""
+        """Return a matrix of codes as a frame of the user's values."""
         import pandas as pd
 
-        if like is None and self.plain:  # in one piece
+        if like is None and self.plain:
             return pd.DataFrame(np.array(codes, order="F"), columns=list(self.names), copy=False)
         dtypes: Any = self.dtypes if like is None else like.dtypes
         names = self.names if like is None else [name for name in like.columns if name in self._positions]
@@ -300,56 +420,71 @@ class Space:
         for name in names:
             j = self._positions[name]
             values = decode(self.features[j], codes[:, j], dtypes.get(name))
-            # left alone, pandas makes text of some batches of objects and not of others
+            # By itself pandas infers a text dtype for some batches of objects and not for others.
             columns[name] = pd.Series(values, index=index, dtype=object) if values.dtype == object else values
         return pd.DataFrame(columns, index=index, copy=False)
 
-    def _to_point_pair(self, a: Any, b: Any) -> tuple[Points, Points]:
+    def _to_point_pair(self, a: DataLike, b: DataLike) -> tuple[Points, Points]:
         x, y = self.points(a), self.points(b)
         if len(x) != len(y) and 1 not in (len(x), len(y)):
             counts = f"Got {len(x):,} and {len(y):,}."
-            raise DataError(f"The two sets must have as many rows, or one of them a single row. {counts}")
+            raise DataError(
+                f"The two sets must have the same number of rows, or one of them a single row. {counts}"
+            )
         return x, y
+
+    def _restore_form(self, data: Data, points: Points) -> Data:
+        """Return points in the form of `data`."""
+        import pandas as pd
+
+        restored: Any
+        if isinstance(data, Points):
+            restored = points
+        elif isinstance(data, pd.DataFrame):
+            restored = self.frame(points, like=data)
+        else:
+            restored = restore_form(data, self.frame(points))
+        return restored
 
     # -- geometry -----------------------------------------------------------------------------------
 
-    def distance(self, a: Any, b: Any, *, scaled: bool = False) -> Any:
+    def distance(self, a: DataLike, b: DataLike, *, scaled: bool = False) -> Any:
         """Return the distance of each row of `a` to the same row of `b` (a float for two single cases).
 
-        Euclidean over the continuous features, plus the sum of absolute differences over the integers, plus
-        the number of categories that differ; a value missing on one side only counts 1. ``scaled=True``
-        first divides every number by the range of its feature, so that large units do not swamp small ones.
+        The Euclidean distance over the continuous features, plus the sum of absolute differences over the integers,
+        plus the number of categories that differ. A value that is missing on one side only counts 1. ``scaled=True``
+        first divides every number by the range of its feature, so that large units do not dominate small ones.
         """
         x, y = self._to_point_pair(a, b)
         result = geometry.distance(self, x.codes, y.codes, scaled)
         return float(result[0]) if is_single_case(a) and is_single_case(b) else result
 
-    def midpoint(self, a: Data, b: Any) -> Data:
+    def midpoint(self, a: Data, b: DataLike) -> Data:
         """Return the point half-way between each row of `a` and the same row of `b`."""
         x, y = self._to_point_pair(a, b)
         midpoints = Points(self, geometry.midpoint(self, x.codes, y.codes))
-        template = a if len(midpoints) == len(x) else b
-        return restore_form(self, template, midpoints)
+        template: Any = a if len(midpoints) == len(x) else b
+        return self._restore_form(template, midpoints)
 
     def move(self, a: Data, kind: str, feature: str) -> Data:
         """Return each row after one move: "up", "down", "clear" (to missing) or "fill" (from missing)."""
         validate_choice("kind", "Space.move", kind, ("up", "down", "clear", "fill"))
         position = self.position(feature)
         new_codes = geometry.move(self, self.points(a).codes, position, kind)
-        return restore_form(self, a, Points(self, new_codes))
+        return self._restore_form(a, Points(self, new_codes))
 
     def up(self, a: Data, feature: str) -> Data:
-        """Return each row with one feature a step higher, or at its next category."""
+        """Return each row with one feature one step higher, or at its next category."""
         return self.move(a, "up", feature)
 
     def down(self, a: Data, feature: str) -> Data:
-        """Return each row with one feature a step lower, or at its previous category."""
+        """Return each row with one feature one step lower, or at its previous category."""
         return self.move(a, "down", feature)
 
-    def path(self, a: Any, b: Any, *, delta: float = 1e-3) -> Any:
-        """Return the moves that lead from `a` to `b`: exactly, or to within `delta` if a feature is continuous.
+    def path(self, a: DataLike, b: DataLike, *, delta: float = 1e-3) -> Any:
+        """Return the moves that lead from `a` to `b`, to within `delta` if a feature is continuous.
 
-        One pair of cases gives a `Path`, several give a list of them.
+        The result is a `Path` for one pair of cases and a list of paths for several.
 
         Examples
         --------
@@ -368,7 +503,14 @@ class Space:
             return Points(self, codes[i : i + 1])
 
         paths = [
-            Path(self, take_row(start, i), take_row(target, i), take_row(ends, i), counts[i], int(midpoints[i]))
+            Path(
+                space=self,
+                start=take_row(start, i),
+                target=take_row(target, i),
+                end=take_row(ends, i),
+                counts=counts[i],
+                midpoints=int(midpoints[i]),
+            )
             for i in range(rows)
         ]
         return paths[0] if rows == 1 else paths
@@ -376,10 +518,8 @@ class Space:
     def sample(self, n: int, *, seed: int | np.random.Generator | None = 0, points: bool = False) -> Any:
         """Return `n` points drawn uniformly, as a frame (or as `Points` with ``points=True``).
 
-        A nullable feature is missing in one row of ten. Points that break a constraint are drawn anew.
+        A nullable feature is missing in one row of ten. Points that break a constraint are drawn again.
         """
-        from .sampling import draw
-
         validate_integer("n", "Space.sample", n)
         sample = Points(self, draw(self, n, to_generator("seed", "Space.sample", seed)))
         return sample if points else sample.frame
@@ -388,16 +528,16 @@ class Space:
 
     @property
     def keeps_constraints(self) -> bool:
-        """Whether there are constraints that moves and midpoints must keep."""
+        """Whether there are constraints that moves and midpoints must satisfy."""
         return self.invalid == "avoid" and bool(self.constraints)
 
     def satisfied(self, codes: Codes) -> Mask:
-        """Tell which rows of a matrix of codes keep all constraints."""
+        """Return which rows of a matrix of codes satisfy all constraints."""
         satisfied = np.ones(len(codes), dtype=bool)
         for constraint in self.constraints:
             satisfied &= constraint.satisfied(self, codes)
         return satisfied
 
-    def valid(self, data: Any) -> Mask:
-        """Tell which rows keep all declared constraints."""
+    def valid(self, data: DataLike) -> Mask:
+        """Return which rows satisfy all declared constraints."""
         return self.satisfied(self.points(data).codes)

@@ -21,8 +21,7 @@ from ...morphisms.subject import SubjectUnderTest
 from ...reporting.document import Line, Page, Section, Table
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import ask
-from ...space.path import Path
-from ...space.space import Space
+from ...space.space import Path, Space
 from ...systems.base import Executor
 from ...systems.wrap import wrap
 from ...trees.coverage.api import cover
