@@ -1,4 +1,4 @@
-"""Writes the command-line reference when the documentation is built: it cannot go stale."""
+"""Write the command-line reference when the documentation is built, so that it is always current."""
 
 from __future__ import annotations
 
@@ -9,61 +9,65 @@ PLACE = "<!-- the commands -->"
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the commands where a page asks for them; MkDocs calls this for every page."""
-    return markdown.replace(PLACE, commands()) if PLACE in markdown else markdown
+    """Insert the commands where a page asks for them; MkDocs calls this for every page."""
+    return markdown.replace(PLACE, format_commands()) if PLACE in markdown else markdown
 
 
-def commands() -> str:
+def format_commands() -> str:
     """Return every command with its arguments and options as Markdown."""
     from typer.main import get_command
 
     from datamorphic.cli.main import app
 
     return "\n".join(
-        line for name, command in walk("datamorphic", get_command(app)) for line in told(name, command)
+        line
+        for name, command in walk_commands("datamorphic", get_command(app))
+        for line in format_command(name, command)
     )
 
 
-def walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
-    """Give a command and all below it, in the order of the alphabet, with the words that call them."""
-    below = getattr(command, "commands", {})
-    if not below:
+def walk_commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """Yield a command and its subcommands in alphabetical order, with the words that call them."""
+    subcommands = getattr(command, "commands", {})
+    if not subcommands:
         yield name, command
-    for word in sorted(below):
-        yield from walk(f"{name} {word}", below[word])
+    for word in sorted(subcommands):
+        yield from walk_commands(f"{name} {word}", subcommands[word])
 
 
-def told(name: str, command: Any) -> Iterator[str]:
-    """Give the lines that tell one command."""
-    shown = [each for each in command.params if not getattr(each, "hidden", False) and each.name != "help"]
-    arguments = [each for each in shown if each.param_type_name == "argument"]
-    options = [each for each in shown if each.param_type_name == "option"]
-    words = [each.metavar or each.name.upper() for each in arguments]
-    words = [
-        word if each.required else f"[{word.strip('[]')}]" for word, each in zip(words, arguments, strict=True)
+def format_command(name: str, command: Any) -> Iterator[str]:
+    """Yield the lines that describe one command."""
+    parameters = [
+        parameter
+        for parameter in command.params
+        if not getattr(parameter, "hidden", False) and parameter.name != "help"
     ]
+    arguments = [parameter for parameter in parameters if parameter.param_type_name == "argument"]
+    options = [parameter for parameter in parameters if parameter.param_type_name == "option"]
+    names = [(argument.metavar or argument.name.upper()).strip("[]") for argument in arguments]
+    usage = [word if argument.required else f"[{word}]" for word, argument in zip(names, arguments, strict=True)]
     yield f"## {name}\n"
-    yield f"```text\n{' '.join([name, *words, *(['[OPTIONS]'] if options else [])])}\n```\n"
+    yield f"```text\n{' '.join([name, *usage, *(['[OPTIONS]'] if options else [])])}\n```\n"
     for paragraph in (command.help or "").split("\n\n"):
-        yield f"{plain(' '.join(paragraph.split()))}\n"
-    if shown:
+        yield f"{escape_markdown(' '.join(paragraph.split()))}\n"
+    if parameters:
         yield "| | | default |\n|---|---|---|"
-    for word, each in zip(words, arguments, strict=True):
-        yield f"| `{word.strip('[]')}` | {plain(each.help or '')} | {default(each)} |"
-    for each in options:
-        spelled = ", ".join(f"`{word}`" for word in [*each.opts, *each.secondary_opts])
-        often = " May be repeated." if each.multiple and "repeated" not in (each.help or "") else ""
-        yield f"| {spelled} | {plain(each.help or '')}{often} | {default(each)} |"
+    for word, argument in zip(names, arguments, strict=True):
+        yield f"| `{word}` | {escape_markdown(argument.help or '')} | {format_default(argument)} |"
+    for option in options:
+        spellings = ", ".join(f"`{word}`" for word in [*option.opts, *option.secondary_opts])
+        repeated = " May be repeated." if option.multiple and "repeated" not in (option.help or "") else ""
+        yield f"| {spellings} | {escape_markdown(option.help or '')}{repeated} | {format_default(option)} |"
     yield ""
 
 
-def default(parameter: Any) -> str:
-    """Return the default of a parameter as a cell of a table: nothing where it says nothing."""
+def format_default(parameter: Any) -> str:
+    """Return the default of a parameter as a table cell, empty where there is none worth showing."""
     value = parameter.default
-    silent = value is None or value is False or value is ... or value == [] or value == () or callable(value)
-    return "" if silent or type(value).__name__ == "Sentinel" else f"`{value}`"
+    is_empty = value is None or value is False or value is ... or value == [] or value == () or callable(value)
+    return "" if is_empty or type(value).__name__ == "Sentinel" else f"`{value}`"
 
 
-def plain(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Return a text as Markdown that reads as it is."""
     return text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")

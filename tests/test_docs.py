@@ -1,8 +1,8 @@
-"""The documentation is true: its Python runs, its commands are commands, and no public name is left out.
+"""The documentation is true: its Python runs, its commands parse, and no public name is missing.
 
-What a page says, in the order it says it: a block of Python is run; a block with a title is a file, and is written; a
-block named `console` shows commands. All commands of ours must be ones the command line understands. On the pages in
-`PLAYED` they are also run, with the others beside them, and must print what the page shows: `...` stands for anything.
+The blocks of a page are taken in order: Python is run, a block with a title is written as a file, and a block named
+`console` shows commands. Every datamorphic command must parse. On the pages in `EXECUTED` all commands are also run, and must
+print what the page shows, where `...` stands for anything.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from typer.main import get_command
 
 import datamorphic as dm
 from datamorphic.cli.main import app
-from support.run_code import played
+from support.run_code import run_program
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("**/*.md"))]
-PLAYED = ("tutorial.md",)
+EXECUTED = ("tutorial.md",)
 FENCE = re.compile(r"^( *)```(\w+)([^\n]*)\n(.*?)^\1```$", flags=re.MULTILINE | re.DOTALL)
 
 
-def called(page):
+def format_page_id(page):
     return page.relative_to(ROOT).with_suffix("").as_posix()
 
 
@@ -42,50 +42,50 @@ class Block:
     text: str
 
 
-def blocks(page):
-    found = []
+def find_blocks(page):
+    blocks = []
     for _, kind, options, text in FENCE.findall(page.read_text(encoding="utf-8")):
         title = re.search(r'title="([^"]+)"', options)
-        found.append(Block(kind, title and title[1], textwrap.dedent(text)))
-    return found
+        blocks.append(Block(kind, title and title[1], textwrap.dedent(text)))
+    return blocks
 
 
-def commands(block):
-    """The commands of a block, each with what the page says it prints."""
-    found = []
+def find_commands(block):
+    """Return the commands of a block, each with the output that the page shows."""
+    commands = []
     for line in block.text.splitlines():
         if line.startswith("$ "):
-            found.append((line[2:], []))
-        elif found and found[-1][0].endswith("\\"):
-            found[-1] = (found[-1][0][:-1] + line.strip(), [])
-        elif found:
-            found[-1][1].append(line)
-    return [(shlex.split(command, comments=True), "\n".join(shown)) for command, shown in found]
+            commands.append((line[2:], []))
+        elif commands and commands[-1][0].endswith("\\"):
+            commands[-1] = (commands[-1][0][:-1] + line.strip(), [])
+        elif commands:
+            commands[-1][1].append(line)
+    return [(shlex.split(command, comments=True), "\n".join(lines)) for command, lines in commands]
 
 
-def test_every_block_says_what_it_is():
+def test_every_block_has_a_language():
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         fences = len(re.findall(r"^ *```", text, flags=re.MULTILINE))
         bare = len(re.findall(r"^```\n(?:.*\n)+?```$", FENCE.sub("", text), flags=re.MULTILINE))
-        assert fences == 2 * (len(blocks(page)) + bare), page
+        assert fences == 2 * (len(find_blocks(page)) + bare), page
         assert not bare or page.name == "README.md", page
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in PLAYED], ids=called)
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in EXECUTED], ids=format_page_id)
 @pytest.mark.filterwarnings("ignore::datamorphic.errors.AmbiguousData")
 def test_the_code_runs(page, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     names = {"__name__": "page"}
-    for number, block in enumerate(blocks(page)):
+    for number, block in enumerate(find_blocks(page)):
         if block.title is not None:
             write(block, tmp_path)
         elif block.kind == "python":
             exec(compile(block.text, f"{page.name}, block {number}", "exec"), names)
             printed = capsys.readouterr().out
             for line in re.findall(r"^# (\w+: BROKEN.*)$", block.text, flags=re.MULTILINE):
-                assert line in printed  # what the page says is printed is printed
+                assert line in printed  # the output that the page shows
 
 
 def write(block, folder):
@@ -94,23 +94,23 @@ def write(block, folder):
     file.write_text(block.text, encoding="utf-8")
 
 
-def test_the_values_the_readme_states_are_so(tmp_path, monkeypatch):
+def test_values_in_the_readme_are_correct(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names, seen = {}, 0
-    for block in blocks(ROOT / "README.md"):
+    names, checked = {}, 0
+    for block in find_blocks(ROOT / "README.md"):
         if block.kind == "python" and "space.midpoint" in block.text:
             exec("import datamorphic as dm", names)
             exec(block.text, names)
             for call, stated in re.findall(r"^(space\.\S.*?\))\s+# (.+)$", block.text, flags=re.MULTILINE):
                 assert repr(eval(call, names)) == stated
-                seen += 1
-    assert seen == 3
+                checked += 1
+    assert checked == 3
 
 
 # -- commands --------------------------------------------------------------------------------------------------
 
 
-def understood(words):
+def parse_command(words):
     """Parse a command without running it."""
     command, context, rest = get_command(app), None, list(words[1:])
     while True:
@@ -122,66 +122,70 @@ def understood(words):
         command, rest = below[rest[0]], rest[1:]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=called)
-def test_the_commands_are_commands(page):
-    for block in blocks(page):
-        for words, _ in commands(block) if block.kind == "console" else ():
+@pytest.mark.parametrize("page", PAGES, ids=format_page_id)
+def test_commands_parse(page):
+    for block in find_blocks(page):
+        for words, _ in find_commands(block) if block.kind == "console" else ():
             if words[0] == "datamorphic":
-                understood(words)
+                parse_command(words)
     for code in re.findall(r"`(datamorphic [a-z][^`]*)`", page.read_text(encoding="utf-8")):
         words = shlex.split(code)
-        if "..." not in code and not any(each.isupper() for each in words):
-            understood(words)
+        if "..." not in code and not any(word.isupper() for word in words):
+            parse_command(words)
 
 
-def test_the_workflow_for_ci_calls_commands():
+def test_commands_of_the_ci_workflow_parse():
     yaml = pytest.importorskip("yaml", reason="no YAML: pip install pyyaml")
-    (block,) = (each for each in blocks(DOCS / "guides" / "ci.md") if (each.title or "").startswith(".github"))
+    (block,) = (
+        block for block in find_blocks(DOCS / "guides" / "ci.md") if (block.title or "").startswith(".github")
+    )
     steps = yaml.safe_load(block.text)["jobs"]["test"]["steps"]
     runs = [shlex.split(step["run"]) for step in steps if step.get("run", "").startswith("datamorphic")]
     assert runs
     for words in runs:
-        understood(words)
+        parse_command(words)
 
 
-def test_a_command_that_is_none_is_noticed():
+def test_an_invalid_command_is_noticed():
     for line in ("datamorphic tset model.skops", "datamorphic explore --wlaks 3", "datamorphic runs shwo 3"):
         with pytest.raises((AssertionError, Exception), match=r"no command|[Nn]o such"):
-            understood(line.split())
+            parse_command(line.split())
 
 
-@pytest.mark.parametrize("name", PLAYED)
-@pytest.mark.filterwarnings("default")  # as a reader has them
-def test_the_tutorial_comes_out_as_it_says(name, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", EXECUTED)
+@pytest.mark.filterwarnings("default")  # as for a reader
+def test_the_tutorial_prints_what_it_shows(name, tmp_path, monkeypatch):
     monkeypatch.setenv("DATAMORPHIC_STORE", "none")
     monkeypatch.chdir(tmp_path)
     code = 0
-    for block in blocks(DOCS / name):
+    for block in find_blocks(DOCS / name):
         if block.title is not None:
             write(block, tmp_path)
         elif block.kind == "console":
-            for words, shown in commands(block):
+            for words, expected in find_commands(block):
                 if words == ["echo", "$?"]:
-                    assert shown == str(code)
+                    assert expected == str(code)
                 elif words[0] != "pip":
-                    code, printed = played(*words)
+                    code, printed = run_program(*words)
                     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
                     same = (
-                        doctest.OutputChecker().check_output(shown + "\n", printed, flags) if shown else code == 0
+                        doctest.OutputChecker().check_output(expected + "\n", printed, flags)
+                        if expected
+                        else code == 0
                     )
                     assert same, (
-                        f"$ {shlex.join(words)}\nThe page shows:\n{shown}\nIt printed ({code}):\n{printed}"
+                        f"$ {shlex.join(words)}\nThe page shows:\n{expected}\nIt printed ({code}):\n{printed}"
                     )
 
 
-# -- promises in files -----------------------------------------------------------------------------------------
+# -- expectations in files -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", PAGES, ids=called)
-def test_files_of_promises_can_be_read(page, tmp_path):
+@pytest.mark.parametrize("page", PAGES, ids=format_page_id)
+def test_expectation_files_can_be_read(page, tmp_path):
     from datamorphic.audit.expectations import parse_expectations
 
-    for block in blocks(page):
+    for block in find_blocks(page):
         if block.title is not None and block.title.startswith("promises."):
             write(block, tmp_path)
             parse_expectations(tmp_path / block.title)
@@ -191,8 +195,8 @@ def test_every_check_is_in_the_guide_to_reports():
     from datamorphic.audit.checks import CHECKS
 
     table = (DOCS / "guides" / "reports.md").read_text(encoding="utf-8").partition("## The checks")[2]
-    told = re.findall(r"^\| `([a-z ]+)` \|", table, flags=re.MULTILINE)
-    assert told == [check.name for check in CHECKS]
+    listed = re.findall(r"^\| `([a-z ]+)` \|", table, flags=re.MULTILINE)
+    assert listed == [check.name for check in CHECKS]
 
 
 # -- reference -------------------------------------------------------------------------------------------------
@@ -200,8 +204,8 @@ def test_every_check_is_in_the_guide_to_reports():
 
 def test_every_public_name_is_in_the_reference():
     text = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "reference").glob("*.md"))
-    told = re.findall(r"^::: datamorphic\.(\w+)$", text, flags=re.MULTILINE)
-    assert sorted(told) == dm.__all__
+    listed = re.findall(r"^::: datamorphic\.(\w+)$", text, flags=re.MULTILINE)
+    assert sorted(listed) == dm.__all__
 
 
 def test_every_page_is_in_the_navigation():
@@ -216,33 +220,36 @@ def test_every_command_and_option_is_in_the_reference(monkeypatch):
 
     page = (DOCS / "reference" / "command-line.md").read_text(encoding="utf-8")
     text = hooks.on_page_markdown(page)
-    for name, command in hooks.walk("datamorphic", get_command(app)):
-        told = text.partition(f"## {name}\n")[2].partition("\n## ")[0]
-        assert told
+    for name, command in hooks.walk_commands("datamorphic", get_command(app)):
+        section = text.partition(f"## {name}\n")[2].partition("\n## ")[0]
+        assert section
         for parameter in command.params:
             if not getattr(parameter, "hidden", False) and parameter.name != "help":
-                spelled = parameter.opts if parameter.param_type_name == "option" else []
-                assert all(f"`{word}`" in told for word in spelled), (name, parameter.name)
-                assert not parameter.help or hooks.plain(parameter.help) in told, (name, parameter.name)
+                spellings = parameter.opts if parameter.param_type_name == "option" else []
+                assert all(f"`{word}`" in section for word in spellings), (name, parameter.name)
+                assert not parameter.help or hooks.escape_markdown(parameter.help) in section, (
+                    name,
+                    parameter.name,
+                )
 
 
-def test_pictures_are_there_and_read_in_the_dark():
+def test_pictures_exist_and_suit_dark_screens():
     for page in PAGES:
-        for described, target in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
-            assert described, "a picture needs words for those who do not see it"
+        for description, target in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
+            assert description, "a picture needs a description for readers who cannot see it"
             picture = (page.parent / target).read_text(encoding="utf-8")
             assert "prefers-color-scheme:dark" in picture
 
 
-def test_the_extras_are_told():
+def test_all_extras_are_documented():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "optional-dependencies"
     ]
     table = (DOCS / "reference" / "index.md").read_text(encoding="utf-8").partition("## Extras")[2]
-    told = [
+    listed = [
         name
         for line in re.findall(r"^\| (`\w.*?) \|", table, flags=re.MULTILINE)
         for name in re.findall(r"`(\w+)`", line)
     ]
-    assert sorted(told) == sorted(set(extras) - {"dev", "docs"})
-    assert any(each.startswith("mkdocstrings[python]") for each in extras["docs"])
+    assert sorted(listed) == sorted(set(extras) - {"dev", "docs"})
+    assert any(requirement.startswith("mkdocstrings[python]") for requirement in extras["docs"])

@@ -1,4 +1,4 @@
-"""The examples run, each by itself, and the notebooks cell by cell."""
+"""Every example script and notebook runs on its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.run_code import played
+from support.run_code import run_program
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = sorted(file for file in EXAMPLES.glob("*.py") if not file.name.startswith(("test_", "conftest")))
@@ -23,7 +23,7 @@ def cells(notebook):
 
 
 @pytest.fixture(autouse=True)
-def _elsewhere(monkeypatch, tmp_path):
+def _in_empty_folder(monkeypatch, tmp_path):
     """Run everything in an empty folder, with the examples where Python looks for them."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(EXAMPLES)
@@ -31,22 +31,24 @@ def _elsewhere(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_a_script_runs_by_itself(script, tmp_path):
-    _, printed = played("python", str(script))
+def test_script_runs(script, tmp_path):
+    _, printed = run_program("python", str(script))
     assert printed or script.stem == "applicants"
-    assert {file.name for file in tmp_path.iterdir()} <= {".hypothesis"}  # it leaves nothing where it is run
+    assert {file.name for file in tmp_path.iterdir()} <= {
+        ".hypothesis"
+    }  # nothing else is written to the current folder
 
 
-def test_the_suite_of_the_examples_passes():
+def test_example_suite_passes():
     suite = EXAMPLES / "test_loans.py"
     few = ("-o", "datamorphic_profiles=few: cases=1, seed=0", "--datamorphic-profile", "few")
-    code, printed = played("pytest", "-q", "-p", "no:cacheprovider", *few, str(suite))
+    code, printed = run_program("pytest", "-q", "-p", "no:cacheprovider", *few, str(suite))
     assert code == 0, printed
     assert re.search(r"^\d+ passed", printed, flags=re.MULTILINE), printed
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
-def test_a_notebook_runs_from_top_to_bottom(notebook):
+def test_notebook_runs(notebook):
     names = {"__name__": "notebook"}
     for number, cell in enumerate(cells(notebook)):
         if cell["cell_type"] == "code":
@@ -54,19 +56,19 @@ def test_a_notebook_runs_from_top_to_bottom(notebook):
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
-def test_a_notebook_is_small_and_says_what_it_does(notebook):
+def test_notebook_is_small_and_has_an_introduction(notebook):
     first, *rest = cells(notebook)
     assert first["cell_type"] == "markdown"
     assert len("".join(first["source"])) > 40
     code = [cell for cell in rest if cell["cell_type"] == "code"]
     assert code
-    for cell in code:  # what was printed on somebody's machine is not part of it
+    for cell in code:  # stored outputs would be those of somebody's machine
         assert cell["outputs"] == []
         assert cell["execution_count"] is None
     assert notebook.stat().st_size < 20_000
 
 
-def test_every_example_is_in_the_list():
+def test_every_example_is_listed():
     listed = set(re.findall(r"\(([\w.]+)\)", (EXAMPLES / "README.md").read_text(encoding="utf-8")))
     files = {file.name for file in EXAMPLES.iterdir() if file.suffix in (".py", ".ipynb")}
     assert files - listed == {"applicants.py", "conftest.py"}
@@ -74,5 +76,5 @@ def test_every_example_is_in_the_list():
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_a_script_says_what_it_shows(script):
+def test_script_has_a_docstring(script):
     assert ast.get_docstring(ast.parse(script.read_text(encoding="utf-8")))

@@ -47,7 +47,7 @@ def path_over(name, start, target):
 
 def subjects():
     """Draw all ten, each with the same path laid over it."""
-    names = sorted(dm.subjects, key=lambda each: (each[-1], each))
+    names = sorted(dm.subjects, key=lambda name: (name[-1], name))
     drawn = {name: path_over(name, {"x": 0.5, "y": 0.85}, {"x": 5.4, "y": -0.8}) for name in names}
     label = "The ten coded classifiers; white lines are paths, dots mark where the answer changes"
     in_rows("subjects.svg", 5, label, drawn)

@@ -156,7 +156,7 @@ def monotone():
         return left + (value - 10) / 80 * width, top + (1 - score) * height
 
     line = " ".join(
-        f"{x:.1f},{y:.1f}" for x, y in (place(*each) for each in zip(values[turns], scores[turns], strict=True))
+        f"{x:.1f},{y:.1f}" for x, y in (place(*point) for point in zip(values[turns], scores[turns], strict=True))
     )
     parts = [words(left, 26, "one applicant, every income: what the model makes of it", weight=600)]
     for share in (0, 0.5, 1):

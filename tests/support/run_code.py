@@ -1,4 +1,4 @@
-"""Commands of a reader, run in this process: a new one would spend most of its time on imports."""
+"""Run a reader's commands in this process, because a new one would spend most of its time on imports."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 from datamorphic.cli.main import app
 
 
-def played(program, *arguments):
-    """Run `datamorphic`, `python` or `pytest` in the current folder; return the exit code and what was printed."""
+def run_program(program, *arguments):
+    """Run `datamorphic`, `python` or `pytest` in the current folder; return exit code and output."""
     if program == "datamorphic":
-        told = CliRunner().invoke(app, list(arguments))
-        return told.exit_code, told.stdout
+        result = CliRunner().invoke(app, list(arguments))
+        return result.exit_code, result.stdout
     path, modules = list(sys.path), set(sys.modules)
     printed = io.StringIO()
     try:
@@ -31,6 +31,6 @@ def played(program, *arguments):
     finally:
         sys.path[:] = path
         for name in set(sys.modules) - modules:
-            if name.rpartition(".")[2].startswith(("test_", "conftest")):  # tests are read anew the next time
+            if name.rpartition(".")[2].startswith(("test_", "conftest")):  # tests are imported again the next time
                 del sys.modules[name]
     return code, printed.getvalue()
