@@ -27,9 +27,9 @@ from sklearn.tree import (
 
 from datamorphic.trees.coverage import coverage as coverage_module
 from datamorphic.trees.coverage.api import cover
+from datamorphic.trees.descent import find_leaves
 from datamorphic.trees.read import read_trees
 from datamorphic.trees.rules import find_box, format_rule
-from datamorphic.trees.tree import find_leaves
 
 NAMES = ["age", "income (k)", "a <= b", "n"]
 LABELS = np.array(["no", "perhaps", "yes"])

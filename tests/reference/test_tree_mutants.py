@@ -25,11 +25,12 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import datamorphic as dm
 from datamorphic.trees.coverage.mutation import find_kills_by_tree
+from datamorphic.trees.descent import find_leaves
 from datamorphic.trees.kills import find_kills
 from datamorphic.trees.mutants import CCCR, ORRN, build_mutant, format_change, generate_mutants
 from datamorphic.trees.read import forest_of, read_trees
 from datamorphic.trees.set_cover import find_greedy_cover, find_smallest_cover
-from datamorphic.trees.tree import OPERATORS, Tree, find_leaves
+from datamorphic.trees.tree import OPERATORS, Tree
 from support.tree_rows import joint_kills_one_by_one
 
 PLAIN = {"<=": operator.le, "<": operator.lt, ">": operator.gt, ">=": operator.ge, "==": operator.eq}

@@ -26,8 +26,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 from datamorphic.errors import ModelError
+from datamorphic.trees.descent import find_leaves
 from datamorphic.trees.read import forest_of
-from datamorphic.trees.tree import find_leaves
 from support.tree_rows import asked, seen
 
 RNG = np.random.default_rng(3)

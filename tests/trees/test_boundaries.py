@@ -14,8 +14,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import datamorphic as dm
 from datamorphic.trees.boundaries import Boundaries, measure_spacing
+from datamorphic.trees.descent import find_leaves
 from datamorphic.trees.rules import find_box
-from datamorphic.trees.tree import find_leaves
 
 RNG = np.random.default_rng(3)
 LOANS = pd.DataFrame(

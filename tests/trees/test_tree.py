@@ -39,9 +39,10 @@ from datamorphic.trees.column_domain import _find_ends as ends
 from datamorphic.trees.column_domain import find_roundest
 from datamorphic.trees.coverage.api import cover
 from datamorphic.trees.coverage.surrogate import fit_surrogate
+from datamorphic.trees.descent import find_leaves
 from datamorphic.trees.read import read_trees
 from datamorphic.trees.rules import Range, find_box, format_rule
-from datamorphic.trees.tree import Tree, find_leaves
+from datamorphic.trees.tree import Tree
 
 RNG = np.random.default_rng(7)
 LOANS = pd.DataFrame(

@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from .._validation import is_number, reject
 from .column_domain import AllowedValues, ColumnDomain, build_column_domain, round_to_precision, shorten_number
+from .descent import find_leaves
 from .examples import is_single_precision, is_within_constraints, to_column, to_user_values
 from .inputs import TreeInputs
 from .rules import Range, find_box, format_limit
-from .tree import Floats, Nodes, Tree, find_leaves
+from .tree import Floats, Nodes, Tree
 
 if TYPE_CHECKING:
     import pandas as pd

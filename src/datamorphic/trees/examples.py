@@ -12,9 +12,10 @@ import numpy.typing as npt
 from ..errors import DataError
 from ..space.decoding import decode
 from .column_domain import ColumnDomain, build_column_domain
+from .descent import find_leaves
 from .inputs import TreeInputs, read_table
 from .rules import Range, find_box
-from .tree import Tree, find_leaves
+from .tree import Tree
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from .._text import pluralize
 from ..errors import ModelError
+from .descent import find_leaves
 from .pipeline import Preprocessing
 from .pmml.domains import Domain
-from .tree import Floats, Tree, find_leaves
+from .tree import Floats, Tree
 
 
 def _softmax(scores: Floats) -> Floats:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .descent import find_leaves, to_tree_precision
 from .forest import LINKS, Forest
 from .kills import RowKills, collect_kills, list_kills
 from .mutants import Mutants
-from .tree import Floats, Nodes, Tree, find_leaves, to_tree_precision
+from .tree import Floats, Nodes, Tree
 
 SCORE_MARGIN = 1e-9  # of scores: nearer to where the answer turns, sums are made again, tree by tree
 SCORE_MARGIN_SINGLE = 1e-3

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .descent import ROWS_PER_BLOCK, descend, evaluate_comparisons, find_leaves, to_tree_precision
 from .mutants import Mutants
-from .tree import ROWS_PER_BLOCK, Nodes, Tree, descend, evaluate_comparisons, find_leaves, to_tree_precision
+from .tree import Nodes, Tree
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

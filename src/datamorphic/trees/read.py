@@ -13,9 +13,9 @@ from .tree import Tree
 
 # by the library a model's class comes from, the module here that reads it
 READER_MODULES = {
-    "xgboost": "sources.xgboost_trees",
-    "lightgbm": "sources.lightgbm_trees",
-    "catboost": "sources.catboost_trees",
+    "xgboost": "readers.xgboost",
+    "lightgbm": "readers.lightgbm",
+    "catboost": "readers.catboost",
 }
 
 
@@ -68,13 +68,3 @@ def _validate_forest(forest: Forest) -> Forest:
 def read_trees(model: Any, data: Any = None) -> list[Tree]:
     """Return the trees of a fitted model as ours, without what joins them; see `forest_of`."""
     return list(forest_of(model, data).trees)
-
-
-def build_no_trees_error(kind: str) -> ModelError:
-    """Return the error about a model without trees that can be read."""
-    return ModelError(
-        f"{kind} is no decision tree and no ensemble of them that can be read. Decision trees, random forests, extra "
-        "trees, gradient boosting (its histogram kind too), AdaBoost and bagging of scikit-learn can, and models of "
-        "XGBoost, LightGBM and CatBoost. For any other model have a tree fitted to its answers, and take that: "
-        "surrogate=True (--surrogate on the command line)."
-    )

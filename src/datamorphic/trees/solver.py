@@ -17,11 +17,12 @@ import numpy as np
 
 from ..errors import DataError
 from .column_domain import ColumnDomain, build_column_domain
+from .descent import find_leaves
 from .examples import find_row_within, is_single_precision, to_user_values
 from .inputs import TreeInputs
 from .mutants import Mutants, build_mutant, format_change
 from .rules import Range, build_range, find_box, find_side
-from .tree import LEAF, Floats, Tree, find_leaves
+from .tree import LEAF, Floats, Tree
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,13 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import reject
-
 LEAF = -1
 OPERATORS = ("<=", "<", ">", ">=", "==", "in", "not in")
 UP_TO, BELOW, ABOVE, FROM, EQUAL, WITHIN, WITHOUT = range(len(OPERATORS))
-ROWS_PER_BLOCK = 16_384  # few enough to stay in the processor's cache from level to level
-LEVELS_PER_ARRIVAL_CHECK = 4  # between two looks at who has arrived: looking costs as much as a level
+LEVELS_PER_ARRIVAL_CHECK = 4  # checking which rows have reached a leaf costs as much as one level
 
 Nodes = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
@@ -202,92 +199,3 @@ class Routing(NamedTuple):
     missing_second: npt.NDArray[np.bool_]
     is_leaf: npt.NDArray[np.bool_]
     special: npt.NDArray[np.bool_] | None
-
-
-def evaluate_comparisons(
-    values: npt.NDArray[Any],
-    operator: npt.NDArray[np.int8],
-    threshold: Floats,
-    members: npt.NDArray[np.bool_] | None = None,
-) -> npt.NDArray[np.bool_]:
-    """Return where comparisons hold, element by element; missing values compare as nothing does.
-
-    `members` is what "in" needs, see `Tree.members`.
-    """
-    holds = values <= threshold
-    for code, compare in ((BELOW, np.less), (ABOVE, np.greater), (FROM, np.greater_equal), (EQUAL, np.equal)):
-        places = np.flatnonzero(operator == code)
-        if places.size:
-            holds[places] = compare(values[places], threshold[places])
-    places = np.flatnonzero(operator >= WITHIN)
-    if places.size:
-        assert members is not None
-        with np.errstate(invalid="ignore"):
-            codes = np.clip(values[places], -1, members.shape[1] - 1)
-            is_code = np.isfinite(codes) & (codes >= 0) & (codes == np.floor(codes))
-            inside = (
-                is_code & members[threshold[places].astype(np.intp), np.where(is_code, codes, 0).astype(np.intp)]
-            )
-        holds[places] = inside == (operator[places] == WITHIN)
-    return holds
-
-
-def to_tree_precision(tree: Tree, matrix: Any) -> npt.NDArray[Any]:
-    """Return rows in the precision in which a tree compares them."""
-    with np.errstate(over="ignore"):
-        values = np.ascontiguousarray(matrix, dtype=np.float32 if tree.single else np.float64)
-    if values.ndim != 2 or values.shape[1] != len(tree.names):
-        reject("matrix", "leaf_of", f"a matrix of {len(tree.names)} columns", np.shape(matrix))
-    return values
-
-
-def find_leaves(tree: Tree, matrix: Any, *, compiled: bool = False) -> Nodes:
-    """Return the leaf each row of a matrix comes to; missing values are NaN. Compiled code needs the extra "fast"."""
-    values = to_tree_precision(tree, matrix)
-    if compiled:
-        from .kernels import find_leaves_compiled
-
-        return find_leaves_compiled(tree, values)
-    leaves = np.zeros(len(values), dtype=np.intp)
-    for start in range(0, len(values), ROWS_PER_BLOCK):
-        block = values[start : start + ROWS_PER_BLOCK]
-        rows = np.arange(len(block))
-        leaves[start : start + ROWS_PER_BLOCK] = descend(tree, block, rows, np.zeros(len(block), dtype=np.intp))
-    return leaves
-
-
-def descend(tree: Tree, values: npt.NDArray[Any], rows: Nodes, node: Nodes) -> Nodes:
-    """Return the leaves that rows, given by their places in a block of values, come to from a node each.
-
-    All go down together, a level at a time; who has arrived waits in a leaf that leads to itself.
-    """
-    feature, limit, children, missing_second, is_leaf, special = tree.routing
-    leaves = node.copy()
-    if is_leaf[0]:
-        return leaves
-    missing_goes_second = missing_second if np.isnan(values).any() else None
-    flat = values.ravel()
-    origin = rows * values.shape[1]
-    places = np.arange(len(node))
-    while node.size:
-        for _ in range(LEVELS_PER_ARRIVAL_CHECK):
-            # "clip" spares the check of indices that are right
-            compared_values = flat.take(origin + feature.take(node, mode="clip"), mode="clip")
-            second = ~(compared_values <= limit.take(node, mode="clip"))
-            if special is not None:
-                special_places = np.flatnonzero(special.take(node, mode="clip"))
-                special_nodes = node[special_places]
-                second[special_places] = ~evaluate_comparisons(
-                    compared_values[special_places],
-                    tree.operator[special_nodes],
-                    tree.threshold[special_nodes],
-                    tree.members,
-                )
-            if missing_goes_second is not None:
-                second = np.where(np.isnan(compared_values), missing_goes_second.take(node, mode="clip"), second)
-            node = children.take(2 * node + second, mode="clip")
-        leaves[places] = node
-        moving = np.flatnonzero(~is_leaf.take(node, mode="clip"))
-        if moving.size < 0.8 * node.size:  # fewer rows to carry along pay for copying them
-            node, origin, places = node.take(moving), origin.take(moving), places.take(moving)
-    return leaves

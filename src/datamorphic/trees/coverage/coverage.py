@@ -19,9 +19,10 @@ from ...errors import DataError
 from ...runs.progress import Progress
 from ...space.features import Categorical
 from ..boundaries import STEP, Boundaries, Offset
+from ..descent import find_leaves
 from ..inputs import TreeInputs, TreeMatrix
 from ..rules import format_rule
-from ..tree import Tree, find_leaves
+from ..tree import Tree
 from .export import DrawableExport
 
 if TYPE_CHECKING:

@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from ..._text import pluralize
 from ..boundaries import STEP, Boundaries, Limit, Offset
+from ..descent import find_leaves
 from ..forest import Forest
 from ..kills import RowKills
 from ..mutants import NEIGHBOURS, PerNode
 from ..set_cover import find_smallest_cover
-from ..tree import Nodes, find_leaves
+from ..tree import Nodes
 from .coverage import Coverage, stack_frames
 from .export import AdequacyExport
 from .mutation import MutationScore, measure_kills

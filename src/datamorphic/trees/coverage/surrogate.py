@@ -15,10 +15,11 @@ from ..._validation import reject, to_generator, validate_integer
 from ...errors import DataError
 from ...space.points import Points
 from ...space.space import Space
+from ..descent import find_leaves
 from ..forest import Forest, Joining
 from ..inputs import TreeInputs, read_table, to_single_precision
 from ..read import read_trees
-from ..tree import Tree, find_leaves
+from ..tree import Tree
 from .coverage import Coverage, measure_coverage
 
 DEFAULT_MAX_LEAVES = 64  # as many rules as a person may still look through

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...errors import ModelError
 from ..pipeline import Preprocessing
 from ..tree import LEAF, UP_TO, Floats, Tree
 
@@ -130,3 +131,13 @@ def describe_meanings(labels: Sequence[Any] | None, scores: int, link: str = "")
 
 
 MEANING_BY_LINK: Mapping[str, str] = {"": "the answer", "exp": "the logarithm of the answer"}
+
+
+def build_no_trees_error(kind: str) -> ModelError:
+    """Return the error about a model without trees that can be read."""
+    return ModelError(
+        f"{kind} is no decision tree and no ensemble of them that can be read. Decision trees, random forests, extra "
+        "trees, gradient boosting (its histogram kind too), AdaBoost and bagging of scikit-learn can, and models of "
+        "XGBoost, LightGBM and CatBoost. For any other model have a tree fitted to its answers, and take that: "
+        "surrogate=True (--surrogate on the command line)."
+    )

@@ -15,9 +15,8 @@ import numpy.typing as npt
 from ...errors import ModelError
 from ..forest import Forest, Joining
 from ..pipeline import Preprocessing
-from ..read import build_no_trees_error
 from ..tree import ABOVE, EQUAL, LEAF, Tree
-from ._build import NodeBuilder, describe_meanings, name_columns, sum_upwards
+from ._build import NodeBuilder, build_no_trees_error, describe_meanings, name_columns, sum_upwards
 
 Document = dict[str, Any]
 Codes = dict[tuple[int, int], int]

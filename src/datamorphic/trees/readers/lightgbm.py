@@ -11,9 +11,8 @@ import numpy as np
 from ...errors import ModelError
 from ..forest import Forest, Joining
 from ..pipeline import Preprocessing
-from ..read import build_no_trees_error
 from ..tree import LEAF, UP_TO, WITHIN, Tree
-from ._build import NodeBuilder, decode_bits, describe_meanings, name_columns
+from ._build import NodeBuilder, build_no_trees_error, decode_bits, describe_meanings, name_columns
 
 # what the sum of the leaves goes through, by objective
 LINKS = {

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from ...errors import ModelError
 from ..forest import Forest, Joining
 from ..pipeline import Preprocessing
-from ..read import build_no_trees_error
 from ..tree import LEAF, Floats, Tree
+from ._build import build_no_trees_error
 
 Classes = list[npt.NDArray[Any]] | None
 

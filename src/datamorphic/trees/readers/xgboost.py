@@ -13,9 +13,8 @@ import numpy as np
 from ...errors import ModelError
 from ..forest import Forest, Joining
 from ..pipeline import Preprocessing
-from ..read import build_no_trees_error
 from ..tree import BELOW, LEAF, WITHIN, Tree
-from ._build import NodeBuilder, describe_meanings, find_reachable, name_columns
+from ._build import NodeBuilder, build_no_trees_error, describe_meanings, find_reachable, name_columns
 
 # what the sum of the leaves goes through, by objective; what is ranked or has none of these stays as it is
 LINKS = {
