@@ -68,7 +68,7 @@ def test_too_little_is_told_in_words_and_rows_lift_it(folder, monkeypatch):
     assert found.exit_code == 1, found.output
     for told in (
         "15 of 42 mutants killed, 35.71 %, by 70 rows (DTMT).",
-        "6 answer as the tree does to every possible input, so no more than 85.71 % can be killed",
+        "6 cannot be killed by any possible input, so at most 85.71 % can be killed",
         "petal width (cm) <= 0.8 becomes petal width (cm) < 0.8: no row of the data is there",
         "  petal width (cm) > 1.75 and petal length (cm) > 4.85 -> 2",
         "Too little: 80 % were asked for.",
@@ -165,14 +165,14 @@ def test_forests_and_models_without_trees(folder, monkeypatch):
     found = run(folder, monkeypatch, "cover", "cover_models:forest", "all.csv", "--target", "target")
     assert "leaves of 3 trees reached" in found.stdout
     whole = run(folder, monkeypatch, "cover", "cover_models:forest", "all.csv", "--criterion", "DTMT", "--joint")
-    assert "the whole forest's answer" in whole.stdout
+    assert "answers of the whole forest" in whole.stdout
     words = ["cover", "cover_models:line", "all.csv", "--target", "target"]
     refused = run(folder, monkeypatch, *words)
     assert (refused.exit_code, "--surrogate" in refused.stderr) == (2, True)
     stands = run(folder, monkeypatch, *words, "--surrogate", "--fix", "for_line.csv")
     assert stands.exit_code == 0, stands.output
     assert "A surrogate tree with" in stands.stdout
-    assert "Beware: it was fitted to the model's answers to these very rows" in stands.stdout
+    assert "Beware: the surrogate was fitted to the model's answers to these very rows" in stands.stdout
     assert "would lift it" in stands.stdout
     few = run(
         folder,
@@ -212,7 +212,7 @@ def test_select_writes_rows(folder, monkeypatch):
 BAD = {
     "a column is missing": (["cover", "tree.skops", "narrow.csv"], "'petal width (cm)'"),
     "no rows": (["cover", "tree.skops", "empty.csv"], "have no rows"),
-    "labels of another type": (["cover", "tree.skops", "words.csv", "--target", "target"], "(str against int)"),
+    "labels of another type": (["cover", "tree.skops", "words.csv", "--target", "target"], "(str and int)"),
     "a stump": (["cover", "cover_models:stump", "all.csv"], "makes no decision: it has one leaf"),
     "not fitted": (["cover", "cover_models:unfitted", "all.csv"], "is not fitted. Fit it first"),
     "numbers": (["cover", "cover_models:numbers", "all.csv", "--criterion", "DTMT"], "tolerance=0.1"),

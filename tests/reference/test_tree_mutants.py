@@ -259,7 +259,7 @@ def test_a_forest_by_tree_and_as_a_whole():
     assert alone.score == pytest.approx(np.average(alone.shares, weights=sizes))
     assert (whole.killed <= alone.killed).all()  # what turns the vote turned the tree
     assert whole.score < alone.score
-    assert "the whole forest's answer" in whole.describe()
+    assert "answers of the whole forest" in whole.describe()
 
 
 # -- those that live ------------------------------------------------------------------------------------
@@ -332,7 +332,7 @@ def test_rows_that_fix_lift_the_score_as_far_as_can_be():
     assert (~again.killed).sum() == found.proved < len(found.live)
     assert len(found.fix(2)) == 2
     told = found.describe()
-    assert f"{found.proved} answer as the tree does to every possible input" in told
+    assert f"{found.proved} cannot be killed by any possible input" in told
     assert "petal width (cm) > 1.75 and petal length (cm) > 4.85" in told
     assert found.leaves.share == 2 / 9
 

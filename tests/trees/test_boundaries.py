@@ -56,7 +56,7 @@ def test_every_row_lands_in_its_leaf_within_its_columns(offset, space):
     assert chosen.rows.index.tolist() == LOANS.index[chosen.places].tolist()
     assert chosen.rows.given.tolist() == TREE.predict(chosen.rows[LOANS.columns]).tolist()
     assert chosen.rows.dtypes[LOANS.columns].tolist() == LOANS.dtypes.tolist()
-    assert "is what the model answers" in chosen.describe()
+    assert "holds the answer of the model" in chosen.describe()
     if space is not None:
         assert space.valid(chosen.rows[LOANS.columns]).all()
     changed = 0
@@ -173,7 +173,7 @@ def test_leaves_without_numbers_have_no_limits():
     data = pd.DataFrame({"a": [False, True] * 10, "n": np.arange(20.0)})
     chosen = dm.select(DecisionTreeClassifier().fit(data, data.a), data, "BVA")
     assert chosen.limits == ((), ())
-    assert "2 leaves ask for no numbers" in chosen.describe()
+    assert "2 leaves compare no numbers" in chosen.describe()
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "category", "Int64", "int32"])

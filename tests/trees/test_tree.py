@@ -120,7 +120,7 @@ def test_a_forest_counts_the_leaves_of_all_its_trees():
         assert found.rule(leaf) == format_rule(found.trees[tree], node)
         assert forest.estimators_[tree].tree_.children_left[node] == -1
     assert f"of {sum(sizes)} leaves of 7 trees" in repr(found)
-    assert "Tree by tree from" in found.describe()
+    assert "Per tree from" in found.describe()
 
 
 def test_boosting_says_what_its_numbers_are():
@@ -256,7 +256,7 @@ def test_bounds_and_whole_numbers():
     bounded = cover(tree, data, space=dm.Space([dm.Integer("n", 4, 20)]))
     assert bounded.example(2).n.item() == 6
     with pytest.raises(
-        DataError, match=r"No row reaches leaf 1: 1.25 < n <= 2.75: nothing that 'n' may hold lies there"
+        DataError, match=r"No row reaches leaf 1 \(1.25 < n <= 2.75\): nothing that 'n' may hold lies there"
     ):
         bounded.example(1)
     counts = cover(tree, pd.DataFrame({"n": [8]}))
@@ -630,12 +630,12 @@ BAD = {
     "several rows to start from": (lambda: cover(TREE, FEW).example(0, FEW), DataError, "One row to start from is expected. Got 15"),
     "half a row to start from": (lambda: cover(TREE, FEW).example(0, {"age": 3}), ModelError, "4 of them are not in the data"),
     "a matrix too narrow": (lambda: find_leaves(read_trees(TREE)[0], MATRIX[:, :3]), ArgumentError, "a matrix of 5 columns"),
-    "a surrogate of few points": (lambda: fit_surrogate(lambda f: f.age > 40, POINTS[:10]), DataError, "10 different points with an answer, and a surrogate needs 20"),
+    "a surrogate of few points": (lambda: fit_surrogate(lambda f: f.age > 40, POINTS[:10]), DataError, "Only 10 different points have an answer, but a surrogate needs at least 20"),
     "a surrogate of no answers": (lambda: fit_surrogate([None] * 50, POINTS), DataError, "0 different points"),
-    "answers too few": (lambda: fit_surrogate(lambda f: [1, 2], POINTS), DataError, "one answer for each of 50 points. Got 2"),
+    "answers too few": (lambda: fit_surrogate(lambda f: [1, 2], POINTS), DataError, "One answer per point is expected, that is 50. Got 2"),
     "answers that are none": (lambda: fit_surrogate(lambda f: None, POINTS), DataError, "Got NoneType"),
     "a frame as points": (lambda: fit_surrogate([1] * 15, FEW), ArgumentError, "must be Points of a space"),
-    "labels as numbers": (lambda: fit_surrogate(["a"] * 50, POINTS, numbers=True), DataError, "'a' is none"),
+    "labels as numbers": (lambda: fit_surrogate(["a"] * 50, POINTS, numbers=True), DataError, "must be numbers. Got 'a'"),
     "a surrogate of one leaf": (lambda: fit_surrogate([1] * 50, POINTS, max_leaves=1), ArgumentError, "'max_leaves' parameter"),
     "a space for a surrogate": (
         lambda: cover(fit_surrogate([1] * 50, POINTS), FEW, space=SPACE), ArgumentError, "A surrogate has its own space"),

@@ -52,11 +52,11 @@ class Exportable:
 
     def page(self, **options: Any) -> Page:
         """Return the result as a page, ready to be rendered."""
-        return _load_renderer(self._PAGE)(self, **options)
+        return load_renderer(self._PAGE)(self, **options)
 
     def describe(self, **options: Any) -> str:
         """Return the result as text for a terminal."""
-        return _load_renderer(self._TEXT)(self, **options)
+        return load_renderer(self._TEXT)(self, **options)
 
     def to_json(self, path: FilePath | None = None) -> str:
         """Return the result as JSON, and write it to `path` if given."""
@@ -103,7 +103,8 @@ def write_export(text: str, path: FilePath | None, noun: str) -> str:
     return text
 
 
-def _load_renderer(reference: str) -> Callable[..., Any]:
+def load_renderer(reference: str) -> Callable[..., Any]:
+    """Import the function that ``"module:function"`` names, relative to the package."""
     module, _, function = reference.partition(":")
     renderer: Callable[..., Any] = getattr(importlib.import_module(f"datamorphic.{module}"), function)
     return renderer

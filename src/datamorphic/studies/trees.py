@@ -14,8 +14,9 @@ import numpy as np
 
 from .._text import pluralize
 from ..data.sets import OPENML, SHIPPED, TARGET, available, load
-from ..trees.coverage.api import read_model_and_data
+from ..trees.coverage.api import read_trees_and_rows
 from ..trees.coverage.mutation import measure_kills
+from ..trees.coverage.options import CoverOptions
 from ..trees.coverage.selection import RowChooser
 from .published import published
 from .rows import Row, figures, part_of, row_of
@@ -141,7 +142,7 @@ class Growing:
 
 
 def _figures(tree: Any, data: pd.DataFrame, seed: int) -> dict[str, float]:
-    forest, leaves, rows = read_model_and_data(tree, data, "study", target=TARGET)
+    forest, leaves, rows = read_trees_and_rows(tree, data, CoverOptions(target=TARGET))
     # as `dm.select` does it, which does not tell which row was taken for which mutant
     chosen = RowChooser(np.random.default_rng(seed).permutation(len(rows)), minimal=False)
     score = measure_kills(forest, leaves, on_kills=chosen.choose_for_kills)

@@ -16,9 +16,8 @@ import datamorphic as dm
 from datamorphic.errors import ArgumentError, UsageError
 from datamorphic.reporting.document import Drawing, Page, Section, Shape, TextLabel
 from datamorphic.reporting.html import render_page
-from datamorphic.trees.coverage.draw import MAX_BOXES, draw_tree, format_tree_svg
-from datamorphic.trees.coverage.layout import NodeBox, lay_out
-from datamorphic.trees.coverage.page import build_page
+from datamorphic.trees.coverage.draw import MAX_BOXES, draw_tree
+from datamorphic.trees.coverage.layout import BoxLine, NodeBox, lay_out
 from datamorphic.trees.forest import Forest
 from datamorphic.trees.tree import Tree
 from support.browser import CHROMIUM, WHY_NOT, Browser
@@ -94,7 +93,7 @@ def chain(depth):
 
 
 def test_every_leaf_and_every_live_mutant_is_drawn(half):
-    svg = format_tree_svg(half)
+    svg = half.to_svg()
     found, missing = half.leaves, half.leaves.uncovered(None)
     shapes = kinds(svg, "absent")[1:]  # the first explains the shape
     notes = [each.find(f"{SVG}title").text for each in shapes]
@@ -112,15 +111,15 @@ def test_every_leaf_and_every_live_mutant_is_drawn(half):
 
 
 def test_what_nothing_can_kill_looks_different(tree, iris):
-    svg = format_tree_svg(dm.cover(tree, iris, target="target", criterion="DTMT"))
+    svg = dm.cover(tree, iris, target="target", criterion="DTMT").to_svg()
     assert not kinds(svg, "absent")
     assert len(kinds(svg, "spared")) - 1 == sum(text.endswith("live, equivalent") for text in texts(svg)) > 0
 
 
 def test_boxes_do_not_touch_each_other(half, noise):
     model, X = noise
-    for found in (half, dm.cover(model, X[:500])):
-        drawing = draw_tree(found)
+    for results in ([half.leaves, half], [dm.cover(model, X[:500])]):
+        drawing = draw_tree(*results)
         spans = []
         for mark in drawing.shapes:
             if isinstance(mark, Shape) and mark.kind in ("asks", "reached", "absent", "folded") and mark.note:
@@ -134,8 +133,9 @@ def test_boxes_do_not_touch_each_other(half, noise):
 
 
 def test_a_parent_is_in_the_middle_of_its_children():
-    boxes = [NodeBox("asks", [("a", "")], children=[1, 4]), NodeBox("asks", [("b", "")], children=[2, 3]),
-             *(NodeBox("reached", [(text, "")]) for text in ("c", "wide " * 9, "d"))]  # fmt: skip
+    texts = ["a", "b", "c", "wide " * 9, "d"]
+    boxes = [NodeBox(kind="reached", lines=[BoxLine(text)]) for text in texts]
+    boxes[0].children, boxes[1].children = [1, 4], [2, 3]
     for sideways in (False, True):
         lay_out(boxes, sideways)
         middle = [box.y if sideways else box.x for box in boxes]
@@ -147,12 +147,12 @@ def test_names_and_labels_are_text_and_nothing_else(noise):
     model, X = noise
     small = DecisionTreeClassifier(random_state=0, max_leaf_nodes=20).fit(X, model.predict(X))
     found = dm.cover(small, X[:15], criterion="DTMT")
-    svg = format_tree_svg(found)
+    svg = found.to_svg()
     assert {each.tag for each in ElementTree.fromstring(svg).iter()} == {
         f"{SVG}{tag}" for tag in ("svg", "style", "path", "text", "title")
     }
     assert not re.search(r"[\x00-\x08\u202e]", svg)
-    page = render_page(build_page(found))
+    page = render_page(found.page())
     assert "<script>alert" not in page
     assert "</text><b>" not in page
     assert max(map(len, texts(svg))) < 60
@@ -170,12 +170,12 @@ def test_names_and_labels_are_text_and_nothing_else(noise):
 
 def test_a_large_tree_is_folded(noise):
     model, X = noise
-    few = format_tree_svg(dm.cover(model, X[:3_990]))
+    few = dm.cover(model, X[:3_990]).to_svg()
     assert kinds(few, "folded")
     absent = int((~dm.cover(model, X[:3_990]).covered).sum())
     assert 0 < len(kinds(few, "absent")) - 1 == absent  # all that matters is there
     found = dm.cover(model, X[:1_500])
-    many = format_tree_svg(found)
+    many = found.to_svg()
     assert len(found.trees[0]) > 2_000
     assert len(few) < len(many) < 300_000
     told = [int(text.split()[1].replace(",", "")) for text in texts(many) if re.match(r"✗ [\d,]+ of", text)]
@@ -187,7 +187,7 @@ def test_a_large_tree_is_folded(noise):
 def test_a_very_deep_tree_is_drawn():
     rows = pd.DataFrame({"x": [0.5, 30.0, 4_000.0]})
     for criterion in ("DTC", "DTMT"):
-        svg = format_tree_svg(dm.cover(chain(5_000), rows, criterion=criterion))
+        svg = dm.cover(chain(5_000), rows, criterion=criterion).to_svg()
         assert len(svg) < 100_000
         assert any(re.match("… 9,9[0-9]{2} nodes", text) for text in texts(svg))
 
@@ -212,7 +212,7 @@ def test_trees_of_numbers_and_of_one_leaf_can_be_drawn(iris):
 
 
 def test_the_page_says_what_is_missing_and_what_would_help(half):
-    report = build_page(half)
+    report = half.page()
     assert report.verdict == "The tests kill 15 of 42 mutants (35.71 %)"
     assert report.state == "warn"
     mutants, leaves = (
@@ -228,20 +228,20 @@ def test_the_page_says_what_is_missing_and_what_would_help(half):
 
 
 def test_a_page_on_which_nothing_is_missing(tree, iris):
-    report = build_page(dm.cover(tree, iris, target="target"))
+    report = dm.cover(tree, iris, target="target").page()
     assert (report.verdict, report.state) == ("The tests reach 9 of 9 leaves (100.0 %)", "good")
     assert [each.anchor for each in report.sections] == ["tree"]
 
 
 def test_limits_are_told_with_their_side(tree, iris):
     made = dm.select(tree, iris, target="target", criterion="BVA")
-    report = build_page(made)
+    report = made.page()
     rows = next(each.table.rows for each in report.sections if each.anchor == "limits")
     assert len(rows) == sum(map(len, made.limits))
     assert [row[-1].startswith("yes") for row in rows] == [
         limit.holds for limits in made.limits for limit in limits
     ]
-    cover = build_page(dm.cover(tree, iris, target="target", criterion="BVA"))
+    cover = dm.cover(tree, iris, target="target", criterion="BVA").page()
     told = next(each.table.rows for each in cover.sections if each.anchor == "leaves")
     assert "petal width (cm) <= 0.8 holds" in " ".join(row[-1] for row in told)
 
@@ -250,7 +250,7 @@ def test_many_trees_make_no_longer_page(iris):
     X = iris.drop(columns="target")
     forest = RandomForestClassifier(150, max_depth=3, random_state=0).fit(X, iris.target)
     found = dm.cover(forest, X[::7])
-    trees = next(each for each in build_page(found).sections if each.anchor == "trees")
+    trees = next(each for each in found.page().sections if each.anchor == "trees")
     shares = found.shares
     assert [int(row[0]) for row in trees.table.rows] == np.argsort(shares, kind="stable")[:10].tolist()
     assert f"From {100 * shares.min():.1f} % to {100 * shares.max():.1f} %" in trees.text
@@ -266,7 +266,7 @@ def test_all_can_be_written_and_read(half, tree, iris, tmp_path):
         )
         assert (tmp_path / "a.json").read_text() == found.to_json()
         assert found.to_html(tmp_path / "new" / "a.html") == (tmp_path / "new" / "a.html").read_text()
-        assert found._repr_html_().startswith("<p>")
+        assert found._repr_html_().startswith("<iframe")
     assert half.to_svg(tmp_path / "a.svg") == (tmp_path / "a.svg").read_text()
     told = half.document()
     assert told["mutants"] == {"all": 42, "killed": 15, "live": 27, "proved_equivalent": 6, "killable": 21}

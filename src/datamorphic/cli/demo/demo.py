@@ -180,7 +180,7 @@ class Demo:
             f"{pluralize(len(self.extra), 'made-up patient')} would tell all others. The report has the tree drawn.",
             state="good" if killed + found.proved == len(found.counts) else "warn",
             table=Table(columns=["what is changed", "why nobody notices"], rows=rows),
-            drawing=draw_tree(found),
+            drawing=draw_tree(found.leaves, found),
         )
 
     def _planted_section(self) -> Section:

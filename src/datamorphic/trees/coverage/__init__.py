@@ -1,0 +1,1 @@
+"""Adequacy of test sets by trees: the capabilities `cover` and `select`."""

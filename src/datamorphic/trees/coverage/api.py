@@ -1,35 +1,34 @@
-"""`cover`: is a test set good enough for a tree: does it reach its leaves, their limits, and kill its mutants?"""
+"""`cover`: measure how well rows exercise a tree: its leaves, their limits, and its mutants."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..._text import format_short
-from ..._validation import is_number, reject, validate_choice
+from ..._typing import DataLike, ModelLike
 from ...errors import ArgumentError, DataError, ModelError
+from ...space.options import SpaceOptions
 from ...space.space import Space
 from ...systems.estimator import Estimator
-from ..boundaries import STEP, Offset, validate_offset
+from ..boundaries import STEP, Offset
 from ..forest import Forest
 from ..inputs import read_data
-from ..mutants import NEIGHBOURS, PerNode, validate_per_node
+from ..mutants import NEIGHBOURS, PerNode
 from ..read import forest_of
 from .coverage import Coverage, measure_coverage
 from .mutation import MutationScore, measure_kills
+from .options import CoverOptions
 from .surrogate import Surrogate
 from .surrogate_api import fit_surrogate_to_model
 
 if TYPE_CHECKING:
     import pandas as pd
 
-CRITERIA = ("DTC", "BVA", "DTMT")
-
 
 def cover(
-    model: Any,
-    data: Any,
+    model: ModelLike,
+    data: DataLike,
     *,
     target: str | None = None,
     space: Space | None = None,
@@ -38,39 +37,45 @@ def cover(
     per_node: PerNode = NEIGHBOURS,
     joint: bool | None = None,
     tolerance: float | None = None,
-    surrogate: Any = False,
+    surrogate: bool | DataLike = False,
     progress: bool | None = None,
+    kinds: Mapping[str, str] | None = None,
+    steps: Mapping[str, float] | None = None,
+    bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
+    orders: Mapping[str, Sequence[Any]] | None = None,
 ) -> Coverage | MutationScore:
-    """Tell how well some rows exercise a tree, or the trees of a forest.
+    """Measure how well rows exercise a tree, or the trees of a forest.
 
-    Each leaf stands for the inputs that a tree treats alike. A leaf that no row reaches is a kind of input that was
-    never tried; a mutant that no row kills is a bug that would not be noticed.
+    Each leaf stands for inputs that a tree treats alike. If no row reaches a leaf, this kind of input was never tested. If
+    no row kills a mutant, the tests would not notice this fault.
 
     Parameters
     ----------
     model : estimator, Forest or Surrogate
-        A fitted decision tree of scikit-learn, a random forest, extra trees, gradient boosting (its histogram kind too),
-        AdaBoost or bagging of trees; a model of XGBoost, LightGBM or CatBoost; a pipeline that ends in one of these after
-        scalers and imputers; trees read from PMML; or a surrogate.
+        A fitted decision tree, random forest, extra trees, gradient boosting (the histogram kind too), AdaBoost or bagging
+        of trees of scikit-learn; a model of XGBoost, LightGBM or CatBoost; a pipeline of scalers and imputers that ends in
+        one of these; trees read from PMML; or a surrogate.
     data : DataFrame, array or Points
-        The rows, e.g. those of a test set. Columns that are no inputs are left aside, where the model knows its own.
+        The rows, for example a test set. Columns that are not inputs are ignored if the model knows its columns.
     target : str, optional
-        The column that holds the label and is no input.
+        The column of the label, which is not an input.
     space : Space, optional
-        The values that columns may have; what is put into rows that are made keeps to them.
+        The values that columns may have. Rows that are made keep to them.
     criterion : {"DTC", "BVA", "DTMT"}
-        What has to be covered: every leaf; every leaf by a row at its limits; every mutant of a decision by a row to
-        which it answers differently.
+        What has to be covered: every leaf; every leaf by a row at its limits; every mutant of a decision by a row for which
+        its answer differs.
     offset : "step", "unit" or float
-        For "BVA", how near a limit a value must lie: see `dm.select`.
+        For "BVA", how near to a limit a value must lie: see `dm.select`.
     per_node, joint, tolerance
         For "DTMT": see `dm.select`.
     surrogate : bool or DataFrame
-        Whether to fit a tree to the answers of a model that has none, and to take that. How often it answers as the
-        model does is told with the result. Best give rows to fit it to other than those that are judged, e.g. those the
-        model was trained on; with a space, random inputs of it are asked, too.
+        Whether to fit a tree to the answers of a model without trees, and to cover that tree. The result reports how
+        often both agree. Best pass rows to fit it to other than `data`, for example the training data. With a space, the
+        model also answers random inputs.
     progress : bool, optional
-        Whether to show progress on stderr; by default if that is a terminal.
+        Whether to show progress on stderr; by default if stderr is a terminal.
+    kinds, steps, bounds, orders : mapping, optional
+        Hints by column for inferring the space from the data, see `dm.Space.from_frame`; not together with `space`.
 
     Returns
     -------
@@ -79,32 +84,34 @@ def cover(
 
     Examples
     --------
-    >>> from datamorphic.trees.coverage.api import cover
+    >>> import datamorphic as dm
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> iris = load_iris(as_frame=True)
     >>> tree = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(iris.data, iris.target_names[iris.target])
-    >>> coverage = cover(tree, iris.data[:70])
+    >>> coverage = dm.cover(tree, iris.data[:70])
     >>> print(coverage.describe())
     2 of 3 leaves reached, 66.7 %, by 70 rows (DTC).
-    Not reached, first where most training rows were:
+    Not reached, most training rows first:
       leaf 2: petal width (cm) > 1.75 -> virginica
     >>> coverage.example(2)["petal width (cm)"].item()
     1.76
-    >>> cover(tree, iris.data[:70], criterion="DTMT")
+    >>> dm.cover(tree, iris.data[:70], criterion="DTMT")
     MutationScore(8 of 10 mutants killed, 80.00 %)
     """
-    validate_choice("criterion", "cover", criterion, CRITERIA)
-    validate_offset(offset, "cover", beyond=False)
-    validate_per_node(per_node)
-    if surrogate is not False:
-        background = None if surrogate is True else surrogate
-        model, space = (
-            fit_surrogate_to_model(model, data, background, target=target, space=space, progress=progress),
-            None,
-        )
-    forest, leaves, _ = read_model_and_data(model, data, "cover", target=target, space=space)
-    joint, tolerance = resolve_kill_rule(forest, criterion, joint, tolerance)
+    options = CoverOptions(
+        target=target,
+        space=space,
+        hints=SpaceOptions(kinds=kinds, steps=steps, bounds=bounds, orders=orders),
+        criterion=criterion,
+        offset=offset,
+        per_node=per_node,
+        joint=joint,
+        tolerance=tolerance,
+        surrogate=surrogate,
+    )
+    forest, leaves, _ = read_trees_and_rows(model, data, options, progress=progress)
+    joint, tolerance = resolve_kill_rule(forest, options)
     if criterion == "DTC":
         return leaves
     if criterion == "BVA":
@@ -114,19 +121,25 @@ def cover(
     )
 
 
-def read_model_and_data(
-    model: Any, data: Any, owner: str, *, target: str | None = None, space: Space | None = None
+def read_trees_and_rows(
+    model: ModelLike, data: DataLike, options: CoverOptions, *, seed: int = 0, progress: bool | None = None
 ) -> tuple[Forest, Coverage, pd.DataFrame]:
-    """Return the trees of a model, which leaves the data reach, and the rows of the data with all their columns."""
-    if space is not None and not isinstance(space, Space):
-        reject("space", owner, "a Space", space)
-    if target is not None and not isinstance(target, str):
-        reject("target", owner, "the name of a column", target)
+    """Return the trees of a model, the leaves that the data reach, and the rows with all their columns.
+
+    `seed` is that of the surrogate, if one is fitted.
+    """
+    space, target = options.get_space(data), options.target
+    if options.surrogate is not False:
+        background = None if isinstance(options.surrogate, bool) else options.surrogate
+        model = fit_surrogate_to_model(
+            model, data, background, target=target, space=space, seed=seed, progress=progress
+        )
+        space = None
     if isinstance(model, Estimator):
         model = model.model
     if isinstance(model, Surrogate):
         if space is not None:
-            raise ArgumentError("A surrogate has its own space. Leave space out.")
+            raise ArgumentError("A surrogate has its own space, so no other can be given. Leave space out.")
         leaves = model.cover(data, target=target)
         forest = model.forest
     else:
@@ -140,8 +153,8 @@ def read_model_and_data(
     return forest, leaves, rows
 
 
-def _get_full_rows(data: Any, leaves: Coverage) -> pd.DataFrame:
-    """Return the rows of the data with all columns they came with."""
+def _get_full_rows(data: DataLike, leaves: Coverage) -> pd.DataFrame:
+    """Return the rows with all columns of the data, if these are a frame."""
     import pandas as pd
 
     return data if isinstance(data, pd.DataFrame) else leaves.frame
@@ -152,53 +165,50 @@ def _validate_decisions(forest: Forest) -> None:
         answer = forest.trees[0].answer_at(0)
         raise ModelError(
             f"This {forest.owner} makes no decision: it has one leaf and answers {answer!r} to every input, so there is "
-            "nothing to cover. Was it fitted on data with one label only?"
+            "nothing to cover. Was it fitted on data with only one label?"
         )
 
 
 def _validate_labels(forest: Forest, column: pd.Series[Any], target: str) -> None:
-    """Raise `DataError` if the labels of the data are none of those of the model."""
+    """Raise `DataError` if the data and the model have no label in common."""
     if forest.labels is None or (forest.joining is not None and forest.joining.parts):
         return
     data_labels = set(column.dropna().unique().tolist())
     if data_labels and not data_labels & set(forest.labels):
-        data_label, model_label = format_short(sorted(data_labels, key=str)[0]), format_short(forest.labels[0])
-        kinds = type(sorted(data_labels, key=str)[0]).__name__, type(forest.labels[0]).__name__
-        text = f" ({kinds[0]} against {kinds[1]})" if kinds[0] != kinds[1] else ""
+        data_label, model_label = sorted(data_labels, key=str)[0], forest.labels[0]
+        data_type, model_type = type(data_label).__name__, type(model_label).__name__
+        types = f" ({data_type} and {model_type})" if data_type != model_type else ""
         raise DataError(
-            f"The target {target!r} holds labels such as {data_label!r}, and {forest.owner} answers {model_label!r} and the "
-            f"like{text}: none of them is the same. Give the labels as they were for fitting."
+            f"The target {target!r} holds labels such as {format_short(data_label)!r}, but {forest.owner} answers "
+            f"{format_short(model_label)!r} and others{types}: they have no label in common. Give the labels as they were "
+            "for fitting."
         )
 
 
-def resolve_kill_rule(
-    forest: Forest, criterion: str, joint: bool | None, tolerance: float | None
-) -> tuple[bool, float]:
-    """Return whether the whole forest must answer differently to kill a mutant, and by how much."""
-    if tolerance is not None and (not is_number(tolerance) or not 0 <= float(tolerance) < np.inf):
-        reject("tolerance", "mutants of trees", "a number, 0 or more", tolerance)
-    if criterion != "DTMT":
+def resolve_kill_rule(forest: Forest, options: CoverOptions) -> tuple[bool, float]:
+    """Return whether the answer of the whole forest must change to kill a mutant, and by how much."""
+    joint, tolerance = options.joint, options.tolerance
+    if options.criterion != "DTMT":
         return False, 0.0
-    has_several_numbers = (
-        forest.labels is None and forest.trees[0].labels is not None
-    )  # numbers: only the whole can compare them
+    has_several_numbers = forest.labels is None and forest.trees[0].labels is not None
     if joint is None:
         joint = has_several_numbers or any(tree.meaning for tree in forest.trees)
     if has_several_numbers and not joint:
         raise ModelError(
-            f"This {forest.owner} answers with several numbers at once, which are compared as a whole: joint=True."
+            f"This {forest.owner} answers with several numbers at once, which can only be compared for the whole forest. "
+            "Pass joint=True."
         )
     is_numeric = forest.labels is None if joint else forest.trees[0].labels is None
     if is_numeric and tolerance is None:
-        owner_text = "its trees" if not joint and forest.labels is not None else f"this {forest.owner}"
+        owner = "its trees answer" if not joint and forest.labels is not None else f"this {forest.owner} answers"
         raise ModelError(
-            f"DTMT counts a mutant as killed when the answer differs, and {owner_text} answers with numbers, which differ by "
-            "next to nothing most of the time. Say from what difference on counts: tolerance=0.1, or tolerance=0 for any "
-            "(--tolerance on the command line)."
+            f"DTMT counts a mutant as killed if an answer differs, but {owner} with numbers, which nearly always differ a "
+            "little. Pass the smallest difference that counts: tolerance=0.1, or tolerance=0 for any (--tolerance on the "
+            "command line)."
         )
     if joint and forest.joining is None:
         raise ModelError(
-            f"The trees of this {forest.owner} do not make its answer alone: it starts from another model. Look at each "
+            f"The trees of this {forest.owner} do not determine its answer alone: it starts from another model. Judge each "
             "tree by itself: joint=False."
         )
-    return joint, float(tolerance or 0.0) if is_numeric else 0.0  # labels are the same or not
+    return joint, float(tolerance or 0.0) if is_numeric else 0.0  # labels are equal or not

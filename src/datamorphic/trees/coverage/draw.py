@@ -1,4 +1,4 @@
-"""One tree drawn: which leaves are reached, at which decisions mutants live; large trees with parts of them folded."""
+"""Draw a tree with its covered leaves and live mutants; large trees are folded in part."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..._text import format_short, pluralize
 from ..._validation import is_number, validate_integer
@@ -22,35 +23,49 @@ from ...reporting.thinning import wrap_text
 from ..rules import format_rule
 from ..tree import LEAF, Nodes, Tree
 from .coverage import Coverage
-from .layout import BOX_PADDING, LETTER_WIDTH, LINE_HEIGHT, SIBLING_GAP, NodeBox, draw_edge, lay_out, measure_text
+from .layout import (
+    BOX_PADDING,
+    LETTER_WIDTH,
+    LINE_HEIGHT,
+    SIBLING_GAP,
+    BoxLine,
+    NodeBox,
+    draw_edge,
+    lay_out,
+    measure_text,
+)
 from .mutation import MAX_EXPLAINED_MUTANTS, MutationScore
 
-MAX_BOXES = 160  # boxes
-MAX_WHOLE_DEPTH, MAX_PATH_DEPTH, MAX_COVERED_DEPTH = (
-    20,
-    24,
-    3,
-)  # levels: of a tree that is drawn whole, of paths, of what is covered anyway
-MAX_PAGE_WIDTH = 930  # what a page has room for; a tree that is wider is drawn from left to right
+MAX_BOXES = 160
+MAX_WHOLE_DEPTH = 20  # levels of a tree that is drawn without folding
+MAX_PATH_DEPTH = 24  # levels of a path to an uncovered leaf or a killable mutant
+MAX_COVERED_DEPTH = 3  # levels of parts where nothing is missing
+MAX_PAGE_WIDTH = 930  # pixels; a wider tree is drawn from left to right
 MAX_NAME_LENGTH, MAX_LINE_LENGTH, MAX_NOTE_LENGTH = 34, 20, 400
-MAX_LISTED_MUTANTS = 6  # mutants of one node
-MARGIN = 16.0  # around all
+MAX_LISTED_MUTANTS = 6  # per node
+MAX_LISTED_LEAVES = 6  # in the text for screen readers
+MARGIN = 16.0  # pixels
 SMALL_LETTER_WIDTH = 0.92 * LETTER_WIDTH
+BADGE_SHAPES = {"killable": "killable", "equivalent": "spared", "live": "spared"}
 COMPARISON = re.compile(r" (<=|<|>=|>|is) ")
 
 
-def format_tree_svg(result: Coverage | MutationScore, tree: int = 0, *, max_boxes: int = MAX_BOXES) -> str:
-    """Return one tree of a coverage or a mutation score as an SVG file.
+def format_tree_svg(
+    coverage: Coverage, score: MutationScore | None = None, *, tree: int = 0, max_boxes: int = MAX_BOXES
+) -> str:
+    """Draw one tree as SVG.
 
     Parameters
     ----------
-    found : Coverage or MutationScore
-        What is drawn.
+    coverage : Coverage
+        The trees, and the leaves that rows reach.
+    score : MutationScore, optional
+        The mutants that the rows kill.
     tree : int
-        Which tree.
-    most : int
-        How many boxes to draw. Of a larger tree the paths to leaves that are not reached, and to mutants that could be
-        killed, are drawn; the rest is folded.
+        The number of the tree.
+    max_boxes : int
+        The largest number of boxes. In a larger tree, the paths to uncovered leaves and to killable mutants are drawn,
+        and the rest is folded.
 
     Examples
     --------
@@ -59,24 +74,25 @@ def format_tree_svg(result: Coverage | MutationScore, tree: int = 0, *, max_boxe
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> tree = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
-    >>> svg = tree_svg(dm.cover(tree, X[:70]))
+    >>> svg = format_tree_svg(dm.cover(tree, X[:70]))
     >>> svg[:4], svg.count("✗ no row")
     ('<svg', 1)
     """
-    return render_drawing(draw_tree(result, tree, max_boxes=max_boxes))
+    return render_drawing(draw_tree(coverage, score, tree=tree, max_boxes=max_boxes))
 
 
-def draw_tree(result: Coverage | MutationScore, tree: int = 0, *, max_boxes: int = MAX_BOXES) -> Drawing:
-    """Return one tree as marks and words; see `tree_svg`."""
-    leaves = result.leaves if isinstance(result, MutationScore) else result
-    tree = validate_integer("tree", "tree_svg", tree, high=len(leaves.trees) - 1)
-    validate_integer("most", "tree_svg", max_boxes, low=3)
-    facts = NodeFacts(leaves, tree, result if isinstance(result, MutationScore) else None)
+def draw_tree(
+    coverage: Coverage, score: MutationScore | None = None, *, tree: int = 0, max_boxes: int = MAX_BOXES
+) -> Drawing:
+    """Draw one tree for a page; see `format_tree_svg`."""
+    tree = validate_integer("tree", "to_svg", tree, high=len(coverage.trees) - 1)
+    validate_integer("max_boxes", "to_svg", max_boxes, low=3)
+    facts = NodeFacts(coverage, tree, score)
     boxes = _build_boxes(facts, _choose_opened(facts, max_boxes))
     sideways = lay_out(boxes)[0] > MAX_PAGE_WIDTH
     width, height = lay_out(boxes, sideways)
     room = min(max(width, 520.0), MAX_PAGE_WIDTH - MARGIN)
-    key, top = _draw_key(boxes, sideways, leaves.criterion == "BVA", room)
+    key, top = _draw_key(boxes, sideways, coverage.criterion == "BVA", room)
     for box in boxes:
         box.x, box.y = box.x + MARGIN, box.y + MARGIN + top
     marks = [*key, *_draw_edges(boxes, sideways, int(facts.rows[0]))]
@@ -91,16 +107,18 @@ def draw_tree(result: Coverage | MutationScore, tree: int = 0, *, max_boxes: int
         height=math.ceil(height + top + 2 * MARGIN + 5),
         shapes=marks,
         alt=_describe_drawing(facts, boxes),
-        caption="It is wider than the page: scroll sideways to see all of it." if width > MAX_PAGE_WIDTH else "",
+        caption="The tree is wider than the page: scroll sideways to see all of it."
+        if width > MAX_PAGE_WIDTH
+        else "",
     )
 
 
-# -- what is known of the nodes ----------------------------------------------------------------------------------------
+# -- figures per node --------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class NodeFacts:
-    """What is known of the nodes of one tree: arrays with an element for each."""
+    """The figures of the nodes of one tree: arrays with one element per node."""
 
     coverage: Coverage
     number: int
@@ -113,39 +131,39 @@ class NodeFacts:
 
     @cached_property
     def first(self) -> int:
-        """The number of its first leaf."""
+        """The number of the first leaf of the tree."""
         return sum(len(tree.leaves) for tree in self.coverage.trees[: self.number])
 
     def _sum_upwards(self, counts: Nodes) -> Nodes:
-        """Return the sum over all nodes at and below each."""
+        """Return the sum of each node and all nodes below it."""
         total, left, right = counts.tolist(), self.tree.left.tolist(), self.tree.right.tolist()
         for node in self.tree.inner[::-1].tolist():  # children before parents
             total[node] += total[left[node]] + total[right[node]]
         return np.array(total, dtype=np.intp)
 
-    def _sum_leaf_counts(self, leaf_counts: Any) -> Nodes:
+    def _sum_leaf_counts(self, leaf_counts: npt.NDArray[Any]) -> Nodes:
         counts = np.zeros(len(self.tree), dtype=np.intp)
         counts[self.tree.leaves] = leaf_counts[self.first : self.first + len(self.tree.leaves)]
         return self._sum_upwards(counts)
 
     @cached_property
     def rows(self) -> Nodes:
-        """How many rows come by."""
+        """The number of rows that reach each node."""
         return self._sum_leaf_counts(self.coverage.counts)
 
     @cached_property
     def uncovered(self) -> Nodes:
-        """How many leaves at or below are not reached."""
+        """The number of uncovered leaves at or below each node."""
         return self._sum_leaf_counts(~self.coverage.covered)
 
     @cached_property
     def leaves(self) -> Nodes:
-        """How many leaves are at or below."""
+        """The number of leaves at or below each node."""
         return self._sum_upwards((self.tree.left == LEAF).astype(np.intp))
 
     @cached_property
     def live_mutants(self) -> dict[int, list[int]]:
-        """The mutants of each node that live, by their numbers over all trees."""
+        """The live mutants of each node, by their numbers over all trees."""
         mutants_by_node: dict[int, list[int]] = defaultdict(list)
         if self.score is not None:
             start = sum(map(len, self.score.of[: self.number]))
@@ -157,25 +175,25 @@ class NodeFacts:
 
     @cached_property
     def explained(self) -> bool:
-        """Whether it is told which of them could be killed; of very many nobody looks it up."""
+        """Whether there are few enough live mutants to explain all of them."""
         return sum(map(len, self.live_mutants.values())) <= MAX_EXPLAINED_MUTANTS
 
     def list_killable(self, node: int) -> list[bool | None]:
-        """Return for each mutant of a node that lives whether a row could kill it; None where that is not known."""
+        """Return whether a row could kill each live mutant of a node; None if unknown."""
         if self.score is None or not self.explained:
             return [None for _ in self.live_mutants.get(node, ())]
         return [self.score.why(mutant).killable for mutant in self.live_mutants.get(node, ())]
 
     @cached_property
     def killable_mutants(self) -> Nodes:
-        """How many mutants at or below live and could be killed."""
+        """The number of killable live mutants at or below each node."""
         counts = np.zeros(len(self.tree), dtype=np.intp)
         for node in self.live_mutants:
             counts[node] = sum(is_killable is True for is_killable in self.list_killable(node))
         return self._sum_upwards(counts)
 
     def format_question(self, node: int) -> str:
-        """Return what a node asks, in words: what holds of the rows that go left."""
+        """Return the condition under which rows go left at a node, as text."""
         tree, leaf = self.tree, int(self.tree.leaves[0])
         name = tree.names[int(tree.feature[node])]
         short_name = cut(to_one_line(name), MAX_NAME_LENGTH)
@@ -183,7 +201,7 @@ class NodeFacts:
         parts: dict[str, Any] = {attribute: getattr(tree, attribute)[[node, leaf, leaf]] for attribute in arrays}
         if tree.data_thresholds is not None:
             parts["data_thresholds"] = tree.data_thresholds[[node, leaf, leaf]]
-        # a tree of this one decision: the rule of its first leaf is what it asks
+        # the rule of the first leaf of a tree with this one decision is the question
         left, right = np.array([1, LEAF, LEAF], dtype=np.int32), np.array([2, LEAF, LEAF], dtype=np.int32)
         stump = replace(tree, left=left, right=right, **parts).with_names(
             tuple(short_name if column == name else column for column in tree.names)
@@ -198,11 +216,11 @@ class NodeFacts:
 
 
 def _choose_opened(facts: NodeFacts, max_boxes: int) -> set[int]:
-    """Return the decisions that are drawn with what is below them."""
+    """Choose the decisions that are drawn with their children."""
     tree = facts.tree
     if len(tree) <= max_boxes and int(tree.depth.max()) <= MAX_WHOLE_DEPTH:
         return set(tree.inner.tolist())
-    # leaves that are not reached come first, then mutants that could be killed
+    # uncovered leaves come first, then killable mutants
     priority = np.where(facts.uncovered > 0, 0, np.where(facts.killable_mutants > 0, 1, 2)).tolist()
     opened, pending, boxes = set(), [(0, 0, 0)], 1
     while pending and boxes + 2 <= max_boxes:
@@ -220,7 +238,7 @@ def _choose_opened(facts: NodeFacts, max_boxes: int) -> set[int]:
 
 
 def _build_boxes(facts: NodeFacts, opened: set[int]) -> list[NodeBox]:
-    """Return the boxes, parents first."""
+    """Build the boxes, parents before children."""
     tree = facts.tree
     numbers = {int(node): facts.first + place for place, node in enumerate(tree.leaves)}
     boxes: list[NodeBox] = []
@@ -246,74 +264,75 @@ def _build_leaf_box(facts: NodeFacts, node: int, number: int) -> NodeBox:
     answer = facts.tree.answer_at(node)
     answer_text = f"{answer:.5g}" if is_number(answer) and facts.tree.labels is None else format_short(answer)
     rows = int(facts.rows[node])
-    count = (f"✓ {pluralize(rows, 'row')}", "mid small good") if rows else ("✗ no row", "mid small bad")
+    count = (
+        BoxLine(f"✓ {pluralize(rows, 'row')}", "mid small good") if rows else BoxLine("✗ no row", "mid small bad")
+    )
     note = f"leaf {number}: {facts.coverage.rule(number)}"
-    answer_line = (cut(to_one_line(answer_text), MAX_LINE_LENGTH) or "(empty)", "mid strong")
-    return NodeBox("reached" if rows else "absent", [answer_line, count], cut(note, MAX_NOTE_LENGTH))
+    answer_line = BoxLine(
+        cut(to_one_line(answer_text), MAX_LINE_LENGTH) or "(empty)", "mid strong", is_strong=True
+    )
+    return NodeBox(
+        kind="reached" if rows else "absent", lines=[answer_line, count], note=cut(note, MAX_NOTE_LENGTH)
+    )
 
 
 def _build_decision_box(facts: NodeFacts, node: int) -> NodeBox:
-    # a comparison stays on one line with its number
+    # keep a comparison and its number on one line
     question = COMPARISON.sub(r" \1" + "\N{NO-BREAK SPACE}", facts.format_question(node)) + "?"
-    lines = [(line.replace("\N{NO-BREAK SPACE}", " "), "mid") for line in wrap_text(question, MAX_LINE_LENGTH)]
+    lines = [BoxLine(line.replace("\N{NO-BREAK SPACE}", " ")) for line in wrap_text(question, MAX_LINE_LENGTH)]
     live_mutants = facts.live_mutants.get(node, [])
     if live_mutants:
-        lines.append(_format_badge(len(live_mutants), facts.list_killable(node)))
-    return NodeBox("asks", lines, cut(_describe_node(facts, node), MAX_NOTE_LENGTH))
+        lines.append(_build_badge(len(live_mutants), facts.list_killable(node)))
+    return NodeBox(kind="asks", lines=lines, note=cut(_describe_node(facts, node), MAX_NOTE_LENGTH))
 
 
-def _format_badge(live: int, killable: list[bool | None]) -> tuple[str, str]:
+def _build_badge(live: int, killable: list[bool | None]) -> BoxLine:
     if any(killable):
-        return f"{live} live, {killable.count(True)} killable", "mid small on"
-    return f"{live} live, equivalent" if killable == [False] * live else f"{live} live", "mid small"
+        return BoxLine(f"{live} live, {killable.count(True)} killable", "mid small on", badge="killable")
+    if all(is_killable is False for is_killable in killable):
+        return BoxLine(f"{live} live, equivalent", "mid small", badge="equivalent")
+    return BoxLine(f"{live} live", "mid small", badge="live")
 
 
 def _describe_node(facts: NodeFacts, node: int) -> str:
-    """Return what a node decides and which of its mutants live, in words."""
-    lines = [f"node {node}: {pluralize(int(facts.rows[node]), 'row')} come by"]
+    """Return the rows and the live mutants of a node, as text."""
+    lines = [f"node {node}: reached by {pluralize(int(facts.rows[node]), 'row')}"]
     live_mutants = facts.live_mutants.get(node, [])
     for mutant in live_mutants[:MAX_LISTED_MUTANTS]:
         assert facts.score is not None
         reason = f": {facts.score.why(mutant).why}" if facts.explained else ""
         lines.append(f"mutant {mutant}: {facts.score.change(mutant)}{reason}")
-    lines += (
-        [f"and {len(live_mutants) - MAX_LISTED_MUTANTS} more"] if len(live_mutants) > MAX_LISTED_MUTANTS else []
-    )
+    if len(live_mutants) > MAX_LISTED_MUTANTS:
+        lines.append(f"and {len(live_mutants) - MAX_LISTED_MUTANTS} more")
     return "\n".join(lines)
 
 
 def _build_folded_box(facts: NodeFacts, node: int) -> NodeBox:
     nodes, leaves, uncovered = 2 * int(facts.leaves[node]) - 1, int(facts.leaves[node]), int(facts.uncovered[node])
-    lines = [(f"… {nodes:,} nodes", "mid")]
+    lines = [BoxLine(f"… {nodes:,} nodes")]
     if uncovered:
-        lines.append((f"✗ {uncovered:,} of {leaves:,} leaves", "mid small bad"))
+        lines.append(BoxLine(f"✗ {uncovered:,} of {leaves:,} leaves", "mid small bad"))
     else:
-        lines.append((f"✓ all {leaves:,} leaves", "mid small good"))
+        lines.append(BoxLine(f"✓ all {leaves:,} leaves", "mid small good"))
     killable = int(facts.killable_mutants[node])
     if killable:
-        lines.append((f"{killable:,} killable", "mid small on"))
+        lines.append(BoxLine(f"{killable:,} killable", "mid small on", badge="killable"))
     status = "all of its leaves are reached" if not uncovered else f"{uncovered:,} of its leaves are not reached"
-    return NodeBox("folded", lines, f"folded: {status}")
+    return NodeBox(kind="folded", lines=lines, note=f"folded: {status}")
 
 
-# -- marks and words ---------------------------------------------------------------------------------------------------
+# -- shapes and labels -------------------------------------------------------------------------------------------------
 
 
 def _draw_box(box: NodeBox) -> list[Shape | TextLabel]:
     marks: list[Shape | TextLabel] = [Shape(box.outline, box.kind, box.note)]
     top = box.y - box.height / 2 + BOX_PADDING / 2
-    for place, (text, kind) in enumerate(box.lines):
+    for place, line in enumerate(box.lines):
         line_top = top + LINE_HEIGHT * place
-        if " on" in kind or (box.kind == "asks" and "small" in kind):
-            marks.append(
-                _draw_pill(
-                    box.x,
-                    line_top + 0.5,
-                    SMALL_LETTER_WIDTH * measure_text(text) + 14,
-                    "killable" if " on" in kind else "spared",
-                )
-            )
-        marks.append(TextLabel(box.x, line_top + 12.5, text, kind))
+        if line.badge:
+            width = SMALL_LETTER_WIDTH * measure_text(line.text) + 14
+            marks.append(_draw_pill(box.x, line_top + 0.5, width, BADGE_SHAPES[line.badge]))
+        marks.append(TextLabel(box.x, line_top + 12.5, line.text, line.style))
     return marks
 
 
@@ -326,7 +345,7 @@ def _draw_pill(middle: float, top: float, width: float, kind: str) -> Shape:
 
 
 def _draw_edges(boxes: list[NodeBox], sideways: bool, rows: int) -> list[Shape | TextLabel]:
-    """Return the lines between boxes, the thicker the more rows come by, and what they stand for."""
+    """Draw the lines between boxes, thicker where more rows pass, and their labels."""
     lines: list[Shape | TextLabel] = []
     sides: list[Shape | TextLabel] = []
     for box in boxes:
@@ -342,9 +361,9 @@ def _draw_edges(boxes: list[NodeBox], sideways: bool, rows: int) -> list[Shape |
 def _draw_key(
     boxes: list[NodeBox], sideways: bool, at_limits: bool, room: float
 ) -> tuple[list[Shape | TextLabel], float]:
-    """Return what shapes and colours mean, in as many lines as it takes, and how high that is."""
+    """Draw the legend in as many lines as it needs, and return it with its height."""
     kinds = {box.kind for box in boxes}
-    badges = {text for box in boxes if box.kind == "asks" for text, kind in box.lines[1:] if "small" in kind}
+    badges = {line.badge for box in boxes if box.kind == "asks" for line in box.lines}
     yes, no = ("up", "down") if sideways else ("left", "right")
     rows, none = ("rows at its limits", "no row at its limits") if at_limits else ("rows", "no row")
     items = [
@@ -352,9 +371,9 @@ def _draw_key(
         ("", "thick: many rows, dotted: none", True),
         ("reached", f"leaf with {rows}", "reached" in kinds),
         ("absent", f"leaf with {none}", "absent" in kinds),
-        ("killable", "live mutants, some of which a row could kill", any("killable" in badge for badge in badges)),
-        ("spared", "live mutants that nothing can kill", any("equivalent" in badge for badge in badges)),
-        ("spared", "live mutants", any(badge.endswith("live") for badge in badges)),
+        ("killable", "live mutants, some of which a row could kill", "killable" in badges),
+        ("spared", "live mutants that no possible input kills", "equivalent" in badges),
+        ("spared", "live mutants", "live" in badges),
         ("folded", "part of the tree, folded", "folded" in kinds),
     ]
     marks: list[Shape | TextLabel] = []
@@ -373,7 +392,7 @@ def _draw_key(
 
 
 def _format_sample_path(kind: str, x: float, y: float) -> str:
-    """Return a small shape of a kind of box."""
+    """Return the outline of a small box for the legend."""
     if kind == "absent":
         return f"M{x + 5:.1f} {y:.1f}h16l5 5v5l-5 5h-16l-5-5v-5z"
     turn = 6 if kind == "reached" else 1
@@ -383,7 +402,7 @@ def _format_sample_path(kind: str, x: float, y: float) -> str:
 
 
 def _describe_drawing(facts: NodeFacts, boxes: list[NodeBox]) -> str:
-    """Return the picture in words, for those who cannot see it."""
+    """Return the picture as text for screen readers."""
     leaves, uncovered = len(facts.tree.leaves), int(facts.uncovered[0])
     lines = [
         f"A decision tree of {pluralize(len(facts.tree), 'node')}: {leaves - uncovered:,} of {leaves:,} leaves are reached."
@@ -399,7 +418,7 @@ def _describe_drawing(facts: NodeFacts, boxes: list[NodeBox]) -> str:
     if uncovered_notes:
         lines.append(
             "Not reached: "
-            + "; ".join(uncovered_notes[:MAX_LISTED_MUTANTS])
-            + (" and more." if len(uncovered_notes) > MAX_LISTED_MUTANTS else ".")
+            + "; ".join(uncovered_notes[:MAX_LISTED_LEAVES])
+            + (" and more." if len(uncovered_notes) > MAX_LISTED_LEAVES else ".")
         )
     return " ".join(lines)

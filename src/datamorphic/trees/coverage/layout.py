@@ -1,23 +1,38 @@
-"""Boxes of a tree laid out tidily: parents over the middle of their children, nothing over anything else."""
+"""Lay out the boxes of a tree: parents centred over their children, without overlap."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
-LETTER_WIDTH, LINE_HEIGHT = 7.7, 17.0  # how wide a letter is, about, and how high a line
-BOX_PADDING = 9.0  # between the words of a box and its outline
-SIBLING_GAP, LEVEL_GAP = 14.0, 46.0  # boxes side by side, and a box and its children
-CORNER_CUT = 9.0  # how much of each corner is cut off where a box has eight
+# in pixels
+LETTER_WIDTH, LINE_HEIGHT = 7.7, 17.0
+BOX_PADDING = 9.0
+SIBLING_GAP, LEVEL_GAP = 14.0, 46.0
+CORNER_CUT = 9.0
 
 
-@dataclass
+class BoxLine(NamedTuple):
+    """A line of text in a box, with its CSS classes; `badge` is the state of the mutants that it counts."""
+
+    text: str
+    style: str = "mid"
+    is_strong: bool = False
+    badge: Literal["", "killable", "equivalent", "live"] = ""
+
+
+@dataclass(kw_only=True)
 class NodeBox:
-    """A box with lines of text, each with its kind, and where it lies; `children` are places in the list of boxes."""
+    """A box of a drawing; `x` and `y` are its centre, `children` are indices in the list of boxes.
+
+    `kind` is "asks" for a decision, "reached" or "absent" for a leaf, "folded" for a part of the tree that is not
+    drawn.
+    """
 
     kind: str
-    lines: Sequence[tuple[str, str]]
+    lines: Sequence[BoxLine]
     note: str = ""
     rows: int = 0
     children: list[int] = field(default_factory=list)
@@ -26,38 +41,36 @@ class NodeBox:
 
     @property
     def width(self) -> float:
-        """How wide it is."""
-        return max(
-            56.0,
-            LETTER_WIDTH * max(measure_text(text, "strong" in kind) for text, kind in self.lines)
-            + 2 * BOX_PADDING,
-        )
+        """The width in pixels."""
+        letters = max(measure_text(line.text, line.is_strong) for line in self.lines)
+        return max(56.0, LETTER_WIDTH * letters + 2 * BOX_PADDING)
 
     @property
     def height(self) -> float:
-        """How high it is."""
+        """The height in pixels."""
         return LINE_HEIGHT * len(self.lines) + BOX_PADDING
 
     @property
     def outline(self) -> str:
-        """Its outline: eight corners where no row comes, round ones where some do, two sheets where more is folded."""
+        """The outline as an SVG path, in a shape of its own for each kind."""
         w, h, x, y = self.width, self.height, self.x - self.width / 2, self.y - self.height / 2
         if self.kind == "absent":
+            c = CORNER_CUT
             return (
-                f"M{x + CORNER_CUT:.1f} {y:.1f}h{w - 2 * CORNER_CUT:.1f}l{CORNER_CUT} {CORNER_CUT}v{h - 2 * CORNER_CUT:.1f}l-{CORNER_CUT} {CORNER_CUT}"
-                f"h-{w - 2 * CORNER_CUT:.1f}l-{CORNER_CUT}-{CORNER_CUT}v-{h - 2 * CORNER_CUT:.1f}z"
+                f"M{x + c:.1f} {y:.1f}h{w - 2 * c:.1f}l{c} {c}v{h - 2 * c:.1f}l-{c} {c}"
+                f"h-{w - 2 * c:.1f}l-{c}-{c}v-{h - 2 * c:.1f}z"
             )
-        radius = {"reached": 10.0, "asks": 3.0}.get(self.kind, 2.0)
+        r = {"reached": 10.0, "asks": 3.0}.get(self.kind, 2.0)
         path = (
-            f"M{x + radius:.1f} {y:.1f}h{w - 2 * radius:.1f}q{radius} 0 {radius} {radius}v{h - 2 * radius:.1f}q0 {radius}-{radius} {radius}"
-            f"h-{w - 2 * radius:.1f}q-{radius} 0-{radius}-{radius}v-{h - 2 * radius:.1f}q0-{radius} {radius}-{radius}z"
+            f"M{x + r:.1f} {y:.1f}h{w - 2 * r:.1f}q{r} 0 {r} {r}v{h - 2 * r:.1f}q0 {r}-{r} {r}"
+            f"h-{w - 2 * r:.1f}q-{r} 0-{r}-{r}v-{h - 2 * r:.1f}q0-{r} {r}-{r}z"
         )
         behind = f"M{x + 5:.1f} {y + h + 4:.1f}h{w:.1f}v-{h:.1f}"
         return f"{path}{behind}" if self.kind == "folded" else path
 
 
 def measure_text(text: str, strong: bool = False) -> float:
-    """Return how wide a text is in letters: those of East Asia, and most pictures, count twice."""
+    """Return the width of a text in letters; wide characters count twice."""
     letter_widths = {"W": 2.0, "F": 2.0, "A": 1.4}
     return (1.1 if strong else 1.0) * sum(
         letter_widths.get(unicodedata.east_asian_width(letter), 1.0) for letter in text
@@ -65,14 +78,16 @@ def measure_text(text: str, strong: bool = False) -> float:
 
 
 def lay_out(boxes: Sequence[NodeBox], sideways: bool = False) -> tuple[float, float]:
-    """Place boxes, parents before their children in the list, and return how wide and how high they are together.
+    """Place boxes as a tidy tree, and return the width and height of all of them.
 
-    The root is on top and children are side by side; or, `sideways`, the root is on the left and children are one
-    below the other. Children are put as near to each other as what is below them allows, level by level.
+    In the list, parents come before their children. The root is on top and children are side by side; `sideways`, the
+    root is on the left and children are one below the other. Children are as close as the boxes below them allow.
 
     Examples
     --------
-    >>> boxes = [Box("asks", [("a?", "")], children=[1, 2]), Box("reached", [("b", "")]), Box("absent", [("c", "")])]
+    >>> labels = ["a?", "b", "c"]
+    >>> boxes = [NodeBox(kind="reached", lines=[BoxLine(label)]) for label in labels]
+    >>> boxes[0].children = [1, 2]
     >>> lay_out(boxes)
     (126.0, 98.0)
     >>> [box.x for box in boxes], [box.y for box in boxes]
@@ -131,7 +146,7 @@ def lay_out(boxes: Sequence[NodeBox], sideways: bool = False) -> tuple[float, fl
 
 
 def draw_edge(parent: NodeBox, child: NodeBox, sideways: bool = False) -> tuple[str, tuple[float, float]]:
-    """Return the line from a box to one of its children, and the middle of it."""
+    """Return the line from a box to one of its children, and its middle."""
     if sideways:
         x, y, to_x, to_y = parent.x + parent.width / 2, parent.y, child.x - child.width / 2, child.y
         middle = (x + to_x) / 2

@@ -1,4 +1,4 @@
-"""How many mutants of trees some rows kill, which live and why, and rows that would kill them."""
+"""Mutation score: the mutants of trees that rows kill, and rows that kill the others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,41 +25,44 @@ from ..set_cover import find_greedy_cover, find_smallest_cover
 from ..solver import MutantSolver, Survival
 from ..tree import OPERATORS, Nodes
 from .coverage import MAX_FIX_ROWS, Coverage, stack_frames
-from .export import DrawableExport
+from .result import MAX_DOCUMENT_ITEMS, DrawableResult
 
 if TYPE_CHECKING:
     import pandas as pd
     from scipy.sparse import csr_array
 
-DEFAULT_LISTED_MUTANTS = 5
-MUTANTS_PER_BATCH = 50  # mutants that rows are made for before it is seen what else these kill
-CANDIDATE_ROWS_FACTOR = 3  # times as many rows are made as are wanted, to choose from
-MAX_EXPLAINED_MUTANTS = 2_000  # live mutants up to which all are explained in words
+MUTANTS_PER_BATCH = 50  # rows are made for so many mutants before checking which others they kill
+CANDIDATE_ROWS_FACTOR = 3  # rows made per row wanted, to choose from
+MAX_EXPLAINED_MUTANTS = 2_000
 
 
-@dataclass(frozen=True, eq=False)
-class MutationScore(DrawableExport):
-    """Which mutants of a tree, or of the trees of a forest, are killed by some rows.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MutationScore(DrawableResult):
+    """The mutants of a tree, or of the trees of a forest, that rows kill.
 
-    Mutants are numbered over all trees: those of the first tree node by node, in pre-order, then those of the second.
+    A mutant is a tree with one decision changed. Mutants are numbered over all trees: first those of the first tree,
+    node by node in pre-order, then those of the second.
 
     Attributes
     ----------
     forest : Forest
         The trees.
     leaves : Coverage
-        Which leaves the same rows reach.
+        The leaves that the same rows reach.
     of : tuple of Mutants
         The mutants of each tree.
     counts : array of int
         How many rows kill each mutant.
     joint : bool
-        Whether a mutant is killed when the whole forest answers differently, rather than the tree that was changed.
+        Whether a mutant counts as killed when the answer of the whole forest changes, not that of the mutated tree.
     tolerance : float
-        How far apart answers that are numbers may be and count as the same.
+        The largest difference between two numbers that count as the same answer.
     notes : sequence of str
-        What was decided on the way.
+        Remarks for the reader.
     """
+
+    _PAGE: ClassVar[str] = "trees.coverage.page:build_mutation_page"
+    _TEXT: ClassVar[str] = "trees.coverage.text:format_mutation_score"
 
     forest: Forest
     leaves: Coverage
@@ -73,46 +76,85 @@ class MutationScore(DrawableExport):
     _survivals: dict[int, Survival] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
-        return f"MutationScore({self._summary})"
+        return f"MutationScore({self.summary})"
 
     @property
-    def _summary(self) -> str:
+    def summary(self) -> str:
+        """The figures in one line."""
         trees = f" of {len(self.of):,} trees" if len(self.of) > 1 else ""
         killed = int(self.killed.sum())
         return f"{killed:,} of {pluralize(len(self.counts), 'mutant')}{trees} killed, {100 * self.score:.2f} %"
+
+    def headline(self, subject: str = "The tests") -> str:
+        """Return how many mutants the rows kill in one sentence about `subject`, which is a plural."""
+        killed, mutants = int(self.killed.sum()), pluralize(len(self.counts), "mutant")
+        text = f"{subject} kill {killed:,} of {mutants} ({100 * self.score:.2f} %)"
+        return f"{text}; no possible input kills the others" if len(self.live) and not self.unmet else text
+
+    def _to_dict(self) -> dict[str, Any]:
+        explained = self.explained
+        return self.leaves._to_dict() | {
+            "criterion": self.criterion,
+            "headline": self.headline(),
+            "share": self.share,
+            "shares": self.shares.tolist(),
+            "notes": list(self.notes),
+            "score": self.score,
+            "joint": self.joint,
+            "tolerance": self.tolerance,
+            "mutants": {
+                "all": len(self.counts),
+                "killed": len(self.counts) - len(self.live),
+                "live": len(self.live),
+                "proved_equivalent": self.proved if explained else None,
+                "killable": self.killable if explained else None,
+            },
+            "live": self.uncovered(MAX_DOCUMENT_ITEMS).reset_index().to_dict("records"),
+            "leaf_share": self.leaves.share,
+            "leaf_shares": self.leaves.shares.tolist(),
+        }
+
+    def _covered_share(self) -> float:
+        return self.score
+
+    def _export_name(self) -> str:
+        return self.leaves.inputs.owner
+
+    def _get_drawn(self) -> tuple[Any, ...]:
+        return self.leaves, self
 
     # -- figures ---------------------------------------------------------------------------------------
 
     @property
     def rows(self) -> int:
-        """How many rows were given."""
+        """The number of rows."""
         return self.leaves.rows
 
     @property
     def killed(self) -> npt.NDArray[np.bool_]:
-        """Which mutants are killed."""
+        """Whether each mutant is killed."""
         return self.counts > 0
 
     @property
     def covered(self) -> npt.NDArray[np.bool_]:
-        """The same, by the name it has for all criteria."""
+        """The same as `killed`: the name that all criteria share."""
         return self.killed
 
     @property
     def live(self) -> Nodes:
-        """The numbers of those that are not."""
+        """The numbers of the mutants that no row kills."""
         return np.flatnonzero(~self.killed)
 
     @property
     def score(self) -> float:
-        """The share of all mutants that is killed."""
+        """The share of all mutants that are killed."""
         return float(self.killed.mean())
 
     share = score
 
     @property
     def shares(self) -> npt.NDArray[np.float64]:
-        """The share of the mutants that is killed, tree by tree; NaN for a tree without any."""
+        """The share of mutants that are killed, per tree; NaN for a tree without mutants."""
         starts = self._starts
         return np.array([self.killed[a:b].mean() if b > a else np.nan for a, b in pairwise(starts)])
 
@@ -121,13 +163,13 @@ class MutationScore(DrawableExport):
         return np.concatenate([[0], np.cumsum([len(mutants) for mutants in self.of])]).astype(np.intp)
 
     def place(self, mutant: int) -> tuple[int, int]:
-        """Return which tree a mutant is of, and its number among those of this tree."""
+        """Return the tree of a mutant, and its number among the mutants of that tree."""
         mutant = validate_integer("mutant", "MutationScore", mutant, high=len(self.counts) - 1)
         tree = int(np.searchsorted(self._starts, mutant, side="right")) - 1
         return tree, mutant - int(self._starts[tree])
 
     def change(self, mutant: int) -> str:
-        """Return what a mutant changes, in words."""
+        """Return the change that a mutant makes, as text."""
         tree, number = self.place(mutant)
         return format_change(self.leaves.trees[tree], self.of[tree], number, self.leaves.categories)
 
@@ -135,10 +177,10 @@ class MutationScore(DrawableExport):
     def mutants(self) -> pd.DataFrame:
         """All mutants, indexed by number.
 
-        ``tree``, ``node``, ``feature``, ``before`` and ``operator`` (the comparison before and after), ``threshold``
-        (the constant after), ``kind`` ("ORRN" or "Cccr"), ``killed``, ``killers`` (how many rows kill it) and
-        ``equivalent``: whether it answers as the tree does to all the rows. Whether it does so to every possible
-        input is what `why` tells.
+        ``tree``, ``node``, ``feature``, ``before`` and ``operator`` (the comparison before and after the change),
+        ``threshold`` (the constant after it), ``kind`` ("ORRN" or "Cccr"), ``killed``, ``killers`` (how many rows
+        kill it) and ``equivalent``: whether it answers like the tree for all the rows. `why` says whether it does so
+        for every possible input.
         """
         import pandas as pd
 
@@ -164,7 +206,7 @@ class MutationScore(DrawableExport):
         frame.index.name = "mutant"
         return frame.assign(killed=self.killed, killers=self.counts, equivalent=~self.killed)
 
-    # -- those that live -------------------------------------------------------------------------------
+    # -- live mutants ----------------------------------------------------------------------------------
 
     def _get_solver(self, tree: int) -> MutantSolver:
         if tree not in self._solvers:
@@ -176,10 +218,10 @@ class MutationScore(DrawableExport):
         return self._solvers[tree]
 
     def why(self, mutant: int) -> Survival:
-        """Return why a mutant is not killed, and whether any input could."""
+        """Explain why a mutant is not killed, and whether any input could kill it."""
         tree, number = self.place(mutant)
         if self.killed[mutant]:
-            return Survival(True, f"it does not: {pluralize(int(self.counts[mutant]), 'row')} kill it")
+            return Survival(True, f"it does not survive: {pluralize(int(self.counts[mutant]), 'row')} kill it")
         if mutant not in self._survivals:
             survival = self._get_solver(tree).explain_survival(self.of[tree], number)
             if self.joint and survival.killable:
@@ -190,14 +232,14 @@ class MutationScore(DrawableExport):
         return self._survivals[mutant]
 
     def uncovered(self, n: int | None = 10) -> pd.DataFrame:
-        """Return mutants that are not killed, at most `n` of them, those first that a row could kill.
+        """Return at most `n` live mutants, those that a row could kill first.
 
         Returns
         -------
         DataFrame
-            Indexed by the number of the mutant: ``tree``, ``node``, ``kind``, ``change`` (what it changes, in words),
-            ``where`` (which rows come by), ``killable`` (True, False if it is proved that no possible input kills it,
-            None where that is not known) and ``why``.
+            Indexed by the number of the mutant: ``tree``, ``node``, ``kind``, ``change`` (as text), ``where`` (the
+            conditions to reach the node), ``killable`` (True; False if no possible input kills it, which is proved;
+            None if unknown) and ``why``.
         """
         import pandas as pd
 
@@ -241,14 +283,14 @@ class MutationScore(DrawableExport):
         )
 
     def example(self, mutant: int) -> pd.DataFrame:
-        """Return a row that kills a mutant, as near as can be to a real one.
+        """Return a row that kills a mutant, as similar as possible to a real row.
 
-        The row was sent through the tree and its mutant: they do answer differently.
+        The row has been sent through the tree and its mutant: their answers differ.
 
         Raises
         ------
         DataError
-            If no row that fits does.
+            If no allowed row kills the mutant.
         """
         tree, number = self.place(mutant)
         row = self._get_solver(tree).find_killing_row(self.of[tree], number, self.why(mutant))
@@ -260,6 +302,7 @@ class MutationScore(DrawableExport):
         return row
 
     def _is_killing_forest(self, tree: int, number: int, row: pd.DataFrame) -> bool:
+        """Return whether a row changes the answer of the whole forest."""
         from dataclasses import replace
 
         trees = list(self.forest.trees)
@@ -270,7 +313,7 @@ class MutationScore(DrawableExport):
         return bool((np.abs(before - after) > self.tolerance).any())
 
     def fix(self, n: int = MAX_FIX_ROWS) -> pd.DataFrame:
-        """Return rows that kill live mutants, at most `n`; those that kill what others of them kill are left out."""
+        """Return at most `n` rows that kill live mutants, without redundant ones."""
         from scipy.sparse import hstack
 
         validate_integer("n", "MutationScore.fix", n)
@@ -292,13 +335,12 @@ class MutationScore(DrawableExport):
         kill_matrix = hstack(kills).tocsr()[self.live]
         chosen, _ = find_smallest_cover(kill_matrix)
         if len(chosen) > n:
-            chosen = find_greedy_cover(kill_matrix[np.flatnonzero(np.diff(kill_matrix.indptr))])[
-                :n
-            ]  # those first that kill most
+            killable = np.flatnonzero(np.diff(kill_matrix.indptr))
+            chosen = find_greedy_cover(kill_matrix[killable])[:n]  # rows that kill the most mutants come first
         return stack_frames(frames, self.leaves.frame).iloc[chosen].reset_index(drop=True)
 
     def _make_killing_rows(self, mutants: list[int]) -> pd.DataFrame:
-        """Return a row that kills each of some mutants, where there is one."""
+        """Return one row per mutant that kills it, where one was found."""
         frames: list[pd.DataFrame] = []
         for mutant in mutants:
             if self.why(mutant).killable is not False:
@@ -307,7 +349,7 @@ class MutationScore(DrawableExport):
         return stack_frames(frames, self.leaves.frame)
 
     def _find_kills(self, rows: pd.DataFrame) -> csr_array:
-        """Return which of some rows kill which mutants."""
+        """Return which rows kill which mutants, one matrix row per mutant."""
         from scipy.sparse import vstack
 
         matrix = self.leaves.inputs.to_tree_matrix(rows)
@@ -316,40 +358,23 @@ class MutationScore(DrawableExport):
 
     @cached_property
     def proved(self) -> int:
-        """How many of those that live answer as the tree does to every possible input: nothing can kill them."""
+        """The number of live mutants that no possible input can kill."""
         return sum(self.why(int(mutant)).killable is False for mutant in self.live)
 
-    def describe(self, n: int = DEFAULT_LISTED_MUTANTS) -> str:
-        """Return all that in words, with at most `n` mutants that live and leaves that are not reached."""
-        joint_text = ", the whole forest's answer" if self.joint else ""
-        lines = [f"{self._summary}, by {pluralize(self.rows, 'row')} ({self.criterion}{joint_text})."]
-        if len(self.of) > 1:
-            shares = 100 * self.shares[~np.isnan(self.shares)]
-            lines.append(f"Tree by tree from {shares.min():.1f} % to {shares.max():.1f} %.")
-        if len(self.live):
-            lines += self._describe_live_mutants(n)
-        uncovered = self.leaves.uncovered(n)
-        if len(uncovered):
-            lines.append(f"{self.leaves._summary}. Not reached:")
-            lines += [f"  {row.rule} -> {row.answer}" for row in uncovered.itertuples()]
-            remaining = int((~self.leaves.covered).sum()) - len(uncovered)
-            lines += [f"  and {remaining:,} more."] if remaining else []
-        return "\n".join([*lines, *self.notes])
+    @cached_property
+    def killable(self) -> int:
+        """The number of live mutants that some possible input is known to kill."""
+        return sum(self.why(int(mutant)).killable is True for mutant in self.live)
 
-    def _describe_live_mutants(self, n: int) -> list[str]:
-        if len(self.live) > MAX_EXPLAINED_MUTANTS:
-            return [f"{len(self.live):,} live: too many to explain each. uncovered() tells of some."]
-        killable = sum(self.why(int(mutant)).killable is True for mutant in self.live)
-        max_score = 100 * (1 - self.proved / len(self.counts))
-        lines = [
-            f"{len(self.live):,} live: {self.proved:,} answer as the tree does to every possible input, so no more than "
-            f"{max_score:.2f} % can be killed; {killable:,} could be killed by rows that are not there."
-        ]
-        for row in self.uncovered(n).itertuples():
-            tree = f"tree {row.tree}, " if len(self.of) > 1 else ""
-            where = "" if row.where == "always" else f" (where {row.where})"
-            lines.append(f"  mutant {row.Index}: {tree}{row.change}{where}: {row.why}")
-        return lines
+    @property
+    def explained(self) -> bool:
+        """Whether there are few enough live mutants to explain all of them."""
+        return len(self.live) <= MAX_EXPLAINED_MUTANTS
+
+    @property
+    def unmet(self) -> int:
+        """The number of live mutants that are not proved equivalent."""
+        return len(self.live) - (self.proved if self.explained else 0)
 
 
 def _split_into_batches(items: list[int], size: int) -> Iterator[list[int]]:
@@ -359,7 +384,7 @@ def _split_into_batches(items: list[int], size: int) -> Iterator[list[int]]:
 def find_kills_by_tree(
     forest: Forest, matrix: Any, mutants_by_tree: Sequence[Mutants], joint: bool, tolerance: float
 ) -> Iterator[RowKills]:
-    """Yield the kills of each tree's mutants in turn."""
+    """Yield the kills of each tree's mutants."""
     answers = ForestAnswers(forest, matrix, tolerance) if joint else None
     for number, (tree, mutants) in enumerate(zip(forest.trees, mutants_by_tree, strict=True)):
         if answers is not None:
@@ -379,9 +404,9 @@ def measure_kills(
     on_kills: Callable[[RowKills], None] | None = None,
     progress: bool | None = None,
 ) -> MutationScore:
-    """Return which mutants of a forest's trees are killed by the rows whose coverage is given.
+    """Measure which mutants of a forest's trees the rows of a coverage kill.
 
-    `keep` gets the kills of each tree in turn.
+    `on_kills` is called with the kills of each tree.
     """
     mutants_by_tree = tuple(generate_mutants(tree, per_node) for tree in forest.trees)
     matrix = leaves.inputs.to_tree_matrix(leaves.frame)
@@ -400,4 +425,12 @@ def measure_kills(
                 add_counts(kills.counts)
                 if on_kills is not None:
                     on_kills(kills)
-    return MutationScore(forest, leaves, mutants_by_tree, np.concatenate(counts), joint, tolerance, notes)
+    return MutationScore(
+        forest=forest,
+        leaves=leaves,
+        of=mutants_by_tree,
+        counts=np.concatenate(counts),
+        joint=joint,
+        tolerance=tolerance,
+        notes=notes,
+    )

@@ -1,4 +1,4 @@
-"""What rows do for trees as a page: what is reached and killed, the tree drawn, what is missing and what would help."""
+"""Results about rows and trees as pages."""
 
 from __future__ import annotations
 
@@ -9,139 +9,172 @@ import numpy as np
 
 from ..._text import format_short, pluralize
 from ...errors import DataError
-from ...reporting.document import Drawing, Page, Section, SectionState, Shape, Table, TextLabel
+from ...reporting.document import Drawing, Page, Section, Shape, Table, TextLabel
 from ...reporting.text import cut, to_one_line
 from ..boundaries import Boundaries, Limit
+from ..inputs import TreeInputs
+from ..tree import Floats
 from .coverage import Coverage
 from .draw import draw_tree
-from .mutation import MAX_EXPLAINED_MUTANTS, MutationScore
+from .mutation import MutationScore
 from .selection import Selection
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MAX_LISTED_LEAVES, MAX_LISTED_MUTANTS, MAX_LISTED_ROWS, MAX_LISTED_LIMITS = 20, 20, 100, 300
-MAX_LISTED_TREES = 10  # trees of a forest
-MAX_LISTED_COLUMNS = 8  # columns told of one row
-BAR_COUNT, BAR_WIDTH, BAR_MAX_HEIGHT = 20, 30.0, 110.0  # of the picture of trees
+MAX_LISTED_TREES = 10
+MAX_LISTED_COLUMNS = 8  # changed columns of one example row
+BAR_COUNT, BAR_WIDTH, BAR_MAX_HEIGHT = 20, 30.0, 110.0  # widths and heights in pixels
 
 CRITERION_TEXTS = {
     "DTC": "every leaf is reached by a row",
     "BVA": "every leaf is reached by a row at its limits",
-    "DTMT": "every mutant, a tree with one decision changed, gets another answer for some row",
+    "DTMT": "for every mutant (a tree with one decision changed) some row gets a different answer",
+}
+SELECTION_TEXTS = {
+    "DTC": "For each leaf, one of the rows that reach it was drawn.",
+    "BVA": "For each leaf, one of the rows that reach it was moved to the limits of the leaf.",
+    "DTMT": "For each mutant, one of the rows that kill it was drawn.",
 }
 
 
-def build_page(result: Coverage | MutationScore | Selection) -> Page:
-    """Return a page on what rows do for trees."""
-    if isinstance(result, Selection):
-        return _build_selection_page(result)
-    leaves = _get_coverage(result)
-    unmet = count_unmet(result)
-    return Page(
-        title=f"Is the test set good enough for {_format_owner(leaves)}?",
-        lead="Each leaf of a tree stands for inputs that it treats alike. A leaf that no row reaches is a kind of input that "
-        "was never tried; a mutant that no row kills is a mistake that these rows would not show.",
-        sections=_build_sections(result),
-        verdict=format_headline(result),
-        state="warn" if unmet else "good",
-        facts=_list_facts(result),
+def build_coverage_page(coverage: Coverage) -> Page:
+    """Build the page of a coverage."""
+    complete = bool(coverage.covered.all())
+    sections = _build_coverage_sections(coverage)
+    return _build_adequacy_page(coverage, coverage.inputs, complete, sections, _list_facts(coverage))
+
+
+def build_mutation_page(score: MutationScore) -> Page:
+    """Build the page of a mutation score."""
+    facts = [*_list_facts(score.leaves, score.criterion), *_list_mutant_facts(score)]
+    return _build_adequacy_page(
+        score, score.leaves.inputs, not score.unmet, _build_mutation_sections(score), facts
     )
 
 
-def format_headline(result: Coverage | MutationScore | Selection, subject: str = "The tests") -> str:
-    """Return what was found in a sentence."""
-    if isinstance(result, Selection):
-        origin = "made at the limits of leaves" if result.criterion == "BVA" else "chosen"
-        data = format_headline(result.mutation or result.leaves, "all the data")
-        return f"{pluralize(len(result), 'row')} {origin} out of {result.leaves.rows:,}; {data}"
-    if isinstance(result, MutationScore):
-        killed, all_ = int(result.killed.sum()), len(result.counts)
-        text = f"{subject} kill {killed:,} of {pluralize(all_, 'mutant')} ({100 * result.score:.2f} %)"
-        if len(result.live) and not count_unmet(result):
-            text += "; nothing can kill the others"
-        return text
-    reached, limits = int(result.covered.sum()), " at their limits" if result.criterion == "BVA" else ""
-    text = f"{reached:,} of {pluralize(result.leaves, 'leaf', 'leaves')}{limits} ({100 * result.share:.1f} %)"
-    return f"{subject} reach {text}"
+def _build_adequacy_page(
+    result: Coverage | MutationScore,
+    inputs: TreeInputs,
+    complete: bool,
+    sections: list[Section],
+    facts: list[tuple[str, str]],
+) -> Page:
+    return Page(
+        title=f"Is the test set good enough for {_format_owner(inputs)}?",
+        lead="Each leaf of a tree stands for inputs that the tree treats alike. If no row reaches a leaf, this kind of input "
+        "was never tested. If no row kills a mutant, the tests would not notice this fault.",
+        sections=sections,
+        verdict=result.headline(),
+        state="good" if complete else "warn",
+        facts=[*facts, *_list_notes(result.notes)],
+    )
 
 
-def count_unmet(result: Coverage | MutationScore) -> int:
-    """Return how much is not met that some row could, as far as is known."""
-    if isinstance(result, Coverage):
-        return int((~result.covered).sum())
-    if len(result.live) > MAX_EXPLAINED_MUTANTS:
-        return len(result.live)
-    return len(result.live) - result.proved
+def build_selection_page(selection: Selection) -> Page:
+    """Build the page of a selected test set."""
+    coverage, score = selection.leaves, selection.mutation
+    facts = _list_facts(coverage, selection.criterion)
+    if score is None:
+        complete, notes, sections = (
+            bool(coverage.covered.all()),
+            coverage.notes,
+            _build_coverage_sections(coverage),
+        )
+    else:
+        complete, notes, sections = not score.unmet, score.notes, _build_mutation_sections(score)
+        facts += _list_mutant_facts(score)
+    minimality = {True: " No smaller set does.", False: " A smaller set may do.", None: ""}[selection.smallest]
+    limits = [_build_limits_section(selection)] if selection.limits else []
+    return Page(
+        title=f"A test set for {_format_owner(coverage.inputs)}",
+        lead=f"{SELECTION_TEXTS[selection.criterion]}{minimality} No choice of rows can do what none of them does: the tree "
+        "below shows what all the data cover.",
+        sections=[_build_rows_section(selection), *limits, *sections],
+        verdict=selection.headline(),
+        state="good" if complete else "warn",
+        facts=[*facts, *_list_notes([*selection.notes, *notes])],
+        contents=True,
+    )
 
 
-def _get_coverage(result: Coverage | MutationScore) -> Coverage:
-    return result if isinstance(result, Coverage) else result.leaves
+def _format_owner(inputs: TreeInputs) -> str:
+    return "the surrogate" if inputs.coded else f"this {inputs.owner}"
 
 
-def _format_owner(coverage: Coverage) -> str:
-    owner = coverage.inputs.owner
-    return owner[:1].lower() + owner[1:] if owner.startswith("The ") else f"this {owner}"
+# -- facts -------------------------------------------------------------------------------------------------------------
 
 
-def _list_facts(result: Coverage | MutationScore) -> list[tuple[str, str]]:
-    leaves = _get_coverage(result)
-    trees = f"{len(leaves.trees):,} trees with " if len(leaves.trees) > 1 else ""
-    nodes = sum(map(len, leaves.trees))
+def _list_facts(coverage: Coverage, criterion: str | None = None) -> list[tuple[str, str]]:
+    trees = f"{len(coverage.trees):,} trees with " if len(coverage.trees) > 1 else ""
+    nodes = sum(map(len, coverage.trees))
+    criterion = criterion or coverage.criterion
     return [
-        ("Criterion", f"{result.criterion}: {CRITERION_TEXTS[result.criterion]}"),
-        ("Rows", f"{leaves.rows:,}"),
-        ("Model", f"{trees}{pluralize(nodes, 'node')}, {pluralize(leaves.leaves, 'leaf', 'leaves')}"),
-        *_list_mutant_facts(result),
-        *((("Notes", "\n".join(f"• {note}" for note in result.notes)),) if result.notes else ()),
+        ("Criterion", f"{criterion}: {CRITERION_TEXTS[criterion]}"),
+        ("Rows", f"{coverage.rows:,}"),
+        ("Model", f"{trees}{pluralize(nodes, 'node')}, {pluralize(coverage.leaves, 'leaf', 'leaves')}"),
     ]
 
 
-def _list_mutant_facts(result: Coverage | MutationScore) -> list[tuple[str, str]]:
-    if isinstance(result, Coverage):
-        return []
-    live = len(result.live)
-    text = f"{len(result.counts):,}, of which {len(result.counts) - live:,} are killed and {live:,} live"
-    if result.joint:
+def _list_mutant_facts(score: MutationScore) -> list[tuple[str, str]]:
+    live = len(score.live)
+    text = f"{len(score.counts):,}, of which {len(score.counts) - live:,} are killed and {live:,} live"
+    if score.joint:
         text += "; killed means that the answer of the whole forest changes"
-    if 0 < live <= MAX_EXPLAINED_MUTANTS:
-        killable = sum(result.why(int(mutant)).killable is True for mutant in result.live)
+    if live and score.explained:
         text += (
-            f". Of those that live, {killable:,} could be killed, and {result.proved:,} answer as the tree does to every "
-            "possible input"
+            f". Of the live ones, {score.killable:,} could be killed, and no possible input kills {score.proved:,}"
         )
-        unknown = live - killable - result.proved
-        text += f"; of {unknown:,} it is not known" if unknown else ""
-    reached = f"{int(result.leaves.covered.sum()):,} ({100 * result.leaves.share:.1f} %)"
-    return [("Mutants", text + "."), ("Leaves reached", reached)]
+        unknown = live - score.killable - score.proved
+        if unknown:
+            text += f"; for {unknown:,} this is unknown"
+    coverage = score.leaves
+    reached = f"{int(coverage.covered.sum()):,} ({100 * coverage.share:.1f} %)"
+    return [("Mutants", f"{text}."), ("Leaves reached", reached)]
+
+
+def _list_notes(notes: Sequence[str]) -> list[tuple[str, str]]:
+    return [("Notes", "\n".join(f"• {note}" for note in notes))] if notes else []
 
 
 # -- sections ----------------------------------------------------------------------------------------------------------
 
 
-def _build_sections(result: Coverage | MutationScore) -> list[Section]:
-    leaves = _get_coverage(result)
-    sections = [_build_tree_section(result)]
-    if isinstance(result, MutationScore) and len(result.live):
-        sections.append(_build_live_mutants_section(result))
-    if not leaves.covered.all():
-        sections.append(_build_uncovered_section(leaves))
-    if len(leaves.trees) > 1:
-        sections.append(_build_trees_section(result))
+def _build_coverage_sections(coverage: Coverage) -> list[Section]:
+    sections = [_build_tree_section(coverage, coverage.shares)]
+    if not coverage.covered.all():
+        sections.append(_build_uncovered_section(coverage))
+    if len(coverage.trees) > 1:
+        sizes = [len(tree.leaves) for tree in coverage.trees]
+        sections.append(_build_trees_section(coverage.shares, sizes, "leaves", "reached"))
     return sections
 
 
-def _build_tree_section(result: Coverage | MutationScore) -> Section:
-    leaves, tree, heading, text = _get_coverage(result), 0, "The tree", ""
-    if len(leaves.trees) > 1:
-        shares = result.shares
+def _build_mutation_sections(score: MutationScore) -> list[Section]:
+    coverage = score.leaves
+    sections = [_build_tree_section(coverage, score.shares, score)]
+    if len(score.live):
+        sections.append(_build_live_mutants_section(score))
+    if not coverage.covered.all():
+        sections.append(_build_uncovered_section(coverage))
+    if len(coverage.trees) > 1:
+        sections.append(_build_trees_section(score.shares, list(map(len, score.of)), "mutants", "killed"))
+    return sections
+
+
+def _build_tree_section(coverage: Coverage, shares: Floats, score: MutationScore | None = None) -> Section:
+    tree, heading, text = 0, "The tree", ""
+    if len(coverage.trees) > 1:
         tree = int(np.nanargmin(shares))
-        heading = f"Tree {tree:,}, of all {len(leaves.trees):,} the one with the lowest share"
-        text = "to_svg(path, tree=...) draws any other. Trees are numbered from 0."
-    meaning = leaves.trees[tree].meaning
+        heading = f"Tree {tree:,}, the one of {len(coverage.trees):,} with the lowest share"
+        text = "to_svg(path, tree=...) draws any other tree. Trees are numbered from 0."
+    meaning = coverage.trees[tree].meaning
     if meaning:
-        text = f"What leaves tell is {meaning}. {text}"
-    return Section(heading=heading, text=text.strip(), anchor="tree", drawing=draw_tree(result, tree))
+        text = f"The number in a leaf is {meaning}. {text}"
+    return Section(
+        heading=heading, text=text.strip(), anchor="tree", drawing=draw_tree(coverage, score, tree=tree)
+    )
 
 
 def _build_uncovered_section(coverage: Coverage) -> Section:
@@ -149,38 +182,39 @@ def _build_uncovered_section(coverage: Coverage) -> Section:
     has_many_trees, at_limits = len(coverage.trees) > 1, coverage.criterion == "BVA"
     rows = []
     for leaf in table.itertuples():
-        row_text, sides = _describe_reaching_row(coverage, int(leaf.Index))
+        example, sides = _describe_reaching_row(coverage, int(leaf.Index))
         tree = [str(leaf.tree)] if has_many_trees else []
-        rows.append(
-            [
-                str(leaf.Index),
-                *tree,
-                leaf.rule,
-                format_short(leaf.answer),
-                f"{100 * leaf.training:.1f} %",
-                row_text,
-            ]
-        )
-        if at_limits:
-            rows[-1].append(sides)
-    columns = ["leaf", *["tree"] * has_many_trees, "who comes there", "answer", "training rows", "a row that does"]
+        training = f"{100 * leaf.training:.1f} %"
+        row = [str(leaf.Index), *tree, leaf.rule, format_short(leaf.answer), training, example]
+        rows.append([*row, sides] if at_limits else row)
+    columns = [
+        "leaf",
+        *(["tree"] if has_many_trees else []),
+        "condition",
+        "answer",
+        "training rows",
+        "example row",
+    ]
     if at_limits:
         columns.append("at its limits")
     count = int((~coverage.covered).sum())
     limit_text = " at its limits" if at_limits else ""
-    remaining_text = f"The first {len(rows):,} of {count:,} are listed." if len(rows) < count else ""
     return Section(
         heading=f"{pluralize(count, 'leaf', 'leaves')} that no row reaches{limit_text}",
-        text="First those that most training rows came to. Each row told was sent through the tree and does reach the leaf. "
-        + remaining_text,
+        text="Leaves that most training rows reached come first. Each example row was sent through the tree and does reach "
+        f"the leaf. {_format_listed(len(rows), count)}",
         state="warn",
         table=Table(columns=columns, rows=rows),
         anchor="leaves",
     )
 
 
+def _format_listed(listed: int, count: int) -> str:
+    return f"The first {listed:,} of {count:,} are listed." if listed < count else ""
+
+
 def _describe_reaching_row(coverage: Coverage, leaf: int) -> tuple[str, str]:
-    """Return a row that reaches a leaf in words, and which of its values lie at limits."""
+    """Return a row that reaches a leaf, and its values at limits, as text."""
     try:
         example = coverage.example(leaf)
         if coverage.criterion != "BVA":
@@ -193,18 +227,18 @@ def _describe_reaching_row(coverage: Coverage, leaf: int) -> tuple[str, str]:
     except DataError as error:
         return cut(str(error), 200), ""
     if boundary_row is None:
-        return "none was found that keeps to the columns' kinds", ""
+        return "none was found that fits the types of the columns", ""
     row = boundary_row[0].set_axis(example.index, axis=0)
     return _describe_row(row, coverage.frame), "; ".join(map(_format_limit, boundary_row[1]))
 
 
 def _format_limit(limit: Limit) -> str:
-    """Return on which side of a limit a value lies, in words."""
+    """Return a value and on which side of a limit it lies, as text."""
     return f"{to_one_line(limit.column)} is {format_short(limit.value)}: {limit.limit} {'holds' if limit.holds else 'does not hold'}"
 
 
 def _describe_row(example: pd.DataFrame, frame: pd.DataFrame) -> str:
-    """Return a row in words: the row it was made of, and what was changed."""
+    """Return a row as text: the row it was made from, and the values that were changed."""
     label = example.index[0]
     places = np.flatnonzero(frame.index == label)
     new = example.iloc[0]
@@ -235,41 +269,26 @@ def _build_live_mutants_section(score: MutationScore) -> Section:
     rows = []
     for mutant in table.itertuples():
         tree = [str(mutant.tree)] if has_many_trees else []
-        killing_row = _describe_killing_row(score, int(mutant.Index)) if mutant.killable is not False else "none"
+        example = _describe_killing_row(score, int(mutant.Index)) if mutant.killable is not False else "none"
         reasons = {
             True: f"could be killed: {mutant.why}",
             False: f"equivalent for every possible input: {mutant.why}",
         }
-        rows.append(
-            [
-                str(mutant.Index),
-                *tree,
-                mutant.change,
-                mutant.where,
-                reasons.get(mutant.killable, mutant.why),
-                killing_row,
-            ]
-        )
-    columns = [
-        "mutant",
-        *["tree"] * has_many_trees,
-        "change",
-        "at rows with",
-        "why it lives",
-        "a row that kills it",
-    ]
+        reason = reasons.get(mutant.killable, mutant.why)
+        rows.append([str(mutant.Index), *tree, mutant.change, mutant.where, reason, example])
+    tree_column = ["tree"] if has_many_trees else []
+    columns = ["mutant", *tree_column, "change", "for rows with", "why it lives", "a row that kills it"]
     count = len(score.live)
-    remaining_text = f"The first {len(rows):,} of {count:,} are listed." if len(rows) < count else ""
-    text = "Each answers as the tree does to every possible input, so no test can tell them apart."
-    if count_unmet(score):
+    text = "Each of them answers like the tree for every possible input, so no test can tell them apart."
+    if score.unmet:
         text = (
-            "First those that a row could kill. Each row told was sent through the tree and the mutant, and they do "
-            "answer differently."
+            "Mutants that a row could kill come first. Each example row was sent through the tree and the mutant, and their "
+            "answers do differ."
         )
     return Section(
         heading=f"{pluralize(count, 'mutant')} that no row kills",
-        text=f"{text} {remaining_text}",
-        state="warn" if count_unmet(score) else "good",
+        text=f"{text} {_format_listed(len(rows), count)}",
+        state="warn" if score.unmet else "good",
         table=Table(columns=columns, rows=rows),
         anchor="mutants",
     )
@@ -285,29 +304,26 @@ def _describe_killing_row(score: MutationScore, mutant: int) -> str:
 # -- forests -----------------------------------------------------------------------------------------------------------
 
 
-def _build_trees_section(result: Coverage | MutationScore) -> Section:
-    shares, leaves = result.shares, _get_coverage(result)
+def _build_trees_section(shares: Floats, sizes: Sequence[int], unit: str, verb: str) -> Section:
     known_trees = np.flatnonzero(~np.isnan(shares))
     worst = known_trees[np.argsort(shares[known_trees], kind="stable")][:MAX_LISTED_TREES]
-    unit, verb = ("mutants", "killed") if isinstance(result, MutationScore) else ("leaves", "reached")
-    sizes = [len(mutants) for mutants in result.of] if isinstance(result, MutationScore) else None
-    rows = []
-    for tree in worst.tolist():
-        size = sizes[tree] if sizes is not None else len(leaves.trees[tree].leaves)
-        rows.append([str(tree), f"{size:,}", f"{round(shares[tree] * size):,}", f"{100 * shares[tree]:.1f} %"])
+    rows = [
+        [str(tree), f"{sizes[tree]:,}", f"{round(shares[tree] * sizes[tree]):,}", f"{100 * shares[tree]:.1f} %"]
+        for tree in worst.tolist()
+    ]
     low, middle, high = 100 * np.quantile(shares[known_trees], [0, 0.5, 1])
     caption = f"The {len(rows)} trees with the lowest share" if len(rows) < len(known_trees) else ""
     return Section(
-        heading="Tree by tree",
-        text=f"From {low:.1f} % to {high:.1f} % of a tree's {unit} are {verb}; half of the trees have {middle:.1f} % or more.",
+        heading="Per tree",
+        text=f"From {low:.1f} % to {high:.1f} % of a tree's {unit} are {verb}; the median is {middle:.1f} %.",
         table=Table(columns=["tree", unit, verb, "share"], rows=rows, caption=caption),
         anchor="trees",
         drawing=_draw_bars(shares[known_trees]),
     )
 
 
-def _draw_bars(shares: Any) -> Drawing:
-    """Return how many trees have which share, as bars."""
+def _draw_bars(shares: Floats) -> Drawing:
+    """Draw a histogram of the share per tree."""
     counts, _ = np.histogram(shares, BAR_COUNT, (0.0, 1.0))
     left, top = 10.0, 22.0
     bottom = top + BAR_MAX_HEIGHT
@@ -339,7 +355,7 @@ def _draw_bars(shares: Any) -> Drawing:
         height=bottom + 26,
         shapes=marks,
         alt=alt,
-        caption="How many trees have which share",
+        caption="Number of trees by share",
     )
 
 
@@ -350,54 +366,20 @@ def _get_anchor_class(place: int) -> str:
 # -- test sets ---------------------------------------------------------------------------------------------------------
 
 
-def _build_selection_page(selection: Selection) -> Page:
-    data_result = selection.mutation or selection.leaves
-    method_text = {
-        "DTC": "Of the rows that reach a leaf one was drawn, for each leaf.",
-        "BVA": "For each leaf one of the rows that reach it was moved to the limits of the leaf.",
-        "DTMT": "Of the rows that kill a mutant one was drawn, for each mutant.",
-    }[selection.criterion]
-    minimality_text = {True: " No smaller set does.", False: " A smaller set may do.", None: ""}[
-        selection.smallest
-    ]
-    sections = [_build_rows_section(selection)]
-    if selection.limits:
-        sections.append(_build_limits_section(selection))
-    sections += _build_sections(data_result)
-    state: SectionState = "warn" if count_unmet(data_result) else "good"
-    facts = [fact for fact in _list_facts(data_result) if fact[0] != "Notes"]
-    notes = [*selection.notes, *data_result.notes]
-    facts = [("Criterion", f"{selection.criterion}: {CRITERION_TEXTS[selection.criterion]}"), *facts[1:]]
-    if notes:
-        facts.append(("Notes", "\n".join(f"• {note}" for note in notes)))
-    return Page(
-        title=f"A test set for {_format_owner(selection.leaves)}",
-        lead=f"{method_text}{minimality_text} What no row of the data does, no choice of them does: the tree shows what all the data do.",
-        sections=sections,
-        verdict=format_headline(selection),
-        state=state,
-        facts=facts,
-        contents=True,
-    )
-
-
 def _build_rows_section(selection: Selection) -> Section:
     listed_rows = selection.rows.iloc[:MAX_LISTED_ROWS]
     is_generated = selection.criterion == "BVA"
-    label = "made of row" if is_generated else "row"
+    label = "made from row" if is_generated else "row"
     rows = [
         [format_short(index), format_short(answer), *(_format_value(value) for value in values)]
         for index, answer, values in zip(
             listed_rows.index, selection.answers, listed_rows.itertuples(index=False, name=None), strict=False
         )
     ]
-    remaining_text = (
-        f"The first {len(rows):,} of {len(selection):,} are listed." if len(rows) < len(selection) else ""
-    )
-    columns = [label, "the model answers", *(to_one_line(str(name)) for name in listed_rows.columns)]
+    columns = [label, "answer of the model", *(to_one_line(str(name)) for name in listed_rows.columns)]
     return Section(
         heading="The test set",
-        text=remaining_text,
+        text=_format_listed(len(rows), len(selection)),
         table=Table(columns=columns, rows=rows) if rows else None,
         anchor="rows",
     )
@@ -413,13 +395,11 @@ def _build_limits_section(selection: Selection) -> Section:
                 [str(place), index, to_one_line(limit.column), format_short(limit.value), limit.limit, side]
             )
     count = len(rows)
-    remaining_text = (
-        f"The first {MAX_LISTED_LIMITS:,} of {count:,} are listed." if count > MAX_LISTED_LIMITS else ""
-    )
-    columns = ["place", "made of row", "column", "value", "limit", "does it hold?"]
+    columns = ["place", "made from row", "column", "value", "limit", "does it hold?"]
     return Section(
         heading=f"{pluralize(count, 'value')} at limits",
-        text=f"Each was put right next to a limit of the leaf, and the rows were sent through the tree. {remaining_text}",
+        text="Each value was set right next to a limit of the leaf, and the rows were sent through the tree. "
+        + _format_listed(min(count, MAX_LISTED_LIMITS), count),
         table=Table(columns=columns, rows=rows[:MAX_LISTED_LIMITS]),
         anchor="limits",
     )

@@ -1,21 +1,23 @@
-"""`select`: a test set that exercises a tree: reaches its leaves, lies at their limits, or kills its mutants."""
+"""`select`: choose a test set that exercises a tree: its leaves, their limits, or its mutants."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..._validation import to_generator, validate_choice
+from ..._typing import DataLike, ModelLike
+from ...space.options import SpaceOptions
 from ...space.space import Space
-from ..boundaries import STEP, Offset, validate_offset
-from ..mutants import NEIGHBOURS, PerNode, validate_per_node
-from .api import CRITERIA, read_model_and_data, resolve_kill_rule
+from ..boundaries import STEP, Offset
+from ..mutants import NEIGHBOURS, PerNode
+from .api import read_trees_and_rows, resolve_kill_rule
+from .options import SelectOptions
 from .selection import Selection, select_rows
-from .surrogate_api import fit_surrogate_to_model
 
 
 def select(
-    model: Any,
-    data: Any,
+    model: ModelLike,
+    data: DataLike,
     criterion: str = "DTC",
     target: str | None = None,
     minimal: bool = False,
@@ -26,12 +28,16 @@ def select(
     per_node: PerNode = NEIGHBOURS,
     joint: bool | None = None,
     tolerance: float | None = None,
-    surrogate: Any = False,
+    surrogate: bool | DataLike = False,
+    kinds: Mapping[str, str] | None = None,
+    steps: Mapping[str, float] | None = None,
+    bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
+    orders: Mapping[str, Sequence[Any]] | None = None,
 ) -> Selection:
-    """Choose test rows from data, or make some, that exercise a tree, or the trees of a forest.
+    """Choose or make test rows that exercise a tree, or the trees of a forest.
 
-    Use them on any model of the same data: rows chosen by the structure of a tree are harder to get right than random
-    ones.
+    The rows can test any model of the same data: rows chosen by the structure of a tree are harder to get right than
+    random ones (Silveira et al.).
 
     Parameters
     ----------
@@ -40,30 +46,32 @@ def select(
     data : DataFrame, array or Points
         The rows to choose from.
     criterion : {"DTC", "BVA", "DTMT"}
-        Decision-tree coverage: a row for each leaf. Boundary values: for each leaf a row made of a real one, every column
-        on the path put just inside one of its limits. Mutation: for each mutant of a decision a row to which the mutant
-        answers differently.
+        "DTC" (decision-tree coverage): one row per leaf. "BVA" (boundary values): one row per leaf, made from a real row by
+        setting every column on the path just inside one of its limits. "DTMT" (mutation): one row per mutant of a decision,
+        for which the answer of the mutant differs.
     target : str, optional
-        The column that holds the label and is no input. Rows that are made get the tree's own answer there.
+        The column of the label, which is not an input. In rows that are made, it holds the answer of the model.
     minimal : bool
-        Whether to look for the smallest set rather than choose at random, as published. Makes no difference to "BVA".
+        Whether to search for the smallest set, rather than to choose at random as published. Has no effect for "BVA".
     seed : int
-        For what is chosen at random.
+        The seed of random choices.
     space : Space, optional
-        The values that columns may have: what is put into rows that are made keeps to them.
+        The values that columns may have. Rows that are made keep to them.
     offset : "step", "unit", float or "beyond"
-        For "BVA", how far inside a limit: one representable step, one unit, or a share of the usual spacing of the
-        column's values; whole numbers stay whole. "beyond" draws values beyond the limits instead.
+        For "BVA", how far inside a limit: one representable step, one unit, or a share of the usual spacing of the column's
+        values. Integers stay integers. "beyond" draws values beyond the limits instead.
     per_node : "neighbours", int or None
-        For "DTMT", the constants a decision is given in turn: those of the nodes before and after it that look at the same
-        column; as many different ones at most; or all.
+        For "DTMT", the constants that replace the one of a decision: those of the nodes before and after it that compare the
+        same column; at most so many different ones; or all.
     joint : bool, optional
-        For "DTMT" and a forest: whether the whole forest must answer differently, or the tree that was changed. By
-        default the whole where trees only add to a score.
+        For "DTMT" and a forest: whether the answer of the whole forest must differ, or that of the mutated tree. By default
+        the whole forest if its trees only add to a score.
     tolerance : float, optional
-        For "DTMT" and models that answer numbers: from what difference on an answer counts as different.
+        For "DTMT" and models that answer numbers: answers that differ by more than this count as different.
     surrogate : bool or DataFrame
-        Whether to fit a tree to the answers of a model that has none, and to take that; or the rows to fit it to.
+        Whether to fit a tree to the answers of a model without trees, and to use that tree; or the rows to fit it to.
+    kinds, steps, bounds, orders : mapping, optional
+        Hints by column for inferring the space from the data, see `dm.Space.from_frame`; not together with `space`.
 
     Returns
     -------
@@ -82,16 +90,19 @@ def select(
     >>> chosen.nodes, chosen.decision_nodes, len(chosen.mutants), round(100 * chosen.score, 2), len(chosen.rows)
     (17, 8, 42, 80.95, 9)
     """
-    validate_choice("criterion", "select", criterion, CRITERIA)
-    validate_offset(offset, "select")
-    validate_per_node(per_node)
-    rng = to_generator("seed", "select", seed)
-    if surrogate is not False:
-        background = None if surrogate is True else surrogate
-        model, space = fit_surrogate_to_model(model, data, background, target=target, space=space, seed=seed), None
-    forest, leaves, rows = read_model_and_data(model, data, "select", target=target, space=space)
-    joint, tolerance = resolve_kill_rule(forest, criterion, joint, tolerance)
-    return select_rows(
-        forest, leaves, rows, criterion, rng,
-        target=target, minimal=minimal, offset=offset, per_node=per_node, joint=joint, tolerance=tolerance,
-    )  # fmt: skip
+    options = SelectOptions(
+        target=target,
+        space=space,
+        hints=SpaceOptions(kinds=kinds, steps=steps, bounds=bounds, orders=orders),
+        criterion=criterion,
+        offset=offset,
+        per_node=per_node,
+        joint=joint,
+        tolerance=tolerance,
+        surrogate=surrogate,
+        minimal=minimal,
+        seed=seed,
+    )
+    forest, leaves, rows = read_trees_and_rows(model, data, options, seed=seed)
+    joint, tolerance = resolve_kill_rule(forest, options)
+    return select_rows(forest, leaves, rows, options, joint=joint, tolerance=tolerance)

@@ -1,25 +1,26 @@
-"""Rows chosen, or made, so that they meet a criterion of a tree: reach its leaves, lie at their limits, kill its mutants."""
+"""Test sets that reach the leaves of trees, lie at their limits, or kill their mutants."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..._text import pluralize
-from ..boundaries import STEP, Boundaries, Limit, Offset
+from ..boundaries import Boundaries, Limit
 from ..descent import find_leaves
 from ..forest import Forest
+from ..inputs import TreeMatrix
 from ..kills import RowKills
-from ..mutants import NEIGHBOURS, PerNode
 from ..set_cover import find_smallest_cover
 from ..tree import Nodes
 from .coverage import Coverage, stack_frames
-from .export import AdequacyExport
 from .mutation import MutationScore, measure_kills
+from .options import SelectOptions
+from .result import AdequacyResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,32 +28,35 @@ if TYPE_CHECKING:
 Answers = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Selection(AdequacyExport):
-    """A test set that meets a criterion of a tree, or of the trees of a forest, as far as the data allow.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Selection(AdequacyResult):
+    """A test set that meets a criterion of a tree or forest as far as the data allow.
 
     Attributes
     ----------
     criterion : {"DTC", "BVA", "DTMT"}
-        What it was chosen for.
+        What the rows were selected for.
     rows : DataFrame
-        The test set. Rows that were made, for "BVA", have the index of those they were made of; their target, where
-        there is one, is what the tree answers.
+        The test set. Rows that were made, for "BVA", have the index of the rows they were made from. Their target, if
+        there is one, is the answer of the model.
     places : array of int
-        Where the rows, or those that they were made of, stand in the data.
+        The positions in the data of the rows, or of the rows they were made from.
     answers : array
-        What the model answers to each row.
+        The answer of the model to each row.
     leaves : Coverage
-        Which leaves of the trees all the data reach.
+        The leaves that all the data reach.
     mutation : MutationScore or None
-        Which mutants all the data kill, for "DTMT".
+        For "DTMT", the mutants that all the data kill.
     limits : tuple of tuple of Limit
-        For rows that were made: which of their values lie at a limit, and on which side of it.
+        For "BVA", the values of each row that lie at a limit, and on which side.
     smallest : bool or None
-        Whether no smaller set would do; None if none was looked for.
+        Whether no smaller set meets the criterion; None if the smallest set was not searched for.
     notes : tuple of str
-        What a reader should know.
+        Remarks for the reader.
     """
+
+    _PAGE: ClassVar[str] = "trees.coverage.page:build_selection_page"
+    _TEXT: ClassVar[str] = "trees.coverage.text:format_selection"
 
     criterion: str
     rows: pd.DataFrame
@@ -70,19 +74,52 @@ class Selection(AdequacyExport):
     def __len__(self) -> int:
         return len(self.rows)
 
+    def headline(self, subject: str = "all the data") -> str:
+        """Return how many rows were selected, and what all the data cover, in one sentence."""
+        origin = "made at the limits of leaves" if self.criterion == "BVA" else "chosen"
+        data = self.data_result.headline(subject)
+        return f"{pluralize(len(self), 'row')} {origin} out of {self.leaves.rows:,}; {data}"
+
+    def _to_dict(self) -> dict[str, Any]:
+        return {
+            "criterion": self.criterion,
+            "headline": self.headline(),
+            "rows": len(self),
+            "of": self.leaves.rows,
+            "score": self.score,
+            "smallest": self.smallest,
+            "places": self.places.tolist(),
+            "chosen": self.rows.to_dict("records"),
+            "answers": list(self.answers),
+            "limits": [[asdict(limit) for limit in limits] for limits in self.limits],
+            "data": self.data_result._to_dict(),
+            "notes": list(self.notes),
+        }
+
+    def _covered_share(self) -> float:
+        return self.score
+
+    def _export_name(self) -> str:
+        return self.leaves.inputs.owner
+
+    @property
+    def data_result(self) -> Coverage | MutationScore:
+        """What all the data cover by the criterion."""
+        return self.leaves if self.mutation is None else self.mutation
+
     @property
     def nodes(self) -> int:
-        """How many nodes the trees have."""
+        """The number of nodes of all trees."""
         return sum(len(tree) for tree in self.leaves.trees)
 
     @property
     def decision_nodes(self) -> int:
-        """How many of these decide."""
+        """The number of nodes that are decisions."""
         return sum(len(tree.inner) for tree in self.leaves.trees)
 
     @property
     def mutants(self) -> pd.DataFrame:
-        """The mutants, one a row: see `MutationScore.mutants`. Without any unless the criterion is "DTMT"."""
+        """All mutants, see `MutationScore.mutants`; empty unless the criterion is "DTMT"."""
         if self.mutation is None:
             import pandas as pd
 
@@ -93,31 +130,23 @@ class Selection(AdequacyExport):
 
     @property
     def score(self) -> float:
-        """The share of the requirements that the data meet: mutants killed, or leaves reached; for "BVA" at their limits."""
+        """The share of requirements that are met.
+
+        For "DTC" the leaves that the data reach, for "DTMT" the mutants that they kill, for "BVA" the leaves that got
+        a row.
+        """
         if self.criterion == "BVA":
             return len(self.rows) / self.leaves.leaves
         return self.leaves.share if self.mutation is None else self.mutation.score
 
-    def describe(self, n: int = 5) -> str:
-        """Return all that in words."""
-        row_count = f"{pluralize(len(self.rows), 'row')} of {self.leaves.rows:,}"
-        purpose = {
-            "DTC": "chosen to reach leaves",
-            "BVA": "made at the limits of leaves",
-            "DTMT": "chosen to kill mutants",
-        }
-        minimality_text = {True: "; no smaller set does", False: "; a smaller set may do", None: ""}[self.smallest]
-        data_result = self.leaves if self.mutation is None else self.mutation
-        lines = [
-            f"{row_count} {purpose[self.criterion]} ({self.criterion}){minimality_text}.",
-            "All the data: " + data_result.describe(n),
-        ]
-        return "\n".join([*lines, *self.notes])
-
 
 @dataclass
 class RowChooser:
-    """Collects rows that meet requirements, tree by tree: of several the one that comes first in a random order."""
+    """Chooses rows that meet requirements, tree by tree.
+
+    Of several rows that meet a requirement, the first in a random order is taken. With `minimal`, requirements are
+    collected and the smallest set of rows is searched for at the end.
+    """
 
     order: Nodes
     minimal: bool
@@ -126,11 +155,11 @@ class RowChooser:
 
     @cached_property
     def rank(self) -> Nodes:
-        """The place of each row in the order."""
+        """The position of each row in the random order."""
         return np.argsort(self.order)
 
     def choose_for_leaves(self, leaf_by_row: Nodes) -> None:
-        """Take one row for each leaf of a tree, given the leaf of each row: a random one, or leave that for later."""
+        """Choose one row per leaf of a tree, given the leaf of each row."""
         if self.minimal:
             from scipy.sparse import csr_array
 
@@ -142,19 +171,19 @@ class RowChooser:
             return
         self.rows.append(self.order[np.unique(leaf_by_row[self.order], return_index=True)[1]])
 
-    def choose_for_kills(self, choose_for_kills: RowKills) -> None:
-        """Take one row for each mutant that some row kills."""
+    def choose_for_kills(self, kills: RowKills) -> None:
+        """Choose one row per mutant that some row kills."""
         if self.minimal:
-            self.parts.append(choose_for_kills.to_matrix())
+            self.parts.append(kills.to_matrix())
             return
-        killed = np.flatnonzero(choose_for_kills.killed)
+        killed = np.flatnonzero(kills.killed)
         if killed.size:
-            # the first that kills it of the rows in a random order, the same for all: one row then kills many
-            first = np.minimum.reduceat(self.rank[choose_for_kills.rows], choose_for_kills.start[killed])
+            # the random order is the same for all mutants, so that one row kills many of them
+            first = np.minimum.reduceat(self.rank[kills.rows], kills.start[killed])
             self.rows.append(self.order[first])
 
     def collect_rows(self) -> tuple[Nodes, bool | None]:
-        """Return the rows, each once, ascending, and whether no smaller set would do."""
+        """Return the chosen rows, ascending, and whether no smaller set would do."""
         if self.minimal:
             from scipy.sparse import vstack
 
@@ -163,38 +192,42 @@ class RowChooser:
 
 
 def select_rows(
-    forest: Forest,
-    leaves: Coverage,
-    data: pd.DataFrame,
-    criterion: str,
-    rng: np.random.Generator,
-    *,
-    target: str | None = None,
-    minimal: bool = False,
-    offset: Offset = STEP,
-    per_node: PerNode = NEIGHBOURS,
-    joint: bool = False,
-    tolerance: float = 0.0,
+    forest: Forest, leaves: Coverage, data: pd.DataFrame, options: SelectOptions, *, joint: bool, tolerance: float
 ) -> Selection:
-    """Return a test set out of the data whose coverage is given; see `dm.select`."""
-    chooser, mutation = RowChooser(rng.permutation(leaves.rows), minimal), None
+    """Select a test set from the rows of a coverage; see `dm.select`."""
+    criterion, rng = options.criterion, options.rng
+    chooser, mutation = RowChooser(rng.permutation(leaves.rows), options.minimal), None
     matrix = leaves.inputs.to_tree_matrix(leaves.frame)
     if criterion == "DTMT":
         mutation = measure_kills(
-            forest, leaves, per_node=per_node, joint=joint, tolerance=tolerance, on_kills=chooser.choose_for_kills
+            forest,
+            leaves,
+            per_node=options.per_node,
+            joint=joint,
+            tolerance=tolerance,
+            on_kills=chooser.choose_for_kills,
         )
     else:
         for tree in leaves.trees:
             chooser.choose_for_leaves(find_leaves(tree, matrix))
     places, is_smallest = chooser.collect_rows()
     if criterion == "BVA":
-        return _select_at_limits(forest, leaves, data, places, rng, target, offset, matrix)
+        return _select_at_limits(forest, leaves, data, places, matrix, options)
     rows = data.iloc[places]
     answers = _predict(forest, leaves, leaves.frame.iloc[places])
-    return Selection(criterion, rows, places, answers, leaves, mutation, smallest=is_smallest)
+    return Selection(
+        criterion=criterion,
+        rows=rows,
+        places=places,
+        answers=answers,
+        leaves=leaves,
+        mutation=mutation,
+        smallest=is_smallest,
+    )
 
 
 def _predict(forest: Forest, leaves: Coverage, frame: pd.DataFrame) -> Answers:
+    """Return the answers of a forest, or None for each row if they are unknown."""
     if not len(frame):
         return np.zeros(0, dtype=object)
     matrix = leaves.inputs.to_tree_matrix(frame)
@@ -208,20 +241,18 @@ def _select_at_limits(
     leaves: Coverage,
     data: pd.DataFrame,
     places: Nodes,
-    rng: np.random.Generator,
-    target: str | None,
-    offset: Offset,
-    matrix: Any,
+    matrix: TreeMatrix,
+    options: SelectOptions,
 ) -> Selection:
-    """Return boundary rows made of those chosen for the leaves."""
+    """Make boundary rows from the rows that were chosen for the leaves."""
     frames, limits, origins, lost_count = [], [], [], 0
     for tree in leaves.trees:
-        boundaries = Boundaries(tree, leaves.frame, leaves.inputs, offset)
+        boundaries = Boundaries(tree, leaves.frame, leaves.inputs, options.offset)
         reached_leaves = find_leaves(tree, matrix[places])
         leaf_nodes, first = np.unique(reached_leaves, return_index=True)
         starts = places[first].tolist()
         for start, boundary_row in zip(
-            starts, boundaries.make_rows(leaf_nodes.tolist(), starts, rng), strict=True
+            starts, boundaries.make_rows(leaf_nodes.tolist(), starts, options.rng), strict=True
         ):
             if boundary_row is None:
                 lost_count += 1
@@ -235,14 +266,23 @@ def _select_at_limits(
     notes = []
     if lost_count:
         lost_leaves = pluralize(lost_count, "leaf", "leaves")
-        notes.append(f"For {lost_leaves} no row at the limits was found that keeps to the columns' kinds.")
+        notes.append(f"For {lost_leaves} no row at the limits was found that fits the types of the columns.")
     unlimited_count = sum(not row_limits for row_limits in limits)
     if unlimited_count:
         unlimited_leaves = pluralize(unlimited_count, "leaf", "leaves")
-        notes.append(f"{unlimited_leaves} ask for no numbers: there are no limits, and the rows are as they were.")
+        notes.append(f"{unlimited_leaves} compare no numbers, so there are no limits: their rows are unchanged.")
+    target = options.target
     if target is not None:
         rows = rows.assign(**{target: list(map(tuple, answers)) if answers.ndim > 1 else answers})
-        notes.append(f"The {target!r} of rows that were made is what the model answers: nobody knows better.")
+        notes.append(
+            f"The column {target!r} of rows that were made holds the answer of the model, as the true label is unknown."
+        )
     return Selection(
-        "BVA", rows, np.array(origins, dtype=np.intp), answers, leaves, limits=tuple(limits), notes=tuple(notes)
+        criterion="BVA",
+        rows=rows,
+        places=np.array(origins, dtype=np.intp),
+        answers=answers,
+        leaves=leaves,
+        limits=tuple(limits),
+        notes=tuple(notes),
     )

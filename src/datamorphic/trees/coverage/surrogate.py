@@ -1,4 +1,4 @@
-"""A tree in place of a system that is none: fitted to its answers, with how far it can be trusted."""
+"""Surrogates: trees fitted to the answers of any model, with how often they agree."""
 
 from __future__ import annotations
 
@@ -22,39 +22,37 @@ from ..read import read_trees
 from ..tree import Tree
 from .coverage import Coverage, measure_coverage
 
-DEFAULT_MAX_LEAVES = 64  # as many rules as a person may still look through
-HELD_OUT_SHARE = 0.25  # of the points
-MIN_ANSWERED_POINTS = (
-    20  # different points with an answer: with fewer, nothing could be said of how good the tree is
-)
-TOLERANCE_SHARE = 0.05  # of the range of answers: what counts as the same number
+DEFAULT_MAX_LEAVES = 64  # as many rules as a person may still read
+HELD_OUT_SHARE = 0.25  # of the points, to measure the fidelity
+MIN_ANSWERED_POINTS = 20  # with fewer, the fidelity cannot be measured
+TOLERANCE_SHARE = 0.05  # of the range of answers: numbers this close count as the same
 
 AnswerSource = Callable[[Any], Any] | Sequence[Any] | npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Surrogate:
-    """A tree that answers as a system does, for the most part.
+    """A tree that imitates a model, with how often both agree.
 
     Attributes
     ----------
     tree : Tree
-        The tree, on the codes of the space.
+        The tree, which compares the codes of the space.
     fidelity : float
-        The share of the points held out where it answers as the system does; where answers are numbers, where it
-        comes within `tolerance`.
+        The share of held-out points for which the tree gives the same answer as the model; for numbers, an answer
+        within `tolerance`.
     interval : tuple of float
-        Wilson's 95 % interval of that share.
+        Wilson's 95 % interval of the fidelity.
     fitted, held_out : int
-        How many points it was fitted to, and how many it was tried on.
+        The number of points that the tree was fitted to, and of those that measure the fidelity.
     unanswered : int
-        Points that the system gave no answer to.
+        The number of points without an answer of the model.
     space : Space
         The inputs.
     tolerance : float or None
-        What counts as the same number; None where answers are labels.
+        The largest difference between numbers that count as the same; None if answers are labels.
     note : str
-        What a reader should know besides.
+        A remark for the reader.
     """
 
     tree: Tree
@@ -73,25 +71,25 @@ class Surrogate:
 
     @property
     def forest(self) -> Forest:
-        """The tree, as a model that is one."""
+        """The tree as a forest of one tree."""
         names = self.space.names
         labels = self.tree.labels
         joining = Joining(decision="number" if labels is None else "most")
         return Forest((self.tree,), "surrogate", names, len(names), labels, joining)
 
     def cover(self, data: Any, *, target: str | None = None) -> Coverage:
-        """Return which leaves of the tree some rows reach."""
+        """Measure which leaves of the tree rows reach."""
         names = list(self.space.names)
         frame, notes = read_table("The surrogate", data, names, len(names), target)
         inputs = TreeInputs("The surrogate", self.space.names, space=self.space, coded=True)
         return measure_coverage([self.tree], frame, inputs, [*notes, self.describe(), *filter(None, [self.note])])
 
     def describe(self) -> str:
-        """Return how good it is in words."""
+        """Return the fidelity as text."""
         low, high = (100 * end for end in self.interval)
-        claim = "answers as the system does"
+        claim = "gives the same answer as the model"
         if self.tolerance is not None:
-            claim = f"comes within {format_short(float(f'{self.tolerance:.3g}'))} of the system's number"
+            claim = f"comes within {format_short(float(f'{self.tolerance:.3g}'))} of the model's number"
         return (
             f"A surrogate tree with {pluralize(len(self.tree.leaves), 'leaf', 'leaves')} {claim} on "
             f"{100 * self.fidelity:.1f} % of {pluralize(self.held_out, 'point')} it was not fitted to (95 % interval "
@@ -107,35 +105,36 @@ def fit_surrogate(
     numbers: bool | None = None,
     seed: int | np.random.Generator | None = 0,
 ) -> Surrogate:
-    """Return a tree fitted to what a system answers.
+    """Fit a tree to the answers of a model.
 
-    Points that occur twice count once. A quarter of them, drawn at random, is held out to measure how often the tree
-    answers as the system does; the tree that is returned is the one that was measured.
+    Duplicate points count once. A random quarter of the points is held out to measure how often the tree agrees with
+    the model. The tree is not fitted again afterwards.
 
     Parameters
     ----------
     answers : callable or sequence
-        Takes a frame of inputs and returns as many answers, None or NaN where there is none; or the answers to
-        `points` themselves, or the `Outputs` of a system.
+        A function that takes a frame of inputs and returns one answer per row, None or NaN if there is none; or the
+        answers to `points`; or the `Outputs` of a system.
     points : Points
-        Inputs: real ones, and random ones if the tree is to be good elsewhere too.
+        The inputs: real ones, and random ones if the tree is to be good elsewhere too.
     max_leaves : int
-        How large the tree may grow.
+        The largest number of leaves.
     numbers : bool, optional
-        Whether the answers are real numbers rather than labels; told by whether they have fractions if left out.
+        Whether the answers are real numbers rather than labels; by default whether they have fractions.
     seed : int
-        For what is held out.
+        The seed for choosing the held-out points.
 
     Examples
     --------
     >>> import datamorphic as dm
-    >>> from datamorphic.trees.rules import rule
+    >>> from datamorphic.trees.rules import format_rule
     >>> space = dm.Space([dm.Integer("age", 0, 100), dm.Categorical("card", ["Blue", "Silver", "Gold"])])
     >>> points = space.sample(2000, seed=1, points=True)
-    >>> found = surrogate(lambda cases: (cases["age"] >= 18) & (cases["card"] != "Gold"), points, max_leaves=3)
-    >>> [rule(found.tree, leaf, categories={"card": space["card"].values}) for leaf in found.tree.leaves]
+    >>> surrogate = fit_surrogate(lambda cases: (cases["age"] >= 18) & (cases["card"] != "Gold"), points, max_leaves=3)
+    >>> categories = {"card": space["card"].values}
+    >>> [format_rule(surrogate.tree, leaf, categories=categories) for leaf in surrogate.tree.leaves]
     ['card is Gold', 'card is not Gold and age <= 17.5', 'card is not Gold and age > 17.5']
-    >>> found.fidelity > 0.99
+    >>> surrogate.fidelity > 0.99
     True
     """
     if not isinstance(points, Points):
@@ -154,8 +153,8 @@ def fit_surrogate(
     answered = np.flatnonzero(codes >= 0 if labels is not None else np.isfinite(codes))
     if len(answered) < MIN_ANSWERED_POINTS:
         raise DataError(
-            f"There are {pluralize(len(answered), 'different point')} with an answer, and a surrogate needs {MIN_ANSWERED_POINTS} at "
-            "least. Give more points."
+            f"Only {pluralize(len(answered), 'different point')} have an answer, but a surrogate needs at least "
+            f"{MIN_ANSWERED_POINTS}. Give more points."
         )
     shuffled = rng.permutation(answered)
     held_out = shuffled[: max(1, int(HELD_OUT_SHARE * len(answered)))]
@@ -170,14 +169,14 @@ def fit_surrogate(
     else:
         agreement_count = int((predicted == codes[held_out]).sum())
     return Surrogate(
-        tree,
-        agreement_count / len(held_out),
-        compute_wilson_interval(agreement_count, len(held_out)),
-        len(training),
-        len(held_out),
-        len(distinct) - len(answered),
-        points.space,
-        tolerance,
+        tree=tree,
+        fidelity=agreement_count / len(held_out),
+        interval=compute_wilson_interval(agreement_count, len(held_out)),
+        fitted=len(training),
+        held_out=len(held_out),
+        unanswered=len(distinct) - len(answered),
+        space=points.space,
+        tolerance=tolerance,
     )
 
 
@@ -188,24 +187,24 @@ def _fit_tree(
     names: tuple[str, ...],
     max_leaves: int,
 ) -> Tree:
-    """Return a tree of scikit-learn as ours, its answers pointing to `labels` where there are any."""
+    """Fit a tree of scikit-learn and read it; answers are indices of `labels` if there are any."""
     from dataclasses import replace
 
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     kind = DecisionTreeRegressor if labels is None else DecisionTreeClassifier
-    # which of two equal splits is taken is settled, so that the same answers give the same tree
+    # a fixed seed, so that the same answers give the same tree
     [tree] = read_trees(kind(max_leaf_nodes=max_leaves, random_state=0).fit(matrix, codes))
     tree = tree.with_names(names)
     if labels is None:
         return tree
-    assert tree.labels is not None  # codes, of the labels that occurred in what it was fitted to
+    assert tree.labels is not None  # the codes of the labels that it was fitted to
     answer = np.asarray(tree.labels, dtype=np.int32)[tree.answer]
     return replace(tree, answer=answer, value=np.eye(len(labels))[answer], labels=labels)
 
 
 def _to_array(answers: Any) -> npt.NDArray[Any]:
-    """Return answers as an array with one element each; None or NaN stands for none."""
+    """Return answers as a one-dimensional array; None or NaN stands for no answer."""
     is_answered = getattr(answers, "ok", None) if hasattr(answers, "status") else None  # outputs of a system
     answers = getattr(answers, "values", answers)
     if isinstance(answers, np.ndarray) and answers.ndim == 1:
@@ -223,13 +222,13 @@ def _validate_length(answers: Any, expected: int) -> None:
     count = len(answers) if hasattr(answers, "__len__") else -1
     if count != expected:
         got = f"{count:,}" if count >= 0 else type(answers).__name__
-        raise DataError(f"There must be one answer for each of {expected:,} points. Got {got}.")
+        raise DataError(f"One answer per point is expected, that is {expected:,}. Got {got}.")
 
 
 def _encode_answers(
     answers: npt.NDArray[Any], numbers: bool | None
 ) -> tuple[npt.NDArray[Any], tuple[Any, ...] | None]:
-    """Return answers as numbers and None, or as places in a list of labels, -1 where there is none."""
+    """Return answers as numbers and None, or as codes and labels, -1 for no answer."""
     import pandas as pd
 
     values = pd.Series(answers).infer_objects()
@@ -243,7 +242,7 @@ def _encode_answers(
         except (TypeError, ValueError):
             sample = next(value for value in values if not isinstance(value, int | float))
             raise DataError(
-                f"The answers are said to be numbers, and {format_short(sample)!r} is none. Leave numbers=True out."
+                f"With numbers=True all answers must be numbers. Got {format_short(sample)!r}. Leave numbers=True out."
             ) from None
     codes, labels = pd.factorize(values)
     return codes.astype(np.int64), tuple(pd.Series(labels).tolist())

@@ -1,12 +1,12 @@
-"""A tree that stands for any model, fitted to its answers."""
+"""Fit a surrogate tree to any model."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from ..._typing import DataLike, ModelLike
 from ..._validation import to_generator
 from ...exploration._utils import to_answer_objects
 from ...morphisms.subject import build_subject
@@ -16,18 +16,18 @@ from ...space.points import Points
 from ...space.space import Space
 from .surrogate import DEFAULT_MAX_LEAVES, Surrogate, fit_surrogate
 
-EXTRA_INPUTS = 2_000  # inputs asked besides those that are given
+EXTRA_INPUTS = 2_000  # mixtures of rows, and as many random inputs if there is a space
 SAME_ROWS_WARNING = (
-    "Beware: it was fitted to the model's answers to these very rows, and to mixtures of them. Of what is far from them it "
-    "knows nothing, so poor tests may look good. Give it other rows, those of training for one: surrogate=rows (--train "
-    "FILE)."
+    "Beware: the surrogate was fitted to the model's answers to these very rows and to mixtures of them. It knows nothing "
+    "about inputs far from them, so poor tests may look good. Give it other rows, for example the training data: "
+    "surrogate=rows (--train FILE)."
 )
 
 
 def fit_surrogate_to_model(
-    model: Any,
-    data: Any,
-    background: Any = None,
+    model: ModelLike,
+    data: DataLike,
+    background: DataLike | None = None,
     *,
     target: str | None = None,
     space: Space | None = None,
@@ -35,11 +35,11 @@ def fit_surrogate_to_model(
     seed: int = 0,
     progress: bool | None = None,
 ) -> Surrogate:
-    """Return a tree fitted to what a model answers, with how often it answers the same.
+    """Fit a tree to the answers of a model.
 
-    The model is asked the rows of `background`, as many again that have some values of one of them and the others of
-    another, and, with a space, random inputs of it. Without a background the rows of the data have to do; a tree that was
-    fitted to the very rows it judges is told as such.
+    The model answers the rows of `background`, mixtures of two of them each, and random inputs if a space is given.
+    Without a background, the rows of `data` are used, and the result warns that the tree was fitted to the rows it
+    judges.
     """
     rng = to_generator("seed", "cover", seed)
     without_background = background is None
@@ -55,9 +55,5 @@ def fit_surrogate_to_model(
     points = Points.concat(queries)
     outputs = drive(ask(points, note="surrogate"), subject.sut, progress=progress)
     numbers = True if subject.has_numeric_answers else None
-    surrogate_tree = fit_surrogate(
-        to_answer_objects(outputs), points, numbers=numbers, max_leaves=leaves, seed=seed
-    )
-    return (
-        replace(surrogate_tree, note=SAME_ROWS_WARNING) if without_background and space is None else surrogate_tree
-    )
+    surrogate = fit_surrogate(to_answer_objects(outputs), points, numbers=numbers, max_leaves=leaves, seed=seed)
+    return replace(surrogate, note=SAME_ROWS_WARNING) if without_background and space is None else surrogate

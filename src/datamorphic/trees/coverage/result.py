@@ -1,0 +1,79 @@
+"""The base classes of what `cover` and `select` return."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..._text import to_jsonable
+from ...reporting.export import Exportable, FilePath, load_renderer, write_export
+
+if TYPE_CHECKING:
+    from ...reporting.junit import JUnitCase
+
+MAX_DOCUMENT_ITEMS = 100  # leaves and mutants listed in a document
+DEFAULT_LISTED_ITEMS = 5  # leaves and mutants listed in a text
+
+
+class AdequacyResult(Exportable):
+    """A result about rows and the trees they exercise."""
+
+    criterion: str
+
+    def headline(self, subject: str = "The tests") -> str:
+        """Return the main figure in one sentence about `subject`, which is a plural."""
+        raise NotImplementedError
+
+    def _to_dict(self) -> dict[str, Any]:
+        """Return the content of `document`, before values are converted to those of JSON."""
+        raise NotImplementedError
+
+    def document(self) -> dict[str, Any]:
+        """Return the result as a JSON-serialisable dict with at most 100 leaves and 100 mutants."""
+        document: dict[str, Any] = to_jsonable(self._to_dict())
+        return document
+
+    def describe(self, n: int = DEFAULT_LISTED_ITEMS, **options: Any) -> str:
+        """Return the result as text that lists at most `n` leaves and `n` mutants."""
+        return super().describe(n=n, **options)
+
+    def test_cases(self, at_least: float | None = None) -> Sequence[JUnitCase]:
+        """Return one test case, which fails if a smaller share than `at_least` is covered."""
+        from ...reporting.junit import JUnitCase
+
+        name, text = f"covers {self.criterion}", self.describe(20)
+        share = self._covered_share()
+        if at_least is None or share >= at_least:
+            return [JUnitCase(name=name, output=text)]
+        message = f"{share:.2%} is covered, at least {at_least:.2%} is required"
+        return [JUnitCase(name=name, outcome="failed", kind="coverage", message=message, detail=text)]
+
+    def _covered_share(self) -> float:
+        raise NotImplementedError
+
+
+class DrawableResult(AdequacyResult):
+    """A result whose trees can be drawn."""
+
+    def to_junit(self, path: FilePath | None = None, at_least: float | None = None) -> str:
+        """Return the result as JUnit XML with one test case, and write it to `path` if given.
+
+        The test case fails if a smaller share than `at_least` is covered.
+        """
+        from ...reporting.junit import JUnitSuite, format_junit
+
+        suite = JUnitSuite(name=self._export_name(), cases=self.test_cases(at_least))
+        return write_export(format_junit(suite), path, "JUnit file")
+
+    def to_svg(self, path: FilePath | None = None, tree: int = 0) -> str:
+        """Return one tree as SVG, and write it to `path` if given.
+
+        Leaves that rows reach have round corners and a tick. The others have eight corners, a dashed outline and a
+        cross. Decisions show how many of their mutants are alive. In a large tree, covered parts are folded.
+        """
+        svg: str = load_renderer("trees.coverage.draw:format_tree_svg")(*self._get_drawn(), tree=tree)
+        return write_export(svg, path, "SVG file")
+
+    def _get_drawn(self) -> tuple[Any, ...]:
+        """Return the coverage to draw, and the mutation score if there is one."""
+        raise NotImplementedError
