@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .exploration.plan import plan as plan
     from .hunting.api import generate as generate
     from .hunting.api import hunt as hunt
-    from .hunting.simulate_api import simulate as simulate
+    from .hunting.api import simulate as simulate
     from .morphisms.api import laws as laws
     from .morphisms.cases import TestSet as TestSet
     from .morphisms.decorators import analyser as analyser
@@ -107,7 +107,7 @@ _MODULES = {
     "generate": "hunting.api",
     "hunt": "hunting.api",
     "programs": "data.programs",
-    "simulate": "hunting.simulate_api",
+    "simulate": "hunting.api",
     "read_pmml": "trees.pmml.files",
     "select": "trees.coverage.select_api",
     "write_pmml": "trees.pmml.files",

@@ -118,7 +118,7 @@ def test_one_json_document_and_files(run, folder):
     assert "doubled &lt;script&gt;" in page
     root = ElementTree.parse(folder / "square.xml").getroot()
     assert (root.attrib["tests"], root.attrib["failures"]) == ("2", "1")
-    assert root.find(".//failure").attrib["message"] == "60 of 60 groups violate it"
+    assert root.find(".//failure").attrib["message"] == "60 of 60 groups violate the relation"
     assert "doubled <script>" in root.findall(".//testcase")[1].attrib["name"]
 
 
@@ -141,7 +141,7 @@ def test_a_system_that_only_fails_is_told_so(run, budget):
     found = run("hunt", "hunted_here:fails", "mirrored", "--budget", budget)
     assert found.exit_code == 3, found.output
     assert found.stderr.count("\n") == 1
-    assert "It says: RuntimeError: out of order" in found.stderr
+    assert "error: RuntimeError: out of order" in found.stderr
 
 
 def test_what_cannot_be_judged_is_no_violation(run, folder):
@@ -149,7 +149,7 @@ def test_what_cannot_be_judged_is_no_violation(run, folder):
     found = run(*words)
     assert found.exit_code == 0, found.output
     assert found.stdout.startswith("Nothing could be judged")
-    assert "No group could be judged: 40 groups without an answer" in found.stdout
+    assert "No group could be judged: 40 groups without a numeric answer" in found.stdout
     assert ElementTree.parse(folder / "no.xml").getroot().attrib["skipped"] == "1"
 
 
@@ -346,11 +346,12 @@ def test_three_inputs_are_three_planes_and_more_are_strips():
 
 def test_a_small_region_is_drawn_again_larger():
     sources = np.random.default_rng(0).random((20_000, 2))
-    small = ViolationSample(sources, (abs(sources - 0.5) < 0.05).all(axis=1), np.zeros(2), np.ones(2), ("x", "y"))
+    square = {"sources": sources, "low": np.zeros(2), "high": np.ones(2), "names": ("x", "y")}
+    small = ViolationSample(violated=(abs(sources - 0.5) < 0.05).all(axis=1), **square)
     words = [each.text for each in draw_region_picture(small).shapes if isinstance(each, TextLabel)]
-    assert "nearer" in words
-    none = ViolationSample(sources, np.zeros(len(sources), dtype=bool), np.zeros(2), np.ones(2), ("x", "y"))
-    assert "nowhere violated" in draw_region_picture(none).caption
+    assert "enlarged" in words
+    none = ViolationSample(violated=np.zeros(len(sources), dtype=bool), **square)
+    assert "no violation" in draw_region_picture(none).caption
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])

@@ -145,7 +145,7 @@ def test_mutants_are_built_when_they_are_called_and_go_to_other_processes():
 
 def test_a_mutant_of_another_text_is_refused():
     row = {"id": "m9", "operator": "CRP", "before": "1", "after": "2"}
-    with pytest.raises(DataError, match=r"is there 0 times\. The text of the program has changed"):
+    with pytest.raises(DataError, match=r"occurs 0 times, not once\. The source text of the program has changed"):
         NumericMutant.from_row(programs["Sin"], old="x = 1", new="x = 2", **row)
 
 

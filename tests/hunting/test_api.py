@@ -211,7 +211,7 @@ def test_follow_ups_that_use_outputs():
     assert 20 <= found.violated < 40
     # candidates are asked about, too
     assert found.calls == sum(asked) > 80
-    with pytest.raises(ArgumentError, match="depend on answers"):
+    with pytest.raises(ArgumentError, match="depend on outputs"):
         dm.hunt(floor, [step], selector="MRGS-ART")
 
 
@@ -311,7 +311,7 @@ def test_few_groups_that_are_never_answered():
 def test_nan_everywhere(function):
     found = dm.hunt(function, mirrored(), budget=100)
     assert found.table["undefined"].tolist() == [100]
-    assert "No group could be judged: 100 groups without an answer" in found.describe()
+    assert "No group could be judged: 100 groups without a numeric answer" in found.describe()
 
 
 def test_overflows_are_no_violations():
@@ -488,7 +488,7 @@ def test_a_time_limit_for_a_function_is_not_ignored():
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"relations": None}, "Say which relations"),
+        ({"relations": None}, "got no relations"),
         ({"relations": []}, "at least one relation"),
         ({"relations": "even"}, "no relation 'even'"),
         ({"relations": 3}, "relations, or names"),

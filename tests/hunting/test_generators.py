@@ -54,14 +54,14 @@ def test_the_suite_finds_what_is_wrong():
     class Stubborn(GENERATORS["MT-RT"]):
         name = "Stubborn"
 
-        def _advance(self, made):
-            made[:] = 0.5
-            return len(made)
+        def _advance(self, out):
+            out[:] = 0.5
+            return len(out)
 
     class Astray(GENERATORS["MT-RT"]):
         name = "Astray"
 
-        def _placed(self, shares):
+        def _place_inputs(self, shares):
             return 2 + shares
 
     class Hasty(GENERATORS["MT-RT"]):
@@ -143,7 +143,9 @@ def test_groups_before_an_error_count(name):
 def test_follow_ups_that_depend_on_answers(name):
     steered = follows(lambda x, outputs: x + outputs[0], (0, 1), uses_outputs=True, follow_domain=(0, 3))
     generator = make_generator(name, steered, seed=0)
-    with pytest.raises(ArgumentError, match=r"depend on answers\. Say who answers: generator\.answered_by"):
+    with pytest.raises(
+        ArgumentError, match=r"depend on outputs\. Set the function that answers sources: generator\.answer_with"
+    ):
         generator.propose()
     generator = make_generator(name, steered, seed=0)
     generator.answer_with(lambda inputs: [2 * inputs[0][:, 0]])

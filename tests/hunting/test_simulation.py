@@ -196,7 +196,7 @@ def test_options_go_to_the_generator_or_the_selector():
         ({"region": "circle"}, "'region'"),
         ({"region": None}, "'region'"),
         ({"scenario": "D1"}, "'scenario'"),
-        ({"scenario": "A1", "region": make_box_region([[0, 0]], [[0.1, 0.1]])}, "not both"),
+        ({"scenario": "A1", "region": make_box_region([[0, 0]], [[0.1, 0.1]])}, "both a scenario and a region"),
         ({"scenario": "A1", "relation": THREE[1]}, "Scenario A1 needs"),
         ({"selector": "nobody"}, "no selector 'nobody'"),
         ({"relation": []}, "one or more FunctionRelation"),

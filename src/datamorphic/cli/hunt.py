@@ -87,7 +87,6 @@ def hunt(
     1000; datamorphic hunt program:tanh/branch3.1 tripling --generator MT-BART --trials 20 --html hunt.html
     """
     from ..hunting.api import hunt as run
-    from ..hunting.page import write_page
 
     for file in (html, junit):
         if file is not None:
@@ -106,17 +105,14 @@ def hunt(
         if name is not None:
             found = replace(found, name=name)
         if found.failed >= found.calls > 0:
-            why = next(
-                (note.partition("Most often: ")[2] for note in found.notes if "Most often: " in note), "nothing"
+            raise SystemFailed(
+                f"{found.name} answered none of {pluralize(found.failed, 'input')}. "
+                f"The most frequent error: {found.failure_message}"
             )
-            raise SystemFailed(f"{found.name} answered none of {pluralize(found.failed, 'input')}. It says: {why}")
         if html is not None:
-            write_page(found, html, None if data is not None else system)
+            found.to_html(html, system=None if data is not None else system)
         if junit is not None:
-            from ..hunting.text import to_junit as told
-            from ..reporting.html import write_text
-
-            write_text(told(found), junit, "JUnit file")
+            found.to_junit(junit)
     if as_json:
         print_json(found.document() | {"interrupted": found.interrupted})
     else:

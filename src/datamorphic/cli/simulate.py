@@ -50,9 +50,10 @@ def simulate(
     --generator SFIDMT-ART --scenario A1 --rate 0.02 --trials 50 --html simulation.html; datamorphic simulate --selector
     MRGS-ART --relations 3 --rate 0.02 --trials 50
     """
+    from ..hunting.api import simulate as run
     from ..hunting.example_relations import make_mixed_relations
     from ..hunting.page import build_simulation_rows, build_simulations_page
-    from ..hunting.simulate_api import simulate as run
+    from ..hunting.text import format_setting
     from ..reporting.html import write_page
 
     if generator and selector:
@@ -78,7 +79,7 @@ def simulate(
     if len(made) == 1:
         print_text(made[0].describe())
     else:
-        _print_rows(build_simulation_rows(made), made[0].describe().partition(" on ")[2].partition(":")[0], trials)
+        _print_rows(build_simulation_rows(made), format_setting(made[0], with_relations=True), trials)
     tell_written(html)
 
 

@@ -139,7 +139,7 @@ def _classify_bitmap(bitmap: Flags, rate: float) -> Classification:
         coarse = _coarsen(coarse)
         coarse_parts = _find_parts(coarse)[0]
     if share >= MIN_DOMINANT_SHARE:
-        return make_result("block", f"one part holds {share:.0%} of it and is no slender band between sides")
+        return make_result("block", f"one part holds {share:.0%} of it and is not a slender band between sides")
     if count >= MIN_POINT_COMPONENTS and share <= 0.5:
         return make_result("point", f"{count} parts, the biggest with {share:.0%} of it")
     return make_result(

@@ -1,4 +1,4 @@
-"""Who answers: a function of columns, called with whole batches; or a system under test, asked through a run."""
+"""Call a function under test with batches of inputs, and separate answers from failures."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from ..errors import BadAnswer, SystemFailed, format_error_line
 from ..relations.base import Mask
 from ..relations.box import Floats
 
-MAX_FAILURES_WITHOUT_ANSWER = 200  # inputs that fail, and none that does not: the function answers nothing
+MAX_FAILURES_WITHOUT_ANSWER = 200  # inputs; a function that fails on all of them is given up
 
 
 class FunctionRunner:
-    """A function of columns, asked with batches.
+    """Calls a function with one array per input, and counts calls and failures.
 
-    A function that does not take arrays is called with one input after the other. Where a call raises, the batch is
-    halved until the inputs at fault are found; these have no answer.
+    A function that does not take arrays is called row by row. If a call raises, the batch is halved until the rows at
+    fault are found; these have no answer.
 
     Attributes
     ----------
     calls : int
-        How many inputs were answered.
-    failed : int
-        How many of them had no answer.
+        The number of rows the function was called with.
+    failures : int
+        The number of rows without an answer.
     messages : dict
-        What went wrong, and how often.
+        The number of failures per error message.
     """
 
     def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
@@ -39,10 +39,17 @@ class FunctionRunner:
         self.messages: dict[str, int] = {}
         self._takes_scalars = False
         self._has_answered = False
-        self._is_transposed: bool | None = None  # whether several outputs come one after the other, as rows
+        self._is_transposed: bool | None = (
+            None  # whether several outputs are rows of the answer; None: not known yet
+        )
+
+    @property
+    def most_frequent_message(self) -> str:
+        """The error message of most failures; empty if there are none."""
+        return max(self.messages, key=lambda text: self.messages[text], default="")
 
     def __call__(self, inputs: Floats) -> tuple[Any, Mask]:
-        """Return the answers to some inputs, a row each, and which of them there are."""
+        """Return one answer per row of inputs, and a mask of the rows that have one."""
         self.calls += len(inputs)
         answered = np.ones(len(inputs), dtype=bool)
         return self._run_batch(inputs, answered, 0), answered
@@ -52,7 +59,7 @@ class FunctionRunner:
             return self._run_one_by_one(inputs, answered, first)
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")  # of overflows and the like: they show in the answers
+                warnings.simplefilter("ignore")  # overflows show in the answers
                 values = self._to_rows(self.function(*inputs.T.copy()), inputs)
             self._has_answered = True
             return values
@@ -72,7 +79,7 @@ class FunctionRunner:
             return np.full(len(inputs), np.nan)
 
     def _is_scalar_function(self, row: Floats) -> bool:
-        """Tell whether the function answers one input, given as plain numbers."""
+        """Return whether the function answers a single row of plain numbers."""
         try:
             return np.ndim(self.function(*row.tolist())) <= 1
         except (Exception, SystemExit):
@@ -85,7 +92,7 @@ class FunctionRunner:
             try:
                 answer = self.function(*row)
                 if shape is not None and np.shape(answer) != shape:
-                    raise BadAnswer(f"an answer of shape {np.shape(answer)}, where others have {shape}")
+                    raise BadAnswer(f"The answer has shape {np.shape(answer)}, but others have {shape}.")
                 shape, self._has_answered = np.shape(answer), True
             except (Exception, SystemExit) as error:
                 self._record_failure(error, 1)
@@ -103,7 +110,7 @@ class FunctionRunner:
         text = format_error_line(error)
         self.messages[text] = self.messages.get(text, 0) + count
         if not self._has_answered and self.failures >= MAX_FAILURES_WITHOUT_ANSWER:
-            raise SystemFailed(f"{self.name} answered none of {self.failures:,} inputs. It says: {text}")
+            raise SystemFailed(f"{self.name} answered none of {self.failures:,} inputs. The last error: {text}")
 
     def _to_rows(self, answer: Any, inputs: Floats) -> Any:
         count = len(inputs)
@@ -111,33 +118,28 @@ class FunctionRunner:
         if values.ndim == 2 and count in values.shape:
             if values.shape[0] != values.shape[1]:
                 self._is_transposed = values.shape[1] == count
-            elif (
-                self._is_transposed is None and count > 1
-            ):  # several outputs, given one after the other, or row by row?
-                self._is_transposed = (
-                    np.shape(self.function(*np.concatenate([inputs, inputs[:1]]).T.copy()))[1] == count + 1
-                )
+            elif self._is_transposed is None and count > 1:
+                # as many outputs as rows: one more row shows which axis is which
+                longer = np.concatenate([inputs, inputs[:1]])
+                self._is_transposed = np.shape(self.function(*longer.T.copy()))[1] == count + 1
             if self._is_transposed:
                 values = values.T
         if values.ndim == 0 and count == 1:
             values = values.reshape(1)
         if values.ndim not in (1, 2) or len(values) != count:
             raise BadAnswer(
-                f"{self.name} gave an answer of shape {values.shape} for {count:,} inputs. It is called with one array for "
-                "each input, and must return a number for each of their rows."
+                f"{self.name} gave an answer of shape {values.shape} for {count:,} rows. It is called with one array "
+                "per input, and must return one number per row."
             )
         return values
 
 
 def _join_halves(parts: tuple[Any, Any]) -> Any:
-    """Return answers to two halves, one after the other; a half without any takes the shape of the other."""
+    """Return the answers to two halves; a half without any answer takes the shape of the other."""
     a, b = parts
     if a.ndim != b.ndim or a.shape[1:] != b.shape[1:]:
         wider_half = a if a.ndim > b.ndim else b
         a, b = (
-            half
-            if half is wider_half
-            else np.full((len(half), *wider_half.shape[1:]), np.nan)  # no answers: all missing
-            for half in (a, b)
+            half if half is wider_half else np.full((len(half), *wider_half.shape[1:]), np.nan) for half in (a, b)
         )
     return np.concatenate([a, b])

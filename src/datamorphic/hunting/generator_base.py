@@ -1,32 +1,37 @@
-"""`Generator`: which group to execute next. It proposes, and is told."""
+"""`Generator`, the base class of generators: it proposes the next groups to execute."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from .._validation import reject, validate_integer
-from .._validation import to_generator as random_generator
+from .._typing import SeedLike
+from .._validation import reject, to_generator, validate_integer
 from ..errors import ArgumentError
 from ..relations.base import Verdicts
 from ..relations.box import Box, Floats
 from ..relations.function import FunctionRelation
+from ..space.space import Space
 from .kernels.layout import Layout, build_box_layout, build_layout
 
-INITIAL_CAPACITY_GROUPS = 64  # groups there is room for at the start
+#: a domain of inputs: a box, a space, a pair of limits, or one pair per input
+DomainLike: TypeAlias = Box | Space | Sequence[float] | Sequence[Sequence[float]]
+
+INITIAL_CAPACITY_GROUPS = 64
 
 
 @dataclass(frozen=True, eq=False)
 class GroupBatch:
-    """Some groups: what was drawn for their sources, and their follow-ups, a row a group.
+    """Groups, one row per group: what was drawn for the sources, and the follow-ups.
 
     Examples
     --------
-    >>> sources, follow_ups = Groups(np.zeros((3, 1)), np.ones((3, 2)))
+    >>> sources, follow_ups = GroupBatch(np.zeros((3, 1)), np.ones((3, 2)))
     >>> sources.shape, follow_ups.shape
     ((3, 1), (3, 2))
     """
@@ -44,49 +49,51 @@ class GroupBatch:
 class Generator:
     """Proposes groups of a relation, or single inputs of a domain.
 
-    Drive it by hand: `propose` gives the next groups, each chosen as if those before it had been executed; execute them,
-    and `tell` what became of them. A group counts as executed from the moment it is proposed, whatever its verdict: a
-    violating one too, so that the next violation is looked for elsewhere. `know` counts groups of earlier days as executed.
+    To drive it by hand, call `propose` for the next groups, execute them, and `tell` their verdicts. A group counts as
+    executed from the moment it is proposed, whatever its verdict, so that the next violation is looked for elsewhere.
+    `know` counts groups that were executed earlier.
 
-    Subclasses say how: `_make` prepares the memory, and four kernels work on it (see `spreading`).
+    A subclass implements `_prepare` and `_grow`, which make the memory of executed groups and enlarge it, and four
+    steps that work on it: `_draw_candidates`, `_choose` and `_add` make a group one after the other, `_advance` makes
+    many groups at once in compiled kernels. `_advance` is used unless a function of the user makes the follow-ups.
 
     Parameters
     ----------
     relation : FunctionRelation, Box or pairs of limits
-        What groups are made of; a domain for single inputs.
+        The relation whose groups are proposed; or a domain, to propose single inputs.
     k : int, optional
-        How many candidates are drawn for each group.
+        The number of candidates per group.
     seed : int or Generator
-        Where randomness starts.
+        The seed of the random numbers.
     scaled : bool
-        Whether distances are measured in widths of the domain, not as the numbers are.
+        Whether distances are measured in widths of the domain.
 
     Examples
     --------
-    >>> from datamorphic.groups import generators
-    >>> made = generators.make("MT-RT", (0, 10), seed=1)
-    >>> groups = made.propose(3)
+    >>> from datamorphic.hunting.generators import make_generator
+    >>> generator = make_generator("MT-RT", (0, 10), seed=1)
+    >>> groups = generator.propose(3)
     >>> groups.sources.ravel().round(2).tolist()
     [5.12, 9.5, 1.44]
     """
 
     name: ClassVar[str] = ""
     summary: ClassVar[str] = ""
-    default_candidates: ClassVar[int] = 10  # by default
-    sources_only: ClassVar[bool] = False  # whether sources are chosen without a look at follow-ups
-    default_budget: ClassVar[int] = 100_000  # groups after which a trial is ended, unless the user says otherwise
+    default_candidates: ClassVar[int] = 10
+    sources_only: ClassVar[bool] = False  # whether sources are chosen without regard to follow-ups
+    default_budget: ClassVar[int] = 100_000  # groups per trial of a simulation
 
     def __init__(
         self,
-        relation: FunctionRelation | Box | Any,
+        relation: FunctionRelation | DomainLike,
         *,
         k: int | None = None,
-        seed: Any = 0,
+        seed: SeedLike = 0,
         scaled: bool = False,
     ) -> None:
         self.relation = relation if isinstance(relation, FunctionRelation) else Box.of(relation, self.name)
         self.k = self.default_candidates if k is None else validate_integer("k", self.name, k, 1)
-        self.rng = random_generator("seed", self.name, seed)
+        self.rng = to_generator("seed", self.name, seed)
         if self.sources_only and isinstance(self.relation, FunctionRelation):
             self.layout: Layout = build_box_layout(self.relation.domain, scaled=scaled)
         else:
@@ -98,31 +105,34 @@ class Generator:
         self._answer: Callable[[list[Floats]], list[Any]] | None = None
         self._prepare()
 
-    # -- what subclasses do --------------------------------------------------------------------------------------
+    # -- what subclasses implement -------------------------------------------------------------------------------
 
     def _prepare(self) -> None:
-        """Make the memory."""
+        """Make an empty memory of executed groups."""
 
     def _grow(self, capacity: int) -> None:
-        """Make room for more groups."""
+        """Enlarge the memory for `capacity` groups."""
 
     def _advance(self, out: Floats) -> int:
-        """Make groups with affine follow-ups; return how many, fewer where there was no room for more."""
+        """Write groups with affine follow-ups to `out`, and return how many.
+
+        There are fewer than rows of `out` if the memory has no room for more.
+        """
         raise NotImplementedError
 
     def _draw_candidates(self) -> bool:
-        """Draw the sources of candidates into `_rows`; return False where there is no room."""
+        """Draw the sources of candidates into `_rows`; return False if the memory has no room."""
         raise NotImplementedError
 
     def _choose(self, tie: float) -> int:
-        """Return the best of the candidates in `_rows`."""
+        """Return the best candidate in `_rows`; `tie` in [0, 1) decides among equals."""
         raise NotImplementedError
 
     def _add(self, row: Floats) -> None:
         """Count a group as executed."""
         raise NotImplementedError
 
-    # -- what everybody calls ------------------------------------------------------------------------------------
+    # -- what callers use ----------------------------------------------------------------------------------------
 
     def propose(self, count: int = 1) -> GroupBatch:
         """Return the next groups; they count as executed."""
@@ -130,7 +140,7 @@ class Generator:
         rows = np.zeros((count, int(self.layout.start[-1])))
         position = 0
         while position < count:
-            # little by little, or memory would be made for groups that are far away
+            # memory grows with the groups in it, not with those asked for
             chunk = min(count - position, max(self._capacity - self.count, 0))
             if chunk == 0:
                 self._capacity *= 2
@@ -149,21 +159,22 @@ class Generator:
 
     @property
     def _runs_in_kernels(self) -> bool:
-        """Whether groups can be chosen without calling a function of the user's."""
+        """Whether groups are chosen without calling a function of the user."""
         return self.sources_only or isinstance(self.relation, Box) or self.relation.affine
 
     def _advance_one_by_one(self, out: Floats) -> int:
-        """Make groups whose follow-ups are made by a function of the user's."""
+        """Write groups whose follow-ups a function of the user makes to `out`."""
         width = self.layout.width
         for i in range(len(out)):
             while not self._draw_candidates():
                 self._grow(self._capacity)
-            self._rows[:, width:] = self._replace_non_finite(self._make_follow_ups(self._rows[:, :width]))
+            follow_ups = self._make_follow_ups(self._rows[:, :width])
+            self._rows[:, width:] = self._replace_non_finite(follow_ups)
             best = self._choose(self.rng.random())
             self._add(self._rows[best])
             self.count += 1
             out[i] = self._rows[best]
-            out[i, width:] = self._follow_ups[best]
+            out[i, width:] = follow_ups[best]
         return len(out)
 
     def _make_follow_ups(self, sources: Floats) -> Floats:
@@ -172,38 +183,40 @@ class Generator:
         if self.relation.uses_outputs:
             if self._answer is None:
                 raise ArgumentError(
-                    f"Follow-ups of the relation {self.relation.name!r} depend on answers. Say who answers: "
-                    "generator.answered_by(function)."
+                    f"Follow-ups of the relation {self.relation.name!r} depend on outputs. Set the function that "
+                    "answers sources: generator.answer_with(function)."
                 )
             outputs = self._answer(self.relation.source_inputs(sources))
-        self._follow_ups = self.relation.follow(sources, outputs)
-        if not self.sources_only and self._follow_ups.shape[1] != self.layout.start[-1] - self.layout.width:
+        follow_ups = self.relation.follow(sources, outputs)
+        if not self.sources_only and follow_ups.shape[1] != self.layout.start[-1] - self.layout.width:
             domain_widths = [box.dimension for box in self.relation.follow_domains()]
             raise ArgumentError(
-                f"Follow-ups of the relation {self.relation.name!r} have {self._follow_ups.shape[1]} columns in all, and their "
-                f"domains {domain_widths}. Declare domains of as many columns: follow_domain."
+                f"Follow-ups of the relation {self.relation.name!r} have {follow_ups.shape[1]} columns in all, but "
+                f"their domains have {domain_widths}. Declare domains with as many columns: follow_domain."
             )
-        return self._follow_ups
+        return follow_ups
 
     def _replace_non_finite(self, follow_ups: Floats) -> Floats:
-        """Return follow-ups as kernels can file them: what is no number lies at the lower limit."""
+        """Return follow-ups with the lower limit in place of values that are not finite, for the kernels."""
         low = self.layout.low[self.layout.width :]
         return np.where(np.isfinite(follow_ups), follow_ups, low)
 
     def answer_with(self, answer: Callable[[list[Floats]], list[Any]]) -> None:
-        """Say who answers to sources, for relations whose follow-ups depend on that."""
+        """Set the function that answers sources, for relations whose follow-ups depend on outputs."""
         self._answer = answer
 
     def tell(self, groups: GroupBatch, verdicts: Verdicts, margins: Floats | None = None) -> None:
-        """Be told what became of groups that were proposed: generators that learn from it say so; these do not."""
+        """Take the verdicts of proposed groups; generators that learn from verdicts override this."""
 
-    def know(self, sources: Any) -> None:
-        """Count groups that were executed before as executed, from their sources."""
+    def know(self, sources: npt.ArrayLike) -> None:
+        """Count groups that were executed earlier, given by their sources."""
         rows = np.asarray(sources, dtype=float)
         if rows.ndim != 2 or rows.shape[1] != self.layout.width or not np.isfinite(rows).all():
             reject("sources", f"{self.name}.know", f"rows of {self.layout.width} finite numbers", sources)
-        without_follow_ups = self.sources_only or isinstance(self.relation, Box)
-        follow_ups = rows[:, :0] if without_follow_ups else self._replace_non_finite(self._make_follow_ups(rows))
+        if self.sources_only or isinstance(self.relation, Box):
+            follow_ups = rows[:, :0]
+        else:
+            follow_ups = self._replace_non_finite(self._make_follow_ups(rows))
         for row in np.concatenate([rows, follow_ups], axis=1):
             while self.count >= self._capacity:
                 self._capacity *= 2
@@ -211,14 +224,14 @@ class Generator:
             self._add(row)
             self.count += 1
 
-    def clone(self, seed: Any) -> Self:
-        """Return the same generator at its start, with another seed."""
-        copied = copy.copy(self)
-        copied.rng = random_generator("seed", self.name, seed)
-        copied.count, copied._capacity = 0, INITIAL_CAPACITY_GROUPS
-        copied._rows = np.zeros_like(self._rows)
-        copied._prepare()
-        return copied
+    def clone(self, seed: SeedLike) -> Self:
+        """Return a copy of the generator at its start, with another seed."""
+        generator = copy.copy(self)
+        generator.rng = to_generator("seed", self.name, seed)
+        generator.count, generator._capacity = 0, INITIAL_CAPACITY_GROUPS
+        generator._rows = np.zeros_like(self._rows)
+        generator._prepare()
+        return generator
 
     def __iter__(self) -> Iterator[GroupBatch]:
         while True:

@@ -1,4 +1,4 @@
-"""Pictures of hunts: where a relation is violated, and how generators spread their sources."""
+"""Drawings of violation regions, and of the sources that generators propose."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._text import pluralize
 from .._validation import reject, validate_integer
@@ -20,31 +21,39 @@ from ..reporting.document import Drawing, Shape, TextLabel
 from ..reporting.panel import PLANE_GAP_PX, PLANE_SIDE_PX, STRIP_HEIGHT_PX, STRIP_WIDTH_PX, Panel, PanelItem
 from .classify_region import Classification, classify
 from .function_runner import FunctionRunner
-from .generator_base import GroupBatch
+from .generator_base import DomainLike, GroupBatch
+from .regions import Region
 
-DEFAULT_SOURCES = 100_000  # sources, as many as the stored regions of programs rest on
-MAX_VIOLATING_DOTS, MAX_OTHER_DOTS = 2_000, 800  # violating sources of a picture, and others
-MAX_BINS, MIN_SOURCES_PER_BIN = 124, 8  # of a strip; sources that a bin has at least
-MAX_ZOOMED_SHARE = 0.25  # a region in less of each side than this is drawn again, larger
-LEFT_MARGIN_PX = 52.0  # room for the numbers of the first plane
-MAX_STRIPS = 8  # inputs, where there are too many for a plane
-MAX_PLANE_DIMENSIONS = 3  # dimensions that are drawn as planes
+DEFAULT_SOURCES = 100_000  # as many as the stored regions of programs were measured with
+MAX_VIOLATING_DOTS = 2_000
+MAX_OTHER_DOTS = 800
+MAX_BINS = 124
+MIN_SOURCES_PER_BIN = 8
+MAX_ZOOMED_SHARE = 0.25  # of each side; a smaller region is drawn a second time, enlarged
+LEFT_MARGIN_PX = 52.0  # for the ticks of the first plane
+MAX_STRIPS = 8
+MAX_PLANE_DIMENSIONS = 3  # more inputs are drawn as strips
+COLUMN_LETTERS = "xyzuvw"
+
+DrawingParts = tuple[list[PanelItem], float, float]  # shapes, width and height
+SpreadSources = Mapping[str, tuple[Floats, Floats | None]]  # sources and follow-ups per generator
+RegionLike = Region | Box
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ViolationSample:
-    """Random sources of a relation, and which of their groups violate it.
+    """Random sources of a relation, and whether their groups violate it.
 
     Attributes
     ----------
     sources : ndarray
-        What was drawn for each group.
+        The numbers drawn for each group.
     violated : ndarray of bool
         Whether the group violates the relation.
     low, high : ndarray
         The source domain.
     names : tuple of str
-        What its columns are called.
+        The names of its columns.
     """
 
     sources: Floats
@@ -55,56 +64,56 @@ class ViolationSample:
 
     @cached_property
     def classification(self) -> Classification:
-        """The kind of the region, and why."""
+        """The kind of the violation region."""
         return classify(self.sources, self.violated, self.low, self.high)
 
     def describe(self) -> str:
-        """Return how often the relation is violated, and in what kind of region, in words."""
+        """Return the violation rate and the kind of region in two sentences."""
         kind = {
-            "none": "It is nowhere violated",
+            "none": "There is no violation",
             "not classified": "The region is not classified",
         }.get(self.classification.kind, f"A {self.classification.kind} region")
-        share = f"{self.violated.mean():.3%} of {pluralize(len(self.sources), 'random source')} violate it."
+        share = (
+            f"{self.violated.mean():.3%} of {pluralize(len(self.sources), 'random source')} violate the relation."
+        )
         return f"{share} {kind}: {self.classification.reason}."
 
 
 def name_columns(relation: FunctionRelation | Box) -> tuple[str, ...]:
-    """Return what the numbers that are drawn for a group are called.
+    """Return names for the numbers that are drawn for a group.
 
     Examples
     --------
-    >>> names_of(Box.of([(0, 1), (0, 1)]))
+    >>> name_columns(Box.of([(0, 1), (0, 1)]))
     ('x', 'y')
     """
     boxes = relation.domain if isinstance(relation, FunctionRelation) else (relation,)
     if isinstance(relation, FunctionRelation) and relation.given is not None:
-        return tuple(f"p{i}" for i in range(1, relation.width + 1))  # what inputs are made of
-    names_per_box = [
-        list("xyzuvw"[: box.dimension]) if box.dimension <= 6 else _number_columns(box.dimension) for box in boxes
-    ]
+        return tuple(f"p{i}" for i in range(1, relation.width + 1))  # parameters, from which inputs are made
+    names_per_box = [_name_box_columns(box.dimension) for box in boxes]
     if len(boxes) == 1:
         return tuple(names_per_box[0])
     return tuple(f"{name}{i}" for i, names in enumerate(names_per_box, 1) for name in names)
 
 
-def _number_columns(count: int) -> list[str]:
-    return [f"x{j}" for j in range(1, count + 1)]
+def _name_box_columns(count: int) -> list[str]:
+    return list(COLUMN_LETTERS[:count]) if count <= len(COLUMN_LETTERS) else [f"x{j}" for j in range(1, count + 1)]
 
 
 def sample_violations(
     function: Callable[..., Any], relation: FunctionRelation, n: int = DEFAULT_SOURCES, seed: int = 0
 ) -> ViolationSample:
-    """Put random groups of a relation to a function.
+    """Execute random groups of a relation by a function, and return which violate it.
 
     Examples
     --------
     >>> import datamorphic as dm
     >>> tanh = dm.programs["tanh"]
-    >>> tried(tanh.mutants["emu10"], tanh.relations["tripling"]).found.kind
+    >>> sample_violations(tanh.mutants["emu10"], tanh.relations["tripling"]).classification.kind
     'block'
     """
-    validate_integer("n", "tried", n, 1)
-    rng = np.random.default_rng(validate_integer("seed", "tried", seed))
+    validate_integer("n", "sample_violations", n, 1)
+    rng = np.random.default_rng(validate_integer("seed", "sample_violations", seed))
     draws = np.concatenate([box.sample(n, rng) for box in relation.domain], axis=1)
     runner = FunctionRunner(function)
     all_answered = np.ones(n, dtype=bool)
@@ -120,11 +129,16 @@ def sample_violations(
     follow_ups = relation.follow_inputs(relation.follow(draws, outputs))
     outputs += query_inputs(follow_ups)
     verdicts, _ = relation.judge([*sources, *follow_ups], outputs, all_answered)
-    low, high = (np.concatenate([getattr(box, end) for box in relation.domain]) for end in ("low", "high"))
-    return ViolationSample(draws, verdicts == VIOLATED, low, high, name_columns(relation))
+    return ViolationSample(
+        sources=draws,
+        violated=verdicts == VIOLATED,
+        low=np.concatenate([box.low for box in relation.domain]),
+        high=np.concatenate([box.high for box in relation.domain]),
+        names=name_columns(relation),
+    )
 
 
-# -- where a relation is violated --------------------------------------------------------------------------------------
+# -- violation regions -----------------------------------------------------------------------------------------------
 
 
 def draw_region_picture(
@@ -133,33 +147,34 @@ def draw_region_picture(
     n: int = DEFAULT_SOURCES,
     seed: int = 0,
 ) -> Drawing:
-    """Return where in its source domain a relation is violated.
+    """Draw where in its source domain a relation is violated.
 
-    One input is a strip: how many of the sources at a place violate. Two are a plane, three are three planes; more are a
-    strip each. A small region is drawn a second time, larger. The caption says what kind of region it is, and why.
+    One input is a strip, which shows the share of violating sources at each place. Two inputs are a plane, three are
+    three planes, more are one strip each. A small region is drawn a second time, enlarged. The caption names the kind
+    of region.
 
     Parameters
     ----------
-    function : callable or Tried
-        Called with an array for each input; or what was tried already.
+    function : callable or ViolationSample
+        A function, called with one array per input; or sources that were executed already.
     relation : FunctionRelation
-        What is put to it.
+        The relation to check.
     n, seed : int
-        How many random sources are tried, and where randomness starts.
+        The number of random sources, and the seed of the random numbers.
 
     Examples
     --------
     >>> import datamorphic as dm
     >>> tanh = dm.programs["tanh"]
-    >>> region_picture(tanh.mutants["emu10"], tanh.relations["tripling"], 20_000).caption[-79:]
-    'A block region: one part holds 100% of it and is no slender band between sides.'
+    >>> draw_region_picture(tanh.mutants["emu10"], tanh.relations["tripling"], 20_000).caption[-81:]
+    'A block region: one part holds 100% of it and is not a slender band between sides.'
     """
     if isinstance(function, ViolationSample):
         sample = function
     elif isinstance(relation, FunctionRelation):
         sample = sample_violations(function, relation, n, seed)
     else:
-        reject("relation", "region_picture", "a FunctionRelation", relation)
+        reject("relation", "draw_region_picture", "a FunctionRelation", relation)
     windows = [(sample.low, sample.high), *_find_zoom_window(sample)]
     if len(sample.low) == 1:
         items, width, height = _draw_strips(sample, [(0, *window) for window in windows])
@@ -171,12 +186,16 @@ def draw_region_picture(
         items, width, height = _draw_planes(sample, pairs, 3 if len(sample.low) == MAX_PLANE_DIMENSIONS else 2)
     caption = sample.describe()
     return Drawing(
-        width=width, height=height, shapes=items, alt=f"Where the relation is violated. {caption}", caption=caption
+        width=width,
+        height=height,
+        shapes=items,
+        alt=f"Where the relation is violated. {caption}",
+        caption=caption,
     )
 
 
 def _find_zoom_window(sample: ViolationSample) -> list[tuple[Floats, Floats]]:
-    """Return a window about a region that takes little of the domain, if there is one."""
+    """Return a window around a small region; no window if the region is not small."""
     if not sample.violated.any():
         return []
     violating = sample.sources[sample.violated]
@@ -188,10 +207,8 @@ def _find_zoom_window(sample: ViolationSample) -> list[tuple[Floats, Floats]]:
     return [(np.maximum(low - margin, sample.low), np.minimum(high + margin, sample.high))]
 
 
-def _draw_strips(
-    sample: ViolationSample, views: list[tuple[int, Floats, Floats]]
-) -> tuple[list[PanelItem], float, float]:
-    """Draw how many of the sources at a place violate, a strip for each input or window."""
+def _draw_strips(sample: ViolationSample, views: list[tuple[int, Floats, Floats]]) -> DrawingParts:
+    """Draw the share of violating sources at each place, one strip per input or window."""
     items: list[PanelItem] = []
     top = 24.0
     left = 74.0
@@ -202,7 +219,14 @@ def _draw_strips(
         ends = (float(low[axis]), float(high[axis]))
         edges = np.linspace(*ends, bins + 1)
         counts, violating_counts = (np.histogram(values, edges)[0] for values in (column, column[violated]))
-        panel = Panel(left, top, STRIP_WIDTH_PX - left - 20, STRIP_HEIGHT_PX, ends, (0.0, 1.0))
+        panel = Panel(
+            left=left,
+            top=top,
+            width=STRIP_WIDTH_PX - left - 20,
+            height=STRIP_HEIGHT_PX,
+            x=ends,
+            y=(0.0, 1.0),
+        )
         heading = "the whole domain" if place == 0 else "where it is violated"
         if len(sample.low) > MAX_PLANE_DIMENSIONS:
             heading = f"input {sample.names[axis]}"
@@ -217,10 +241,10 @@ def _draw_strips(
 
 def _draw_planes(
     sample: ViolationSample, views: list[tuple[int, int, Floats, Floats]], columns: int
-) -> tuple[list[PanelItem], float, float]:
-    """Draw violating sources over some others, a plane for each two inputs and each window."""
+) -> DrawingParts:
+    """Draw violating sources over some others, one plane per pair of inputs and window."""
     items: list[PanelItem] = []
-    rng = np.random.default_rng(0)  # which points are drawn where there are too many
+    rng = np.random.default_rng(0)  # chooses the dots if there are too many sources
     for place, (a, b, low, high) in enumerate(views):
         within = ((sample.sources >= low) & (sample.sources <= high)).all(axis=1)
         panel = _make_panel(place, columns, (low, high), a, b)
@@ -231,7 +255,7 @@ def _draw_planes(
             numbers = np.flatnonzero(within & (sample.violated == is_violated))
             numbers = rng.permutation(numbers)[:limit]
             items += panel.draw_dots(sample.sources[numbers][:, [a, b]], kind)
-        heading = "the whole domain" if (low == sample.low).all() and (high == sample.high).all() else "nearer"
+        heading = "the whole domain" if (low == sample.low).all() and (high == sample.high).all() else "enlarged"
         items.append(TextLabel(panel.left, panel.top - 12, heading, "strong"))
         items += panel.draw_frame(sample.names[a], sample.names[b])
     last = _make_panel(len(views) - 1, columns, views[0][2:], 0, 0)
@@ -244,61 +268,62 @@ def _make_panel(place: int, columns: int, window: tuple[Floats, Floats], a: int,
     low, high = window
     x, y = ((float(low[axis]), float(high[axis])) for axis in (a, b))
     return Panel(
-        LEFT_MARGIN_PX + column * (PLANE_SIDE_PX + PLANE_GAP_PX),
-        28 + row * (PLANE_SIDE_PX + 78),
-        PLANE_SIDE_PX,
-        PLANE_SIDE_PX,
-        x,
-        y,
+        left=LEFT_MARGIN_PX + column * (PLANE_SIDE_PX + PLANE_GAP_PX),
+        top=28 + row * (PLANE_SIDE_PX + 78),
+        width=PLANE_SIDE_PX,
+        height=PLANE_SIDE_PX,
+        x=x,
+        y=y,
     )
 
 
-# -- how generators spread sources -------------------------------------------------------------------------------------
+# -- sources of generators -------------------------------------------------------------------------------------------
 
 
 def draw_spread_picture(
-    spread: Mapping[str, Any],
-    region: Any = None,
+    spread: Mapping[str, GroupBatch | npt.ArrayLike],
+    region: RegionLike | DomainLike | None = None,
     *,
-    domain: Any,
-    window: Any = None,
+    domain: DomainLike,
+    window: DomainLike | None = None,
     names: tuple[str, ...] | None = None,
 ) -> Drawing:
-    """Return how generators spread their sources, beside each other.
+    """Draw where generators place their sources, side by side.
 
-    One input is drawn as bars: how many sources lie at a place, where 1 is as many as random ones; follow-ups, where these
-    are given, hang below. Two inputs are a plane for each generator, three are three planes.
+    One input is drawn as bars: the density of sources, where 1 is that of random sources. Follow-ups, if there are
+    any, are drawn downwards. Two inputs are one plane per generator, three are three planes.
 
     Parameters
     ----------
-    spread : Mapping of str to array or Groups
-        The sources of each generator, of one trial or of many together; with follow-ups, if they are groups.
-    region : Region or Box, optional
-        Where a relation is violated: outlined, and the sources in it are coloured.
+    spread : Mapping of str to array or GroupBatch
+        The sources of each generator, of one trial or of many together; with follow-ups if they are groups.
+    region : Region, Box or pairs of limits, optional
+        Where a relation is violated. It is outlined, and sources in it are coloured.
     domain : Box or pairs of limits
         The source domain.
     window : Box or pairs of limits, optional
-        The part of it to look at.
+        The part of the domain to draw.
     names : tuple of str, optional
-        What the inputs are called.
+        The names of the inputs.
 
     Examples
     --------
     >>> import datamorphic as dm
-    >>> made = {name: dm.generate((0, 1), name, n=200) for name in ("MT-RT", "Sobol")}
-    >>> spread_picture(made, Box.of((0.2, 0.3)), domain=(0, 1)).alt
+    >>> groups = {name: dm.generate((0, 1), name, n=200) for name in ("MT-RT", "Sobol")}
+    >>> draw_spread_picture(groups, Box.of((0.2, 0.3)), domain=(0, 1)).alt
     'Where sources lie. MT-RT: 8.00 % of 200 in the region, 0.80 times as many as random ones. Sobol: ...'
     """
-    domain_box = Box.of(domain, "spread_picture")
-    view = domain_box if window is None else Box.of(window, "spread_picture")
+    domain_box = Box.of(domain, "draw_spread_picture")
+    view = domain_box if window is None else Box.of(window, "draw_spread_picture")
     d = domain_box.dimension
     if not spread or d > MAX_PLANE_DIMENSIONS or view.dimension != d:
         raise ArgumentError(
-            f"A picture of sources shows at least one generator, in a domain of one to {MAX_PLANE_DIMENSIONS} inputs and a window of as "
-            f"many. Got {pluralize(len(spread), 'generator')}, a domain of {d} and a window of {view.dimension}."
+            f"draw_spread_picture() draws at least one generator, in a domain of one to {MAX_PLANE_DIMENSIONS} inputs "
+            f"and a window of as many. Got {pluralize(len(spread), 'generator')}, a domain of {d} and a window of "
+            f"{view.dimension}."
         )
-    if region is not None and not hasattr(region, "contains"):
-        region = Box.of(region, "spread_picture")
+    if region is not None and not isinstance(region, Region):
+        region = Box.of(region, "draw_spread_picture")
     names = names or name_columns(domain_box)
     parts = {name: _split_groups(name, points, d) for name, points in spread.items()}
     alt = "Where sources lie. " + " ".join(
@@ -309,41 +334,38 @@ def draw_spread_picture(
     return Drawing(width=width, height=height, shapes=items, alt=alt)
 
 
-def _split_groups(name: str, points: Any, d: int) -> tuple[Floats, Floats | None]:
-    """Return sources and, of groups, follow-ups with as many columns."""
-    is_batch = isinstance(points, GroupBatch)
-    sources = np.asarray(points.sources if is_batch else points, dtype=float)
+def _split_groups(name: str, points: GroupBatch | npt.ArrayLike, d: int) -> tuple[Floats, Floats | None]:
+    """Return sources, and follow-ups if they have as many columns."""
+    sources = np.asarray(points.sources if isinstance(points, GroupBatch) else points, dtype=float)
     sources = sources.reshape(-1, 1) if sources.ndim == 1 else sources
     if sources.ndim != 2 or sources.shape[1] != d or not len(sources):
-        reject("spread", "spread_picture", f"sources with {d} columns for {name!r}", points)
-    follow_ups = points.follow_ups if is_batch else None
-    return sources, follow_ups if follow_ups is not None and follow_ups.shape[1] and follow_ups.shape[
-        1
-    ] % d == 0 else None
+        reject("spread", "draw_spread_picture", f"sources with {d} columns for {name!r}", points)
+    if isinstance(points, GroupBatch):
+        columns = points.follow_ups.shape[1]
+        if columns and columns % d == 0:
+            return sources, points.follow_ups
+    return sources, None
 
 
-def _format_region_share(sources: Floats, region: Any, domain_box: Box) -> str:
+def _format_region_share(sources: Floats, region: RegionLike | None, domain_box: Box) -> str:
     if region is None:
         return f"{len(sources):,} sources"
     share = float(region.contains(sources).mean())
     random_share = _measure_region_share(region, domain_box)
     comparison = f", {share / random_share:.2f} times as many as random ones" if random_share else ""
-    return f"{share:.2%} of {len(sources):,} in the region{comparison}".replace("%", " %", 1)
+    return f"{100 * share:.2f} % of {len(sources):,} in the region{comparison}"
 
 
-def _measure_region_share(region: Any, domain_box: Box) -> float:
+def _measure_region_share(region: RegionLike, domain_box: Box) -> float:
     """Return the share of a domain that a region takes."""
     size = float((domain_box.high - domain_box.low).prod())
-    volume = (region.high - region.low).prod() if isinstance(region, Box) else getattr(region, "volume", 0.0)
+    volume = (region.high - region.low).prod() if isinstance(region, Box) else region.volume
     return float(volume) / size
 
 
-SpreadSources = Mapping[str, tuple[Floats, Floats | None]]
-
-
 def _draw_spread_strips(
-    parts: SpreadSources, region: Any, domain_box: Box, view: Box, names: tuple[str, ...]
-) -> tuple[list[PanelItem], float, float]:
+    parts: SpreadSources, region: RegionLike | None, domain_box: Box, view: Box, names: tuple[str, ...]
+) -> DrawingParts:
     ends = (float(view.low[0]), float(view.high[0]))
     least_sources = min(int(((s >= view.low) & (s <= view.high)).sum()) for s, _ in parts.values())
     edges = np.linspace(*ends, int(np.clip(least_sources // MIN_SOURCES_PER_BIN, 8, MAX_BINS)) + 1)
@@ -357,7 +379,14 @@ def _draw_spread_strips(
     items: list[PanelItem] = []
     top, left, height = 24.0, 44.0, 2 * STRIP_HEIGHT_PX
     for place, (name, (sources, follow_ups)) in enumerate(parts.items()):
-        panel = Panel(left, top, STRIP_WIDTH_PX - left - 20, height, ends, (0.0, greatest))
+        panel = Panel(
+            left=left,
+            top=top,
+            width=STRIP_WIDTH_PX - left - 20,
+            height=height,
+            x=ends,
+            y=(0.0, greatest),
+        )
         items.append(TextLabel(left, top - 8, name, "strong"))
         items.append(
             TextLabel(STRIP_WIDTH_PX - 20, top - 8, _format_region_share(sources, region, domain_box), "small end")
@@ -371,7 +400,14 @@ def _draw_spread_strips(
         items += panel.draw_frame(label if follow_ups is None else "", y_marks=marks, x_marks=follow_ups is None)
         top += height
         if follow_ups is not None:  # on the same scale, downwards
-            lower_panel = Panel(left, top, panel.width, STRIP_HEIGHT_PX, ends, (greatest / 2, 0.0))
+            lower_panel = Panel(
+                left=left,
+                top=top,
+                width=panel.width,
+                height=STRIP_HEIGHT_PX,
+                x=ends,
+                y=(greatest / 2, 0.0),
+            )
             follow_up_density = np.minimum(measure_density(follow_ups, len(sources)), greatest / 2)
             items += lower_panel.draw_bars(
                 edges, follow_up_density, "asks", "times as many follow-ups as random sources", "{:.2f}"
@@ -384,8 +420,8 @@ def _draw_spread_strips(
 
 
 def _draw_spread_planes(
-    parts: SpreadSources, region: Any, domain_box: Box, view: Box, names: tuple[str, ...]
-) -> tuple[list[PanelItem], float, float]:
+    parts: SpreadSources, region: RegionLike | None, domain_box: Box, view: Box, names: tuple[str, ...]
+) -> DrawingParts:
     items: list[PanelItem] = []
     axes = list(combinations(range(domain_box.dimension), 2))
     columns = 2 if len(axes) == 1 and len(parts) in (2, 4) else 3

@@ -1,57 +1,138 @@
-"""`Hunt`: what came of hunting violations."""
+"""`Hunt`, the result of hunting violations, and the records it consists of."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from .._text import pluralize
+from .._text import format_short, pluralize
 from .._validation import validate_integer
 from ..errors import ArgumentError
-from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask
+from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask, Verdicts
 from ..relations.box import Floats
 from ..relations.function import FunctionRelation
-from .loop import HuntTrial, ViolatingGroup
+from ..reporting.export import Exportable
+from ..reporting.junit import JUnitCase
 from .measures import FMeasures, IntervalEstimate, e_measure, p_measure
+from .selector_base import Picks
 
 if TYPE_CHECKING:
     import pandas as pd
 
+MAX_EXAMPLES_PER_RELATION = 3
+MAX_VIOLATIONS_IN_DOCUMENT = 100
+
+
+class ViolatingGroup(NamedTuple):
+    """A group that violates its relation, with its inputs and outputs.
+
+    `trial` counts from 0, `number` is the number of the group in its trial and counts from 1, `relation` is the number
+    of the relation.
+    """
+
+    trial: int
+    number: int
+    relation: int
+    inputs: tuple[Floats, ...]
+    outputs: tuple[Any, ...]
+
+    def format_calls(self) -> str:
+        """Return the calls of the function with their answers, such as ``f(1) = 2, f(2) = 5``."""
+        return ", ".join(
+            f"f({', '.join(format_short(value) for value in inputs.tolist())}) = {_format_output(output)}"
+            for inputs, output in zip(self.inputs, self.outputs, strict=True)
+        )
+
+
+def _format_output(output: object) -> str:
+    values = output.tolist() if hasattr(output, "tolist") else output
+    if isinstance(values, list):
+        return "(" + ", ".join(format_short(value) for value in values) + ")"
+    return format_short(values)
+
+
+@dataclass(kw_only=True)
+class HuntTrial:
+    """The record of one trial.
+
+    Attributes
+    ----------
+    groups : int
+        The number of groups that count.
+    violated : list of int
+        The numbers of the violating groups, from 1.
+    counts : ndarray
+        The number of groups per relation and verdict.
+    generation_seconds, seconds : float
+        The time spent on choosing groups, and on the whole trial.
+    first_violation_seconds : float
+        The time until the first violation; NaN if there is none.
+    calls : int
+        The number of inputs that the system answered.
+    exhausted : bool
+        Whether the budget ended the trial.
+    first_batches : list
+        The first groups of the first trial with their verdicts, for the plot of sources.
+    """
+
+    groups: int = 0
+    violated: list[int] = field(default_factory=list)
+    counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((1, 4), dtype=np.int64))
+    generation_seconds: float = 0.0
+    seconds: float = 0.0
+    first_violation_seconds: float = float("nan")
+    calls: int = 0
+    exhausted: bool = False
+    first_batches: list[tuple[Picks, Verdicts]] = field(default_factory=list, repr=False)
+
 
 @dataclass(frozen=True, eq=False)
 class ExecutedSources:
-    """The sources of one relation in the first trial, with the numbers of their groups, and whether these violate."""
+    """Executed sources of one relation: the number of each group, and whether it violates.
+
+    `group_count` is the number of groups of all relations among which the sources were found.
+    """
 
     sources: Floats
     number: npt.NDArray[np.int64]
     violated: Mask
-    group_count: int  # of all relations that are told
+    group_count: int
 
 
-@dataclass(frozen=True, eq=False)
-class Hunt:
-    """What came of a hunt.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Hunt(Exportable):
+    """The result of a hunt.
 
     Attributes
     ----------
     name, generator : str
-        What was hunted, and who proposed groups.
+        The names of the system, and of the generator or selector.
     relations : tuple of FunctionRelation
-        What was put to it.
-    trials : list of Trial
-        What became of each trial.
-    kept : list of Violation
-        The violating groups, the first 10,000.
+        The relations that were checked.
+    trials : list of HuntTrial
+        The record of each trial.
+    kept : list of ViolatingGroup
+        The first 10,000 violating groups.
     columns : tuple of str
-        What the inputs are called.
+        The names of the inputs.
+    budget, seed : int
+        The maximal number of groups per trial, and the seed.
     seconds : float
-        How long it took.
-    notes : tuple of str
-        What a reader should know.
+        The duration of the hunt.
+    failed : int
+        The number of inputs to which a function gave no answer.
+    failure_message : str
+        The most frequent error of the function; empty if it never failed.
+    interrupted : bool
+        Whether the hunt was interrupted. It then holds everything up to the interruption.
     """
+
+    _PAGE: ClassVar[str] = "hunting.page:build_page"
+    _TEXT: ClassVar[str] = "hunting.text:format_hunt"
 
     name: str
     generator: str
@@ -63,30 +144,33 @@ class Hunt:
     seed: int
     seconds: float
     failed: int = 0
-    notes: tuple[str, ...] = ()
+    failure_message: str = ""
     interrupted: bool = False
 
     @property
     def f_measures(self) -> npt.NDArray[np.int64]:
-        """The groups until the first violation of each trial, that one included; all that were tried where there is none."""
+        """The number of groups up to and including the first violation, per trial.
+
+        For a trial without a violation it is the number of all its groups.
+        """
         return self.measured.counts
 
     @property
     def measured(self) -> FMeasures:
-        """The F-measures, with which of them were ended before a violation was found."""
+        """The F-measures; trials without a violation are censored."""
         counts = [trial.violated[0] if trial.violated else trial.groups for trial in self.trials]
         return FMeasures(np.array(counts), np.array([not trial.violated for trial in self.trials]))
 
     @property
     def f2_measures(self) -> npt.NDArray[np.int64]:
-        """The further groups until the second violation, of each trial that has two."""
+        """The number of further groups until the second violation, per trial that has two."""
         return np.array(
             [t.violated[1] - t.violated[0] for t in self.trials if len(t.violated) > 1], dtype=np.int64
         )
 
     @property
     def f_times(self) -> npt.NDArray[np.float64]:
-        """The seconds until the first violation of each trial; NaN where there is none."""
+        """The seconds until the first violation, per trial; NaN if there is none."""
         return np.array([trial.first_violation_seconds for trial in self.trials])
 
     @property
@@ -99,12 +183,15 @@ class Hunt:
         return p_measure(self.measured, groups)
 
     def e_measure(self, groups: int) -> IntervalEstimate:
-        """Return the mean number of violations among the first `groups`; needs trials that went on that long."""
+        """Return the mean number of violations among the first `groups`.
+
+        Every trial must have executed as many groups.
+        """
         shortest = min(trial.groups for trial in self.trials)
         if validate_integer("groups", "e_measure", groups, 1) > shortest:
             raise ArgumentError(
-                f"A trial was ended after {pluralize(shortest, 'group')}, so nobody knows what {groups:,} would have shown. "
-                "Collect: hunt(..., stop_after=None)."
+                f"e_measure() needs {groups:,} groups per trial, but a trial ended after "
+                f"{pluralize(shortest, 'group')}. Collect all violations: hunt(..., stop_after=None)."
             )
         table = np.zeros((len(self.trials), groups), dtype=bool)
         for row, trial in enumerate(self.trials):
@@ -113,17 +200,22 @@ class Hunt:
 
     @property
     def groups(self) -> int:
-        """How many groups were judged in all trials."""
+        """The number of groups in all trials."""
         return sum(trial.groups for trial in self.trials)
 
     @property
+    def judged_groups(self) -> int:
+        """The number of groups with the verdict holds or violated."""
+        return int(sum(trial.counts[:, [HOLDS, VIOLATED]].sum() for trial in self.trials))
+
+    @property
     def calls(self) -> int:
-        """How many inputs were put to the system."""
+        """The number of inputs that the system answered."""
         return sum(trial.calls for trial in self.trials)
 
     @property
     def violated(self) -> int:
-        """How many groups violate their relation."""
+        """The number of violating groups."""
         return sum(len(trial.violated) for trial in self.trials)
 
     @property
@@ -132,11 +224,34 @@ class Hunt:
         return self.violated > 0
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks that matter for reading the result."""
+        notes = []
+        if self.groups and not self.judged_groups:
+            counts = self._count_verdicts().sum(axis=0)
+            notes.append(
+                f"No group could be judged: {pluralize(int(counts[UNDEFINED]), 'group')} without a numeric answer, "
+                f"{int(counts[INAPPLICABLE]):,} to which the relation does not apply or whose follow-ups leave their "
+                "declared domain."
+            )
+        if self.failed:
+            notes.append(
+                f"{pluralize(self.failed, 'input')} had no answer. The most frequent error: {self.failure_message}"
+            )
+        if self.interrupted:
+            notes.append("The hunt was interrupted. The result holds everything up to then.")
+        return tuple(notes)
+
+    def _count_verdicts(self) -> npt.NDArray[np.int64]:
+        """Return the number of groups per relation and verdict."""
+        return sum((trial.counts for trial in self.trials), np.zeros((len(self.relations), 4), dtype=np.int64))
+
+    @property
     def table(self) -> pd.DataFrame:
-        """A row for each relation: how many groups hold, are violated, not applicable, undefined."""
+        """One row per relation: the number of groups in all and per verdict."""
         import pandas as pd
 
-        counts = sum((trial.counts for trial in self.trials), np.zeros((len(self.relations), 4), dtype=np.int64))
+        counts = self._count_verdicts()
         return pd.DataFrame(
             {
                 "relation": [relation.name for relation in self.relations],
@@ -150,25 +265,31 @@ class Hunt:
 
     @property
     def violations(self) -> pd.DataFrame:
-        """The violating groups: trial, number, relation, each input (``x1.`` the first source ...) and each output."""
+        """One row per violating group: trial, group, relation, inputs and outputs.
+
+        ``x1.`` begins the columns of the first source, ``y1`` those of its output, and so on.
+        """
         import pandas as pd
 
-        rows = []
-        for violation in self.kept:
-            row: dict[str, Any] = {
-                "trial": violation.trial, "group": violation.number, "relation": self.relations[violation.relation].name,
-            }  # fmt: skip
-            for i, inputs in enumerate(violation.inputs, 1):
-                names = self.columns if len(inputs) == len(self.columns) else [f"{j}" for j in range(len(inputs))]
-                row |= {f"x{i}.{name}": value for name, value in zip(names, inputs.tolist(), strict=True)}
-            for i, output in enumerate(violation.outputs, 1):
-                values = np.atleast_1d(output)
-                if len(values) == 1:
-                    row[f"y{i}"] = values[0]
-                else:
-                    row |= {f"y{i}.{j}": value for j, value in enumerate(values.tolist())}
-            rows.append(row)
+        rows = [self._to_row(violation) for violation in self.kept]
         return pd.DataFrame(rows) if rows else pd.DataFrame(columns=["trial", "group", "relation"])
+
+    def _to_row(self, violation: ViolatingGroup) -> dict[str, Any]:
+        row: dict[str, Any] = {
+            "trial": violation.trial,
+            "group": violation.number,
+            "relation": self.relations[violation.relation].name,
+        }
+        for i, inputs in enumerate(violation.inputs, 1):
+            names = self.columns if len(inputs) == len(self.columns) else [f"{j}" for j in range(len(inputs))]
+            row |= {f"x{i}.{name}": value for name, value in zip(names, inputs.tolist(), strict=True)}
+        for i, output in enumerate(violation.outputs, 1):
+            values = np.atleast_1d(output)
+            if len(values) == 1:
+                row[f"y{i}"] = values[0]
+            else:
+                row |= {f"y{i}.{j}": value for j, value in enumerate(values.tolist())}
+        return row
 
     def executed(self, relation: int) -> ExecutedSources:
         """Return the sources of a relation among the first groups of the first trial."""
@@ -184,20 +305,51 @@ class Hunt:
     def __repr__(self) -> str:
         return f"Hunt({self.name}: {pluralize(self.violated, 'violation')} in {pluralize(self.groups, 'group')})"
 
-    def describe(self) -> str:
-        """Return what was found, in words."""
-        from .text import format_hunt
-
-        return format_hunt(self)
-
     def document(self) -> dict[str, Any]:
-        """Return everything for JSON."""
-        from .text import build_document
+        """Return the result as a JSON-serialisable dict, with at most 100 violations."""
+        return {
+            "subject": self.name,
+            "generator": self.generator,
+            "relations": [relation.name for relation in self.relations],
+            "trials": len(self.trials),
+            "budget": self.budget,
+            "seed": self.seed,
+            "groups": self.groups,
+            "calls": self.calls,
+            "violated": self.violated,
+            "f_measures": self.f_measures.tolist(),
+            "censored": self.measured.censored_share,
+            "f2_measures": self.f2_measures.tolist(),
+            "f_times": self.f_times.tolist(),
+            "seconds": self.seconds,
+            "generation_seconds": self.generation_seconds,
+            "table": self.table.to_dict("records"),
+            "violations": self.violations.head(MAX_VIOLATIONS_IN_DOCUMENT).to_dict("records"),
+            "notes": list(self.notes),
+        }
 
-        return build_document(self)
+    def test_cases(self) -> Sequence[JUnitCase]:
+        """Return one test case per relation; it is skipped if no group could be judged."""
+        cases = []
+        for number, row in enumerate(self.table.itertuples()):
+            groups = pluralize(row.groups, "group")
+            if row.violated:
+                violations = [violation for violation in self.kept if violation.relation == number]
+                case = JUnitCase(
+                    name=row.relation,
+                    outcome="failed",
+                    kind="violated",
+                    message=f"{row.violated:,} of {groups} violate the relation",
+                    detail="\n".join(
+                        violation.format_calls() for violation in violations[:MAX_EXAMPLES_PER_RELATION]
+                    ),
+                )
+            elif row.holds:
+                case = JUnitCase(name=row.relation)
+            else:
+                case = JUnitCase(name=row.relation, outcome="skipped", message=f"none of {groups} could be judged")
+            cases.append(case)
+        return cases
 
-    def to_html(self, path: Any, system: Any = None) -> None:
-        """Write a page with figures and pictures; with the function that was hunted, also where it violates relations."""
-        from .page import write_page
-
-        write_page(self, path, system)
+    def _export_name(self) -> str:
+        return self.name

@@ -1,50 +1,63 @@
-"""Simulation: how soon a generator, or a selector, hits a violation region that is drawn anew for each trial."""
+"""Simulations: how soon a generator or a selector hits a violation region that is drawn for each trial."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from .._text import format_short, pluralize
-from .._validation import is_number, reject, validate_choice, validate_integer
-from ..errors import ArgumentError
+from .._validation import reject, validate_integer
 from ..relations.base import Mask
 from ..relations.box import Affine, Box, Floats
 from ..relations.function import FunctionRelation
+from ..reporting.export import Exportable
+from ..reporting.junit import JUnitCase
+from ..runs.progress import Progress
 from .generator_base import Generator
 from .generators import find_generator, validate_options
 from .measures import FMeasures, IntervalEstimate, cohens_d, f_ratio, welch_p
-from .regions import KINDS, Region, draw_region
-from .scenarios import SCENARIOS, draw_scenario
+from .options import SimulateOptions
+from .regions import Region, draw_region
+from .scenarios import draw_scenario
 from .selector_base import Picks, Selector
 from .selectors import make_selector
 from .trials import count_until_hit, make_trial_rng
 
-
-def make_default_relation(dimension: int, scenario: str | None = None) -> FunctionRelation:
-    """Return a relation for a simulation that names none.
-
-    Sources lie in the unit cube. Their follow-ups lie there too, mirrored at the centre; for scenarios A they are three
-    times the sources, for scenarios C a third of them.
-    """
-    factor = {"A": 3.0, "C": 1 / 3}.get((scenario or "B")[0].upper(), -1.0)
-    shift = 1.0 if factor == -1 else 0.0
-    return FunctionRelation(
-        name={3.0: "tripled", -1.0: "mirrored"}.get(factor, "a third"),
-        domain=[(0.0, 1.0)] * dimension,
-        follow_up=Affine.scaled(factor, dimension, shift),
-    )
+SELECTOR_BUDGET_GROUPS = 1_000_000
+TRIALS_PER_TASK = 50  # between two updates of the progress display
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SimulationSetting:
-    """What is simulated: who proposes, where violations lie, how long a trial may last."""
+    """What is simulated.
+
+    Attributes
+    ----------
+    proposer : Generator or Selector
+        What proposes groups.
+    region : str or Region
+        The kind of region that is drawn for each trial, or one region for all trials.
+    rate : float
+        The share of the source domain that violates.
+    scenario : str or None
+        How the region and the domains lie; see `scenarios`.
+    violated_relation : int
+        The number of the relation that is violated, if a selector chooses among several.
+    budget : int
+        The maximal number of groups per trial.
+    boxes : int
+        The number of boxes of a point region.
+    seed : int
+        The seed of the random numbers.
+    """
 
     proposer: Generator | Selector
-    region: Any
+    region: str | Region
     rate: float
     scenario: str | None
     violated_relation: int
@@ -53,24 +66,43 @@ class SimulationSetting:
     seed: int
 
     @property
+    def has_selector(self) -> bool:
+        """Whether a selector chooses among relations."""
+        return isinstance(self.proposer, Selector)
+
+    @property
+    def relation_count(self) -> int:
+        """The number of relations to choose from."""
+        return len(self.proposer.relations) if isinstance(self.proposer, Selector) else 1
+
+    @property
     def relation(self) -> FunctionRelation | Box:
-        """The relation that is violated, or the domain of single inputs."""
-        if isinstance(self.proposer, Selector):
-            return self.proposer.relations[self.violated_relation]
-        return self.proposer.relation
+        """The violated relation, or the domain of single inputs."""
+        return _get_relation(self.proposer, self.violated_relation)
 
     @property
     def domain(self) -> tuple[Floats, Floats]:
         """The corners of the source domain, all sources side by side."""
-        relation = self.relation
-        boxes = relation.domain if isinstance(relation, FunctionRelation) else (relation,)
+        boxes = _get_boxes(self.relation)
         return np.concatenate([box.low for box in boxes]), np.concatenate([box.high for box in boxes])
 
     @property
+    def region_kind(self) -> str:
+        """The kind of the region."""
+        return self.region if isinstance(self.region, str) else self.region.kind
+
+    @property
+    def region_name(self) -> str:
+        """The scenario, or else the kind of the region."""
+        return self.scenario or self.region_kind
+
+    @property
     def chance(self) -> float:
-        """The share of random groups that violate: of a random selection only those of the relation that is violated."""
-        relations = len(self.proposer.relations) if isinstance(self.proposer, Selector) else 1
-        return self.rate / relations
+        """The share of random groups that violate.
+
+        If a random selector chooses among relations, only groups of the violated relation can violate.
+        """
+        return self.rate / self.relation_count
 
     def draw(self, rng: np.random.Generator) -> Region:
         """Return the violation region of a trial."""
@@ -87,12 +119,12 @@ class SimulationSetting:
         )
 
     def run_trial(self, number: int) -> tuple[int, bool]:
-        """Make a trial: return its F-measure, and whether the budget ended it."""
+        """Return the F-measure of a trial, and whether the budget ended it."""
         rng = make_trial_rng(self.seed, number)
         region = self.draw(rng)
         proposer = self.proposer.clone(rng)
         if isinstance(proposer, Selector):
-            width = len(self.domain[0])  # others may have more sources
+            width = len(self.domain[0])  # other relations may have more sources
 
             def find_hits(picks: Picks) -> Mask:
                 return (picks.relation == self.violated_relation) & region.contains(picks.sources[:, :width])
@@ -102,20 +134,25 @@ class SimulationSetting:
 
 
 @dataclass(frozen=True, eq=False)
-class Simulation:
-    """What came of a simulation.
+class Simulation(Exportable):
+    """The result of a simulation.
 
     Attributes
     ----------
     name : str
-        Who proposed.
+        The name of the generator or selector.
+    setting : SimulationSetting
+        What was simulated.
     found : FMeasures
-        The F-measures of the trials, and which of them the budget ended.
+        The F-measures of the trials; those that the budget ended are censored.
     chance : float
-        The share of random groups that violate, to which the F-ratio compares: 1 / chance groups on average.
+        The share of random groups that violate. Random testing needs 1 / chance groups on average.
     seconds : float
-        How long all trials took.
+        The duration of all trials.
     """
+
+    _PAGE: ClassVar[str] = "hunting.page:build_simulation_page"
+    _TEXT: ClassVar[str] = "hunting.text:format_simulation"
 
     name: str
     setting: SimulationSetting
@@ -134,27 +171,27 @@ class Simulation:
 
     @property
     def f_measure(self) -> float:
-        """The mean number of groups until the first violation; a lower bound where trials were ended."""
+        """The mean number of groups until the first violation; a lower bound if trials are censored."""
         return self.found.mean
 
     @property
     def ratio(self) -> IntervalEstimate:
-        """The F-ratio to random testing, with its interval."""
+        """The F-ratio to random testing, with its 95 % interval."""
         return f_ratio(self.found, self.chance)
 
     @property
     def f_ratio(self) -> float:
-        """The F-measure, divided by that of random testing, which is known exactly."""
+        """The F-measure divided by that of random testing, which is known exactly."""
         return self.ratio.value
 
     @property
     def cohens_d(self) -> float:
-        """By how many standard deviations it beats random testing; NaN where trials were ended."""
+        """The advantage over random testing in standard deviations; NaN if trials are censored."""
         return cohens_d(self.found, self.chance)
 
     @property
     def p_value(self) -> float:
-        """How likely so great a difference from random testing would be by chance."""
+        """The probability of such a difference from random testing by chance."""
         return welch_p(self.found, self.chance)
 
     @property
@@ -165,39 +202,12 @@ class Simulation:
     def __repr__(self) -> str:
         return f"Simulation({self.name}, F-ratio {self.f_ratio:.3f}, {len(self.found):,} trials)"
 
-    def describe(self) -> str:
-        """Return the figures in words."""
-        setting, ratio = self.setting, self.ratio
-        region_name = setting.scenario or (
-            setting.region if isinstance(setting.region, str) else setting.region.kind
-        )
-        low, _ = setting.domain
-        relation_text = ""
-        if isinstance(setting.proposer, Selector):
-            relation_text = f", one of {pluralize(len(setting.proposer.relations), 'relation')} violated"
-        lines = [
-            f"{self.name} on {region_name} regions of {format_short(setting.rate)} of {pluralize(len(low), 'dimension')}{relation_text}: "
-            f"F-measure {'above ' if self.censored else ''}{self.f_measure:.1f} in {pluralize(len(self.found), 'trial')}, "
-            f"{self.seconds:.1f} s.",
-        ]
-        if not self.censored:
-            lines.append(
-                f"F-ratio to random testing {ratio.value:.1%} (95 % interval {ratio.low:.1%} to {ratio.high:.1%}), "
-                f"Cohen's d {self.cohens_d:.3f}."
-            )
-        if self.censored:
-            lines.append(
-                f"{self.censored:.1%} of the trials found nothing in {pluralize(setting.budget, 'group')}: the F-ratio is "
-                f"above {ratio.value:.1%}."
-            )
-        return "\n".join(lines)
-
     def document(self) -> dict[str, Any]:
-        """Return the figures for JSON."""
+        """Return the figures as a JSON-serialisable dict."""
         setting, ratio = self.setting, self.ratio
         return {
             "generator": self.name,
-            "region": setting.region if isinstance(setting.region, str) else setting.region.kind,
+            "region": setting.region_kind,
             "rate": setting.rate,
             "dimension": len(setting.domain[0]),
             "scenario": setting.scenario,
@@ -214,62 +224,104 @@ class Simulation:
             "seconds": self.seconds,
         }
 
-
-def _measure_volume(proposer: Generator | Selector, violated_relation: int) -> float:
-    """Return the volume of the source domain."""
-    relation = proposer.relations[violated_relation] if isinstance(proposer, Selector) else proposer.relation
-    boxes = relation.domain if isinstance(relation, FunctionRelation) else (relation,)
-    return float(np.prod([np.prod(box.high - box.low) for box in boxes]))
+    def test_cases(self) -> Sequence[JUnitCase]:
+        """Return the simulation as one test case, which always passes: it measures and does not judge."""
+        return [JUnitCase(name=self.name, output=self.describe(), seconds=self.seconds)]
 
 
-def build_setting(
-    generator: Any,
-    region: Any,
-    rate: float,
-    dimension: int,
-    relation: Any,
-    scenario: str | None,
-    selector: Any,
-    violating: int,
-    budget: int | None,
-    boxes: int,
-    seed: int,
-    options: dict[str, Any],
-) -> SimulationSetting:
-    """Return what is simulated, from what a user says."""
-    validate_integer("dimension", "simulate", dimension, 1)
-    if not is_number(rate) or not 0 < float(rate) < 1:
-        reject("rate", "simulate", "a number between 0 and 1", rate)
-    if not isinstance(region, Region):
-        validate_choice("region", "simulate", region, KINDS)
-    if scenario is not None:
-        scenario = validate_choice("scenario", "simulate", str(scenario).upper(), SCENARIOS)
-    has_several_relations = isinstance(relation, list | tuple)
+def run_simulation(options: SimulateOptions) -> Simulation:
+    """Return the result of all trials."""
+    setting = build_setting(options)
+    trials = options.trials
+    counts, censored = np.zeros(trials, dtype=np.int64), np.zeros(trials, dtype=bool)
+
+    def run_trials(first: int) -> None:
+        for number in range(first, min(first + TRIALS_PER_TASK, trials)):
+            counts[number], censored[number] = setting.run_trial(number)
+
+    start_time = time.perf_counter()
+    starts = range(0, trials, TRIALS_PER_TASK)
+    run_trials(0)  # one thread compiles the kernels
+    with Progress(f"simulating {setting.proposer.name}", options.progress) as display:
+        pool = ThreadPoolExecutor(options.worker_count)
+        try:
+            for tasks_done, _ in enumerate(pool.map(run_trials, starts[1:]), 2):
+                display.show(f"{min(tasks_done * TRIALS_PER_TASK, trials):,} trials", tasks_done / len(starts))
+        finally:
+            pool.shutdown(cancel_futures=True)  # without this, Ctrl-C would wait for all trials
+    seconds = time.perf_counter() - start_time
+    return Simulation(setting.proposer.name, setting, FMeasures(counts, censored), seconds)
+
+
+def build_setting(options: SimulateOptions) -> SimulationSetting:
+    """Return what is simulated, with a proposer and a budget."""
     proposer: Generator | Selector
-    if selector is not None or has_several_relations:
-        relations = (
-            list(relation) if has_several_relations else [relation or make_default_relation(dimension, scenario)]
-        )
-        proposer = make_selector(selector or "MRGS-ART", relations, **options)
-        validate_integer("violating", "simulate", violating, 0, len(relations) - 1)
-        default_budget = 1_000_000
+    if options.has_selector:
+        proposer = _make_selector(options)
+        default_budget = SELECTOR_BUDGET_GROUPS
     else:
-        generator_class, implied_options = find_generator(generator)
-        if relation is not None and not isinstance(relation, FunctionRelation):
-            reject("relation", "simulate", "a FunctionRelation, or several with a selector", relation)
-        if relation is None:
-            without_follow_ups = generator_class.sources_only and scenario is None
-            relation = (
-                Box.of([(0.0, 1.0)] * dimension)
-                if without_follow_ups
-                else make_default_relation(dimension, scenario)
-            )
-        validate_options(generator_class, options)
-        proposer = generator_class(relation, **{**implied_options, **options})
-        default_budget = generator_class.default_budget
-    if isinstance(region, Region) and scenario is not None:
-        raise ArgumentError("A scenario draws regions of its own: give a scenario or a region, not both.")
-    if isinstance(region, Region):  # it has a rate of its own
-        rate = region.volume / _measure_volume(proposer, violating)
-    limit = default_budget if budget is None else validate_integer("budget", "simulate", budget, 1)
-    return SimulationSetting(proposer, region, float(rate), scenario, violating, limit, boxes, seed)
+        proposer = _make_generator(options)
+        default_budget = proposer.default_budget
+    rate = float(options.rate)
+    if isinstance(options.region, Region):
+        boxes = _get_boxes(_get_relation(proposer, options.violating))
+        rate = options.region.volume / float(np.prod([np.prod(box.high - box.low) for box in boxes]))
+    return SimulationSetting(
+        proposer=proposer,
+        region=options.region,
+        rate=rate,
+        scenario=options.scenario,
+        violated_relation=options.violating,
+        budget=default_budget if options.budget is None else options.budget,
+        boxes=options.boxes,
+        seed=options.seed,
+    )
+
+
+def _make_selector(options: SimulateOptions) -> Selector:
+    relation = options.relation
+    if isinstance(relation, list | tuple):
+        relations = list(relation)
+    else:
+        relations = [relation or make_default_relation(options.dimension, options.scenario)]
+    selector = make_selector(options.selector or "MRGS-ART", relations, **options.proposer_options)
+    validate_integer("violating", "simulate", options.violating, 0, len(relations) - 1)
+    return selector
+
+
+def _make_generator(options: SimulateOptions) -> Generator:
+    generator_class, implied_options = find_generator(options.generator)
+    relation: FunctionRelation | Box
+    if isinstance(options.relation, FunctionRelation):
+        relation = options.relation
+    elif options.relation is not None:
+        reject("relation", "simulate", "a FunctionRelation, or several with a selector", options.relation)
+    elif generator_class.sources_only and options.scenario is None:
+        relation = Box.of([(0.0, 1.0)] * options.dimension)
+    else:
+        relation = make_default_relation(options.dimension, options.scenario)
+    validate_options(generator_class, options.proposer_options)
+    return generator_class(relation, **{**implied_options, **options.proposer_options})
+
+
+def make_default_relation(dimension: int, scenario: str | None = None) -> FunctionRelation:
+    """Return the relation of a simulation for which none is given.
+
+    Sources lie in the unit cube. So do their follow-ups, which are mirrored at the centre; in scenarios A they are
+    three times the sources, in scenarios C a third of them.
+    """
+    name, factor, shift = {"A": ("tripled", 3.0, 0.0), "C": ("a third", 1 / 3, 0.0)}.get(
+        (scenario or "B")[0].upper(), ("mirrored", -1.0, 1.0)
+    )
+    return FunctionRelation(
+        name=name, domain=[(0.0, 1.0)] * dimension, follow_up=Affine.scaled(factor, dimension, shift)
+    )
+
+
+def _get_relation(proposer: Generator | Selector, number: int) -> FunctionRelation | Box:
+    return proposer.relations[number] if isinstance(proposer, Selector) else proposer.relation
+
+
+def _get_boxes(relation: FunctionRelation | Box) -> Sequence[Box]:
+    """Return the domains of the sources."""
+    return relation.domain if isinstance(relation, FunctionRelation) else (relation,)

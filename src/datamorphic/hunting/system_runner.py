@@ -1,4 +1,4 @@
-"""Hunts on systems whose inputs are those of a space: models, services, anything `wrap` takes."""
+"""Hunt violations by systems whose inputs are those of a space, such as models and services."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import DataLike, EngineLike, ModelLike
 from ..errors import ArgumentError, DataError
 from ..morphisms.subject import build_subject
 from ..relations.base import Relation
@@ -19,32 +20,36 @@ from ..systems.base import Executor
 from .loop import HuntSteps
 
 
-def resolve_system(sut: Any, data: Any, space: Space | None, target: str | None) -> tuple[Executor, Space]:
-    """Return the system, and the space of its inputs."""
+def resolve_system(
+    sut: ModelLike, data: DataLike | None, space: Space | None, target: str | None
+) -> tuple[Executor, Space]:
+    """Return the wrapped system and the space of its inputs."""
     subject = build_subject(sut, data, target=target, space=space, seeds=1, rng=np.random.default_rng(0))
     return subject.sut, subject.seeds.space
 
 
 def query_once(executor: Executor, space: Space, inputs: Floats) -> Any:
-    """Return what a system answers to some inputs, beside the questions of a hunt."""
+    """Return the outputs of a system for inputs that are not part of a trial."""
     return executor.execute(Points(space, inputs)).values
 
 
-def drive_hunt(steps: HuntSteps, executor: Executor, space: Space, **driver_options: Any) -> int:
-    """Have a hunt answered by a system, through a run: guarded, within a time-out; return how many calls it took."""
+def drive_hunt(
+    steps: HuntSteps, executor: Executor, space: Space, *, engine: EngineLike = None, timeout: float | None = None
+) -> int:
+    """Answer a trial by a system, guarded and with a timeout; return the number of model calls."""
     counter = CallCounter()
-    drive(_to_flow(steps, space), executor, tally=counter, **driver_options)
+    drive(_to_flow(steps, space), executor, tally=counter, engine=engine, timeout=timeout, progress=False)
     return counter.calls
 
 
 def validate_columns(relation: FunctionRelation, space: Space) -> FunctionRelation:
-    """Return a relation if its inputs are those of a space; raise `ArgumentError` otherwise."""
+    """Return a relation; raise `ArgumentError` if its inputs do not have the columns of the space."""
     widths = {box.dimension for box in relation.follow_domains()}
     if relation.given is None:
         widths |= {box.dimension for box in relation.domain}
     if widths != {len(space.names)}:
         raise ArgumentError(
-            f"Inputs of the relation {relation.name!r} have {sorted(widths)} columns, and the system takes "
+            f"Inputs of the relation {relation.name!r} have {sorted(widths)} columns, but the system takes "
             f"{len(space.names)}: {', '.join(map(str, space.names[:6]))}. Give the relation the space of the system."
         )
     return relation
@@ -61,14 +66,15 @@ def _to_flow(steps: HuntSteps, space: Space) -> Flow[None]:
 
 
 def to_function_relation(relation: Relation, space: Space) -> FunctionRelation:
-    """Return a relation about cases of a frame as one about codes of a space, so that generators can choose them.
+    """Return a relation about cases of a frame as one about codes of a space, which generators can choose.
 
-    One that draws random numbers draws the same for every batch: a group must be the same whenever it is made.
+    A relation that draws random numbers draws the same for every batch, so that a group does not depend on the batch
+    it is in.
     """
     if relation.whole or type(relation).follow_up is Relation.follow_up:
         raise ArgumentError(
-            f"The relation {relation.name!r} does not make one follow-up from one case. Check it with dm.check, or hunt "
-            "with a relation that has follow_up()."
+            f"The relation {relation.name!r} does not make one follow-up from one case. Check it with dm.check, or "
+            "hunt with a relation that has follow_up()."
         )
 
     def make_follow_ups(codes: Floats) -> Floats:
@@ -78,7 +84,7 @@ def to_function_relation(relation: Relation, space: Space) -> FunctionRelation:
             return space.points(follow_ups).codes
         except DataError as error:
             raise ArgumentError(
-                f"Follow-ups of the relation {relation.name!r} leave the space of the model, where a hunt cannot go: "
+                f"Follow-ups of the relation {relation.name!r} leave the space of the model, but a hunt stays in it: "
                 f"{error}"
             ) from None
 

@@ -13,13 +13,12 @@ import numpy.typing as npt
 
 from .._text import pluralize
 from ..data.programs import programs
-from ..hunting.api import hunt
+from ..hunting.api import hunt, simulate
 from ..hunting.generator_base import Generator, GroupBatch
 from ..hunting.generators import find_generator, make_generator
 from ..hunting.measures import FMeasures
 from ..hunting.selector_base import Picks, Selector
 from ..hunting.selectors import find_selector
-from ..hunting.simulate_api import simulate
 from ..hunting.trials import make_trial_rng
 from ..relations.base import VIOLATED, Mask
 from ..relations.box import Affine, Box, Floats

@@ -1,77 +1,8 @@
-"""The programs of document 002, written from the mathematics, with their relations and mutants."""
+"""Nine numeric programs with their relations and mutants, after Ying (2024)."""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
-from typing import Any
-
-from ...relations.box import Box
-from ..names import CaseInsensitiveMapping
 from .program import NumericMutant, NumericProgram, RelationErratum, SharedRelations
-
-#: module and function of each program, its domain (Table 2), and where its relations are
-_PROGRAMS: dict[str, tuple[str, tuple[float, float], int, str]] = {
-    "Sin": ("sin", (0, 1000), 1, "relations_of_sin"),
-    "tanh": ("tanh", (0, 1000), 1, "relations_of_sin"),
-    "Erf": ("erf", (0, 1000), 1, "relations_of_erf"),
-    "BesselJ": ("besselj", (1, 100), 2, "relations_of_erf"),
-    "sncndn": ("sncndn", (0, 100), 2, "relations_of_erf"),
-    "TriSquare": ("trisquare", (0, 100), 3, "relations_of_shapes"),
-    "TriSquarePlus": ("trisquareplus", (0, 100), 3, "relations_of_shapes"),
-    "rj": ("rj", (0, 100), 4, "relations_of_erf"),
-    "PntLinePos": ("pntlinepos", (0, 100), 6, "relations_of_shapes"),
-}
-#: relations that are found by another name as well
-_RELATION_ALIASES = {"tanh": {"tanh": "tripling"}}
-
-
-@cache
-def _build_program(name: str) -> NumericProgram:
-    module, limits, dimension, relations_module = _PROGRAMS[name]
-    function = getattr(importlib.import_module(f".{module}", __package__), module)
-    relations = importlib.import_module(f".{relations_module}", __package__)
-    make_empty: Callable[[], dict[str, Any]] = dict
-    return NumericProgram(
-        name,
-        function,
-        Box.of([limits] * dimension),
-        CaseInsensitiveMapping(
-            f"relation of {name}", getattr(relations, f"{module}_relations")(), _RELATION_ALIASES.get(name)
-        ),
-        CaseInsensitiveMapping(f"misprint of {name}", getattr(relations, f"{module}_misprints", make_empty)()),
-        getattr(relations, f"{module.upper()}_ERRATA", ()),
-    )
-
-
-class Programs(Mapping[str, NumericProgram]):
-    """The programs by name, made when they are asked for.
-
-    Examples
-    --------
-    >>> programs["SIN"].relations["Sin13"].says
-    'a third of the angle: S1 = 3 S2 - 4 S2^3'
-    """
-
-    _names = CaseInsensitiveMapping("program", {name: name for name in _PROGRAMS})
-
-    def __getitem__(self, name: str) -> NumericProgram:
-        return _build_program(self._names[name])
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_PROGRAMS)
-
-    def __len__(self) -> int:
-        return len(_PROGRAMS)
-
-    def __repr__(self) -> str:
-        return f"Programs({', '.join(_PROGRAMS)})"
-
-
-programs = Programs()
+from .registry import Programs, programs
 
 __all__ = ["NumericMutant", "NumericProgram", "Programs", "RelationErratum", "SharedRelations", "programs"]

@@ -1,4 +1,4 @@
-"""`Program`: a function that is tested, with what is promised of it and with its mutants."""
+"""`NumericProgram`: a function with the relations that must hold and with its mutants."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...errors import ArgumentError, DataError
 from ...mutation.forge import load_module, read_program
 from ...relations.box import Box
 from ...relations.function import FunctionRelation
 from ..names import CaseInsensitiveMapping
-from . import stored
+from .stored import read_regions, read_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RelationErratum:
-    """A relation that does not hold as the document prints it, and how it is mended here."""
+    """A relation that does not hold as printed, and how it is corrected here."""
 
     relation: str
     printed_text: str
@@ -30,29 +30,29 @@ class RelationErratum:
 
 
 class SharedRelations(dict[str, FunctionRelation]):
-    """Relations that draw from one source domain; `left_out` tells which cannot, and why."""
+    """Relations with one source domain; `left_out` maps the names of others to the reason."""
 
     left_out: dict[str, str]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class NumericProgram:
-    """A program of document 002: call it with one array for each input.
+    """A program of Ying (2024). Call it with one array per input.
 
     Attributes
     ----------
     name : str
-        As in the document.
+        The name in the thesis.
     function : callable
-        From arrays, one for each input, to an array of answers.
+        A function of one array per input that returns an array of outputs.
     domain : Box
-        Between which limits its inputs lie (Table 2 of the document).
+        The limits of its inputs (Table 2 of the thesis).
     relations : Mapping of str to FunctionRelation
-        What is promised of it (the appendix), mended where the document is wrong.
+        The relations that must hold (appendix of the thesis), with misprints corrected.
     misprints : Mapping of str to FunctionRelation
-        The relations that do not hold, as they are printed.
+        The relations that do not hold, as printed.
     errata : tuple of Erratum
-        What is wrong with these.
+        The corrections.
 
     Examples
     --------
@@ -64,6 +64,8 @@ class NumericProgram:
     Mutant('tanh', 'emu10', CRP line 23: 1.0 -> 10.0)
     """
 
+    is_vectorized: ClassVar[bool] = True  # takes whole arrays, so that many inputs cost little
+
     name: str
     function: Callable[..., Any] = field(repr=False)
     domain: Box = field(repr=False)
@@ -73,37 +75,40 @@ class NumericProgram:
 
     @property
     def dimension(self) -> int:
-        """How many inputs it has."""
+        """The number of inputs."""
         return self.domain.dimension
 
     def __call__(self, *inputs: Any) -> Any:
-        """Return what it answers to arrays, one for each input."""
+        """Return the outputs for arrays, one per input."""
         return self.function(*inputs)
 
     @cached_property
     def source(self) -> str:
-        """The text of its module."""
+        """The source text of its module."""
         return read_program(importlib.import_module(self.function.__module__)).text
 
     @cached_property
     def mutants(self) -> Mapping[str, NumericMutant]:
-        """Its mutants by id."""
+        """The mutants by id."""
         mutants = {
             row["id"]: NumericMutant.from_row(
                 self, **{key: row[key] for key in ("id", "operator", "old", "new", "before", "after")}
             )
-            for row in stored.read_rows("mutants.csv")
+            for row in read_rows("mutants.csv")
             if row["program"] == self.name
         }
         return CaseInsensitiveMapping(f"mutant of {self.name}", mutants)
 
     @property
     def regions(self) -> pd.DataFrame:
-        """How often each mutant breaks each relation, and where: see `measure_regions`, which makes this table."""
-        return stored.read_regions(self.name)
+        """The violation rate and the kind of region per mutant and relation.
+
+        `studies.program_regions.measure_regions` computes this table.
+        """
+        return read_regions(self.name)
 
     def shared(self) -> SharedRelations:
-        """Return the relations with the domain of the program as their one source domain ("image")."""
+        """Return the relations with the domain of the program as their source domain."""
         relations, left_out = SharedRelations(), {}
         for name, relation in self.relations.items():
             try:
@@ -118,16 +123,32 @@ class NumericProgram:
     def __repr__(self) -> str:
         return f"Program({self.name!r})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _load_program, (self.name,)
 
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class NumericMutant:
-    """A program with one place changed: call it like the program.
+    """A program with one line changed. Call it like the program.
 
-    It is made of the text of the program, in which one line becomes another, when it is first called.
+    Its module is made from the source text of the program when it is first called.
+
+    Attributes
+    ----------
+    program, id : str
+        The names of the program and of the mutant.
+    operator : str
+        The mutation operator.
+    line : int
+        The changed line, from 1.
+    before, after : str
+        The changed expression.
+    source : str
+        The source text of the mutated module.
+    entry : str
+        The name of the function in it.
+    owner : NumericProgram
+        The program.
     """
+
+    is_vectorized: ClassVar[bool] = True
 
     program: str
     id: str
@@ -136,38 +157,48 @@ class NumericMutant:
     before: str
     after: str
     source: str = field(repr=False)
-    entry: str = field(repr=False)  # the name of the function in the text
+    entry: str = field(repr=False)
+    owner: NumericProgram = field(repr=False)
 
     @property
     def name(self) -> str:
-        """What it is called in reports: program and mutant."""
+        """The names of program and mutant, for reports."""
         return f"{self.program}/{self.id}"
 
     @property
     def relations(self) -> Mapping[str, FunctionRelation]:
-        """The relations of its program."""
-        return _load_program(self.program).relations
+        """The relations of the program."""
+        return self.owner.relations
 
     def shared(self) -> SharedRelations:
-        """Return the relations of its program on one source domain."""
-        return _load_program(self.program).shared()
+        """Return the relations of the program with one source domain."""
+        return self.owner.shared()
 
     @classmethod
     def from_row(
         cls, program: NumericProgram, *, id: str, operator: str, old: str, new: str, before: str, after: str
     ) -> NumericMutant:
-        """Return the mutant whose line `old` is `new`."""
+        """Return the mutant in which the line `old` is replaced by `new`."""
         lines = program.source.split("\n")
         places = [number for number, line in enumerate(lines) if line.strip() == old]
         if len(places) != 1:
             raise DataError(
-                f"The mutant {id!r} changes the line {old!r} of {program.name}, which is there {len(places)} times. "
-                "The text of the program has changed: choose its mutants again."
+                f"The mutant {id!r} changes the line {old!r} of {program.name}, which occurs {len(places)} times, not "
+                "once. The source text of the program has changed: choose its mutants again."
             )
         place = places[0]
         lines[place] = lines[place].replace(old, new)
-        entry = program.function.__name__
-        return cls(program.name, id, operator, place + 1, before, after, "\n".join(lines), entry)
+        return cls(
+            program=program.name,
+            id=id,
+            operator=operator,
+            line=place + 1,
+            before=before,
+            after=after,
+            source="\n".join(lines),
+            entry=program.function.__name__,
+            owner=program,
+        )
 
     @cached_property
     def function(self) -> Callable[..., Any]:
@@ -177,20 +208,9 @@ class NumericMutant:
         return function
 
     def __call__(self, *inputs: Any) -> Any:
-        """Return what it answers to arrays, one for each input."""
+        """Return the outputs for arrays, one per input."""
         return self.function(*inputs)
 
     def __repr__(self) -> str:
         change = f"{self.operator} line {self.line}: {self.before} -> {self.after}"
         return f"Mutant({self.program!r}, {self.id!r}, {change})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _load_program, (self.program, self.id)
-
-
-def _load_program(program: str, mutant: str = "") -> Any:
-    """Return a program or a mutant by name: that is how they go to other processes."""
-    from . import programs
-
-    loaded = programs[program]
-    return loaded.mutants[mutant] if mutant else loaded

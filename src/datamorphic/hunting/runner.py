@@ -1,0 +1,258 @@
+"""Run a hunt: resolve the system and its relations, run the trials, and collect the result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .._text import suggest_name
+from .._typing import DataLike, ModelLike
+from .._validation import reject
+from ..errors import ArgumentError, Interrupted
+from ..relations.base import Relation
+from ..relations.function import FunctionRelation
+from ..runs.interrupts import Interrupts
+from ..runs.progress import Progress
+from ..space.space import Space
+from ..systems.base import Executor
+from .function_runner import FunctionRunner
+from .generator_base import DomainLike, GroupBatch
+from .generators import make_generator
+from .loop import Proposer, RoundRobin, run_trial
+from .options import GenerateOptions, HuntOptions
+from .result import Hunt, HuntTrial, ViolatingGroup
+from .selectors import make_selector
+from .system_runner import drive_hunt, query_once, resolve_system, to_function_relation, validate_columns
+
+#: a relation, its class, or the name of a relation of the system under test
+RelationLike: TypeAlias = FunctionRelation | Relation | type[Relation] | str
+#: one relation or several; None for all relations of the system under test
+RelationsLike: TypeAlias = RelationLike | Collection[RelationLike] | Mapping[str, RelationLike] | None
+
+COLUMN_LETTERS = "xyzuvw"
+
+
+def run_hunt(
+    sut: ModelLike,
+    relations: RelationsLike,
+    options: HuntOptions,
+    *,
+    data: DataLike | None = None,
+    space: Space | None = None,
+    target: str | None = None,
+) -> Hunt:
+    """Return the result of hunting violations of relations by a system."""
+    is_system = isinstance(sut, Executor | str) or hasattr(sut, "predict") or space is not None or data is not None
+    if not is_system:
+        _reject_system_options(sut, engine=options.engine, timeout=options.timeout, target=target)
+    executor, known_space = resolve_system(sut, data, space, target) if is_system else (None, None)
+    resolved_relations = _resolve_relations(sut, relations, known_space, options.selector is not None)
+    proposer = _make_proposer(resolved_relations, options, known_space is not None)
+    if executor is not None and known_space is not None:
+        return _hunt_system(executor, known_space, proposer, options)
+    assert callable(sut)
+    return _hunt_function(FunctionRunner(sut, getattr(sut, "name", None)), proposer, options)
+
+
+def generate_groups(relation: FunctionRelation | DomainLike, options: GenerateOptions) -> GroupBatch:
+    """Return groups of a relation, or single inputs of a domain."""
+    generator = make_generator(options.generator, relation, seed=options.seed, **options.generator_options)
+    if isinstance(generator.relation, FunctionRelation) and generator.relation.uses_outputs:
+        raise ArgumentError(
+            f"Follow-ups of the relation {generator.relation.name!r} depend on outputs, but generate() executes no "
+            "system. Use dm.hunt."
+        )
+    return generator.propose(options.n)
+
+
+class _TrialLog:
+    """The trials of a hunt and their violating groups, complete also if the hunt is interrupted."""
+
+    def __init__(self, proposer: Proposer, options: HuntOptions) -> None:
+        self.proposer = proposer
+        self.options = options
+        self.start_time = time.perf_counter()
+        self.trials: list[HuntTrial] = []
+        self.violations: list[ViolatingGroup] = []
+
+    def begin_trial(self) -> tuple[Proposer, HuntTrial]:
+        """Return the proposer of the next trial and the record that it fills."""
+        proposer = self.proposer.clone(np.random.default_rng([self.options.seed, len(self.trials)]))
+        self.trials.append(HuntTrial())
+        return proposer, self.trials[-1]
+
+    def build_result(
+        self, name: str, columns: Sequence[str], *, interrupted: bool, runner: FunctionRunner | None = None
+    ) -> Hunt:
+        """Return the hunt with all trials so far."""
+        return Hunt(
+            name=name,
+            generator=self.proposer.name,
+            relations=self.proposer.relations,
+            trials=self.trials,
+            kept=self.violations,
+            columns=tuple(columns),
+            budget=self.options.budget,
+            seed=self.options.seed,
+            seconds=time.perf_counter() - self.start_time,
+            failed=0 if runner is None else runner.failures,
+            failure_message="" if runner is None else runner.most_frequent_message,
+            interrupted=interrupted,
+        )
+
+
+def _hunt_function(runner: FunctionRunner, proposer: Proposer, options: HuntOptions) -> Hunt:
+    """Run the trials against a function, in this process."""
+    log = _TrialLog(proposer, options)
+    interrupted = False
+    with Interrupts() as interrupts, Progress(f"hunting {runner.name}", options.progress) as display:
+        for number in range(options.trials):
+            trial_proposer, record = log.begin_trial()
+            calls_before = runner.calls
+            _set_answerer(trial_proposer, lambda parts: [runner(part)[0] for part in parts])
+            steps = run_trial(trial_proposer, number, options, log.violations, record)
+            try:
+                query = next(steps)
+                while True:
+                    if interrupts.stopped:
+                        raise Interrupted("interrupted")
+                    display.show(
+                        f"trial {number + 1:,} of {options.trials:,}, {record.groups:,} groups",
+                        (number + query.progress) / options.trials,
+                    )
+                    query = steps.send(runner(query.inputs))
+            except StopIteration:
+                pass
+            except (Interrupted, KeyboardInterrupt):  # report the trials so far
+                interrupted = True
+                break
+            finally:
+                record.calls = runner.calls - calls_before
+            display.show(f"trial {number + 1:,} of {options.trials:,}", (number + 1) / options.trials)
+    columns = _name_columns(proposer.relations[0])
+    return log.build_result(runner.name, columns, interrupted=interrupted, runner=runner)
+
+
+def _hunt_system(executor: Executor, space: Space, proposer: Proposer, options: HuntOptions) -> Hunt:
+    """Run the trials against a system whose inputs are those of a space."""
+    log = _TrialLog(proposer, options)
+    interrupted = False
+    with Interrupts(), Progress(f"hunting {executor.name}", options.progress) as display:
+        for number in range(options.trials):
+            trial_proposer, record = log.begin_trial()
+            _set_answerer(trial_proposer, lambda parts: [query_once(executor, space, part) for part in parts])
+            steps = run_trial(trial_proposer, number, options, log.violations, record)
+            try:
+                record.calls = drive_hunt(steps, executor, space, engine=options.engine, timeout=options.timeout)
+            except (Interrupted, KeyboardInterrupt):  # report the trials so far
+                interrupted = True
+                break
+            display.show(f"trial {number + 1:,} of {options.trials:,}", (number + 1) / options.trials)
+    return log.build_result(executor.name, space.names, interrupted=interrupted)
+
+
+def _reject_system_options(sut: ModelLike, **options: object) -> None:
+    """Raise `ArgumentError` if an option that only systems have is given for a function."""
+    for option, value in options.items():
+        if value is not None:
+            name = getattr(sut, "name", None) or getattr(sut, "__name__", None) or type(sut).__name__
+            raise ArgumentError(
+                f"The option {option} is for systems with a space, but {name} is a plain function, which is called in "
+                "this process. Give it a space (space=...), or wrap it: dm.wrap(function, space=..., timeout=...)."
+            )
+
+
+def _set_answerer(proposer: Proposer, answer: Callable[[list[Any]], list[Any]]) -> None:
+    """Tell generators which function answers sources, for follow-ups that depend on outputs."""
+    if isinstance(proposer, RoundRobin):
+        for generator in proposer.generators:
+            generator.answer_with(answer)
+
+
+def _resolve_relations(
+    sut: ModelLike, relations: RelationsLike, space: Space | None, has_selector: bool
+) -> list[FunctionRelation]:
+    """Return relations from objects, classes or names.
+
+    With a selector, relations of a program are those with one shared source domain.
+    """
+    own_relations: Mapping[str, FunctionRelation] = getattr(sut, "relations", None) or {}
+    shared_relations: Mapping[str, FunctionRelation] = {}
+    if has_selector and own_relations and hasattr(sut, "shared"):
+        shared_relations = sut.shared()
+    items: list[RelationLike]
+    if relations is None:
+        if not own_relations:
+            raise ArgumentError(
+                "hunt() got no relations. Give those that must hold: hunt(function, relation). Make one with "
+                "dm.FunctionRelation, or use those of a program in dm.programs."
+            )
+        items = list(own_relations)
+    elif isinstance(relations, Mapping):
+        items = list(relations.values())
+    elif isinstance(relations, list | tuple | set | frozenset):
+        items = list(relations)
+    else:
+        items = [relations]  # type: ignore[list-item]
+    if not items:
+        reject("relations", "hunt", "at least one relation", relations)
+    return [_resolve_relation(sut, item, own_relations, shared_relations, space) for item in items]
+
+
+def _resolve_relation(
+    sut: ModelLike,
+    item: RelationLike,
+    own_relations: Mapping[str, FunctionRelation],
+    shared_relations: Mapping[str, FunctionRelation],
+    space: Space | None,
+) -> FunctionRelation:
+    if isinstance(item, str):
+        if item not in own_relations:
+            raise ArgumentError(
+                f"There is no relation {item!r} of {getattr(sut, 'name', 'this system')!r}. "
+                + (suggest_name(item, own_relations) if own_relations else "Give the relation itself.")
+            )
+        own = own_relations[item]
+        item = shared_relations.get(own.name, own)
+    if isinstance(item, type) and issubclass(item, Relation):
+        item = item()
+    if isinstance(item, Relation):
+        if space is None:
+            raise ArgumentError(
+                f"The relation {item.name!r} is about models, whose inputs are those of a space. "
+                "Give the inputs: data= or space=."
+            )
+        item = to_function_relation(item, space)
+    if not isinstance(item, FunctionRelation):
+        reject("relations", "hunt", "relations, or names of relations of a program", item)
+    return item if space is None else validate_columns(item, space)
+
+
+def _make_proposer(relations: Sequence[FunctionRelation], options: HuntOptions, has_space: bool) -> Proposer:
+    if options.selector is not None:
+        output_dependent = [relation.name for relation in relations if relation.uses_outputs]
+        if output_dependent:
+            raise ArgumentError(
+                "A selector compares candidates before they are executed, but follow-ups of "
+                f"{output_dependent[0]!r} depend on outputs. Leave the selector out: relations then take turns."
+            )
+        return make_selector(options.selector, relations, **options.proposer_options)
+    generator = options.generator
+    if generator is None:
+        all_affine = all(relation.affine for relation in relations)
+        generator = "MD-ART" if has_space and not all_affine else "SFIDMT-ART"
+    return RoundRobin(
+        [
+            make_generator(generator, relation, scaled=has_space, **options.proposer_options)
+            for relation in relations
+        ]
+    )
+
+
+def _name_columns(relation: FunctionRelation) -> tuple[str, ...]:
+    """Return names for the inputs of a function: letters, or numbers if there are many."""
+    width = relation.follow_domains()[0].dimension if relation.follow_ups else relation.domain[0].dimension
+    return tuple(COLUMN_LETTERS[:width]) if width <= len(COLUMN_LETTERS) else tuple(str(j) for j in range(width))
