@@ -188,7 +188,7 @@ def test_a_report_shows_inputs_without_an_answer():
 
     report = build_front_page(explore(fails, walks=50))
     assert report.sections[-1].state == "bad"
-    assert "no proper answer" in report.sections[-1].heading
+    assert "no valid answer" in report.sections[-1].heading
     assert "too high" in render_page(report)
 
 
@@ -624,7 +624,7 @@ def test_augmenting_mixed_data_keeps_columns_and_types(mixed_front, people):
     assert more.frame["note"].isna().sum() == more.added.sum() > 0
     assert mixed_front.space.valid(more.frame).all()
     assert more.effect is None
-    assert "no scikit-learn estimator" in more.note
+    assert "not a scikit-learn estimator" in more.note
 
 
 def test_where_the_effect_cannot_be_measured_the_note_says_why(tree_front, labelled):
@@ -804,7 +804,7 @@ def test_kinds_of_one_name_are_counted_apart():
 def test_plausibility_is_exact_and_says_where_it_is_not_known(mixed_front, monkeypatch):
     from dataclasses import replace
 
-    from datamorphic.exploration import front as module
+    from datamorphic.exploration import front_data as module
 
     space, seeds = mixed_front.space, mixed_front.seeds
     far = np.column_stack(
@@ -816,7 +816,7 @@ def test_plausibility_is_exact_and_says_where_it_is_not_known(mixed_front, monke
     known = ~np.isnan(some.plausibility)
     assert known.sum() == 20
     np.testing.assert_allclose(some.plausibility[known], far.min(axis=1)[known])
-    assert "measured for 20 of them" in some.describe()
+    assert "measured for 20 of the pairs" in some.describe()
     assert render_page(build_front_page(some))
     assert len(some.diff(mixed_front).table) == 2 * len(some)
 

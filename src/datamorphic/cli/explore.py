@@ -186,7 +186,7 @@ def _loaded(words: dict[str, Any], trust: bool) -> tuple[Any, Any, dict[str, Any
 
 
 def _document(front: Any, seed: int, difference: Any) -> dict[str, Any]:
-    from ..exploration.persistence import summarize_front
+    from ..exploration.summary import summarize_front
 
     document = {
         "subject": front.subject,

@@ -1,4 +1,4 @@
-"""Border points as further training rows for rare classes, and what they do to the model, measured."""
+"""Augment training data by border points of rare classes, and measure the effect on the model."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from ..space.neighbours import find_nearest
 from ..space.space import Space
 from ..systems.base import Executor, Wrapper
 from ..systems.estimator import Estimator
-from ._utils import Rows, restore_border
+from ._utils import Rows
 from .borders import Border
 from .brackets import SeedPool
 from .explorers import EXPLORERS
+from .front_data import FrontData
 from .refinement import Refinement
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .front import Front
-
-FOLD_HALVINGS = 20  # of a pair in the explorations of the folds
+FOLD_HALVINGS = 20  # halvings per pair in the exploration of a fold
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,14 +40,14 @@ class Augmentation:
     Attributes
     ----------
     frame : DataFrame
-        The data, then the added rows: what the system answered there is their label.
+        The data, followed by the added rows. Their labels are the answers of the system.
     added : Series
-        How many rows each class got.
+        The number of added rows per class.
     effect : DataFrame or None
-        For each score on held-out rows: ``before``, ``after``, ``difference`` and its ``standard_error`` over the
-        folds. In each fold the model is fitted anew, explored and augmented with the training rows alone.
+        Per score on held-out rows: ``before``, ``after``, ``difference`` and its ``standard_error`` over the folds. In
+        each fold the model is fitted again, explored and augmented with the training rows alone.
     note : str
-        What to make of it, or why there is no effect to show.
+        The verdict, or the reason why the effect was not measured.
     """
 
     frame: pd.DataFrame
@@ -57,10 +56,10 @@ class Augmentation:
     note: str
 
     def __repr__(self) -> str:
-        return f"Augmented({pluralize(len(self.frame), 'row')}, {int(self.added.sum()):,} of them added)"
+        return f"Augmentation({pluralize(len(self.frame), 'row')}, {int(self.added.sum()):,} of them added)"
 
     def describe(self) -> str:
-        """Return what was added and what it did, in words."""
+        """Return the added rows and their effect as text."""
         class_counts = ", ".join(
             f"{format_short(label)} ({count:,})" for label, count in self.added.items() if count
         )
@@ -78,7 +77,7 @@ class Augmentation:
 
 
 def augment(
-    front: Front,
+    front: FrontData,
     data: pd.DataFrame,
     target: str,
     classes: Iterable[Any] | None = None,
@@ -86,28 +85,28 @@ def augment(
     folds: int = 5,
     seed: int = 0,
 ) -> Augmentation:
-    """Return training data with border points of rare classes added, and the measured effect on held-out scores.
+    """Return training data with border points of rare classes added, and the effect on held-out scores.
 
-    The points nearest to real inputs come first. Nobody checked their labels: they are what the system answered,
-    so they teach it to be surer of itself. That helps where rare classes are drowned, and hurts where the
-    border is wrong. Look at ``effect`` before you train on them.
+    The points nearest to real inputs come first. Nobody checked their labels: they are the answers of the system, so
+    they reinforce what it already does. That helps where rare classes are outnumbered, and hurts where the border is
+    wrong. Look at ``effect`` before you train on them.
 
     Parameters
     ----------
-    front : Front
-        Of a classifier.
+    front : FrontData
+        The front of a classifier.
     data : DataFrame
         The training data.
     target : str
         The column with the labels.
     classes : iterable, optional
-        The classes that get points; all but the largest by default.
+        The classes that get points; by default all but the largest.
     per_class : int, optional
-        How many at most; by default as many as bring a class up to the size of the largest.
+        The maximum number of points per class; by default as many as make a class as large as the largest.
     folds : int
-        Of the measurement, which fits the model twice in each; 0 to leave it out.
+        The number of folds of the measurement, which fits the model twice per fold; 0 for no measurement.
     seed : int
-        Of the folds and of the explorations in them.
+        The seed of the folds and of their explorations.
     """
     import pandas as pd
 
@@ -147,33 +146,33 @@ def augment(
 
 
 class _MeasurementError(Exception):
-    """Why a model cannot be fitted anew."""
+    """The reason why the effect cannot be measured."""
 
 
-# -- choosing rows ---------------------------------------------------------------------------------------------
+# -- choice of rows ---------------------------------------------------------------------------------------------
 
 
-def _validate_arguments(front: Front, data: pd.DataFrame, target: str) -> None:
+def _validate_arguments(front: FrontData, data: pd.DataFrame, target: str) -> None:
     import pandas as pd
 
     if not isinstance(data, pd.DataFrame):
         reject("data", "Front.augment", "a DataFrame, the training data", data)
     if target not in data.columns:
         raise DataError(f"The target column {target!r} is not in the data. {suggest_name(target, data.columns)}")
-    border = restore_border(front)
+    border = front.restore_border()
     if len(front) and (type(border) is not Border or isinstance(front.a_output[0], tuple)):
         raise ArgumentError(
             f"Border points become training rows of rare classes, and {front.subject} answers no plain classes: its "
             f"border is {border.describe()}. Augment the front of a classifier."
         )
-    front.space.points(data)  # says which column or row does not fit
+    front.space.points(data)  # raises if a column or row does not fit
 
 
 def _compute_quotas(labels: pd.Series[Any], classes: list[Any] | None, per_class: int | None) -> dict[Any, int]:
-    """Return how many rows each class may get."""
+    """Return the maximum number of new rows per class."""
     counts = labels.value_counts()
     if not len(counts):
-        raise DataError("The target column has no labels. Give data with labels.")
+        raise DataError("The target column has no labels. Pass data with labels.")
     largest = int(counts.max())
     if classes is None:
         rare = [label for label in counts.index if counts[label] < largest]
@@ -188,10 +187,8 @@ def _compute_quotas(labels: pd.Series[Any], classes: list[Any] | None, per_class
 def _choose_points(
     space: Space, codes: Codes, labels: list[Any], real_codes: Codes, quotas: Mapping[Any, int]
 ) -> tuple[Rows, list[Any]]:
-    """Return which points to add, the most plausible of each class, each once, and their labels in the data."""
-    class_numbers = {
-        label: number for number, label in enumerate(quotas)
-    }  # by value: 1, 1.0 and True are one label
+    """Return the rows of the most plausible points per class, without duplicates, and their labels in the data."""
+    class_numbers = {label: number for number, label in enumerate(quotas)}  # 1, 1.0 and True are the same label
     classes = np.array([class_numbers.get(label, -1) for label in labels], dtype=np.intp)
     rows = np.flatnonzero(classes >= 0)
     if not rows.size:
@@ -205,7 +202,7 @@ def _choose_points(
 
 
 def _append_rows(space: Space, data: pd.DataFrame, target: str, codes: Codes, labels: list[Any]) -> pd.DataFrame:
-    """Return the data with rows added, in its own columns and dtypes; columns that are no features stay empty."""
+    """Return the data with rows added, with its columns and dtypes; columns that are not features stay empty."""
     import pandas as pd
 
     if not len(codes):
@@ -215,11 +212,11 @@ def _append_rows(space: Space, data: pd.DataFrame, target: str, codes: Codes, la
     return pd.concat([data, rows.reindex(columns=data.columns)], ignore_index=True)
 
 
-# -- measuring -------------------------------------------------------------------------------------------------
+# -- measurement -------------------------------------------------------------------------------------------------
 
 
 def _measure_effect(
-    front: Front,
+    front: FrontData,
     data: pd.DataFrame,
     target: str,
     classes: list[Any] | None,
@@ -227,10 +224,9 @@ def _measure_effect(
     folds: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Return scores on held-out rows of the model as it is and of the model fitted to augmented data.
+    """Return scores on held-out rows of the plain model and of the model fitted to augmented data.
 
-    Each fold fits, explores and augments with its training rows alone; of all the data it knows the bounds of
-    the space.
+    Each fold fits, explores and augments with its training rows alone. Only the bounds of the space come from all data.
     """
     import pandas as pd
     from sklearn.base import clone
@@ -245,7 +241,9 @@ def _measure_effect(
     scores: list[tuple[dict[str, float], dict[str, float]]] = []
     rng = to_generator("seed", "Front.augment", seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what fitting warns of, the user has seen; ten times more help nobody
+        warnings.simplefilter(
+            "ignore"
+        )  # the user saw the warnings of fitting before; repeating them per fold does not help
         for train, test in splitter.split(data, labels):
             training_rows, held_out_rows = data.iloc[train], data.iloc[test]
             try:
@@ -268,7 +266,7 @@ def _measure_effect(
                 )
             except (ArithmeticError, LookupError, TypeError, ValueError) as error:
                 raise _MeasurementError(
-                    f"fitting the model anew failed with {format_error_line(error)}."
+                    f"fitting the model again failed with {format_error_line(error)}."
                 ) from error
             held_out_inputs = sut.input(_select_inputs(front, held_out_rows))
             scores.append(
@@ -290,13 +288,13 @@ def _measure_effect(
 
 
 def _to_numpy_labels(labels: pd.Series[Any]) -> npt.NDArray[Any]:
-    """Return labels as NumPy has them: scikit-learn does not take those that may be missing."""
+    """Return labels as a NumPy array: scikit-learn does not accept nullable dtypes."""
     values = labels.tolist()
     return np.array(values, dtype=None if len({type(value) for value in values}) == 1 else object)
 
 
 def _unwrap_estimator(sut: Executor | None) -> Estimator:
-    """Return the system as something that can be fitted anew."""
+    """Return the system without wrappers, if it is an estimator that can be fitted again."""
     from sklearn.base import BaseEstimator
 
     if sut is None:
@@ -304,21 +302,21 @@ def _unwrap_estimator(sut: Executor | None) -> Estimator:
     while isinstance(sut, Wrapper):
         sut = sut.inner
     if not isinstance(sut, Estimator) or not isinstance(sut.model, BaseEstimator) or not hasattr(sut.model, "fit"):
-        raise _MeasurementError(f"{sut.name} is no scikit-learn estimator that could be fitted anew.")
+        raise _MeasurementError(f"{sut.name} is not a scikit-learn estimator that can be fitted again.")
     return sut
 
 
-def _select_inputs(front: Front, data: pd.DataFrame) -> pd.DataFrame:
+def _select_inputs(front: FrontData, data: pd.DataFrame) -> pd.DataFrame:
     return data[list(front.space.names)]
 
 
 def _explore_fold(
-    front: Front, sut: Executor, training_rows: pd.DataFrame, rng: np.random.Generator
+    front: FrontData, sut: Executor, training_rows: pd.DataFrame, rng: np.random.Generator
 ) -> tuple[Codes, list[Any]]:
-    """Return the border points of a model, found from some rows as those of the front were, and their labels."""
+    """Explore a model from some rows with the options of the front; return the border points and their labels."""
     ground, settings = build_native_terrain(front.space), front.settings
     moves = {name: step for name, step in ground.moves.items() if name in settings.get("moves", ground.moves)}
-    ground = replace(ground, moves=moves or ground.moves)  # a test system's own moves have other names
+    ground = replace(ground, moves=moves or ground.moves)  # the moves of a test system have other names
     border = Border(sut.labels)
     explorer = EXPLORERS.get(front.strategy, EXPLORERS["random_walk"])(
         ground,
@@ -345,7 +343,7 @@ def _score_answers(truth: npt.NDArray[Any], answers: npt.NDArray[Any]) -> dict[s
 
 
 def _format_verdict(effect: pd.DataFrame) -> str:
-    """Say whether it helped, as far as one can tell."""
+    """Return whether the augmentation helped, as text."""
     scores = effect.loc[["balanced accuracy", "accuracy"]]
     clear = scores["difference"].abs() > 2 * scores["standard_error"]
     up, down = (clear & (scores["difference"] > 0)).any(), (clear & (scores["difference"] < 0)).any()

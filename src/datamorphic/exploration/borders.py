@@ -1,7 +1,7 @@
-"""What counts as a border: how answers are told apart.
+"""Borders: which two answers count as different.
 
-Answers become numbers once, when they are read: the code of a label, or the value itself of a regressor, and
-NaN where there was no answer. Strategies compute with these, and a `Border` says how far apart two of them are.
+Answers become numbers once, when they are read: the code of a label, or the value of a regressor, and NaN where there
+is no answer. Strategies compute with these numbers, and a `Border` measures the gap between two of them.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from ..space.features import Codes
 from ..space.outputs import Outputs
 
 Parts = npt.NDArray[np.intp]
-MAX_COMPARED_LABELS = 32  # up to here, comparing with each label beats looking values up
-MAX_TABLE_RANGE = 4096  # whole numbers in a range this wide are looked up in a table
+MAX_COMPARED_LABELS = 32  # up to so many labels, comparing with each is faster than a dict
+MAX_TABLE_RANGE = 4096  # integer labels in a range up to this wide are looked up in a table
 
 
 class Codebook:
-    """Labels and their codes, 0, 1, ... in the order in which they were met."""
+    """Labels and their codes: 0, 1, ... in order of appearance."""
 
     def __init__(self, labels: Iterable[Any] = ()) -> None:
         self.labels: list[Any] = list(labels)
         self._first, self._code_table, self._dense = 0, np.empty(0), False
 
     def read(self, outputs: Outputs) -> Codes:
-        """Return the code of each answer, NaN for a row without one."""
+        """Return the code of each answer; NaN for a row without an answer."""
         values, ok = outputs.values, outputs.ok
         if not len(values):
             return np.empty(0)
@@ -64,13 +64,13 @@ class Codebook:
         return codes
 
     def _has_tuples(self, values: npt.NDArray[Any], ok: npt.NDArray[np.bool_]) -> bool:
-        """Tell whether there are tuples, which NumPy would compare part by part."""
+        """Return whether there are tuples, which NumPy would compare element by element."""
         if values.dtype != object:
             return False
         return any(type(label) is tuple for label in self.labels) or any(type(v) is tuple for v in values[ok])
 
     def _build_code_table(self) -> None:
-        """Make a table of the codes of whole numbers, if the labels are such and lie close together."""
+        """Build a table of codes if all labels are integers in a small range."""
         numbers = [label for label in self.labels if type(label) is int]
         if numbers and len(numbers) == len(self.labels) and max(numbers) - min(numbers) < MAX_TABLE_RANGE:
             self._first = min(numbers)
@@ -86,16 +86,18 @@ class Codebook:
 
 
 class Border:
-    """A border between answers: any two different labels, unless a subclass says otherwise.
+    """A border between any two different labels; subclasses define other borders.
 
     Attributes
     ----------
-    least : float
-        Two answers are apart where their gap is larger than this.
-    several : bool
-        Whether one walk can meet several borders between the same two cases.
+    min_gap : float
+        There is a border between two answers whose gap is larger than this.
+    has_several_parts : bool
+        Whether there can be several borders between the same two cases, one per label.
+    name : str
+        The name of the kind, as in the settings of a front.
     value : float or None
-        The threshold, or the least jump, where it has one.
+        The threshold, or the smallest jump, where the border has one.
     """
 
     min_gap = 0.0
@@ -107,68 +109,72 @@ class Border:
         self.codebook = Codebook(labels or ())
 
     def read(self, outputs: Outputs) -> Codes:
-        """Return answers as numbers, NaN where there is none."""
+        """Return answers as numbers; NaN where there is no answer."""
         return self.codebook.read(outputs)
 
     def measure_gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
-        """Return how far answers are apart, 0 for the same; `part` tells which of several labels is meant."""
+        """Return the gap between answers, 0 for the same; `part` is the number of the label to compare."""
         return (x != y).astype(np.float64)
 
     def is_in_first_half(self, x: Codes, z: Codes, y: Codes, part: Parts) -> npt.NDArray[np.bool_]:
-        """Tell where, of the two halves of a bracket, the border to keep lies in the first."""
+        """Return where the border to keep is in the first half of a bracket from `x` over `z` to `y`."""
         return x != z
 
     def find_borders(self, x: Codes, y: Codes) -> tuple[npt.NDArray[np.intp], Parts]:
-        """Return the rows between whose answers a border lies, once for each border, and which one it is."""
+        """Return the rows with a border between their answers, once per border, and the label that changes."""
         part = np.zeros(len(x), dtype=np.intp)
         with np.errstate(invalid="ignore"):
             rows = np.flatnonzero((self.measure_gap(x, y, part) > self.min_gap) & ~np.isnan(x) & ~np.isnan(y))
         return rows, part[rows]
 
     def to_answers(self, states: Codes) -> npt.NDArray[Any]:
-        """Return what the system said, from the numbers it became."""
+        """Return the answers of the system that the numbers stand for."""
         return self.codebook.decode(states)
 
     def name_sides(self, x: Codes, y: Codes, part: Parts) -> tuple[list[str], list[str]]:
-        """Return names of the two sides of each border."""
+        """Return the names of the two sides of each border."""
         names = [str(label) for label in self.codebook.labels]
         return [names[int(i)] for i in x], [names[int(i)] for i in y]
 
+    def is_like(self, other: Border) -> bool:
+        """Return whether another border is of the same kind, with the same value to six digits."""
+        return self.name == other.name and _format_value(self.value) == _format_value(other.value)
+
     def describe(self) -> str:
-        """Say what counts as a border."""
+        """Return what counts as a border, as text."""
         return "two different labels"
 
 
 class _GradedBorder(Border):
-    """A border whose gaps differ in size: of two halves the one with the larger gap is kept."""
+    """A border whose gaps differ in size: the half with the larger gap is kept."""
 
     def is_in_first_half(self, x: Codes, z: Codes, y: Codes, part: Parts) -> npt.NDArray[np.bool_]:
-        """Tell where the first half has the larger gap, or one as large."""
+        """Return where the gap of the first half is at least as large as that of the second."""
         return self.measure_gap(x, z, part) >= self.measure_gap(z, y, part)
 
 
 class Hierarchy(_GradedBorder):
-    """Labels that are paths, ``"animal/bird/owl"``: the border that is kept parts them as near the root as possible."""
+    """Labels that are paths, such as ``"animal/bird/owl"``: borders nearer to the root are preferred."""
 
     name = "hierarchy"
 
     def measure_gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
-        """Return 1 where the first names differ, 1/2 where the second do, ..., 0 for the same path."""
+        """Return 1 where the first names differ, 1/2 where the second names do, ..., 0 for the same path."""
         paths = self._build_path_matrix()
         differ = paths[x.astype(np.intp)] != paths[y.astype(np.intp)]
         return np.where(differ.any(axis=1), 1.0 / (1.0 + differ.argmax(axis=1)), 0.0)
 
     def find_depth(self, x: Codes, y: Codes) -> npt.NDArray[np.intp]:
-        """Return at which name the paths part, 0 at the root."""
+        """Return the position of the first name that differs, 0 at the root."""
         return (np.round(1 / self.measure_gap(x, y, np.zeros(len(x), dtype=np.intp))) - 1).astype(np.intp)
 
     def find_borders(self, x: Codes, y: Codes) -> tuple[npt.NDArray[np.intp], Parts]:
-        """Return the rows whose paths part somewhere."""
+        """Return the rows whose paths differ."""
         rows = np.flatnonzero((x != y) & ~np.isnan(x) & ~np.isnan(y))
         return rows, np.zeros(rows.size, dtype=np.intp)
 
     def _build_path_matrix(self) -> npt.NDArray[np.intp]:
-        """The label paths as a matrix of name codes, -1 below a leaf."""
+        """Return the paths of the labels as a matrix of name codes, -1 below a leaf."""
         split_labels = [str(label).split("/") for label in self.codebook.labels]
         names: dict[str, int] = {}
         paths = np.full((len(split_labels), max(map(len, split_labels), default=1)), -1, dtype=np.intp)
@@ -177,18 +183,18 @@ class Hierarchy(_GradedBorder):
         return paths
 
     def describe(self) -> str:
-        """Say what counts as a border."""
+        """Return what counts as a border, as text."""
         return "two labels whose paths part, as near the root as possible"
 
 
 class MultiLabel(_GradedBorder):
-    """Several labels at once: a border of its own for each of them."""
+    """Several labels at once: each label has borders of its own."""
 
     name = "multilabel"
     has_several_parts = True
 
     def read(self, outputs: Outputs) -> Codes:
-        """Return the codes of the tuples."""
+        """Return the codes of the tuples of labels."""
         codes = self.codebook.read(outputs)
         odd_label = next((label for label in self.codebook.labels if not isinstance(label, tuple)), None)
         if odd_label is not None:
@@ -198,12 +204,12 @@ class MultiLabel(_GradedBorder):
         return codes
 
     def measure_gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
-        """Return 1 where the label that is meant differs."""
+        """Return 1 where the label with the number `part` differs."""
         table = self._build_label_table()
         return (table[x.astype(np.intp), part] != table[y.astype(np.intp), part]).astype(np.float64)
 
     def find_borders(self, x: Codes, y: Codes) -> tuple[npt.NDArray[np.intp], Parts]:
-        """Return each row once for each of its labels that differ."""
+        """Return each row once per label that differs."""
         known_rows = np.flatnonzero(~np.isnan(x) & ~np.isnan(y))
         table = self._build_label_table()
         if not known_rows.size:
@@ -213,7 +219,7 @@ class MultiLabel(_GradedBorder):
         return known_rows[rows], part
 
     def name_sides(self, x: Codes, y: Codes, part: Parts) -> tuple[list[str], list[str]]:
-        """Return the number of the label that changes and its two values."""
+        """Return the number of the label that changes, with its two values."""
         labels = self.codebook.labels
 
         def name_side(codes: Codes) -> list[str]:
@@ -231,15 +237,15 @@ class MultiLabel(_GradedBorder):
         return table
 
     def describe(self) -> str:
-        """Say what counts as a border."""
+        """Return what counts as a border, as text."""
         return "one of several labels that changes, each with a border of its own"
 
 
 class _NumericBorder(_GradedBorder):
-    """Answers that are numbers."""
+    """A border between numbers."""
 
     def read(self, outputs: Outputs) -> Codes:
-        """Return the numbers themselves."""
+        """Return the answers, which must be numbers."""
         try:
             values = np.where(outputs.ok, outputs.values, np.nan).astype(np.float64)
         except (TypeError, ValueError):
@@ -250,12 +256,12 @@ class _NumericBorder(_GradedBorder):
         return values
 
     def to_answers(self, states: Codes) -> npt.NDArray[Any]:
-        """Return the numbers."""
+        """Return a copy of the numbers."""
         return states.copy()
 
 
 class Threshold(_NumericBorder):
-    """A regressor crosses a value."""
+    """The border where the answer of a regressor crosses a value."""
 
     name = "threshold"
 
@@ -266,21 +272,24 @@ class Threshold(_NumericBorder):
         self.value: float = float(value)
 
     def measure_gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
-        """Return 1 where the two lie on different sides of the value."""
+        """Return 1 where the two answers are on different sides of the value."""
         return ((x > self.value) != (y > self.value)).astype(np.float64)
 
     def name_sides(self, x: Codes, y: Codes, part: Parts) -> tuple[list[str], list[str]]:
-        """Return on which side each lies."""
+        """Return the side of the value on which each answer is."""
         names = np.array([f"at most {self.value:.6g}", f"above {self.value:.6g}"])
         return names[(x > self.value).astype(int)].tolist(), names[(y > self.value).astype(int)].tolist()
 
     def describe(self) -> str:
-        """Say what counts as a border."""
+        """Return what counts as a border, as text."""
         return f"an answer above {self.value:.6g} beside one that is not"
 
 
 class Jump(_NumericBorder):
-    """A regressor's answer jumps by more than a tolerance between neighbours; slopes are no borders."""
+    """The border where the answer of a regressor jumps by more than a tolerance between neighbours.
+
+    A slope has no border, however steep.
+    """
 
     name = "jump"
 
@@ -289,24 +298,24 @@ class Jump(_NumericBorder):
         self.value = self.min_gap = validate_positive("jump", "explore", tolerance)
 
     def measure_gap(self, x: Codes, y: Codes, part: Parts) -> Codes:
-        """Return by how much the two differ."""
-        with np.errstate(invalid="ignore"):  # two infinities of a sign differ by nothing
+        """Return the absolute difference of the two answers."""
+        with np.errstate(invalid="ignore"):  # inf - inf counts as no difference
             return np.nan_to_num(np.abs(x - y), nan=0.0, posinf=np.inf)
 
     def name_sides(self, x: Codes, y: Codes, part: Parts) -> tuple[list[str], list[str]]:
-        """Return which side is the lower one."""
+        """Return which of the two answers is the lower one."""
         names = np.array(["lower", "higher"])
         return names[(x > y).astype(int)].tolist(), names[(y > x).astype(int)].tolist()
 
     def describe(self) -> str:
-        """Say what counts as a border."""
+        """Return what counts as a border, as text."""
         return f"answers that differ by more than {self.min_gap:.6g} between neighbours"
 
 
 class InferredBorder(Border):
-    """Whatever the first answers turn out to be: labels, paths, several labels at once, or real numbers.
+    """A border inferred from the first answers: labels, paths, several labels at once, or real numbers.
 
-    Real numbers get a threshold, the median of the first answers: half of the inputs lie on either side of it.
+    Real numbers get a threshold at the median of the first answers, with half of the inputs on either side.
     """
 
     def __init__(self, labels: Iterable[Any] | None = None, *, numbers: bool = False) -> None:
@@ -316,7 +325,7 @@ class InferredBorder(Border):
         self.remark = ""
 
     def read(self, outputs: Outputs) -> Codes:
-        """Return answers as numbers; the first that are read decide of which kind they are."""
+        """Return answers as numbers; the first batch decides which border is used."""
         if self.inferred_border is None and outputs.ok.any():
             self.inferred_border = self._infer(outputs.take(outputs.ok).values)
         return (
@@ -334,7 +343,7 @@ class InferredBorder(Border):
             return Hierarchy() if _has_only_paths(answers) else Border()
         numbers = np.array(answers, dtype=np.float64)
         middle = float(np.median(numbers))
-        if (numbers <= middle).all():  # the median is the largest answer: nothing would lie above it
+        if (numbers <= middle).all():  # no answer would be above a median that is the largest answer
             middle = float(numbers[numbers < middle].max(initial=-np.inf))
             middle = middle if np.isfinite(middle) else float(numbers[0])
         self.remark = (
@@ -345,7 +354,7 @@ class InferredBorder(Border):
 
 
 def _is_real_valued(answers: list[Any]) -> bool:
-    """Tell whether answers are real numbers: not whole ones, and not the same few again and again."""
+    """Return whether answers are real numbers: not all integers, and not just a few different values."""
     if not all(type(answer) in (float, int) for answer in answers):
         return False
     distinct = set(answers)
@@ -359,7 +368,11 @@ def _has_only_paths(labels: list[Any]) -> bool:
 
 
 def border_from_name(kind: str, value: float | None = None) -> Border:
-    """Return a border by its name, with its threshold or its least jump where it has one."""
+    """Return the border of a name, with its threshold or smallest jump where it has one."""
     if kind in ("threshold", "jump"):
         return (Threshold if kind == "threshold" else Jump)(value if value is not None else math.nan)
     return {"labels": Border, "hierarchy": Hierarchy, "multilabel": MultiLabel}[kind]()
+
+
+def _format_value(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"

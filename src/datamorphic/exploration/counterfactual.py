@@ -1,9 +1,8 @@
-"""The smallest change of a case that flips its answer, as far as asking finds it."""
+"""Find small changes of cases that flip their answers, by querying the system."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,45 +12,45 @@ from ..space.features import Codes, Feature
 from ..space.neighbours import find_nearest
 from ..space.points import Points
 from ..space.space import Space
-from ._utils import Mask, Rows, make_bisection, measure_changes, read_states, restore_border, to_answer_objects
+from ._utils import Answers, Mask, Rows, measure_changes, to_answer_objects
 from .borders import Border, Hierarchy, Jump, MultiLabel, Threshold
 from .brackets import Brackets, ExplorationRecord
+from .front_data import FrontData
+from .refinement import make_bisection
 
-if TYPE_CHECKING:
-    from .front import Front
-
-FINAL_DELTA = 1e-4  # of a range: how exactly the border is met
-ROUGH_DELTA = 1e-2  # how exactly at first, to see which ways are worth more
-MAX_ENDS_PER_CASE = 10  # with another answer, the nearest ones, from which each case is approached
-MAX_WAYS_PER_CASE = 3  # of these ways that are followed to the end
-LADDER_RUNGS = 7  # of a ladder of single-feature changes: as far as is known to flip, a half of that, ... a 64th
-MAX_CATEGORY_VALUES = 24  # of one feature that are tried where there is no way between them
+FINAL_DELTA = 1e-4  # share of a range: the precision of the result
+ROUGH_DELTA = 1e-2  # the precision of the first pass, which selects the best ways
+MAX_ENDS_PER_CASE = 10  # nearest ends with another answer, from which each case is approached
+MAX_WAYS_PER_CASE = 3  # ways that are followed to the final precision
+LADDER_RUNGS = 7  # single-feature changes: the distance known to flip, half of it, ... a 64th of it
+MAX_CATEGORY_VALUES = 24  # categories of one feature that are tried
 
 
-def find_flips(front: Front, points: Points, case: Rows, pair: Rows) -> Flow[tuple[Codes, Any, Any]]:
-    """Look for small changes of cases that flip their answers.
+def find_flips(front: FrontData, points: Points, case: Rows, pair: Rows) -> Flow[tuple[Codes, Answers, Answers]]:
+    """Search for small changes of cases that flip their answers.
 
     Parameters
     ----------
-    front : Front
-        Where borders are.
+    front : FrontData
+        The front that shows where borders are.
     points : Points
         The cases.
     case, pair : ndarray
-        What is wanted: the number of a case, those of one case together, and a pair at which to change it. The
-        first of each case gets the smallest change that is found anywhere.
+        The requested changes: the number of a case, sorted, and of a pair at which to change it. The first request of
+        each case gets the smallest change that is found anywhere.
 
     Returns
     -------
     tuple
-        For each of them what the case becomes (codes), its own answer, and the answer it flips to; None if none.
+        The codes of the changed cases, the answers to the cases, and the answers to the changed cases; None where no
+        flip was found.
     """
-    space, border = front.space, restore_border(front)
+    space, border = front.space, front.restore_border()
     if isinstance(border, Hierarchy | MultiLabel):
-        border = Border()  # any other path, any other set of labels is another answer
+        border = Border()  # any other path or set of labels is another answer
     outputs = yield Query(points, note="explaining")
     own_states = border.read(outputs)
-    a, b, _ = read_states(front, border)
+    a, b, _ = front.read_states(border)
     ends, states = np.concatenate([front.a.codes, front.b.codes]), np.concatenate([a, b])
     owners, end_rows = _find_start_ends(space, border, points.codes, own_states, ends, states)
     target_rows = [np.concatenate([case, case, owners]), np.concatenate([pair, pair + len(front), end_rows])]
@@ -69,7 +68,7 @@ def find_flips(front: Front, points: Points, case: Rows, pair: Rows) -> Flow[tup
     yield from single_search.change_single_features(best_distance, ends[end_rows], owners)
     yield from single_search.narrow(FINAL_DELTA)
 
-    # the nearer end of each pair; and for the first of each case the best of all
+    # take the nearer end of each pair, and for the first request of each case the best of all
     nearer_rows = np.where(
         search.distance[:count] <= search.distance[count : 2 * count], np.arange(count), np.arange(count) + count
     )
@@ -98,9 +97,9 @@ def find_flips(front: Front, points: Points, case: Rows, pair: Rows) -> Flow[tup
 def _find_start_ends(
     space: Space, border: Border, cases: Codes, own_states: Codes, ends: Codes, states: Codes
 ) -> tuple[Rows, Rows]:
-    """Return the nearest ends with another answer than each case: numbers of cases, and of ends."""
+    """Return the numbers of cases, and of their nearest ends with another answer."""
     sides = own_states > border.value if isinstance(border, Threshold) else own_states
-    if isinstance(border, Jump):  # no two answers need be the same: take the nearest ends, whatever they said
+    if isinstance(border, Jump):  # any two answers may differ: take the nearest ends, whatever their answers
         sides = np.where(np.isnan(own_states), np.nan, 0.0)
     owners, end_rows = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
     for side in np.unique(sides[~np.isnan(own_states)]):
@@ -119,7 +118,7 @@ def _find_start_ends(
 
 
 def _find_worst(distance: Codes, owner: Rows) -> Rows:
-    """Return the numbers of all but the best few changes of each owner."""
+    """Return the numbers of all but the best few changes per owner."""
     order = np.lexsort((distance, owner))
     rank = np.arange(len(order)) - np.searchsorted(owner[order], owner[order])
     return order[rank >= MAX_WAYS_PER_CASE]
@@ -127,14 +126,14 @@ def _find_worst(distance: Codes, owner: Rows) -> Rows:
 
 @dataclass
 class _FlipSearch:
-    """Changes that are being made smaller, all together.
+    """A batch of changes that flip answers, made smaller step by step.
 
     Attributes
     ----------
-    start, own : ndarray
-        Each case and its answer.
-    to, state, far : ndarray
-        What it becomes, the answer to that, and how far that is; infinitely where nothing flips.
+    start, start_state : ndarray
+        The cases and their answers.
+    candidate, candidate_state, distance : ndarray
+        The changed cases, their answers, and the sizes of the changes; inf where no flip is known.
     """
 
     space: Space
@@ -148,11 +147,11 @@ class _FlipSearch:
 
     @property
     def flipped_rows(self) -> Rows:
-        """The rows that flip."""
+        """The rows with a known flip."""
         return np.flatnonzero(np.isfinite(self.distance))
 
     def is_flip(self, states: Codes, rows: Rows) -> Mask:
-        """Tell which answers are others than those of the cases of some rows."""
+        """Return which answers differ from those of the cases of some rows."""
         known_rows = np.flatnonzero(~np.isnan(states) & ~np.isnan(self.start_state[rows]))
         flipped = np.zeros(len(rows), dtype=bool)
         part = np.zeros(len(known_rows), dtype=np.intp)
@@ -163,14 +162,14 @@ class _FlipSearch:
         return flipped
 
     def keep_better(self, rows: Rows, codes: Codes, states: Codes) -> None:
-        """Let changes that flip take the place of larger ones."""
+        """Replace candidates by changes that flip and are smaller."""
         if not len(rows):
             return
         distance = geometry.distance(self.space, self.start[rows], codes, scaled=True)
         better = np.flatnonzero(self.is_flip(states, rows) & (distance < self.distance[rows]))
         better = better[
             np.argsort(-distance[better], kind="stable")
-        ]  # of several for one row the nearest comes last
+        ]  # of several changes of a row, the smallest is assigned last
         rows = rows[better]
         self.candidate[rows], self.candidate_state[rows], self.distance[rows] = (
             codes[better],
@@ -179,16 +178,16 @@ class _FlipSearch:
         )
 
     def start_from_ends(self, ends: Codes, states: Codes) -> Flow[None]:
-        """Start from ends of pairs, if the system still says what it said."""
+        """Use ends of pairs as first candidates, where the system still answers differently."""
         outputs = yield Query(Points(self.space, ends), note="explaining")
         self.keep_better(np.arange(len(ends)), ends, self.border.read(outputs))
 
     def drop(self, rows: Rows) -> None:
-        """Forget some changes."""
+        """Drop the candidates of some rows."""
         self.distance[rows] = np.inf
 
     def narrow(self, delta: float) -> Flow[None]:
-        """Come back towards the cases as far as the answers stay others."""
+        """Move candidates towards their cases as long as the answers differ."""
         live = self.flipped_rows
         brackets = Brackets(len(self.space))
         part = np.zeros(len(live), dtype=np.intp)
@@ -202,9 +201,9 @@ class _FlipSearch:
         self.keep_better(brackets.walk, brackets.y, brackets.y_state)
 
     def restore_features(self) -> Flow[None]:
-        """Put each feature back to the case's own value where the answer stays another; smallest change first.
+        """Restore the value of the case, feature by feature, where the answer still differs; smallest change first.
 
-        Features that a constraint ties together go back together.
+        Features tied by a constraint are restored together.
         """
         space, live = self.space, self.flipped_rows
         if not live.size:
@@ -220,10 +219,11 @@ class _FlipSearch:
             yield from self._query_changes(rows[fit], trial[fit])
 
     def change_single_features(self, best_distance: Codes, ends: Codes, owners: Rows) -> Flow[None]:
-        """Change one feature alone, by ever less; the rows are all cases for the first unit, for the second, ...
+        """Try changes of one feature alone, from large to small.
 
-        `least` is how far the best flip known of each case is: what is clearly farther is not worth asking. The values of
-        features that are tied together are those of `ends`, each near to one of the cases `owners`.
+        The rows are all cases for the first unit of features, then all cases for the second unit, and so on.
+        `best_distance` is the size of the best known flip of each case: clearly larger changes are not tried. Features
+        tied by a constraint get the values of `ends`, each near one of the cases `owners`.
         """
         space, count = self.space, len(best_distance)
         for number, unit in enumerate(space.units):
@@ -241,7 +241,7 @@ class _FlipSearch:
             yield from self._query_changes(rows[fit] + number * count, trial[fit])
 
     def _query_changes(self, rows: Rows, codes: Codes) -> Flow[None]:
-        """Ask about changes that keep the constraints, several of a row at once, and take the best that is better."""
+        """Query changes that satisfy the constraints, and keep those that are better."""
         if self.space.keeps_constraints:
             fit = self.space.satisfied(codes)
             rows, codes = rows[fit], codes[fit]
@@ -253,7 +253,7 @@ class _FlipSearch:
 def _list_trial_values(
     space: Space, feature: Feature, own_values: Codes, max_distance: Codes
 ) -> tuple[Codes, Rows]:
-    """Return other values of a feature to try for each case, no farther than so long, and which case each is for."""
+    """Return values of a feature to try, within `max_distance` of each case, and the case that each is for."""
     count = len(own_values)
     columns = []
     if feature.kind == "categorical":

@@ -1,4 +1,4 @@
-"""A case explained by its border: the nearest pairs, and the smallest change found that flips the answer."""
+"""Explain cases by the border: the nearest pairs, and the smallest change found that flips the answer."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ from ..space import geometry
 from ..space.features import Codes
 from ..space.neighbours import find_nearest
 from ..space.points import Points
-from ._utils import Rows, format_changes
+from ._utils import Answers, Rows, format_changes, to_python_value
 from .counterfactual import find_flips
+from .front_data import FrontData
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .front import Front
 
+def explain_cases(front: FrontData, cases: Any, k: int = 1) -> pd.DataFrame:
+    """Return the `k` nearest pairs of each case, and changes that take the case across a border.
 
-def explain_cases(front: Front, cases: Any, k: int = 1) -> pd.DataFrame:
-    """Return the `k` nearest pairs of each case, and changes that take the case over a border.
-
-    With a system attached the changes are found by asking it: from the end of a pair whose answer is not the
-    case's, back towards the case as far as the answer stays another one; then feature by feature, the smallest
-    change first, back to the case's own value wherever that keeps the answer and the constraints; and both once
-    more. The first row of a case has the smallest change that was found so from the ten nearest ends with another
-    answer, and by changing one feature alone; the others have the change at their own pair. The last case that got
-    another answer is what is returned, so it is a flip, if perhaps not the smallest there is. Without a
-    system, the change leads to the end of the pair that lies beyond.
+    With an attached system, the changes are found by queries. The search starts at an end of a pair with another
+    answer and moves towards the case as long as the answers differ. Then it restores the values of the case, feature
+    by feature, smallest change first, wherever the answer still differs and the constraints hold. Both steps are done
+    twice. The first row of a case has the smallest change found from the ten nearest ends with another answer, and
+    by changing one feature alone. The other rows have the change at their own pair. Every change is a flip that the
+    system confirmed, though not always the smallest one. Without a system, the change leads to the farther end of the
+    pair.
 
     Parameters
     ----------
-    front : Front
-        Where the borders are.
-    cases : DataFrame, dict, Points
-        Proper inputs.
+    front : FrontData
+        The front that shows where borders are.
+    cases : DataFrame, dict or Points
+        Valid inputs.
     k : int
-        How many pairs for each case.
+        The number of pairs per case.
 
     Returns
     -------
     DataFrame
         ``case`` (the index of the row), ``rank``, ``pair`` (its number in ``front.pairs``), ``distance`` to it,
-        ``answer`` and ``becomes``, ``flip_distance`` (distances divide numbers by their ranges), ``change`` in words
-        and ``to.<feature>`` what each feature becomes. Where nothing flips, ``becomes`` is None.
+        ``answer`` and ``becomes`` (the old and the new answer), ``flip_distance`` (distances divide numbers by their
+        ranges), ``change`` as text, and ``to.<feature>``, the new value of each feature. ``becomes`` is None where no
+        flip was found.
 
     Examples
     --------
@@ -91,14 +91,14 @@ def explain_cases(front: Front, cases: Any, k: int = 1) -> pd.DataFrame:
     return pd.concat([table, target.frame.add_prefix("to.")], axis=1)
 
 
-def _prepare_cases(front: Front, cases: Any) -> tuple[Points, list[Any]]:
-    """Return the cases as points, and what to call them: the index of a frame, else their numbers."""
+def _prepare_cases(front: FrontData, cases: Any) -> tuple[Points, list[Any]]:
+    """Return the cases as points, and their names: the index of a frame, else their numbers."""
     import pandas as pd
 
     if not len(front):
         raise DataError(
-            f"The front of {front.subject} is empty: there is no border to be near to. Explore with more walks, or "
-            "with another strategy."
+            f"The front of {front.subject} is empty: it has no border pairs. Explore with more walks, or with another "
+            "strategy."
         )
     points = front.space.points(cases)
     names = list(cases.index) if isinstance(cases, pd.DataFrame) else list(range(len(points)))
@@ -106,20 +106,19 @@ def _prepare_cases(front: Front, cases: Any) -> tuple[Points, list[Any]]:
         for constraint in front.space.constraints:
             violating_rows = np.flatnonzero(~constraint.satisfied(front.space, points.codes))
             if violating_rows.size:
-                suffix = f" ({violating_rows.size - 1:,} more like it)" if violating_rows.size > 1 else ""
+                suffix = f" ({violating_rows.size - 1:,} more rows like it)" if violating_rows.size > 1 else ""
                 raise DataError(
-                    f"Row {format_short(names[violating_rows[0]])} breaks the constraint {constraint}{suffix}: changes that keep the "
-                    "constraints start from cases that keep them. Leave it out, or mend it."
+                    f"Row {format_short(names[violating_rows[0]])} breaks the constraint {constraint}{suffix}. The "
+                    "search for changes needs cases that satisfy the constraints. Fix the row, or leave it out."
                 )
     return points, names
 
 
-def _find_nearest_pairs(front: Front, codes: Codes, k: int) -> tuple[Rows, Codes]:
-    """Return the numbers of the `k` nearest pairs of each case and their distances, by the nearer of two ends."""
+def _find_nearest_pairs(front: FrontData, codes: Codes, k: int) -> tuple[Rows, Codes]:
+    """Return the numbers of the `k` nearest pairs of each case and their distances, by their nearer ends."""
     ends = np.concatenate([front.a.codes, front.b.codes])
-    distances, end_rows = find_nearest(
-        front.space, codes, ends, min(2 * k, len(ends))
-    )  # a pair appears twice at most
+    # a pair can occur twice, once per end
+    distances, end_rows = find_nearest(front.space, codes, ends, min(2 * k, len(ends)))
     pair = end_rows % len(front)
     repeated = np.zeros(pair.shape, dtype=bool)
     for rank in range(1, pair.shape[1]):
@@ -128,8 +127,11 @@ def _find_nearest_pairs(front: Front, codes: Codes, k: int) -> tuple[Rows, Codes
     return np.take_along_axis(pair, columns, axis=1), np.take_along_axis(distances, columns, axis=1)
 
 
-def _find_far_ends(front: Front, start: Codes, pair: Rows) -> tuple[Codes, Any, Any]:
-    """Return the farther end of each pair and its answer: the case is taken to be on the side of the nearer."""
+def _find_far_ends(front: FrontData, start: Codes, pair: Rows) -> tuple[Codes, Answers, Answers]:
+    """Return the farther end of each pair, an unknown answer to the case, and the answer to that end.
+
+    The case is assumed to be on the side of the nearer end.
+    """
     a, b = front.a.codes[pair], front.b.codes[pair]
     to_a, to_b = (geometry.distance(front.space, start, end, scaled=True) for end in (a, b))
     b_is_farther = to_b >= to_a
@@ -137,5 +139,5 @@ def _find_far_ends(front: Front, start: Codes, pair: Rows) -> tuple[Codes, Any, 
         front.b_output[i] if is_b else front.a_output[i] for i, is_b in zip(pair, b_is_farther, strict=True)
     ]
     new_answers = np.empty(len(pair), dtype=object)
-    new_answers[:] = [answer.item() if isinstance(answer, np.generic) else answer for answer in answers]
+    new_answers[:] = [to_python_value(answer) for answer in answers]
     return np.where(b_is_farther[:, None], b, a), np.full(len(pair), None, dtype=object), new_answers

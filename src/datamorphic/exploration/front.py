@@ -1,343 +1,174 @@
-"""`Front`: the pairs of nearly equal cases with different answers that an exploration found."""
+"""`Front`: the result of an exploration."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
-from .._stats import compute_wilson_interval
-from .._text import pluralize
-from .._validation import is_number, reject, validate_integer
-from ..runs.driver import CallCounter
-from ..space.features import Codes
-from ..space.outputs import Outputs
-from ..space.points import Points
-from ..space.space import Space
-from ..systems.base import Executor
+from .._text import to_jsonable
+from ..reporting.export import Exportable
+from ..reporting.junit import JUnitCase
 from ..systems.wrap import wrap
+from .augment import Augmentation, augment
+from .diff.diff import Difference, compare_fronts
+from .explain import explain_cases
+from .front_data import FrontData
+from .io import read_front, write_front
+from .plot import build_figure
+from .quality import measure_quality, rank_deciding_features
+from .summary import list_verdicts, summarize_front
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .augment import Augmentation
-    from .diff.diff import Difference
 
-MAX_PLAUSIBILITY_DISTANCES = (
-    1_000_000_000  # computed for the plausibility of mixed data; beyond, some pairs go without
-)
-
-
-@dataclass(frozen=True)
-class FrontEstimate:
-    """What a number of walks can be expected to find and to cost."""
-
-    walks: int
-    pairs: float
-    runs: float
-    seconds: float
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Front:
-    """Pairs of cases on either side of a border, and what finding them cost.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Front(FrontData, Exportable):
+    """The border pairs of an exploration: nearly equal inputs with different answers.
 
     Made by `dm.explore` and `Front.load`.
 
     Attributes
     ----------
+    subject, strategy : str
+        The names of the system and of the strategy.
     a, b : Points
-        The two cases of each pair; `pairs` shows them as a frame.
+        The two cases of each pair. `pairs` has them as a frame.
     a_output, b_output : ndarray
-        What the system answered to them.
+        The answers of the system to the two cases.
     kinds : list of str
-        The two classes that meet at each pair, ``"blue | red"``.
+        The two classes that meet at each pair, for example ``"blue | red"``.
     distance : ndarray
-        How far the two are apart.
+        The distance between the two cases.
     part : ndarray
-        Which of several labels a pair is about; 0 where there is one.
+        The number of the label that changes, where the system gives several labels; else 0.
     walk, pair_runs, walk_runs : ndarray
-        The walk that found each pair, how many cases narrowing it took, and how many each walk made.
-    walks, runs, calls, seconds
-        Walks made; test cases executed, each once; rows the system computed; time, which a file does not keep.
+        The walk that found each pair, the number of cases used to narrow it, and the number of cases of each walk.
+    walked_by : ndarray of str
+        The strategy that found each pair.
     seeds : Points
-        The cases the walks could start from.
+        The seed cases that walks could start from.
+    seeds_used, calls : int
+        The number of seed cases that were executed, and of rows that the system computed.
+    seconds : float
+        The time it took; NaN in a front that was read from a file.
     lost : int
-        Walks that ended because the system gave no answer.
+        The number of walks that ended because the system gave no answer.
+    slopes : int
+        The number of steep slopes that looked like a jump at first.
+    unfinished : int
+        The number of walks that the budget cut short.
     exhausted : bool
         Whether the budget ended the search.
     choices : list of dict
-        What ``strategy="auto"`` decided, round by round.
+        The decisions of ``strategy="auto"``, one entry per round and strategy.
     notes : list of str
-        What else is worth knowing.
+        Remarks on the search.
     settings : dict
-        How the exploration was called.
+        The options of the exploration.
     seed_answers : Outputs, optional
-        What the system answered to some of the seeds, evenly chosen, as a file keeps it.
+        The answers to some seed cases, evenly chosen, as read from a file.
     """
 
-    subject: str
-    strategy: str
-    a: Points
-    b: Points
-    a_output: npt.NDArray[Any]
-    b_output: npt.NDArray[Any]
-    kinds: Sequence[str]
-    distance: Codes
-    part: npt.NDArray[np.intp]
-    walk: npt.NDArray[np.intp]
-    pair_runs: npt.NDArray[np.intp]
-    walked_by: npt.NDArray[Any]
-    walk_runs: npt.NDArray[np.intp]
-    seeds: Points
-    seeds_used: int
-    calls: int
-    seconds: float
-    lost: int = 0
-    slopes: int = 0
-    unfinished: int = 0
-    exhausted: bool = False
-    choices: Sequence[Mapping[str, Any]] = ()
-    notes: Sequence[str] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    tally: CallCounter = field(default_factory=CallCounter)
-    sut: Executor | None = None
-    seed_answers: Outputs | None = None
+    _PAGE = "exploration.page:build_front_page"
+    _TEXT = "exploration.text:format_front"
 
-    def __len__(self) -> int:
-        return len(self.distance)
-
-    def __repr__(self) -> str:
-        return (
-            f"Front({self.subject}, {self.strategy}: {pluralize(len(self), 'pair')} from {pluralize(self.walks, 'walk')}, "
-            f"{self.runs:,} runs)"
-        )
-
-    @property
-    def space(self) -> Space:
-        """The space of the cases."""
-        return self.a.space
-
-    @property
-    def incidents(self) -> pd.DataFrame:
-        """The inputs that got no proper answer, with what went wrong."""
-        return self.tally.incidents
-
-    # -- what was found -----------------------------------------------------------------------------
-
-    @cached_property
-    def pairs(self) -> pd.DataFrame:
-        """One row a pair: a.<feature>, b.<feature>, a_output, b_output, distance, and how it was found."""
-        import pandas as pd
-
-        a, b = self.a.frame.add_prefix("a."), self.b.frame.add_prefix("b.")
-        rest = pd.DataFrame(
-            {
-                "a_output": self.a_output,
-                "b_output": self.b_output,
-                "distance": self.distance,
-                "plausibility": self.plausibility,
-                "border": self.borders,
-                "walk": self.walk,
-                "strategy": self.walked_by,
-            }
-        )
-        return pd.concat([a, b, rest], axis=1)
-
-    @cached_property
-    def plausibility(self) -> Codes:
-        """How far each pair is from the nearest real row, numbers divided by their ranges; 0 is a real row.
-
-        NaN for some pairs where that would take more than a thousand million distances.
-        """
-        from ..space.neighbours import find_nearest
-
-        distances = np.full(len(self), np.nan)
-        rows = self.measured
-        codes, inverse = np.unique(self.a.codes[rows], axis=0, return_inverse=True)
-        distances[rows] = find_nearest(self.space, codes, self.seeds.codes)[0][inverse.ravel(), 0]
-        return distances
-
-    @property
-    def measured(self) -> npt.NDArray[np.intp]:
-        """The numbers of the pairs whose plausibility is known: all, or as many as can be, evenly chosen."""
-        from ._utils import thin_rows
-
-        all_pairs = self.space.smooth or len(self) * len(self.seeds) <= MAX_PLAUSIBILITY_DISTANCES
-        return thin_rows(len(self), len(self) if all_pairs else MAX_PLAUSIBILITY_DISTANCES // len(self.seeds))
-
-    @property
-    def walks(self) -> int:
-        """How many walks were made to their end."""
-        return len(self.walk_runs) - self.unfinished
-
-    @property
-    def mutants(self) -> int:
-        """How many new test cases the pairs are: two each."""
-        return 2 * len(self)
-
-    @property
-    def runs(self) -> int:
-        """How many test cases were executed, each once: seeds when first used, and every one that was made."""
-        return self.seeds_used + int(self.walk_runs.sum())
-
-    @property
-    def capability(self) -> float:
-        """The share of walks that found a pair."""
-        return len(np.unique(self.walk)) / self.walks if self.walks else 0.0
-
-    @property
-    def cost(self) -> float:
-        """Runs a mutant; infinite without a pair."""
-        return self.runs / self.mutants if len(self) else math.inf
-
-    def capability_interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return Wilson's interval of the capability."""
-        _validate_confidence(confidence, "Front.capability_interval")
-        return compute_wilson_interval(len(np.unique(self.walk)), self.walks, confidence)
-
-    def cost_interval(self, confidence: float = 0.95, samples: int = 2000, seed: int = 0) -> tuple[float, float]:
-        """Return the bootstrap interval of the cost: the walks drawn anew, the seeds once."""
-        _validate_confidence(confidence, "Front.cost_interval")
-        validate_integer("samples", "Front.cost_interval", samples, low=1)
-        if not len(self):
-            return math.inf, math.inf
-        walk_count = len(self.walk_runs)
-        pairs_per_walk = np.bincount(self.walk, minlength=walk_count)
-        # walks with as many runs and pairs are alike: drawing kinds of walks is drawing walks
-        walk_types, counts = np.unique(
-            np.column_stack([self.walk_runs, pairs_per_walk]), axis=0, return_counts=True
-        )
-        draws = np.random.default_rng(seed).multinomial(walk_count, counts / walk_count, size=samples)
-        runs, mutants = draws @ walk_types[:, 0] + self.seeds_used, 2 * (draws @ walk_types[:, 1])
-        with np.errstate(divide="ignore"):
-            low, high = np.quantile(runs / mutants, [0.5 - confidence / 2, 0.5 + confidence / 2], method="nearest")
-        return float(low), float(high)
-
-    def estimate(self, walks: int) -> FrontEstimate:
-        """Return what a number of walks like these can be expected to find and to cost."""
-        validate_integer("walks", "Front.estimate", walks)
-        share = walks / self.walks if self.walks else 0.0
-        pool = len(self.seeds)
-        # how many different seeds that many starts meet, from how many these met
-        log_unused_share = math.log(1 - min(self.seeds_used / pool, 1 - 0.5 / pool)) if pool else 0.0
-        seeds = (
-            min(pool, self.seeds_used * share)
-            if self._has_distinct_starts
-            else pool * -math.expm1(log_unused_share * share)
-        )
-        runs = seeds + float(self.walk_runs.sum()) * share
-        return FrontEstimate(walks, len(self) * share, runs, self.seconds * runs / self.runs if self.runs else 0.0)
-
-    @property
-    def _has_distinct_starts(self) -> bool:
-        return self.strategy == "directed_walk"
-
-    @cached_property
-    def border_counts(self) -> pd.Series:
-        """How many pairs lie between each two classes, most first."""
-        import pandas as pd
-
-        return pd.Series(self.borders, dtype=object).value_counts()
-
-    @cached_property
-    def borders(self) -> list[str]:
-        """The names of the two classes that meet at each pair: `kinds`, told apart where 1 and "1" are both answers."""
-        from ._utils import SideIndex, name_borders, read_states, restore_border
-
-        border = restore_border(self)
-        kinds, _ = SideIndex(border).number_kinds(*read_states(self, border))
-        names = name_borders(kinds, self.kinds, list(zip(self.a_output, self.b_output, strict=True)))
-        return [names[kind] for kind in kinds.tolist()]
-
-    # -- what can be learned from it ------------------------------------------------------------------
+    # -- analysis ------------------------------------------------------------------------------------------------
 
     def quality(self) -> pd.DataFrame:
-        """Return how good the front is: validity, gap, class pairs, spread and archive, and each per 1,000 calls."""
+        """Return measures of the front: validity, gap, class pairs, spread and archive, each also per 1,000 calls."""
         return self._quality.copy()
 
     @cached_property
     def _quality(self) -> pd.DataFrame:
-        from .quality import measure_quality
-
         return measure_quality(self)
 
     def deciding(self) -> pd.DataFrame:
-        """Return which features decide at the border, in how many pairs they differ, and by how much.
+        """Return the features that decide at the border, with how often they decide and differ.
 
-        With a system attached it is asked, the first time, at up to 300 pairs; these calls are not counted.
+        The first call queries the attached system at up to 300 pairs. These model calls are not counted.
         """
         return self._deciding.copy()
 
     @cached_property
     def _deciding(self) -> pd.DataFrame:
-        from .quality import rank_deciding_features
-
         return rank_deciding_features(self)
 
     def plot(self, x: str | None = None, y: str | None = None) -> Any:
-        """Return a plotly figure of the pairs, on two features or on the two directions that tell most."""
-        from .plot import build_figure
+        """Return a plotly figure of the pairs, on two features or on the two principal directions."""
+        names = [name for name in (x, y) if name is not None]
+        partners: Sequence[str] = ()
+        if len(self.space) > 1 and len(names) == 1:
+            self.space.position(names[0])  # raises before the system is queried if there is no such feature
+            partners = self.deciding()["feature"].tolist()
+        return build_figure(self, x, y, partners)
 
-        return build_figure(self, x, y)
-
-    def diff(self, other: Front, *, tolerance: float | None = None) -> Difference:
+    def diff(self, other: FrontData, *, tolerance: float | None = None) -> Difference:
         """Return where the border moved, was gained or vanished from this front to another."""
-        from .diff.diff import compare_fronts
-
         return compare_fronts(self, other, tolerance)
 
     def nearest(self, cases: Any, k: int = 1) -> pd.DataFrame:
-        """Return the nearest border points of cases, and the smallest change found that flips their answer."""
-        from .explain import explain_cases
-
+        """Return the nearest border pairs of cases, and the smallest change found that flips their answer."""
         return explain_cases(self, cases, k)
 
     def augment(self, data: pd.DataFrame, target: str, **options: Any) -> Augmentation:
-        """Return training data with border points of minority classes added, and what that does to the model."""
-        from .augment import augment
-
+        """Return training data with border points of minority classes added, and the effect on the model."""
         return augment(self, data, target, **options)
 
     def attach(self, model: Any, **options: Any) -> Front:
-        """Return the front with the system it belongs to, which a file does not keep."""
+        """Return the front with its system attached; files do not contain the system."""
         return replace(self, sut=wrap(model, space=self.space, **options))
 
-    # -- files ------------------------------------------------------------------------------------------
+    # -- files ---------------------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the front to a Parquet file, all but the system.
+        """Write the front to a Parquet file, without the system.
 
-        What that answers to the seeds is asked and written too, for later comparisons: at most 2,000 of them, and a
-        quarter as many as the exploration made calls.
+        The attached system is queried for its answers to seed cases, which are written too, for later comparisons:
+        at most 2,000, and at most a quarter of the model calls of the exploration.
         """
-        from .io import write_front
-
         write_front(self, path)
 
     @staticmethod
     def load(path: str | PathLike[str], model: Any = None) -> Front:
-        """Read a front from a Parquet file, and attach its system if that is given."""
-        from .io import read_front
-
-        front = read_front(path)
+        """Read a front from a Parquet file, and attach its system if `model` is given."""
+        front = read_front(path, Front)
         return front if model is None else front.attach(model)
 
-    # -- telling ----------------------------------------------------------------------------------------
+    # -- export --------------------------------------------------------------------------------------------------
 
-    def describe(self) -> str:
-        """Return what was found in a few lines."""
-        from .text import format_front
+    def document(self) -> dict[str, Any]:
+        """Return the figures of the front as a JSON-serialisable dict, without the pairs."""
+        document: dict[str, Any] = to_jsonable(
+            {
+                "subject": self.subject,
+                **summarize_front(self),
+                "capability_interval": self.capability_interval(),
+                "cost_interval": self.cost_interval(),
+                "seconds": self.seconds,
+                "seed": self.settings.get("seed"),
+                "deciding": self.deciding()[["feature", "decides", "differs", "share"]].to_dict("records"),
+                "quality": self.quality()[["value", "per_1000_calls"]].to_dict("index"),
+                "choices": self.choices,
+                "settings": self.settings,
+            }
+        )
+        return document
 
-        return "\n".join(format_front(self))
+    def test_cases(self) -> Sequence[JUnitCase]:
+        """Return whether the system answered every case, and gave the same answer twice, as two test cases."""
+        return [
+            JUnitCase(
+                name=verdict["says"],
+                outcome="failed" if verdict["cases"] else "passed",
+                kind=verdict["relation"],
+                message=f"{verdict['cases']} cases" if verdict["cases"] else "",
+            )
+            for verdict in list_verdicts(self)
+        ]
 
-
-def _validate_confidence(value: float, owner: str) -> None:
-    if not is_number(value) or not 0 < value < 1:
-        reject("confidence", owner, "a number between 0 and 1, neither included", value)
+    def _export_name(self) -> str:
+        return self.subject

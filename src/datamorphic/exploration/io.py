@@ -1,4 +1,4 @@
-"""Fronts in Parquet files: a row a pair, the rest as text in the file's own notes."""
+"""Write fronts to Parquet files and read them: one row per pair, everything else as JSON in the file's metadata."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import zlib
 from base64 import b64decode, b64encode
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,17 +20,20 @@ from ..space.encoding import find_fault
 from ..space.outputs import Outputs, Status
 from ..space.points import Points
 from ..space.serialize import space_from_dict, space_to_dict, value_from_json, value_to_json
-from ._utils import get_extra_call_limit, query_quietly, read_states, restore_border, thin_rows
-from .front import Front
+from ._utils import Rows, thin_rows
+from .extra_queries import get_extra_call_limit, query_quietly
+from .front_data import FrontData
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+AnyFront = TypeVar("AnyFront", bound=FrontData)
+
 METADATA_KEY = b"datamorphic.front"
 FORMAT_VERSION = 1
-MAX_SEED_ANSWERS = 2_000  # of seeds that are kept
-MAX_COMPRESSION_RATIO = 250  # bytes that one byte of an honest file may stand for
-MIN_UNPACK_LIMIT_BYTES = 1 << 26  # bytes that a file may unpack to, however dense
+MAX_SEED_ANSWERS = 2_000  # answers to seed cases in a file
+MAX_COMPRESSION_RATIO = 250  # bytes per packed byte; a file that unpacks to more is not one of ours
+MIN_UNPACK_LIMIT_BYTES = 1 << 26  # a file may always unpack to this many bytes
 
 TEXT_FIELDS = ("subject", "strategy")
 COUNT_FIELDS = ("seeds_used", "calls", "lost", "slopes", "unfinished")
@@ -39,10 +42,18 @@ LIST_FIELDS = {"choices": dict, "notes": str}
 SETTING_TYPES = {"walks": int, "walk_distance": int, "moves": list, "border": str, "border_kind": str}
 
 
-def write_front(front: Front, path: str | PathLike[str], *, query_seeds: bool = True) -> None:
-    """Write a front, `aside` with what its system answers to some of its seeds.
+class _NewerFormatError(Exception):
+    """The file has a format of a later version."""
 
-    The same front gives the same file, byte for byte: how long it took is no part of it.
+
+# -- writing ---------------------------------------------------------------------------------------------------
+
+
+def write_front(front: FrontData, path: str | PathLike[str], *, query_seeds: bool = True) -> None:
+    """Write a front to a Parquet file.
+
+    With `query_seeds`, the attached system is queried for its answers to some seed cases, which are written too.
+    The same front gives the same file, byte for byte: the time it took is not written.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -80,8 +91,8 @@ def write_front(front: Front, path: str | PathLike[str], *, query_seeds: bool = 
     pq.write_table(table, path)
 
 
-def _query_seed_answers(front: Front) -> Outputs | None:
-    """Return what the system says to some of the seeds, or said when it was last at hand."""
+def _query_seed_answers(front: FrontData) -> Outputs | None:
+    """Return the answers to some seed cases; without a system, those read from a file."""
     rows = thin_rows(len(front.seeds), get_extra_call_limit(front, MAX_SEED_ANSWERS))
     if not rows.size:
         return front.seed_answers
@@ -96,8 +107,11 @@ def _outputs_to_dict(outputs: Outputs | None) -> dict[str, Any] | None:
     return {"values": json_values, "status": outputs.status.tolist()}
 
 
-def read_front(path: str | PathLike[str]) -> Front:
-    """Read a front, and make sure that it is one."""
+# -- reading ---------------------------------------------------------------------------------------------------
+
+
+def read_front(path: str | PathLike[str], front_class: type[AnyFront]) -> AnyFront:
+    """Read a front from a Parquet file and validate it."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -106,38 +120,44 @@ def read_front(path: str | PathLike[str]) -> Front:
     except FileNotFoundError:
         raise DataError(f"There is no file {path!s}.") from None
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{path!s} is not a Parquet file that can be read: {error}.") from error
+        raise DataError(f"{path!s} cannot be read as a Parquet file: {error}.") from error
     raw_metadata = (table.schema.metadata or {}).get(METADATA_KEY)
     if raw_metadata is None:
-        raise DataError(f"{path!s} is a Parquet file, but no front that Front.save wrote.")
+        raise DataError(f"{path!s} is a Parquet file, but was not written by Front.save.")
+    unreadable = (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        MemoryError,
+        RecursionError,
+        TypeError,
+        ValueError,
+        zlib.error,
+        pa.ArrowException,
+    )
     try:
         metadata = json.loads(raw_metadata)
         version = metadata["version"]
         _require(type(version) is int and version > 0, "version", "a whole number above 0", version)
         if version > FORMAT_VERSION:
             raise _NewerFormatError(f"was written by a newer version (format {version}). Upgrade datamorphic.")
-        return _validate_front(_build_front(table, metadata), metadata)
+        front = _build_front(table, metadata, front_class)
+        _validate_front(front, metadata)
+        return front
     except _NewerFormatError as error:
         raise DataError(f"{path!s} {error}") from None
     except UsageError as error:
         raise DataError(f"{path!s} is damaged: {error}") from error
-    except (
-        ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError, zlib.error,
-        pa.ArrowException,
-    ) as error:  # fmt: skip
+    except unreadable as error:
         raise DataError(f"{path!s} is damaged: {type(error).__name__}: {error}.") from error
 
 
-class _NewerFormatError(Exception):
-    """The file is of a later format."""
-
-
-def _build_front(table: pa.Table, metadata: dict[str, Any]) -> Front:
+def _build_front(table: pa.Table, metadata: dict[str, Any], front_class: type[AnyFront]) -> AnyFront:
     import pyarrow as pa
 
     incomplete_columns = [name for name in table.column_names if table[name].null_count]
     if incomplete_columns:
-        raise DataError(f"the column {incomplete_columns[0]!r} has holes.")
+        raise DataError(f"the column {incomplete_columns[0]!r} has missing values.")
     space = space_from_dict(metadata["space"])
     width, rows = len(space), table.num_rows
 
@@ -155,10 +175,10 @@ def _build_front(table: pa.Table, metadata: dict[str, Any]) -> Front:
         }
         return Outputs.from_table(pa.table(columns), metadata["outputs"][side]).values
 
-    def read_integers(name: str) -> npt.NDArray[np.intp]:
+    def read_integers(name: str) -> Rows:
         return np.array(table[name].to_numpy()).astype(np.intp, casting="safe")
 
-    return Front(
+    return front_class(
         a=read_points("a"),
         b=read_points("b"),
         a_output=read_output("a"),
@@ -172,7 +192,7 @@ def _build_front(table: pa.Table, metadata: dict[str, Any]) -> Front:
         walk_runs=_unpack(metadata["walk_runs"], np.int64).astype(np.intp),
         seeds=Points(space, _unpack(metadata["seeds"], np.float64).reshape(-1, width)),
         seed_answers=_outputs_from_dict(metadata.get("seed_answers")),
-        seconds=metadata.get("seconds", math.nan),  # files of the first release have it
+        seconds=metadata.get("seconds", math.nan),  # only files of the first release contain it
         **{name: metadata[name] for name in (*PLAIN_FIELDS, *LIST_FIELDS, "settings")},
     )
 
@@ -184,66 +204,60 @@ def _outputs_from_dict(document: dict[str, Any] | None) -> Outputs | None:
     values[:] = [value_from_json(value) for value in document["values"]]
     status = np.array(document["status"], dtype=np.int8)
     if status.shape != values.shape or not np.isin(status, list(Status)).all():
-        raise DataError("what became of the answers to the seeds is not told for each of them.")
+        raise DataError("the answers to the seed cases need one valid status each.")
     return Outputs(values, status)
 
 
-# -- making sure -----------------------------------------------------------------------------------------------
+# -- validation ------------------------------------------------------------------------------------------------
 
 
-def _validate_front(front: Front, metadata: dict[str, Any]) -> Front:
-    """Return a front that was read, or say what cannot be true of it."""
+def _validate_front(front: FrontData, metadata: dict[str, Any]) -> None:
+    """Raise DataError if a front that was read from a file is inconsistent."""
     for name in TEXT_FIELDS:
         _require(isinstance(metadata[name], str), name, "text", metadata[name])
     for name in COUNT_FIELDS:
-        _require(
-            type(metadata[name]) is int and metadata[name] >= 0,
-            name,
-            "a whole number, not below 0",
-            metadata[name],
-        )
+        valid = type(metadata[name]) is int and metadata[name] >= 0
+        _require(valid, name, "a whole number, not below 0", metadata[name])
     seconds = metadata.get("seconds", 0.0)
     _require(is_number(seconds) and 0 <= seconds < math.inf, "seconds", "a number, not below 0", seconds)
     _require(isinstance(metadata["exhausted"], bool), "exhausted", "true or false", metadata["exhausted"])
     for name, kind in LIST_FIELDS.items():
         valid = isinstance(metadata[name], list) and all(isinstance(item, kind) for item in metadata[name])
-        _require(valid, name, f"a list, each a {kind.__name__}", metadata[name])
-    _require(
-        isinstance(metadata["settings"], dict), "settings", "a table of names and values", metadata["settings"]
-    )
-    for name, value in metadata["settings"].items():
+        _require(valid, name, f"a list of {kind.__name__} values", metadata[name])
+    settings = metadata["settings"]
+    _require(isinstance(settings, dict), "settings", "an object of names and values", settings)
+    for name, value in settings.items():
         expected_type = SETTING_TYPES.get(name)
         valid = expected_type is None or (isinstance(value, expected_type) and not isinstance(value, bool))
         _require(valid, f"settings.{name}", f"of type {getattr(expected_type, '__name__', '')}", value)
-    _require(front.seeds_used <= len(front.seeds), "seeds_used", "no more than all seeds", front.seeds_used)
-    _require(front.unfinished <= len(front.walk_runs), "unfinished", "no more than all walks", front.unfinished)
+    _require(front.seeds_used <= len(front.seeds), "seeds_used", "at most the number of seeds", front.seeds_used)
+    unfinished, walk_count = front.unfinished, len(front.walk_runs)
+    _require(unfinished <= walk_count, "unfinished", "at most the number of walks", unfinished)
     for name, values, high in (
         ("walk_runs", front.walk_runs, math.inf),
         ("runs", front.pair_runs, math.inf),
-        ("walk", front.walk, len(front.walk_runs)),
+        ("walk", front.walk, walk_count),
         ("distance", front.distance, math.inf),
     ):
         bad_rows = np.flatnonzero(~((values >= 0) & (values < high)))
         if bad_rows.size:
-            _reject_rows(name, f"from 0 to below {high}", values[bad_rows[0]], bad_rows)
+            _reject_rows(name, f"at least 0 and below {high}", values[bad_rows[0]], bad_rows)
     for name, points in (("a", front.a), ("b", front.b), ("seeds", front.seeds)):
         _validate_codes(name, points)
     _validate_answers(front)
-    return front
 
 
 def _validate_codes(name: str, points: Points) -> None:
     for j, feature in enumerate(points.space.features):
         fault = find_fault(feature, points.codes[:, j], open_ends=points.space.moves == "open")
         if fault is not None:
-            bad_rows = np.flatnonzero(fault.rows)
-            raise DataError(
-                f"{name}, row {bad_rows[0]}: the code {points.codes[bad_rows[0], j]:g} of {feature.name!r} {fault.problem}."
-            )
+            row = np.flatnonzero(fault.rows)[0]
+            code = points.codes[row, j]
+            raise DataError(f"{name}, row {row}: the code {code:g} of {feature.name!r} {fault.problem}.")
 
 
-def _validate_answers(front: Front) -> None:
-    """Make sure that there are answers, and a border between those to each pair."""
+def _validate_answers(front: FrontData) -> None:
+    """Raise DataError unless each pair has two answers with a border between them."""
     for name, values in (("a_output", front.a_output), ("b_output", front.b_output)):
         bad_rows = np.flatnonzero([value is None or value != value for value in values])
         if bad_rows.size:
@@ -252,19 +266,18 @@ def _validate_answers(front: Front) -> None:
         bad_rows = np.flatnonzero([not isinstance(text, str) for text in texts])
         if bad_rows.size:
             _reject_rows(name, "text", texts[bad_rows[0]], bad_rows)
-    border = restore_border(front)
-    a, b, part = read_states(front, border)
+    border = front.restore_border()
+    a, b, part = front.read_states(border)
     bad_rows = np.flatnonzero((part < 0) | ((part > 0) & (not border.has_several_parts)))
     if bad_rows.size:
         _reject_rows("part", "the number of a label", part[bad_rows[0]], bad_rows)
     same_rows = np.flatnonzero(~(border.measure_gap(a, b, part) > border.min_gap))
     if same_rows.size:
-        _reject_rows(
-            "b_output", f"apart from a_output ({border.describe()})", front.b_output[same_rows[0]], same_rows
-        )
+        expected = f"on the other side of a border from a_output ({border.describe()})"
+        _reject_rows("b_output", expected, front.b_output[same_rows[0]], same_rows)
     if front.seed_answers is not None:
-        count = len(front.seed_answers)
-        _require(count <= len(front.seeds), "seed_answers", f"at most {len(front.seeds)}, the seeds", count)
+        count, limit = len(front.seed_answers), len(front.seeds)
+        _require(count <= limit, "seed_answers", f"at most {limit} long, the number of seeds", count)
         border.read(front.seed_answers)
 
 
@@ -273,9 +286,12 @@ def _require(valid: bool, name: str, expected: str, value: Any) -> None:
         raise DataError(f"{name!r} must be {expected}. It is {format_short(repr(value))}.")
 
 
-def _reject_rows(name: str, expected: str, value: Any, rows: npt.NDArray[np.intp]) -> None:
-    suffix = f" ({rows.size - 1:,} more like it)" if rows.size > 1 else ""
+def _reject_rows(name: str, expected: str, value: Any, rows: Rows) -> None:
+    suffix = f" ({rows.size - 1:,} more rows like it)" if rows.size > 1 else ""
     raise DataError(f"{name!r} must be {expected}. In row {rows[0]} it is {format_short(value)}{suffix}.")
+
+
+# -- arrays as text --------------------------------------------------------------------------------------------
 
 
 def _pack(values: npt.NDArray[Any]) -> str:
@@ -288,7 +304,6 @@ def _unpack(text: str, dtype: type) -> npt.NDArray[Any]:
     decompressor = zlib.decompressobj()
     values = decompressor.decompress(packed_bytes, max_bytes)
     if not decompressor.eof:
-        raise DataError(
-            f"{pluralize(len(packed_bytes), 'byte')} of it unpack to more than {max_bytes:,}, or are cut short."
-        )
+        size = pluralize(len(packed_bytes), "byte")
+        raise DataError(f"{size} of it unpack to more than {max_bytes:,} bytes, or are cut short.")
     return np.frombuffer(values, dtype=dtype).copy()

@@ -19,6 +19,7 @@ from ..space.serialize import value_from_json, value_to_json
 from .diff.diff import Difference
 from .front import Front
 from .io import write_front
+from .summary import ANSWERS_RELATION, list_verdicts, summarize_front
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
     from ..runs.run import Run
@@ -26,7 +27,6 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
     from ..runs.store import Store
 
 FRONT_FILE = "front.parquet"  # what an exploration found, among the files of its run
-ANSWERS_RELATION = "answers"  # the first promise of every system: an answer to every case
 
 
 def retry_failures(store: Store, name: str, subject: SubjectUnderTest, **driving: Any) -> tuple[int, int] | None:
@@ -70,52 +70,17 @@ def keep_front(session: Session, name: str, front: Front) -> None:
         write_front(front, path, query_seeds=False)
         return len(front)
 
-    counts = front.tally.health.status_counts
-    failed_rows = sum(count for status, count in counts.items() if status != Status.NEW_LABEL)
-    unstable_count = len(front.tally.health.unstable_cases)
-    verdicts = [
-        _build_verdict(ANSWERS_RELATION, "the system answers every case", failed_rows),
-        _build_verdict("repeats", "the system gives the same answer when it is asked again", unstable_count),
-    ]
     failures.remember(session.store, name, ANSWERS_RELATION, _list_failed_cases(front.tally), session.run)
     end_values: dict[str, Any] = {
         "interrupted": front.tally.interrupted,
         "summary": summarize_front(front),
-        "verdicts": verdicts,
+        "verdicts": list_verdicts(front),
     }
     stop_reason = session.journal.stop_reason if session.journal is not None else ""
     try:
         session.finish(**end_values, artifacts={FRONT_FILE: write_artifact}, message=stop_reason)
     except (DataError, UnicodeError) as error:  # labels that no file can hold: what can be kept is
         session.finish(**end_values, artifacts={}, message=f"The front is not kept: {error}")
-
-
-def summarize_front(front: Front) -> dict[str, Any]:
-    """Return what was found and what it cost, in figures."""
-    return {
-        "strategy": front.strategy,
-        "walks": front.walks,
-        "pairs": len(front),
-        "mutants": front.mutants,
-        "runs": front.runs,
-        "calls": front.calls,
-        "capability": front.capability,
-        "cost": front.cost if len(front) else None,
-        "lost": front.lost,
-        "unfinished": front.unfinished,
-        "exhausted": front.exhausted,
-        "borders": {str(kind): int(count) for kind, count in front.border_counts.items()},
-        "notes": list(front.notes),
-    }
-
-
-def _build_verdict(relation: str, statement: str, violation_count: int) -> dict[str, Any]:
-    return {
-        "relation": relation,
-        "says": statement,
-        "verdict": "VIOLATED" if violation_count else "HOLDS",
-        "cases": violation_count,
-    }
 
 
 def _list_failed_cases(tally: CallCounter) -> list[dict[str, Any]]:

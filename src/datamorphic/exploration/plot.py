@@ -1,9 +1,10 @@
-"""A front as a picture: on two features, or on the two directions in which the inputs vary most."""
+"""Draw a front: on two features, or on the two principal directions of the inputs."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,32 +14,32 @@ from ..reporting.document import Axis, Scatter
 from ..reporting.plots import scatter_to_figure
 from ..space.features import Categorical, Codes
 from ..space.projection import Projection
-from ._utils import format_answers, format_changes, thin_rows
+from ._utils import Rows, format_answers, format_changes, thin_rows
+from .front_data import FrontData
 
-if TYPE_CHECKING:
-    from .front import Front
-
-MAX_DRAWN_PAIRS = 5_000  # drawn: more cover each other, and make the page slow
+MAX_DRAWN_PAIRS = 5_000  # more pairs hide each other and make the page slow
 MAX_DRAWN_SEEDS = 2_000
-CATEGORY_JITTER = (
-    0.3  # categories are drawn up to this far from their place, so that points do not hide each other
-)
-MISSING_VALUE_MARGIN = 0.06  # of the range: how far outside of it missing numbers are drawn
-MAX_CHANGES_PER_PAIR = 6  # features told of one pair
-MAX_COLOURED_BORDERS = 12  # of border that have a colour of their own
+CATEGORY_JITTER = 0.3  # categories are at 0, 1, ...: points are moved by at most this, to be seen side by side
+MISSING_VALUE_MARGIN = 0.06  # missing numbers are drawn this share of the range below the smallest number
+MAX_CHANGES_PER_PAIR = 6  # features in the note of a pair
+MAX_COLOURED_BORDERS = 12  # borders with a colour of their own
 
 
-def build_figure(front: Front, x: str | None = None, y: str | None = None) -> Any:
-    """Return a front as a plotly figure; see `scatter`."""
-    return scatter_to_figure(build_scatter(front, x, y))
+def build_figure(
+    front: FrontData, x: str | None = None, y: str | None = None, partners: Sequence[str] = ()
+) -> Any:
+    """Build a plotly figure of a front; the parameters are those of `build_scatter`."""
+    return scatter_to_figure(build_scatter(front, x, y, partners))
 
 
-def build_scatter(front: Front, x: str | None = None, y: str | None = None) -> Scatter:
-    """Return a front as a picture.
+def build_scatter(
+    front: FrontData, x: str | None = None, y: str | None = None, partners: Sequence[str] = ()
+) -> Scatter:
+    """Build a scatter picture of the pairs of a front.
 
-    On two features; if one is given, the other is the one that decides most often apart from it. Without any, a
-    space of more than two features is shown on its two principal directions. A space of one feature gets a line
-    for each two classes.
+    It shows two features. If only one of `x` and `y` is given, the other is the first different feature of `partners`.
+    Without any, a space of more than two features is shown on its two principal directions. A space of one feature
+    gets one line per border.
     """
     space = front.space
     rows, seeds = thin_rows(len(front), MAX_DRAWN_PAIRS), thin_rows(len(front.seeds), MAX_DRAWN_SEEDS)
@@ -56,12 +57,12 @@ def build_scatter(front: Front, x: str | None = None, y: str | None = None) -> S
         flat = np.column_stack([pair_places, [line_of_kind[kind] for kind in kinds]])
         flat_real = np.column_stack([seed_places, _jitter(np.full(len(real_codes), len(lines)), 1)])
     elif len(space) == 2 or x is not None or y is not None:
-        axis_data = [_build_axis(front, j, codes, real_codes) for j in _choose_features(front, x, y)]
+        axis_data = [_build_axis(front, j, codes, real_codes) for j in _choose_features(front, x, y, partners)]
         axes = (axis_data[0][0], axis_data[1][0])
         flat = np.column_stack([places for _, places, _ in axis_data])
         flat_real = np.column_stack([places for _, _, places in axis_data])
         if any(axis.names for axis in axes):
-            remarks.append("points are spread a little around their category")
+            remarks.append("points are moved a little around their category")
     else:
         view = Projection(space, front.seeds.codes)
         axes = (Axis(view.axes[0]), Axis(view.axes[1]))
@@ -69,11 +70,12 @@ def build_scatter(front: Front, x: str | None = None, y: str | None = None) -> S
         remarks.append(f"the two directions keep {view.variance_share:.0%} of the variance of the inputs")
     if len(rows) < len(front):
         remarks.append(f"{pluralize(len(rows), 'pair')} of {len(front):,} drawn, evenly chosen")
+    x_axis, y_axis = axes
     return Scatter(
         title=f"Where answers of {front.subject} change: {pluralize(len(front), 'pair')}",
         subtitle="; ".join(remarks),
-        x_axis=axes[0],
-        y_axis=axes[1],
+        x_axis=x_axis,
+        y_axis=y_axis,
         x=flat[:, 0].tolist(),
         y=flat[:, 1].tolist(),
         groups=kinds,
@@ -83,12 +85,12 @@ def build_scatter(front: Front, x: str | None = None, y: str | None = None) -> S
     )
 
 
-def _choose_features(front: Front, x: str | None, y: str | None) -> tuple[int, int]:
-    """Return the places of the two features to show."""
+def _choose_features(front: FrontData, x: str | None, y: str | None, partners: Sequence[str]) -> tuple[int, int]:
+    """Return the positions of the two features to show."""
     position = front.space.position
     if x is not None and x == y:
         raise ArgumentError(
-            f"A picture needs two different features. Got {format_short(x)!r} for both; leave one out."
+            f"A plot needs two different features. Got {format_short(x)!r} for both. Leave one of them out."
         )
     if x is None and y is None:
         return 0, 1
@@ -97,18 +99,20 @@ def _choose_features(front: Front, x: str | None, y: str | None) -> tuple[int, i
     fixed_name = x if x is not None else y
     assert fixed_name is not None
     fixed_position = position(fixed_name)
-    partner = next(name for name in front.deciding()["feature"] if name != fixed_name)
+    partner = next(name for name in partners if name != fixed_name)
     return (fixed_position, position(partner)) if x is not None else (position(partner), fixed_position)
 
 
-def _build_axis(front: Front, position: int, codes: Codes, real_codes: Codes) -> tuple[Axis, Codes, Codes]:
-    """Return a feature as an axis, with the places of pairs and of real inputs on it."""
+def _build_axis(front: FrontData, position: int, codes: Codes, real_codes: Codes) -> tuple[Axis, Codes, Codes]:
+    """Return a feature as an axis, and the positions of pairs and real inputs on it."""
     feature = front.space.features[position]
     column, seed_column = codes[:, position], real_codes[:, position]
     all_values = np.concatenate([column, seed_column])
     missing = bool(np.isnan(all_values).any())
     if isinstance(feature, Categorical):
-        names = [format_short(value) for value in feature.values] + ["missing"] * missing
+        names = [format_short(value) for value in feature.values]
+        if missing:
+            names.append("missing")
         column, seed_column = (
             np.where(np.isnan(values), len(feature.values), values) for values in (column, seed_column)
         )
@@ -122,9 +126,9 @@ def _build_axis(front: Front, position: int, codes: Codes, real_codes: Codes) ->
 
 
 def _merge_rare_borders(kinds: list[str]) -> tuple[list[str], str]:
-    """Return kinds of border, the rare ones as one if there are many, and its name.
+    """Return the borders with rare ones merged into one if there are many, and the name of that one.
 
-    A legend must leave room for the picture.
+    A long legend would leave no room for the picture.
     """
     counts = Counter(kinds)
     if len(counts) <= MAX_COLOURED_BORDERS + 1:
@@ -138,8 +142,8 @@ def _jitter(column: Codes, seed: int) -> Codes:
     return column + np.random.default_rng(seed).uniform(-CATEGORY_JITTER, CATEGORY_JITTER, len(column))
 
 
-def _format_notes(front: Front, rows: Any) -> list[str]:
-    """Return what changes at each pair, in words."""
+def _format_notes(front: FrontData, rows: Rows) -> list[str]:
+    """Return the changes of each pair as text."""
     descriptions = format_changes(front.a.take(rows), front.b.take(rows), MAX_CHANGES_PER_PAIR)
     ends = zip(
         format_answers(front.a_output[rows]), format_answers(front.b_output[rows]), descriptions, strict=True

@@ -1,4 +1,4 @@
-"""How good a front is, and which features decide at it."""
+"""Measure how good a front is, and which features decide at it."""
 
 from __future__ import annotations
 
@@ -14,56 +14,57 @@ from ..space.neighbours import find_nearest
 from ..space.outputs import Outputs
 from ..space.points import Points
 from ..space.space import Space
-from ._utils import (
-    Mask,
-    get_extra_call_limit,
-    measure_changes,
-    query_quietly,
-    read_states,
-    restore_border,
-    thin_rows,
-)
+from ._utils import Mask, Rows, measure_changes, thin_rows
 from .archive import BINS_PER_AXIS, Archive
+from .extra_queries import get_extra_call_limit, query_quietly
+from .front_data import FrontData
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .front import Front
-
-MAX_SPREAD_POINTS = 2_000  # whose nearest others are looked for
-MAX_QUERIED_PAIRS = 300  # pairs at which the system is asked what decides
-MAX_DECIDING_CALLS = 6_000
+MAX_SPREAD_POINTS = 2_000  # points whose nearest neighbours are searched
+MAX_QUERIED_PAIRS = 300  # pairs at which the system is queried for the deciding features
+MAX_DECIDING_CALLS = 6_000  # model calls for the deciding features
 
 
-def measure_quality(front: Front) -> pd.DataFrame:
-    """Return each measure of a front: its value, that per 1,000 calls, and what it means."""
+def measure_quality(front: FrontData) -> pd.DataFrame:
+    """Return a table of measures of a front: value, value per 1,000 calls, and meaning."""
     import pandas as pd
 
     possible_borders = _count_possible_borders(front)
     archive = Archive(front.space, front.seeds.codes)
     archive.add(front.a.codes, front.kinds)
     cells = len({cell for _, cell in archive.filled_cells})
-    sample_note = (
-        f" ({MAX_SPREAD_POINTS:,} of {len(front):,}, evenly chosen)" if len(front) > MAX_SPREAD_POINTS else ""
-    )
+    sample_note = ""
+    if len(front) > MAX_SPREAD_POINTS:
+        sample_note = f" ({MAX_SPREAD_POINTS:,} of {len(front):,}, evenly chosen)"
     rows = {
-        "validity": (_measure_validity(front), "share of pairs that are proper inputs with different answers"),
-        "gap": (float(np.median(front.distance)) if len(front) else np.nan, "median distance of the two cases of a pair"),
+        "validity": (_measure_validity(front), "share of pairs that are valid inputs with different answers"),
+        "gap": (
+            float(np.median(front.distance)) if len(front) else np.nan,
+            "median distance between the two cases of a pair",
+        ),
         "class pairs": (
             len(front.border_counts) / possible_borders if possible_borders else 0.0,
             f"share of {pluralize(possible_borders, 'pair')} of classes whose border was found",
         ),
-        "spread": (_measure_spread(front), f"mean scaled distance of a pair{sample_note} to its two nearest others"),
-        "archive": (cells / BINS_PER_AXIS**2, f"share of the {BINS_PER_AXIS} x {BINS_PER_AXIS} cells of a flat view that hold border"),
-    }  # fmt: skip
+        "spread": (
+            _measure_spread(front),
+            f"mean scaled distance of a pair{sample_note} to its two nearest neighbours",
+        ),
+        "archive": (
+            cells / BINS_PER_AXIS**2,
+            f"share of the {BINS_PER_AXIS} x {BINS_PER_AXIS} cells of a two-dimensional projection that contain border",
+        ),
+    }
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["value", "meaning"])
     thousands = front.calls / 1000
     table.insert(1, "per_1000_calls", table["value"] / thousands if thousands else np.nan)
     return table
 
 
-def _count_possible_borders(front: Front) -> int:
-    """Return how many borders there can be between the answers that were seen or are known."""
+def _count_possible_borders(front: FrontData) -> int:
+    """Return how many pairs of classes there are among the known and the observed answers."""
     if front.settings.get("border_kind") not in ("labels", "hierarchy"):
         return len(front.border_counts)
     known_labels = front.sut.labels if front.sut is not None and front.sut.labels else ()
@@ -71,7 +72,7 @@ def _count_possible_borders(front: Front) -> int:
     return classes * (classes - 1) // 2
 
 
-def _measure_validity(front: Front) -> float:
+def _measure_validity(front: FrontData) -> float:
     if not len(front):
         return np.nan
     valid = np.array([a != b for a, b in zip(front.a_output, front.b_output, strict=True)], dtype=bool)
@@ -81,36 +82,37 @@ def _measure_validity(front: Front) -> float:
 
 
 def find_improper_rows(space: Space, codes: Codes) -> Mask:
-    """Tell which rows have a value that is none of its feature's."""
+    """Return which rows have a value that is invalid for its feature."""
     bad = np.zeros(len(codes), dtype=bool)
     for j, feature in enumerate(space.features):
         column = codes[:, j]
-        # one kind of fault is found at a time: what has it is mended to see the next
+        # `find_fault` reports one kind of fault at a time: replace these values to see the next kind
         while (fault := find_fault(feature, column, open_ends=space.moves == "open")) is not None:
             bad |= fault.rows
             column = np.where(fault.rows, feature.default, column)
     return bad
 
 
-def _measure_spread(front: Front) -> float:
+def _measure_spread(front: FrontData) -> float:
     if len(front) < 2:
         return float("nan")
     codes = front.a.codes
-    neighbour_distances = find_nearest(front.space, codes[thin_rows(len(codes), MAX_SPREAD_POINTS)], codes, 3)[0][
+    sample = codes[thin_rows(len(codes), MAX_SPREAD_POINTS)]
+    neighbour_distances = find_nearest(front.space, sample, codes, 3)[0][
         :, 1:
-    ]  # itself comes first
+    ]  # the first neighbour is the point itself
     return float(neighbour_distances[np.isfinite(neighbour_distances)].mean())
 
 
-# -- what decides ----------------------------------------------------------------------------------------------
+# -- deciding features ----------------------------------------------------------------------------------------------
 
 
-def rank_deciding_features(front: Front) -> pd.DataFrame:
-    """Return for each feature how much it has to do with the border, most first.
+def rank_deciding_features(front: FrontData) -> pd.DataFrame:
+    """Return a table of features by how often they decide at the border, most often first.
 
-    ``decides`` is the share of pairs at which putting this feature alone back from the second case's value to the
-    first's brings the first's answer back (up to 300 pairs, evenly chosen; NaN without a system to ask);
-    ``differs`` the share of pairs whose two cases differ in it, ``share`` its mean part of their scaled distance.
+    ``decides`` is the share of pairs at which restoring the first case's value of this feature alone, in the second
+    case, restores the first answer (at up to 300 pairs, evenly chosen; NaN without an attached system). ``differs``
+    is the share of pairs whose two cases differ in the feature, ``share`` its mean share of their scaled distance.
     """
     import pandas as pd
 
@@ -130,28 +132,27 @@ def rank_deciding_features(front: Front) -> pd.DataFrame:
     return table.sort_values(["decides", "share", "differs"], ascending=False, kind="stable", ignore_index=True)
 
 
-def _measure_deciding_shares(front: Front, differs: Mask) -> Codes:
-    """Return in what share of pairs each feature decides, by asking; NaN where that cannot be done."""
+def _measure_deciding_shares(front: FrontData, differs: Mask) -> Codes:
+    """Return the share of pairs at which each feature decides; NaN where the system cannot be queried."""
     unknown = np.full(len(front.space), np.nan)
     calls = get_extra_call_limit(front, MAX_DECIDING_CALLS)
     if not len(front) or not calls:
         return unknown
     count = differs.sum(axis=1)
-    queries_per_pair = max(
-        1.0, float(np.where(count > 1, count, 0).mean())
-    )  # questions a pair: one feature needs none
+    # where a single feature differs, that feature decides and no query is needed
+    queries_per_pair = max(1.0, float(np.where(count > 1, count, 0).mean()))
     rows = thin_rows(len(front), min(MAX_QUERIED_PAIRS, max(1, int(calls / queries_per_pair))))
     decided = query_quietly(front, _query_restored_features(front, rows, differs[rows]))
     return unknown if decided is None else decided.mean(axis=0)
 
 
-def _query_restored_features(front: Front, rows: np.ndarray, differs: Mask) -> Flow[Mask]:
-    """Tell for some pairs and each feature whether putting it back alone restores the first answer.
+def _query_restored_features(front: FrontData, rows: Rows, differs: Mask) -> Flow[Mask]:
+    """Query whether restoring one feature alone restores the first answer, per pair and feature.
 
-    Features that a constraint ties together go back together; what would break a constraint restores nothing.
+    Features tied by a constraint are restored together. A case that breaks a constraint restores nothing.
     """
-    space, border = front.space, restore_border(front)
-    a, _, part = read_states(front, border)
+    space, border = front.space, front.restore_border()
+    a, _, part = front.read_states(border)
     first, second = front.a.codes[rows], front.b.codes[rows]
     decided = np.zeros((len(rows), len(space)), dtype=bool)
     trials, owners, units = [], [], []
@@ -159,9 +160,8 @@ def _query_restored_features(front: Front, rows: np.ndarray, differs: Mask) -> F
         differing_rows = np.flatnonzero(differs[:, unit].any(axis=1))
         trial = second[differing_rows].copy()
         trial[:, unit] = first[differing_rows][:, unit]
-        equals_first = Points(space, trial).same(
-            Points(space, first[differing_rows])
-        )  # nothing else differs: the answer is known
+        # where nothing else differs, the answer is known
+        equals_first = Points(space, trial).same(Points(space, first[differing_rows]))
         decided[differing_rows[equals_first][:, None], unit] = True
         to_query = ~equals_first
         if space.keeps_constraints:
@@ -171,7 +171,7 @@ def _query_restored_features(front: Front, rows: np.ndarray, differs: Mask) -> F
         units += [unit] * int(to_query.sum())
     codes, owner = np.concatenate(trials), np.concatenate(owners)
     if len(codes):
-        outputs: Outputs = yield Query(Points(space, codes), note="what decides")
+        outputs: Outputs = yield Query(Points(space, codes), note="finding deciding features")
         states, own, label = border.read(outputs), a[rows][owner], part[rows][owner]
         known_rows = np.flatnonzero(~np.isnan(states))
         restored = border.measure_gap(own[known_rows], states[known_rows], label[known_rows]) <= border.min_gap

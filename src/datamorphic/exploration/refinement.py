@@ -1,45 +1,48 @@
-"""`Refinement`: which way brackets are narrowed.
+"""`Refinement`: narrow brackets by one of several methods.
 
-Whatever way is taken, a case stays an end of a pair only by the label that the system gave to it.
+With every method, a case is an end of a pair only by the label that the system itself gave to it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from .._text import pluralize
-from ..morphisms.terrain import Terrain
+from ..morphisms.terrain import Terrain, build_native_terrain
 from ..runs.flow import Flow
+from ..space import geometry
+from ..space.space import Space
 from .borders import Border
 from .brackets import Brackets, ExplorationRecord, Rows
 from .score_guides import Guide
 from .score_narrowing import GuidedNarrowing
 
 REFINEMENT_METHODS = ("auto", "bisect", "score", "multisection")
-UNLIMITED_HALVINGS = 1100  # halvings: a float64 interval has no more
+UNLIMITED_HALVINGS = 1100  # a float64 interval cannot be halved more often
 PILOT_BRACKETS = 32  # brackets on which `auto` tries the scores
-MAX_SCORE_COST_SHARE = 0.6  # scores are used if they need at most this share of bisection's cases
+MAX_SCORE_COST_SHARE = 0.6  # scores are used if they need at most this share of the cases of bisection
 
 
 @dataclass
 class Refinement:
-    """How brackets are narrowed.
+    """The method by which brackets are narrowed, and its limits.
 
     Attributes
     ----------
     ground : Terrain
-        Midpoint and distance.
+        The midpoint and the distance.
     steps : int
-        How often a bracket is halved at most.
+        The maximum number of halvings per bracket.
     delta : float, optional
-        A bracket at most this wide is left alone.
+        A bracket of at most this width is not narrowed.
     method : {"auto", "bisect", "score", "multisection"}
-        `auto` tries scores on the first brackets and keeps to what needed fewer cases.
-    guide_for : callable, optional
-        Gives the `Guide` for the border, once that is known; without one `score` is bisection.
+        `auto` tries scores on the first brackets, and uses them if they need fewer cases.
+    guide_factory : callable, optional
+        Returns the `Guide` for a border once that is known. Without a guide, `score` is bisection.
     """
 
     ground: Terrain
@@ -60,7 +63,7 @@ class Refinement:
         progress: float,
         share: float = 0.0,
     ) -> Flow[None]:
-        """Narrow brackets in place, by the method that was chosen, and count what that took with their walks."""
+        """Narrow brackets in place, and add the cases used to the runs of their walks."""
         if not len(brackets):
             return
         self._resolve_guide(border, record)
@@ -69,16 +72,16 @@ class Refinement:
         )
         try:
             yield from self._narrow(narrowing, record)
-        finally:  # a budget may end it anywhere
+        finally:  # the budget may end at any query
             walk_runs += np.bincount(brackets.walk, brackets.runs, len(walk_runs)).astype(np.intp)
-            if border.min_gap > 0:  # a steep slope looks like a jump from afar
+            if border.min_gap > 0:  # a steep slope looks like a jump in a wide bracket
                 is_jump = border.measure_gap(brackets.x_state, brackets.y_state, brackets.part) > border.min_gap
                 record.slopes += int((~is_jump).sum())
                 brackets.keep_rows(is_jump)
 
     def _resolve_guide(self, border: Border, record: ExplorationRecord) -> None:
-        """Find out whether there is something to be guided by."""
-        # Other midpoints than the space's own lead who knows where: nothing but they themselves can be between.
+        """Choose the guide; without one, fall back to bisection."""
+        # Guides compute points on a straight line, which custom midpoints need not follow.
         if (
             self.guide is None
             and self.guide_factory is not None
@@ -106,7 +109,7 @@ class Refinement:
         yield from narrowing.bisect(np.union1d(pilot_rows, rows))
 
     def _run_pilot(self, narrowing: GuidedNarrowing, rows: Rows, record: ExplorationRecord) -> Flow[Rows]:
-        """Narrow the first brackets by scores, decide when there were enough, and return those left to halving."""
+        """Narrow the first brackets by scores, choose the method, and return the brackets left to bisection."""
         remaining = yield from narrowing.narrow_by_scores(rows, doubtful=True)
         self._leftover_count += len(remaining)
         for guided_cases, halved_cases in narrowing.case_counts:
@@ -127,3 +130,14 @@ class Refinement:
             verdict = "used" if helped else "not used"
             record.add_note(f"{summary} (tried on {pluralize(trial_count, 'pair')}): {verdict}.")
         return remaining
+
+
+def make_bisection(space: Space, delta: float) -> Refinement:
+    """Return a bisection that halves brackets to a width of at most `delta`, numbers divided by their ranges.
+
+    It stops after as many halvings as a bracket across the whole space needs: cases of different categories never get
+    that near, and their numbers need not be halved for ever.
+    """
+    terrain = build_native_terrain(space)
+    scaled = replace(terrain, distance=lambda a, b: geometry.distance(space, a.codes, b.codes, scaled=True))
+    return Refinement(scaled, math.ceil(math.log2(len(space) / delta)), delta, "bisect")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..._text import pluralize
-from ...exploration.diff.text import format_difference
+from ...exploration.diff.text import format_difference, format_first_cases, format_outcome
 from ...exploration.front import Front
 from ...exploration.page import build_deciding_features, build_plausible_pairs
 from ...exploration.plot import build_scatter
@@ -102,23 +102,24 @@ def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFi
     change = context.baseline.diff(context.front)
     budget.counter.calls += change.calls
     basis = f"{pluralize(len(change.judged), 'pair')}, {pluralize(change.rows_asked, 'given input')}"
-    sentences = format_difference(change)
     if change.unchanged:
         return CheckFindings(
-            basis, [], [Section(heading="The border is where it was", text="\n".join(sentences), state="good")]
+            basis,
+            [],
+            [Section(heading="The border is where it was", text=format_difference(change), state="good")],
         )
     was_queried = bool(change.judged["asked"].any()) if len(change.judged) else False
     cases = change.first(3)
     width = len(change.old.space)
     examples = [
         Example(
-            words=line.strip(),
+            words=line,
             case={str(name): to_plain(value) for name, value in list(row.items())[:width]},
             answer=to_plain(row.iloc[width]),
             changed={},
             becomes=to_plain(row.iloc[width + 1]),
         )
-        for line, (_, row) in zip(_find_first_cases(sentences), cases.iterrows(), strict=False)
+        for line, (_, row) in zip(format_first_cases(change), cases.iterrows(), strict=False)
     ]
     changed_pairs = int((change.judged["status"] != "kept").sum()) if len(change.judged) else 0
     finding = Finding(
@@ -127,7 +128,7 @@ def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFi
         title="The border has moved since the baseline",
         level="concern",
         sure=1.0 if was_queried or change.rows_asked else 0.9,
-        detail=" ".join(line.rstrip(".") + "." for line in sentences if not line.startswith(("  ", "Look first"))),
+        detail=" ".join(line.rstrip(".") + "." for line in format_outcome(change)),
         remedy="If the change is meant, save this border as the new baseline (--save-front). If not, look at the cases below "
         "first: they changed most and are most like real inputs.",
         cases=changed_pairs,
@@ -135,11 +136,6 @@ def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFi
         examples=tuple(examples),
     )
     return CheckFindings(basis, [finding])
-
-
-def _find_first_cases(sentences: list[str]) -> list[str]:
-    """Return the cases to look at first, as the difference tells them."""
-    return sentences[sentences.index("Look first at:") + 1 :] if "Look first at:" in sentences else []
 
 
 def _find_skip_reason(context: CheckContext) -> str:

@@ -1,4 +1,4 @@
-"""Two fronts compared: where the border stayed, moved, was gained or vanished. Regression testing for models."""
+"""Compare two fronts: where the border stayed, moved, was gained or vanished. Regression testing for models."""
 
 from __future__ import annotations
 
@@ -9,67 +9,75 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._text import to_jsonable
 from ..._validation import reject, validate_integer, validate_positive
 from ...errors import ArgumentError
+from ...reporting.export import Exportable
+from ...reporting.junit import JUnitCase
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import Flow
 from ...space.features import Categorical, Codes, Feature
 from ...space.space import Space
 from ...systems.base import Executor
-from .._utils import SideIndex, name_borders, restore_border
+from .._utils import Answers, Mask
+from ..border_kinds import SideIndex, name_borders
 from ..borders import Border
-from ..front import Front
-from .evidence import RealInputs, describe_changes, select_real_inputs
+from ..front_data import FrontData
+from .evidence import ChangeEvidence, RealInputs, collect_evidence, select_real_inputs
 from .follow import BorderTrace, OrientedPairs, follow_border, measure_shifts, measure_spacing
-from .ranking import Answers, build_case_frame, find_changed_ends, find_changed_inputs, rank_cases
+from .ranking import build_case_frame, find_changed_ends, find_changed_inputs, rank_cases
 
 if TYPE_CHECKING:
     import pandas as pd
 
-DEFAULT_TOLERANCE = 0.01  # of the range of a feature: a border that moved by no more is where it was
-DEFAULT_REACH = 0.25  # a border between the same classes farther away is another one
+DEFAULT_TOLERANCE = 0.01  # share of a range: a border that moved by at most this is unchanged
+DEFAULT_REACH = 0.25  # share of a range: beyond it, a border between the same classes is a different one
 STATUSES = ("kept", "moved", "vanished", "gained")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Difference:
-    """How the border changed from an old front to a new one.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Difference(Exportable):
+    """The changes of the border from an old front to a new one.
 
     Attributes
     ----------
     old, new : Front
-        What was compared.
+        The fronts that were compared.
     table : DataFrame
-        One row a pair of either front: ``status`` (kept, moved, vanished, gained), ``shift`` (how far away a
-        border between the same classes was found in the other system, numbers divided by their ranges; inf where
-        none was), ``border``, which ``front`` the pair is of, whether the other system was ``asked`` about it, its
-        two cases, their ``old_`` and ``new_`` answers where they are known, and ``plausibility``.
+        One row per pair of either front: ``status`` (kept, moved, vanished, gained), ``shift`` (the distance at which
+        a border between the same classes was found in the other system, numbers divided by their ranges; inf where
+        none was found), ``border``, the ``front`` it belongs to, whether the other system was ``asked`` about it, its
+        two cases, their ``old_`` and ``new_`` answers where known, and ``plausibility``.
     rows : DataFrame or None
-        The real inputs that the two systems answer differently, or that only one of them answers; None if that is not
-        known of any.
+        The real inputs that the two systems answer differently, or that only one of them answers. None if no real
+        input has two known answers.
     rows_asked : int
-        Of how many real inputs both answers are known.
+        The number of real inputs whose two answers are known.
     rows_near : int
-        How many more are answered differently, but lie within the tolerance of the border.
-    findings : sequence of str
-        What is a change for certain, or too much for chance; empty if nothing is.
+        The number of further real inputs that are answered differently, but lie within the tolerance of the border.
+    evidence : sequence of ChangeEvidence
+        The changes that are certain, or too large for chance, by kind; empty if there are none.
     resolution : dict
-        For each border, the shift below which nothing can be told: the tolerance where systems were asked, the
-        spacing of the fronts where not.
+        The smallest shift per border that can be detected: the tolerance where systems were queried, else the
+        spacing of the fronts.
     calls : int
-        Rows that the systems computed for this.
+        The number of model calls of the comparison.
     """
 
-    old: Front
-    new: Front
+    _PAGE = "exploration.diff.page:build_difference_page"
+    _TEXT = "exploration.diff.text:format_difference"
+
+    old: FrontData
+    new: FrontData
     table: pd.DataFrame
     rows: pd.DataFrame | None
     rows_asked: int
     rows_near: int
-    findings: Sequence[str]
+    evidence: Sequence[ChangeEvidence]
     resolution: Mapping[str, float]
     calls: int
     _cases: pd.DataFrame
+    _unanswered_cases: Mask
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count:,} {status}" for status, count in self.counts.items() if count)
@@ -77,34 +85,39 @@ class Difference:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many pairs have each status."""
+        """The number of pairs per status."""
         status_counts = self.table["status"].value_counts()
         return {status: int(status_counts.get(status, 0)) for status in STATUSES}
 
     @property
+    def findings(self) -> list[str]:
+        """The changes that are certain, or too large for chance, as sentences; empty if there are none."""
+        return [item.text for item in self.evidence]
+
+    @property
     def judged(self) -> pd.DataFrame:
-        """The pairs that count: those that a system was asked about, or all if there was none to ask."""
+        """The pairs that count: those a system was queried about, or all if there was none to query."""
         queried = self.table["asked"].to_numpy(dtype=bool)
         return self.table[queried] if queried.any() else self.table
 
     @property
     def kept(self) -> float:
-        """The share of the pairs that count that are where they were; 1 if there are none."""
+        """The share of judged pairs that are kept; 1 if there are none."""
         return float((self.judged["status"] == "kept").mean()) if len(self.judged) else 1.0
 
     @property
     def unchanged(self) -> bool:
-        """Whether no change can be seen.
+        """Whether no change was detected.
 
-        Every pair that the other system was asked about must be kept, and every real input of which both answers are
-        known be answered alike. The border of the very same model, looked for twice, is found in other places:
-        pairs that could only be measured count where they differ by more than chance explains.
+        Every pair that the other system was queried about must be kept, and every real input with two known answers
+        must be answered alike. Two explorations of the same model find the border in different places, so pairs that
+        could only be measured count where they differ by more than chance explains.
         """
-        return not self.findings
+        return not self.evidence
 
     @cached_property
     def summary(self) -> pd.DataFrame:
-        """One row a border, the most changed first: pairs by status, and the median shift of those that moved."""
+        """One row per border, the most changed first: pairs by status, and the median shift of those that moved."""
         import pandas as pd
 
         table = self.table
@@ -117,44 +130,74 @@ class Difference:
         return counts.loc[changed_counts.sort_values(ascending=False, kind="stable").index]
 
     def first(self, n: int = 10) -> pd.DataFrame:
-        """Return the cases to look at first: where the border changed most, on the most plausible inputs.
+        """Return the `n` cases to look at first: where the border changed most, on the most plausible inputs.
 
-        A case counts the more the farther the border moved there, and the less the farther it is from a real input;
-        a real input that is answered differently counts by its distance from all borders. Each change of answer has
-        its best case before any has a second.
+        A case ranks higher the farther the border moved there, and the nearer it is to a real input. A real input that
+        is answered differently ranks by its distance from all borders. Each change of answer gets its best case before
+        any gets a second one.
         """
         return self._cases.head(validate_integer("n", "Difference.first", n))
 
-    def describe(self) -> str:
-        """Return the findings in words."""
-        from .text import format_difference
+    def document(self) -> dict[str, Any]:
+        """Return the counts and the findings as a JSON-serialisable dict."""
+        document: dict[str, Any] = to_jsonable(
+            {
+                "old": self.old.subject,
+                "new": self.new.subject,
+                "unchanged": self.unchanged,
+                "kept": self.kept,
+                "findings": self.findings,
+                "statuses": self.counts,
+                "borders": self.summary.to_dict("index"),
+                "rows_asked": self.rows_asked,
+                "rows_near": self.rows_near,
+                "rows_changed": None if self.rows is None else len(self.rows),
+                "calls": self.calls,
+            }
+        )
+        return document
 
-        return "\n".join(format_difference(self))
+    def test_cases(self) -> Sequence[JUnitCase]:
+        """Return whether the border is unchanged, as one test case."""
+        findings = self.findings
+        return [
+            JUnitCase(
+                name="the border is unchanged",
+                outcome="failed" if findings else "passed",
+                kind="border changed",
+                message=findings[0] if findings else "",
+                detail="\n".join(findings),
+            )
+        ]
+
+    def _export_name(self) -> str:
+        return f"{self.old.subject} -> {self.new.subject}"
 
 
-def compare_fronts(old_front: Front, new_front: Front, tolerance: float | None = None) -> Difference:
-    """Return where the border moved, was gained or vanished from one front (old) to another (new).
+def compare_fronts(old_front: FrontData, new_front: FrontData, tolerance: float | None = None) -> Difference:
+    """Return where the border moved, was gained or vanished from an old front to a new one.
 
-    A pair is *kept* if the other system still parts its two cases into the same classes, or parts others so within
-    `tolerance` of them; *moved* if it has a border between these classes within reach, a quarter of a range (or one
-    category, one whole number, where that is more); else it has *vanished* from the old or was *gained* by the new.
+    A pair is *kept* if the other system still gives its two cases the same two classes, or separates other cases so
+    within `tolerance` of them. It has *moved* if the other system has a border between these classes within reach: a
+    quarter of a range, or one category or one integer where that is more. Otherwise it has *vanished* from the old
+    front or was *gained* by the new one.
 
-    Where the system of the other front is attached it is asked: about the two cases, about cases farther and
+    Where the system of the other front is attached, it is queried: about the two cases, about cases farther and
     farther along the line through them, and about cases between them and the nearest pairs of its own front. So
-    `shift` is how far away a border was found; a nearer one may exist. Where it is not attached, distances
-    between the fronts have to do, and nothing below their spacing (19 of 20 pairs have a neighbour that near) can
-    be told: such pairs are for information, and count only where chance cannot explain them.
+    `shift` is the distance at which a border was found; a nearer one may exist. Where the system is not attached,
+    distances between the fronts are used instead, and shifts below their spacing (19 of 20 pairs have a neighbour
+    that near) cannot be detected. Such pairs count only where chance cannot explain them.
 
-    Real inputs, the seeds of the old front, are put to both systems; answers that a file keeps stand for a system
-    that is not attached.
+    Both systems are queried about real inputs, the seed cases of the old front. Answers in a file replace those of a
+    system that is not attached.
 
     Parameters
     ----------
-    front, other : Front
-        The old and the new one, of the same features; their bounds may differ, as with newer data.
+    old_front, new_front : FrontData
+        Two fronts of the same features. Their bounds may differ, as with newer data.
     tolerance : float, optional
-        0.01 by default, of distances whose numbers are divided by the range of their feature. Real inputs that near to
-        the border may be answered differently.
+        0.01 by default. Distances divide numbers by the range of their feature. Real inputs this near to the border
+        may be answered differently.
 
     Examples
     --------
@@ -168,17 +211,16 @@ def compare_fronts(old_front: Front, new_front: Front, tolerance: float | None =
     """
     import pandas as pd
 
-    if not isinstance(new_front, Front):
+    if not isinstance(new_front, FrontData):
         reject("other", "Front.diff", "a Front, as dm.explore returns it", new_front)
     tolerance = DEFAULT_TOLERANCE if tolerance is None else validate_positive("tolerance", "Front.diff", tolerance)
     space, sides = _get_common_space(old_front, new_front), SideIndex(_get_common_border(old_front, new_front))
-    old_pairs, new_pairs = (
-        OrientedPairs.from_front(old_front, space, sides),
-        OrientedPairs.from_front(new_front, space, sides),
-    )
+    old_pairs, new_pairs = (OrientedPairs.from_front(front, space, sides) for front in (old_front, new_front))
     reach = max(DEFAULT_REACH, tolerance, *map(_get_unit_distance, space.features))
     ends = np.concatenate([old_pairs.first, new_pairs.first])
-    inputs = select_real_inputs(old_front, new_front, space, sides.border, ends, tolerance, reach)
+    inputs = select_real_inputs(
+        old_front, new_front, space, border=sides.border, ends=ends, tolerance=tolerance, reach=reach
+    )
     counter = CallCounter()
     trace_in_old = _query_system(
         old_front.sut, follow_border(new_pairs, old_pairs, sides, tolerance, reach), inputs, "old", counter
@@ -201,7 +243,7 @@ def compare_fronts(old_front: Front, new_front: Front, tolerance: float | None =
         else:
             shift, partner = measure_shifts(pairs, other_pairs)
             min_shift = np.array([resolution[kind] for kind in pairs.kinds.tolist()])
-            if reverse_trace is not None:  # a pair beside one that was asked about is as that is
+            if reverse_trace is not None:  # a pair shares the shift of a queried neighbour
                 neighbours = np.flatnonzero((shift <= min_shift) & (partner >= 0))
                 shift[neighbours] = reverse_trace.shift[partner[neighbours]]
                 min_shift[neighbours] = tolerance
@@ -211,9 +253,7 @@ def compare_fronts(old_front: Front, new_front: Front, tolerance: float | None =
         kinds = [names[kind] for kind in pairs.kinds.tolist()]
         parts.append(_build_rows(source, version, status, shift, kinds, trace))
         informative = np.ones(len(pairs), dtype=bool)
-        if (
-            trace is None and reverse_trace is not None
-        ):  # measured beside what was asked: new classes alone tell something
+        if trace is None and reverse_trace is not None:  # only new classes add to what the queried pairs show
             informative = ~np.isin(pairs.kinds, other_pairs.kinds)
         change = np.minimum(shift, reach)
         cases += [find_changed_ends(sides.border, source, parts[-1], end, change, informative) for end in "ab"]
@@ -225,25 +265,36 @@ def compare_fronts(old_front: Front, new_front: Front, tolerance: float | None =
         cases.append(changed_inputs)
     rows = None if changed_inputs is None else build_case_frame(space, changed_inputs, "old_answer", "new_answer")
     table = pd.concat(parts, ignore_index=True)
+    ranked_cases, unanswered_cases = rank_cases(space, cases)
     return Difference(
-        old_front,
-        new_front,
-        table,
-        rows,
-        0 if changed_inputs is None else len(inputs.points),
-        int(inputs.near.sum()),
-        describe_changes(old_front, new_front, old_pairs, new_pairs, table, inputs, rows, names),
-        {names[kind]: value for kind, value in resolution.items()},
-        counter.calls,
-        rank_cases(space, cases),
+        old=old_front,
+        new=new_front,
+        table=table,
+        rows=rows,
+        rows_asked=0 if changed_inputs is None else len(inputs.points),
+        rows_near=int(inputs.near.sum()),
+        evidence=collect_evidence(
+            old_front,
+            new_front,
+            old_pairs,
+            new_pairs,
+            table=table,
+            inputs=inputs,
+            changed_inputs=rows,
+            names=names,
+        ),
+        resolution={names[kind]: value for kind, value in resolution.items()},
+        calls=counter.calls,
+        _cases=ranked_cases,
+        _unanswered_cases=unanswered_cases,
     )
 
 
-# -- what can be compared ------------------------------------------------------------------------------------
+# -- what the fronts have in common ------------------------------------------------------------------------------------
 
 
-def _get_common_space(old_front: Front, new_front: Front) -> Space:
-    """Return the space to compare in, the old one."""
+def _get_common_space(old_front: FrontData, new_front: FrontData) -> Space:
+    """Return the space of the old front, or raise if the spaces do not match."""
     a, b = old_front.space, new_front.space
     if a.names != b.names:
         exclusive_names = [
@@ -259,39 +310,43 @@ def _get_common_space(old_front: Front, new_front: Front) -> Space:
     for old_feature, new_feature in zip(a.features, b.features, strict=True):
         if _build_code_key(old_feature) != _build_code_key(new_feature):
             raise ArgumentError(
-                f"The feature {old_feature.name!r} is {old_feature.describe()} in the old front and {new_feature.describe()} in the new. "
-                "Explore both models with one space: space=dm.Space.from_frame(data)."
+                f"The feature {old_feature.name!r} is {old_feature.describe()} in the old front and "
+                f"{new_feature.describe()} in the new. Explore both models with one space: "
+                "space=dm.Space.from_frame(data)."
             )
     return a
 
 
 def _build_code_key(feature: Feature) -> tuple[Any, ...]:
-    """Return what two features must share so that their codes mean the same."""
+    """Return what two features must share for their codes to mean the same."""
     values = [(type(value), value) for value in feature.values] if isinstance(feature, Categorical) else []
     return feature.kind, feature.nullable, values
 
 
-def _get_common_border(old_front: Front, new_front: Front) -> Border:
-    old_border, new_border = (str(source.settings.get("border", "")) for source in (old_front, new_front))
-    if old_border != new_border and old_border and new_border and len(old_front) and len(new_front):
+def _get_common_border(old_front: FrontData, new_front: FrontData) -> Border:
+    """Return the border that both fronts show, or raise if they show different ones."""
+    if not len(old_front) or not len(new_front):
+        return (old_front if len(old_front) else new_front).restore_border()
+    old_border, new_border = old_front.restore_border(), new_front.restore_border()
+    if not old_border.is_like(new_border):
         raise ArgumentError(
-            f"The two fronts show different borders: {old_border} in the old, {new_border} in the new. Explore both models with "
-            "the same threshold=, jump= or labels=."
+            f"The two fronts show different borders: {old_border.describe()} in the old, {new_border.describe()} in "
+            "the new. Explore both models with the same threshold=, jump= or labels=."
         )
-    return restore_border(old_front if len(old_front) else new_front)
+    return old_border
 
 
 def _get_unit_distance(feature: Feature) -> float:
-    """Return how far the nearest other value of a feature is."""
+    """Return the distance to the nearest other value of a feature; 0 for real numbers."""
     if isinstance(feature, Categorical):
         return 1.0
     return feature.scale if feature.kind == "integer" else 0.0
 
 
 def _name_all_borders(
-    old_front: Front, new_front: Front, old_pairs: OrientedPairs, new_pairs: OrientedPairs
+    old_front: FrontData, new_front: FrontData, old_pairs: OrientedPairs, new_pairs: OrientedPairs
 ) -> dict[int, str]:
-    """Return what to call each kind of border: as the old front does, where it knows it."""
+    """Return a name for each kind of border, preferably that of the old front."""
     kinds = np.concatenate([old_pairs.kinds, new_pairs.kinds])
     answer_pairs = [
         pair for source in (old_front, new_front) for pair in zip(source.a_output, source.b_output, strict=True)
@@ -299,13 +354,13 @@ def _name_all_borders(
     return name_borders(kinds, [*old_front.kinds, *new_front.kinds], answer_pairs)
 
 
-# -- asking ----------------------------------------------------------------------------------------------------
+# -- queries and rows ----------------------------------------------------------------------------------------------------
 
 
 def _query_system(
     sut: Executor | None, follow_flow: Flow[BorderTrace], inputs: RealInputs, version: str, counter: CallCounter
 ) -> BorderTrace | None:
-    """Ask a system about the pairs of the other's front and about real inputs."""
+    """Query a system about the pairs of the other front and about real inputs."""
     if sut is None:
         return None
 
@@ -321,9 +376,9 @@ def _query_system(
 
 
 def _build_rows(
-    front: Front, version: str, status: Answers, shift: Codes, kinds: list[str], trace: BorderTrace | None
+    front: FrontData, version: str, status: Answers, shift: Codes, kinds: list[str], trace: BorderTrace | None
 ) -> pd.DataFrame:
-    """Return the rows of the table for the pairs of one front."""
+    """Build the rows of the table for the pairs of one front."""
     import pandas as pd
 
     no_answers = np.full(len(front), None, dtype=object)

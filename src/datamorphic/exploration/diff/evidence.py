@@ -1,9 +1,10 @@
-"""What speaks for a change between two fronts: real inputs, pairs that are not kept, and what chance cannot explain."""
+"""Collect the evidence of a change between two fronts: real inputs, changed pairs, and statistical tests."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,9 +14,9 @@ from ...space.features import Codes
 from ...space.outputs import Outputs
 from ...space.points import Points
 from ...space.space import Space
-from .._utils import Mask, format_answers, thin_rows, to_answer_objects
+from .._utils import Answers, Mask, format_answers, thin_rows, to_answer_objects
 from ..borders import Border
-from ..front import Front
+from ..front_data import FrontData
 from .follow import OrientedPairs
 from .permutation import (
     ABSENCE_SIGNIFICANCE_LEVEL,
@@ -23,28 +24,51 @@ from .permutation import (
     compute_permutation_p_value,
     find_exclusive_values,
 )
-from .ranking import Answers, find_inputs_near_border
+from .ranking import find_inputs_near_border
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_REAL_INPUTS = 5_000  # real inputs that both systems are asked about
+MAX_REAL_INPUTS = 5_000  # real inputs that both systems are queried about
+MAX_LISTED_NAMES = 8  # borders or labels in one sentence
 
 
-@dataclass
+class ChangeKind(Enum):
+    """What a piece of evidence is about."""
+
+    PAIRS = "pairs that a system was queried about"
+    INPUTS = "answers to real inputs"
+    BORDERS = "borders that only one front has"
+    LABELS = "labels that only one system gives"
+    DISTANCE = "the distance between two fronts"
+
+
+@dataclass(frozen=True)
+class ChangeEvidence:
+    """One piece of evidence of a change: its kind, and a sentence without a full stop."""
+
+    kind: ChangeKind
+    text: str
+
+
+@dataclass(kw_only=True)
 class RealInputs:
-    """Real inputs, and what the old and the new system say to them, as far as that is known.
+    """Real inputs and the known answers of the old and the new system to them.
 
     Attributes
     ----------
     points : Points
         The inputs.
+    border : Border
+        The border that separates answers.
+    ends : ndarray
+        The codes of cases where a border is known.
+    tolerance, reach : float
+        The distance from a border within which answers may differ, and up to which a border may be near.
     old, new : Outputs or None
-        The answers.
-    border, ends, tolerance, reach
-        What tells answers apart, where borders are known, and how near to one and how far from one is what.
+        The answers of the two systems.
     near : ndarray of bool
-        Where answers differ so near to the border that it means nothing.
+        The inputs whose answers differ, but that are within the tolerance of the border.
     """
 
     points: Points
@@ -60,84 +84,106 @@ class RealInputs:
         self.near = np.zeros(len(self.points), dtype=bool)
 
     def query(self, version: str) -> Flow[None]:
-        """Ask one of the two systems; if the other has answered, look for the border near what differs too."""
+        """Query the "old" or the "new" system; the second one is also queried near the inputs that differ."""
         if not len(self.points):
             return
         own_outputs = yield Query(self.points, note="comparing")
         other_outputs = self.new if version == "old" else self.old
-        setattr(self, version, own_outputs)
+        if version == "old":
+            self.old = own_outputs
+        else:
+            self.new = own_outputs
         if other_outputs is not None:
             self.near = yield from find_inputs_near_border(
                 self.points, self.border, own_outputs, other_outputs, self.ends, self.tolerance, self.reach
             )
 
 
-def select_real_inputs(old_front: Front, new_front: Front, space: Space, *context: Any) -> RealInputs:
-    """Return the real inputs to compare by: seeds of the old front, or those that answers were kept of.
+def select_real_inputs(
+    old_front: FrontData,
+    new_front: FrontData,
+    space: Space,
+    *,
+    border: Border,
+    ends: Codes,
+    tolerance: float,
+    reach: float,
+) -> RealInputs:
+    """Return the real inputs to compare by: seed cases of the old front, or those with answers in a file."""
 
-    `about` is what else `Real` must know.
-    """
+    def make_inputs(points: Points, old: Outputs | None = None, new: Outputs | None = None) -> RealInputs:
+        return RealInputs(
+            points=points, border=border, ends=ends, tolerance=tolerance, reach=reach, old=old, new=new
+        )
 
-    def get_seed_answers(source: Front) -> tuple[Points, Outputs | None]:
+    def select_seeds(source: FrontData, limit: int) -> Points:
+        return Points(space, source.seeds.codes[thin_rows(len(source.seeds), limit)])
+
+    def get_seed_answers(source: FrontData) -> tuple[Points, Outputs | None]:
         outputs = source.seed_answers
-        return Points(
-            space, source.seeds.codes[thin_rows(len(source.seeds), 0 if outputs is None else len(outputs))]
-        ), outputs
+        return select_seeds(source, 0 if outputs is None else len(outputs)), outputs
 
     if old_front.sut is not None and new_front.sut is not None:
-        return RealInputs(
-            Points(space, old_front.seeds.codes[thin_rows(len(old_front.seeds), MAX_REAL_INPUTS)]), *context
-        )
+        return make_inputs(select_seeds(old_front, MAX_REAL_INPUTS))
     (old_points, old_outputs), (new_points, new_outputs) = get_seed_answers(old_front), get_seed_answers(new_front)
     if new_front.sut is not None:
-        return replace(RealInputs(old_points, *context), old=old_outputs)
+        return make_inputs(old_points, old=old_outputs)
     if old_front.sut is not None:
-        return replace(RealInputs(new_points, *context), new=new_outputs)
+        return make_inputs(new_points, new=new_outputs)
     old_row_by_code = {row.tobytes(): i for i, row in enumerate(np.ascontiguousarray(old_points.codes))}
-    old_rows = np.array(
-        [old_row_by_code.get(row.tobytes(), -1) for row in np.ascontiguousarray(new_points.codes)], dtype=np.intp
-    )
+    new_codes = np.ascontiguousarray(new_points.codes)
+    old_rows = np.array([old_row_by_code.get(row.tobytes(), -1) for row in new_codes], dtype=np.intp)
     common_rows = np.flatnonzero(old_rows >= 0)
-    inputs = RealInputs(old_points.take(old_rows[common_rows]), *context)
+    inputs = make_inputs(old_points.take(old_rows[common_rows]))
     if common_rows.size and old_outputs is not None and new_outputs is not None:
         inputs.old, inputs.new = old_outputs.take(old_rows[common_rows]), new_outputs.take(common_rows)
     return inputs
 
 
-def describe_changes(
-    old_front: Front,
-    new_front: Front,
+def collect_evidence(
+    old_front: FrontData,
+    new_front: FrontData,
     old_pairs: OrientedPairs,
     new_pairs: OrientedPairs,
+    *,
     table: pd.DataFrame,
     inputs: RealInputs,
     changed_inputs: pd.DataFrame | None,
     names: dict[int, str],
-) -> list[str]:
-    """Return what is a change for certain, and what chance cannot explain, a sentence each."""
-    sentences = []
+) -> list[ChangeEvidence]:
+    """Return the changes that are certain, and those that chance cannot explain."""
+    evidence = []
     queried_pairs = table[table["asked"].to_numpy(dtype=bool)]
     changed_count = int((queried_pairs["status"] != "kept").sum())
     if changed_count:
-        sentences.append(
-            f"{changed_count:,} of {pluralize(len(queried_pairs), 'pair')} that a system was asked about are not where they were"
-        )
-    sentences += describe_changed_inputs(changed_inputs, len(inputs.points))
+        total = pluralize(len(queried_pairs), "pair")
+        text = f"{changed_count:,} of {total} that a system was asked about are not where they were"
+        evidence.append(ChangeEvidence(ChangeKind.PAIRS, text))
+    for text in describe_changed_inputs(changed_inputs, len(inputs.points)):
+        evidence.append(ChangeEvidence(ChangeKind.INPUTS, text))
     for system, pairs, other_pairs, source, other_source, outcome in (
         (old_front.sut, new_pairs, old_pairs, new_front, old_front, "found for the first time"),
         (new_front.sut, old_pairs, new_pairs, old_front, new_front, "no longer found"),
     ):
         kinds = [] if system is not None else _find_exclusive_borders(pairs, other_pairs, source, other_source)
         if kinds:
-            listing = ", ".join(names[kind] for kind in kinds[:8])
-            sentences.append(f"borders {outcome}: {listing}{', ...' if len(kinds) > 8 else ''}")
+            listing = format_listing([names[kind] for kind in kinds])
+            evidence.append(ChangeEvidence(ChangeKind.BORDERS, f"borders {outcome}: {listing}"))
     if old_front.sut is None and new_front.sut is None:
-        sentences += _compare_without_systems(old_front, new_front, old_pairs, new_pairs, inputs)
-    return sentences
+        evidence += _compare_without_systems(old_front, new_front, old_pairs, new_pairs, inputs)
+    return evidence
+
+
+def format_listing(names: list[str]) -> str:
+    """Return the first few names, separated by commas."""
+    return ", ".join(names[:MAX_LISTED_NAMES]) + (", ..." if len(names) > MAX_LISTED_NAMES else "")
 
 
 def describe_changed_inputs(changed_inputs: pd.DataFrame | None, input_count: int) -> list[str]:
-    """Return what changed about real inputs, of which `asked` were asked about; `changed` ends with both answers."""
+    """Return how many of `input_count` real inputs changed, by the kind of change.
+
+    The last two columns of `changed_inputs` are the old and the new answer.
+    """
     if changed_inputs is None:
         return []
     before, after = (
@@ -154,9 +200,12 @@ def describe_changed_inputs(changed_inputs: pd.DataFrame | None, input_count: in
 
 
 def _find_exclusive_borders(
-    pairs: OrientedPairs, other_pairs: OrientedPairs, source: Front, other_source: Front
+    pairs: OrientedPairs, other_pairs: OrientedPairs, source: FrontData, other_source: FrontData
 ) -> list[int]:
-    """Return the kinds of border of one front that the other lacks, though it looked for them as hard."""
+    """Return the kinds of border that only one front has, too often for chance.
+
+    Only fronts of the same strategy searched equally hard.
+    """
     if source.strategy != other_source.strategy:
         return []
     return find_exclusive_values(
@@ -165,10 +214,14 @@ def _find_exclusive_borders(
 
 
 def _compare_without_systems(
-    old_front: Front, new_front: Front, old_pairs: OrientedPairs, new_pairs: OrientedPairs, inputs: RealInputs
-) -> list[str]:
-    """Return what two fronts show without any system to ask."""
-    sentences = []
+    old_front: FrontData,
+    new_front: FrontData,
+    old_pairs: OrientedPairs,
+    new_pairs: OrientedPairs,
+    inputs: RealInputs,
+) -> list[ChangeEvidence]:
+    """Return the evidence of two fronts where no system can be queried."""
+    evidence = []
     old_labels, new_labels = (_get_seed_labels(source) for source in (old_front, new_front))
     if not len(inputs.points) and len(old_labels) and len(new_labels):
         for labels, other_labels, phrase in (
@@ -178,19 +231,21 @@ def _compare_without_systems(
             exclusive_labels = find_exclusive_values(
                 labels, other_labels, len(labels), len(other_labels), np.arange(len(labels))
             )
-            sentences += [f"the answer {format_answers([label])[0]} {phrase}: chance would do that once in {1 / ABSENCE_SIGNIFICANCE_LEVEL:,.0f} times"
-                     for label in exclusive_labels[:8]]  # fmt: skip
+            for label in format_answers(exclusive_labels[:MAX_LISTED_NAMES]):
+                odds = f"chance would do that once in {1 / ABSENCE_SIGNIFICANCE_LEVEL:,.0f} times"
+                evidence.append(ChangeEvidence(ChangeKind.LABELS, f"the answer {label} {phrase}: {odds}"))
     p_value = compute_permutation_p_value(old_front, new_front, old_pairs, new_pairs, inputs.tolerance)
     if p_value <= DISTANCE_SIGNIFICANCE_LEVEL:
-        sentences.append(
-            "the pairs of the two fronts lie farther from each other, or look other ways, than those of random halves "
-            f"of both (p = {p_value:.3f})"
+        text = (
+            "the pairs of the two fronts are farther apart, or have other directions, than those of random halves of "
+            f"both (p = {p_value:.3f})"
         )
-    return sentences
+        evidence.append(ChangeEvidence(ChangeKind.DISTANCE, text))
+    return evidence
 
 
-def _get_seed_labels(front: Front) -> Answers:
-    """Return the answers to seeds that a file keeps."""
+def _get_seed_labels(front: FrontData) -> Answers:
+    """Return the answers to seed cases that were read from a file."""
     if front.seed_answers is None:
         return np.empty(0, dtype=object)
     values = to_answer_objects(front.seed_answers)

@@ -1,10 +1,10 @@
-"""Following a border: where is it in another system, or among the pairs of another front?"""
+"""Follow a border: find it in another system, or among the pairs of another front."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,32 +15,32 @@ from ...space.features import Codes
 from ...space.neighbours import find_nearest
 from ...space.points import Points
 from ...space.space import Space
-from .._utils import Mask, Rows, SideIndex, make_bisection, read_states, thin_rows, to_answer_objects
+from .._utils import Mask, Rows, thin_rows, to_answer_objects
+from ..border_kinds import SideIndex
 from ..brackets import Brackets, ExplorationRecord
+from ..front_data import FrontData
+from ..refinement import make_bisection
 
-if TYPE_CHECKING:
-    from ..front import Front
-
-TARGETS_PER_PAIR = 3  # pairs of the other front, for each pair, towards which its border is looked for
-CANDIDATES_PER_PAIR = 12  # among so many there should be one that looks the same way
-SPACING_QUANTILE = 0.95  # this share of pairs has a neighbour within what is called the spacing
-MAX_MEASURED_PAIRS = 5_000  # pairs of a front, evenly chosen, that distances are measured to
+TARGETS_PER_PAIR = 3  # nearest pairs of the other front towards which the border is searched
+CANDIDATES_PER_PAIR = 12  # nearest pairs among which one should have the same direction
+SPACING_QUANTILE = 0.95  # the spacing is the distance within which this share of pairs has a neighbour
+MAX_MEASURED_PAIRS = 5_000  # pairs of a front, evenly chosen, to which distances are measured
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OrientedPairs:
-    """The pairs of a front, all with the same one of their two sides first.
+    """The pairs of a front, ordered so that pairs of the same border have the same side first.
 
     Attributes
     ----------
     kinds : ndarray
-        The numbers that `Sides` gives to the two sides.
+        The number of the border, by `SideIndex`.
     first, second : ndarray
         The codes of the two ends.
     first_state, second_state : ndarray
-        The answers to them, as the border reads them.
+        The answers to them, as numbers of the border.
     swapped : ndarray of bool
-        Where `first` is the front's `b`.
+        Where `first` is the `b` of the front.
     """
 
     space: Space
@@ -52,26 +52,34 @@ class OrientedPairs:
     swapped: Mask
 
     @staticmethod
-    def from_front(front: Front, space: Space, sides: SideIndex) -> OrientedPairs:
-        """Orient the pairs of a front."""
-        a, b, part = read_states(front, sides.border)
+    def from_front(front: FrontData, space: Space, sides: SideIndex) -> OrientedPairs:
+        """Return the pairs of a front in this order."""
+        a, b, part = front.read_states(sides.border)
         kinds, swapped = sides.number_kinds(a, b, part)
         ends = [(front.a.codes, front.b.codes), (a, b)]
         (first, second), (first_state, second_state) = (
             (np.where(_broadcast_mask(swapped, x), y, x), np.where(_broadcast_mask(swapped, x), x, y))
             for x, y in ends
         )
-        return OrientedPairs(space, kinds, first, second, first_state, second_state, swapped)
+        return OrientedPairs(
+            space=space,
+            kinds=kinds,
+            first=first,
+            second=second,
+            first_state=first_state,
+            second_state=second_state,
+            swapped=swapped,
+        )
 
     def __len__(self) -> int:
         return len(self.kinds)
 
     def take(self, rows: Rows) -> OrientedPairs:
         """Return some of the pairs."""
-        return OrientedPairs(self.space, *(values[rows] for name, values in vars(self).items() if name != "space"))
+        return replace(self, **{name: values[rows] for name, values in vars(self).items() if name != "space"})
 
     def compute_distances(self, rows: Rows, first: Codes, second: Codes) -> Codes:
-        """Return how far other pairs are from some of these: the distance of the ends that are farther apart."""
+        """Return the distances to other pairs, each the larger of the distances between the two ends."""
         space = self.space
         return np.maximum(
             geometry.distance(space, self.first[rows], first, scaled=True),
@@ -79,7 +87,7 @@ class OrientedPairs:
         )
 
     def compute_cosines(self, rows: Rows, other_pairs: OrientedPairs, other_rows: Rows) -> Codes:
-        """Return the cosine of the ways from side to side of some pairs and of others: below 0, sides are swapped."""
+        """Return the cosines of the angles to other pairs; below 0 the sides are swapped."""
         own_ends = self.first[rows], self.second[rows]
         other_ends = other_pairs.first[other_rows], other_pairs.second[other_rows]
         length = _compute_dot_products(self.space, *own_ends, *own_ends) * _compute_dot_products(
@@ -90,7 +98,7 @@ class OrientedPairs:
         )
 
     def compute_offsets(self, rows: Rows, other_pairs: OrientedPairs, other_rows: Rows) -> Codes:
-        """Return how far others lie beyond some of these pairs, on the way from the first side to the second."""
+        """Return the offsets of other pairs along the direction from the first end to the second."""
         own_ends, connecting_ends = (
             (self.first[rows], self.second[rows]),
             (self.first[rows], other_pairs.first[other_rows]),
@@ -106,9 +114,9 @@ def _broadcast_mask(mask: Mask, values: Codes) -> Mask:
 
 
 def _compute_dot_products(space: Space, a: Codes, b: Codes, c: Codes, d: Codes) -> Codes:
-    """Return the scaled dot products of the ways from `a` to `b` and from `c` to `d`.
+    """Return the scaled dot products of the vectors from `a` to `b` and from `c` to `d`.
 
-    The same change of a category counts 1, the reverse -1, and any other 0: from b to c and from c to d are no opposites.
+    The same change of a category counts 1, the reverse change -1, and any other change 0.
     """
     total = np.zeros(len(a))
     for j, feature in enumerate(space.features):
@@ -128,10 +136,10 @@ def _compute_dot_products(space: Space, a: Codes, b: Codes, c: Codes, d: Codes) 
 def find_nearest_of_kind(
     pairs: OrientedPairs, other_pairs: OrientedPairs, k: int = CANDIDATES_PER_PAIR
 ) -> tuple[Codes, Rows]:
-    """Return for each pair how far the `k` nearest others between the same classes are, and their numbers.
+    """Return the distances and the numbers of the `k` nearest other pairs of the same border, for each pair.
 
-    Nearest by their first ends; the distances are those of `Oriented.apart`, inf where there are fewer, and where the
-    two classes lie the other way round.
+    They are nearest by their first ends. A distance is inf where there are fewer pairs, and where the two classes are
+    the other way round.
     """
     shift = np.full((len(pairs), k), np.inf)
     partner = np.full((len(pairs), k), -1, dtype=np.intp)
@@ -153,7 +161,7 @@ def find_nearest_of_kind(
 
 
 def measure_shifts(pairs: OrientedPairs, other_pairs: OrientedPairs) -> tuple[Codes, Rows]:
-    """Return how far the nearest other of its kind that looks the same way is from each pair, and its number."""
+    """Return the distance and the number of the nearest other pair of the same border and direction."""
     rows = thin_rows(len(other_pairs), MAX_MEASURED_PAIRS)
     shift, partner = find_nearest_of_kind(pairs, other_pairs.take(rows))
     best = shift.argmin(axis=1)[:, None]
@@ -162,7 +170,7 @@ def measure_shifts(pairs: OrientedPairs, other_pairs: OrientedPairs) -> tuple[Co
 
 
 def measure_spacing(*pair_sets: OrientedPairs) -> dict[int, float]:
-    """Return for each two classes how near to a neighbour 19 of 20 pairs are, in the sparsest of the fronts."""
+    """Return the spacing per border: 19 of 20 pairs have a neighbour that near, in the sparsest front."""
     quantiles: dict[int, list[float]] = {}
     distance_lists = []
     for pairs in pair_sets:
@@ -183,15 +191,15 @@ def measure_spacing(*pair_sets: OrientedPairs) -> dict[int, float]:
 
 @dataclass(frozen=True)
 class BorderTrace:
-    """What a system makes of the pairs of another system's front.
+    """The answers of a system at the pairs of another front, and the distance to its own border.
 
     Attributes
     ----------
     answers : dict
-        What it answers at the ends ``"a"`` and ``"b"`` of each pair; None where it did not.
+        The answers at the ends ``"a"`` and ``"b"`` of each pair; None where there is no answer.
     shift : ndarray
-        How far from each pair the nearest border between the same classes is that was found: 0 where it still
-        parts the two cases, inf where there is none or where the two classes have changed places.
+        The distance from each pair to the nearest border between the same classes that was found: 0 where the border
+        still separates the two cases, inf where none was found or the two classes are swapped.
     """
 
     answers: Mapping[str, npt.NDArray[Any]]
@@ -201,18 +209,18 @@ class BorderTrace:
 def follow_border(
     pairs: OrientedPairs, own_pairs: OrientedPairs, sides: SideIndex, tolerance: float, reach: float
 ) -> Flow[BorderTrace]:
-    """Ask a system about the pairs of another's front and look for its border near those that it does not part.
+    """Query a system about the pairs of another front, and search its border near those that it does not separate.
 
     Parameters
     ----------
-    pairs : Oriented
+    pairs : OrientedPairs
         The pairs to follow.
-    own : Oriented
-        The system's own front: places where its border is known to be.
-    sides : Sides
-        What counts as a border, and of which kind it is.
+    own_pairs : OrientedPairs
+        The pairs of the system's own front, where its border is known.
+    sides : SideIndex
+        The border, and the numbers of its kinds.
     tolerance, reach : float
-        How exactly to find it, and how far along the line through each pair to look.
+        The precision of the search, and the distance to search along the line through each pair.
     """
     count, space, border = len(pairs), pairs.space, sides.border
     outputs = yield Query(Points(space, np.concatenate([pairs.first, pairs.second])), note="comparing")
@@ -250,9 +258,9 @@ def follow_border(
 
 
 def match_border_kind(sides: SideIndex, x: Codes, y: Codes, kinds: Rows) -> tuple[npt.NDArray[np.int8], Rows]:
-    """Tell where a border of a given kind lies between two answers, and which of several labels it is about.
+    """Return where a border of a given kind separates two answers, and the number of the label that changes.
 
-    The first is 1 where it does, -1 where its two sides have changed places, 0 where it does not.
+    The first array is 1 where it does, -1 where the two sides are swapped, and 0 where it does not.
     """
     orientation, label_part = np.zeros(len(x), dtype=np.int8), np.zeros(len(x), dtype=np.intp)
     rows, part = sides.border.find_borders(x, y)
@@ -264,7 +272,7 @@ def match_border_kind(sides: SideIndex, x: Codes, y: Codes, kinds: Rows) -> tupl
 
 
 def _list_search_distances(tolerance: float, reach: float) -> list[float]:
-    """Return distances from the tolerance to the reach, each twice the one before."""
+    """Return distances from the tolerance to the reach, each twice the previous one."""
     doublings = int(np.ceil(np.log2(reach / tolerance)))
     return [min(reach, tolerance * 2.0**i) for i in range(doublings + 1)]
 
@@ -278,7 +286,7 @@ def _extend_lines(
     rungs: list[float],
     brackets: Brackets,
 ) -> Flow[None]:
-    """Go on from one end of each pair, away from the other, until there is a border of its kind."""
+    """Search along the line through each pair, away from one end, until a border of its kind is found."""
     space = pairs.space
     numeric = np.array([feature.kind != "categorical" for feature in space.features])
     direction = np.where(numeric, np.nan_to_num(pairs.second[rows] - pairs.first[rows]), 0.0)
@@ -320,7 +328,7 @@ def _add_target_brackets(
     states: Codes,
     brackets: Brackets,
 ) -> None:
-    """Put a bracket between each pair and the end of a pair of the other front that has the other answer."""
+    """Add a bracket between each pair and an end of a partner pair that has the other answer."""
     has_partner = partners >= 0
     rows, partners = rows[has_partner], partners[has_partner]
     for codes, target_states in (
@@ -341,7 +349,7 @@ def _add_target_brackets(
 
 
 def _clip_to_space(space: Space, codes: Codes) -> Codes:
-    """Return codes as proper values: whole numbers whole, and within the bounds that moves keep."""
+    """Return codes as valid values: integers rounded, and clipped to the bounds that moves respect."""
     for j, feature in enumerate(space.features):
         if feature.kind == "integer":
             codes[:, j] = np.rint(codes[:, j])

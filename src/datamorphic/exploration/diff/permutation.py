@@ -1,8 +1,9 @@
-"""What chance alone does to a front: telling two fronts apart when no system is there to be asked."""
+"""Test whether two fronts differ by more than chance, where no system can be queried."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,16 +11,14 @@ import numpy.typing as npt
 from ...space.features import Codes
 from ...space.neighbours import find_nearest
 from .._utils import Mask, Rows, thin_rows
+from ..front_data import FrontData
 from .follow import OrientedPairs
 
-if TYPE_CHECKING:
-    from ..front import Front
-
-ABSENCE_SIGNIFICANCE_LEVEL = 0.001  # what is less likely is no chance: for each two classes, and each answer
-DISTANCE_SIGNIFICANCE_LEVEL = 0.005  # the same for where all the pairs lie
+ABSENCE_SIGNIFICANCE_LEVEL = 0.001  # per border and per answer that only one front has
+DISTANCE_SIGNIFICANCE_LEVEL = 0.005  # for the positions of all pairs
 SHUFFLES = 999
-MAX_PAIRS_PER_FRONT = 1_000  # of each front, evenly chosen
-VIEW_NEIGHBOURS_PER_PAIR = 30  # neighbours of each pair that are looked at
+MAX_PAIRS_PER_FRONT = 1_000  # evenly chosen
+VIEW_NEIGHBOURS_PER_PAIR = 30  # neighbours of each pair that are compared
 
 
 def find_exclusive_values(
@@ -29,10 +28,11 @@ def find_exclusive_values(
     other_tries: int,
     try_of_value: npt.NDArray[Any],
 ) -> list[Any]:
-    """Return the values that occur in some and never in others, too often for that to be chance.
+    """Return the values that occur in `values` but never in `other_values`, too often for chance.
 
-    If a value were as likely in both, all of the `c` tries that met it would be among the some with probability
-    `tries` over all, times `tries - 1` over all but one, ... `of_try` is the try that each of some belongs to.
+    If a value were equally likely in both samples, the probability that all `c` tries that met it belong to the first
+    one would be ``tries / (tries + other_tries)``, times ``(tries - 1) / (tries + other_tries - 1)``, and so on for
+    `c` factors. `try_of_value` is the try that each of `values` belongs to.
     """
     exclusive_values = []
     for value in dict.fromkeys(values.tolist()):
@@ -44,14 +44,19 @@ def find_exclusive_values(
 
 
 def compute_permutation_p_value(
-    old_front: Front, new_front: Front, old_pairs: OrientedPairs, new_pairs: OrientedPairs, tolerance: float
+    old_front: FrontData,
+    new_front: FrontData,
+    old_pairs: OrientedPairs,
+    new_pairs: OrientedPairs,
+    tolerance: float,
 ) -> float:
-    """Return how likely two fronts of one system lie as far apart as these, from how far random halves of both do.
+    """Return the probability that two fronts of the same system are as far apart as these.
 
-    For each two classes that meet in both: how far the pairs of one are from the nearest of the other that looks
-    the same way, in all and on their way from side to side, how much all of one lie beyond the other, and how much
-    neighbours of both look different ways. The most unusual of these counts. Pairs near one seed go to the same half,
-    since walks from it find the same border again and again. Distances count by what they are above the tolerance.
+    It compares the two fronts with random halves of all their pairs, by four statistics per border that both have: the
+    distance of a pair from the nearest one of the other front with the same direction, in total and along that
+    direction; the mean signed offset along it; and the mean angle between neighbours. The most extreme statistic
+    counts. Pairs near the same seed case go to the same half, because walks from one seed find the same border again.
+    Only the part of a distance above the tolerance counts.
     """
     pairs, is_new, cluster = _merge_pairs(old_front, new_front, old_pairs, new_pairs)
     views = [
@@ -77,9 +82,9 @@ def compute_permutation_p_value(
 
 
 def _merge_pairs(
-    old_front: Front, new_front: Front, old_pairs: OrientedPairs, new_pairs: OrientedPairs
+    old_front: FrontData, new_front: FrontData, old_pairs: OrientedPairs, new_pairs: OrientedPairs
 ) -> tuple[OrientedPairs, Mask, Rows]:
-    """Return pairs of both fronts, which are of the new one, and the seed near which each lies."""
+    """Return the pairs of both fronts, which of them are new, and the nearest seed case of each."""
     parts, clusters, new_flags = [], [], []
     for number, (source, pairs) in enumerate(((old_front, old_pairs), (new_front, new_pairs))):
         rows = thin_rows(len(pairs), MAX_PAIRS_PER_FRONT)
@@ -87,15 +92,17 @@ def _merge_pairs(
         seeds = find_nearest(source.space, source.a.codes[rows], source.seeds.codes)[1][:, 0]
         clusters.append(seeds + number * len(old_front.seeds))
         new_flags.append(np.full(len(rows), bool(number)))
-    columns = [
-        np.concatenate([getattr(part, name) for part in parts]) for name in vars(old_pairs) if name != "space"
-    ]
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in vars(old_pairs)
+        if name != "space"
+    }
     _, cluster = np.unique(np.concatenate(clusters), return_inverse=True)
-    return OrientedPairs(old_pairs.space, *columns), np.concatenate(new_flags), cluster
+    return replace(old_pairs, **columns), np.concatenate(new_flags), cluster
 
 
 class _PairNeighbourhoods:
-    """The pairs between two classes, each with its neighbours."""
+    """The pairs of one border, each with its neighbours."""
 
     def __init__(self, pairs: OrientedPairs, rows: Rows, tolerance: float) -> None:
         self.rows = rows
@@ -111,7 +118,7 @@ class _PairNeighbourhoods:
         self.ahead: Codes = np.sign(ahead) * np.maximum(np.abs(ahead) - tolerance, 0.0)
 
     def compute_statistics(self, is_new: Mask) -> tuple[float, ...]:
-        """Return by how much two groups of the pairs differ, in four ways."""
+        """Return four statistics of how much two sets of the pairs differ."""
         in_new = is_new[self.rows]
         across = in_new[self.neighbours] != in_new[:, None]
         matches = across & (self.agreement >= 0)

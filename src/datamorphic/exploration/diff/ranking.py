@@ -1,4 +1,4 @@
-"""The cases to look at first where two fronts differ."""
+"""Find and rank the cases to look at first where two fronts differ."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...runs.flow import Flow, Query
 from ...space.features import Codes
@@ -15,18 +14,15 @@ from ...space.neighbours import find_nearest
 from ...space.outputs import Outputs, Status
 from ...space.points import Points
 from ...space.space import Space
-from .._utils import Mask, Rows, add_columns, to_answer_objects
+from .._utils import Answers, Mask, Rows, add_columns, to_answer_objects, to_series
 from ..borders import Border
-from ..front import Front
+from ..front_data import FrontData
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Answers = npt.NDArray[Any]
 CASE_COLUMNS = ("old_answer", "new_answer", "why", "shift", "plausibility")
-MAX_MOVED_INPUTS = (
-    500  # changed inputs, the nearest to the border, that are moved a little to see whether it is near
-)
+MAX_MOVED_INPUTS = 500  # changed inputs, nearest to the border first, that are moved a little to find it
 
 REASONS = {
     ("old", "moved"): "was at the border {border}, which is {shift:.3g} away now",
@@ -42,40 +38,38 @@ NO_ANSWER_REASONS = {
 
 @dataclass(frozen=True)
 class Suspects:
-    """Cases to look at: their codes, and a frame of what is `SHOWN` of each and by how much it changed."""
+    """Cases to look at: their codes, and a frame of details.
+
+    The details are `CASE_COLUMNS`, ``change`` (the size of the change, for the ranking) and ``unanswered`` (whether a
+    system was queried and gave no answer).
+    """
 
     codes: Codes
     details: pd.DataFrame
 
     @staticmethod
     def from_columns(codes: Codes, **details: Any) -> Suspects:
-        """Return cases with columns about them."""
+        """Return cases with columns of details."""
         import pandas as pd
 
-        # answers stay what they are: pandas would make text of some columns, and NaN of a None among it
-        series = {
-            name: pd.Series(values, dtype=getattr(values, "dtype", object)) for name, values in details.items()
-        }
-        return Suspects(codes, pd.DataFrame(series))
+        return Suspects(codes, pd.DataFrame({name: to_series(values) for name, values in details.items()}))
 
 
 def find_changed_ends(
-    border: Border, front: Front, table: pd.DataFrame, end: str, change: Codes, informative: Mask
+    border: Border, front: FrontData, table: pd.DataFrame, end: str, change: Codes, informative: Mask
 ) -> Suspects:
-    """Return one end of each changed pair that tells something as cases, where its answer changed or may have."""
+    """Return one end of each informative changed pair, where its answer changed or may have changed."""
     old, new = table[f"old_{end}"].to_numpy(), table[f"new_{end}"].to_numpy()
-    unanswered = np.array(
-        [before is None or after is None for before, after in zip(old, new, strict=True)], dtype=bool
-    )
-    silent = unanswered & table["asked"].to_numpy(dtype=bool)
-    candidate = find_different_sides(border, old, new) | silent | (unanswered & ~silent & (end == "a"))
+    unknown = np.array([x is None or y is None for x, y in zip(old, new, strict=True)], dtype=bool)
+    unanswered = unknown & table["asked"].to_numpy(dtype=bool)
+    candidate = find_different_sides(border, old, new) | unanswered | (unknown & ~unanswered & (end == "a"))
     rows = np.flatnonzero(candidate & informative & (table["status"] != "kept").to_numpy())
     changed_pairs = table.iloc[rows]
     reasons = [
-        (NO_ANSWER_REASONS[case.front] if mute else REASONS[case.front, case.status]).format(
-            border=case.border, shift=case.shift
+        (NO_ANSWER_REASONS[pair.front] if is_unanswered else REASONS[pair.front, pair.status]).format(
+            border=pair.border, shift=pair.shift
         )
-        for case, mute in zip(changed_pairs.itertuples(), silent[rows], strict=True)
+        for pair, is_unanswered in zip(changed_pairs.itertuples(), unanswered[rows], strict=True)
     ]
     return Suspects.from_columns(
         (front.a if end == "a" else front.b).codes[rows],
@@ -85,13 +79,14 @@ def find_changed_ends(
         shift=changed_pairs["shift"].to_numpy(),
         plausibility=changed_pairs["plausibility"].to_numpy(),
         change=change[rows],
+        unanswered=unanswered[rows],
     )
 
 
 def find_changed_inputs(
     rows: Points, border: Border, old: Outputs, new: Outputs, ends: Codes, reach: float, near: Mask
 ) -> Suspects:
-    """Return the real inputs that the two systems answer differently, but for those near to the border."""
+    """Return the real inputs that the two systems answer differently, except those near the border."""
     differ, answer_lost, answer_gained = classify_changes(border, old, new)
     input_rows = np.flatnonzero((differ & ~near) | answer_lost | answer_gained)
     depth = find_nearest(rows.space, rows.codes[input_rows], ends)[0][:, 0]
@@ -112,11 +107,12 @@ def find_changed_inputs(
         shift=np.full(len(input_rows), np.nan),
         plausibility=np.zeros(len(input_rows)),
         change=np.where(differ[input_rows], np.minimum(depth, reach), reach),
+        unanswered=(answer_lost | answer_gained)[input_rows],
     )
 
 
 def classify_changes(border: Border, old: Outputs, new: Outputs) -> tuple[Mask, Mask, Mask]:
-    """Tell where answers lie on different sides of a border, where there is none any more, and where there was none."""
+    """Return where answers are on different sides of a border, where an answer was lost, and where one was gained."""
     return (
         find_different_sides(border, to_answer_objects(old), to_answer_objects(new)),
         old.ok & ~new.ok,
@@ -125,7 +121,7 @@ def classify_changes(border: Border, old: Outputs, new: Outputs) -> tuple[Mask, 
 
 
 def find_different_sides(border: Border, old: Answers, new: Answers) -> Mask:
-    """Tell where two answers lie on different sides of a border."""
+    """Return where two answers are on different sides of a border."""
     states = []
     for values in (old, new):
         missing = np.array([value is None for value in values], dtype=bool)
@@ -144,10 +140,10 @@ def find_inputs_near_border(
     tolerance: float,
     reach: float,
 ) -> Flow[Mask]:
-    """Tell which rows lie so near to the border that other answers to them mean nothing.
+    """Find the rows that are so near to the border that their different answers do not count.
 
-    They are within the tolerance of a pair; or within reach of one, and moving one number by the tolerance brings, from
-    the system that is asked and whose answers are `mine`, the answer of the other.
+    They are within the tolerance of a pair. Or they are within reach of one, and moving one number by the tolerance
+    changes the answer of the queried system (`own_outputs`) to that of the other system (`other_outputs`).
     """
     space = rows.space
     near = np.zeros(len(rows), dtype=bool)
@@ -166,7 +162,7 @@ def find_inputs_near_border(
 
 
 def _move_numbers(space: Space, codes: Codes, distance: float) -> tuple[Codes, Rows]:
-    """Return rows with one number after the other moved up and down, and which row each is made of."""
+    """Return copies of rows with one number moved up or down, and the row that each is made from."""
     trials, owners = [codes[:0]], [np.empty(0, dtype=np.intp)]
     for j, feature in enumerate(space.features):
         if feature.kind == "categorical":
@@ -185,23 +181,22 @@ def _move_numbers(space: Space, codes: Codes, distance: float) -> tuple[Codes, R
     return np.concatenate(trials), np.concatenate(owners)
 
 
-def rank_cases(space: Space, parts: Sequence[Suspects]) -> pd.DataFrame:
-    """Return cases in the order in which to look at them."""
+def rank_cases(space: Space, parts: Sequence[Suspects]) -> tuple[pd.DataFrame, Mask]:
+    """Return cases in the order in which to look at them, and which of them got no answer when queried."""
     import pandas as pd
 
     details = pd.concat(
         [part.details for part in parts if len(part.details)] or [parts[0].details], ignore_index=True
     )
     codes = np.concatenate([part.codes for part in parts])
-    distances = details["plausibility"].fillna(1.0)  # not measured: as good as unreal
+    distances = details["plausibility"].fillna(1.0)  # not measured: taken to be implausible
     details = details.loc[(details["change"] - distances).sort_values(ascending=False, kind="stable").index]
     turn = details.groupby([details[name].map(str) for name in ("old_answer", "new_answer")]).cumcount()
     order = turn.sort_values(kind="stable").index
-    return build_case_frame(
-        space, Suspects(codes[order], details.loc[order].reset_index(drop=True)), *CASE_COLUMNS
-    )
+    ranked = Suspects(codes[order], details.loc[order].reset_index(drop=True))
+    return build_case_frame(space, ranked, *CASE_COLUMNS), ranked.details["unanswered"].to_numpy(dtype=bool)
 
 
 def build_case_frame(space: Space, cases: Suspects, *columns: str) -> pd.DataFrame:
-    """Return cases as a frame, with some of what is known about them."""
+    """Return cases as a frame of their features and some of their details."""
     return add_columns(Points(space, cases.codes).frame, **{name: cases.details[name] for name in columns})

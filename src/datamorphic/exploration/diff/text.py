@@ -1,4 +1,4 @@
-"""A difference of fronts in words."""
+"""A difference between two fronts as text."""
 
 from __future__ import annotations
 
@@ -8,57 +8,63 @@ import numpy as np
 
 from ..._text import pluralize
 from .._utils import format_answers, format_value
-from .evidence import describe_changed_inputs
+from .diff import STATUSES, Difference
+from .evidence import ChangeKind, describe_changed_inputs, format_listing
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .diff import Difference
-
 MAX_CASES = 3
-MAX_FEATURES_PER_CASE = 8  # of a case that are told
+MAX_FEATURES_PER_CASE = 8
 MAX_BORDERS = 5
-STATUSES = ("kept", "moved", "vanished", "gained")
 
 
-def format_difference(change: Difference) -> list[str]:
-    """Return what was found, what it rests on, and the cases to look at first, a line each."""
+def format_difference(change: Difference) -> str:
+    """Return the verdict, the evidence, and the cases to look at first, one per line."""
+    lines = format_outcome(change, with_borders=True)
+    cases = format_first_cases(change)
+    if cases:
+        lines += ["Look first at:", *(f"  {case}" for case in cases)]
+    return "\n".join(lines)
+
+
+def format_outcome(change: Difference, *, with_borders: bool = False) -> list[str]:
+    """Return the verdict and the evidence as sentences, on request with the counts per border in between."""
     return [
-        _format_headline(change),
-        *_format_pairs(change),
+        format_headline(change),
+        *_format_pairs(change, with_borders),
         *_format_inputs(change),
         *_format_limits(change),
-        *_format_cases(change),
     ]
 
 
-def _format_headline(change: Difference) -> str:
+def format_headline(change: Difference) -> str:
+    """Return the verdict in one sentence."""
     old, new, judged_pairs = change.old, change.new, change.judged
     names = old.subject if old.subject == new.subject else f"{old.subject} and {new.subject}"
+    findings = "; ".join(change.findings)
     if not len(change.table):
         if change.findings:
-            return f"Neither of the two fronts of {names} has a border, but {'; '.join(change.findings)}."
+            return f"Neither of the two fronts of {names} has a border, but {findings}."
         return f"Neither of the two fronts of {names} has a border: there is nothing to compare."
     border = f"The border of {names}, old and new,"
     kept_share = f"{change.kept:.1%} of {pluralize(len(judged_pairs), 'pair')} are kept"
     if not judged_pairs["asked"].any():
         if change.unchanged:
             return f"{border} shows no change that could not be chance."
-        return f"{border} has changed: " + "; ".join(change.findings) + "."
+        return f"{border} has changed: {findings}."
     if change.unchanged:
         return f"{border} is where it was: {kept_share}."
     if change.kept < 1:
         return f"{border} has changed: {kept_share}."
-    if any(finding.startswith("borders ") for finding in change.findings):
-        return f"{border} has changed: {'; '.join(change.findings)}."
-    return (
-        f"{border} is where it was at all {pluralize(len(judged_pairs), 'pair')} asked about, and yet there are changes: "
-        + ("; ".join(change.findings) + ".")
-    )
+    if any(item.kind is ChangeKind.BORDERS for item in change.evidence):
+        return f"{border} has changed: {findings}."
+    total = pluralize(len(judged_pairs), "pair")
+    return f"{border} is where it was at all {total} asked about, but there are other changes: {findings}."
 
 
-def _format_pairs(change: Difference) -> list[str]:
-    """What became of the pairs, where that is more than chance."""
+def _format_pairs(change: Difference, with_borders: bool) -> list[str]:
+    """Return the outcome of the pairs, where it is more than chance."""
     import pandas as pd
 
     if change.unchanged:
@@ -74,19 +80,19 @@ def _format_pairs(change: Difference) -> list[str]:
         count = int((judged_pairs["status"] == status).sum())
         if count:
             sentences.append(
-                f"{pluralize(count, 'pair')} of the {version} front {status}: the other has none like it near"
+                f"{pluralize(count, 'pair')} of the {version} front {status}: the other front has no such pair nearby"
             )
     if change.kept == 1:
         return sentences
     by_border = pd.crosstab(judged_pairs["border"], judged_pairs["status"])
     by_border = by_border.loc[change.summary.index.intersection(by_border.index, sort=False)]
-    for kind, row in by_border.head(MAX_BORDERS).iterrows():
+    for kind, row in by_border.head(MAX_BORDERS if with_borders else 0).iterrows():
         counts = {status: int(row[status]) for status in STATUSES if row.get(status)}
         if set(counts) != {"kept"}:
             sentences.append(f"  {kind}: " + ", ".join(f"{count:,} {status}" for status, count in counts.items()))
     swapped_count = sum(
-        case.old_a == case.new_b and case.old_b == case.new_a and case.status != "kept"
-        for case in judged_pairs[["status", "old_a", "old_b", "new_a", "new_b"]].itertuples()
+        pair.old_a == pair.new_b and pair.old_b == pair.new_a and pair.status != "kept"
+        for pair in judged_pairs[["status", "old_a", "old_b", "new_a", "new_b"]].itertuples()
     )
     if swapped_count:
         sentences.append(f"at {pluralize(swapped_count, 'pair')} the two answers have changed places")
@@ -96,20 +102,15 @@ def _format_pairs(change: Difference) -> list[str]:
         exclusive_borders = [
             str(kind) for kind, row in by_border.iterrows() if row.sum() == row.get(status) and kind not in in_both
         ]
-        sentences += (
-            [
-                f"borders {outcome}: {', '.join(exclusive_borders[:8])}{', ...' if len(exclusive_borders) > 8 else ''}"
-            ]
-            if exclusive_borders
-            else []
-        )
-    if judged_pairs["asked"].any():  # else the headline has them
-        sentences += [finding for finding in change.findings if finding.startswith("borders ")]
+        if exclusive_borders:
+            sentences.append(f"borders {outcome}: {format_listing(exclusive_borders)}")
+    if judged_pairs["asked"].any():  # otherwise they are in the headline
+        sentences += [item.text for item in change.evidence if item.kind is ChangeKind.BORDERS]
     return sentences
 
 
 def _format_inputs(change: Difference) -> list[str]:
-    """What became of real inputs, where the headline has not said it."""
+    """Return the outcome of real inputs, unless it is in the headline."""
     if change.rows is None:
         return []
     sentences = describe_changed_inputs(change.rows, change.rows_asked)
@@ -118,46 +119,47 @@ def _format_inputs(change: Difference) -> list[str]:
     if not change.unchanged and (change.kept == 1 or not change.judged["asked"].any()):
         sentences = []
     if change.rows_near:
-        sentences.append(f"{change.rows_near:,} more are within the tolerance of the border, and do not count")
+        sentences.append(f"{change.rows_near:,} more are within the tolerance of the border and do not count")
     return sentences
 
 
 def _format_limits(change: Difference) -> list[str]:
-    """What could not be known, and what it cost to know the rest."""
+    """Return the limits of the comparison and its cost."""
     sentences = []
     absent = [version for version, front in (("old", change.old), ("new", change.new)) if front.sut is None]
     if len(absent) == 1:
         missing_version, attached_version = absent[0], "new" if absent == ["old"] else "old"
         sentences.append(
-            f"The {missing_version} system is not at hand: the {attached_version} one was asked about the pairs of the {missing_version} front, and those of "
-            f"the {attached_version} front were only measured"
+            f"The {missing_version} system is not attached: the {attached_version} one was asked about the pairs of the "
+            f"{missing_version} front, and those of the {attached_version} front were only measured"
         )
     elif absent and len(change.table):
         median_resolution = float(np.median([change.resolution[kind] for kind in change.table["border"]]))
         sentences.append(
-            f"Neither system is at hand to be asked: shifts below {median_resolution:.2g}, the spacing of the pairs, can hardly be told "
-            "from chance"
+            f"Neither system is attached: shifts below {median_resolution:.2g}, the spacing of the pairs, are hard to "
+            "distinguish from chance"
         )
     if change.calls:
-        sentences.append(f"{pluralize(change.calls, 'call')} of the systems")
+        sentences.append(pluralize(change.calls, "model call"))
     return sentences
 
 
-def _format_cases(change: Difference) -> list[str]:
-    """The first cases to look at."""
+def format_first_cases(change: Difference) -> list[str]:
+    """Return the first cases to look at, one line each."""
     if change.unchanged or not len(change._cases):
         return []
     width = len(change.old.space)
-    return ["Look first at:", *(f"  {_format_case(row, width)}" for _, row in change.first(MAX_CASES).iterrows())]
+    first_cases = zip(change.first(MAX_CASES).iterrows(), change._unanswered_cases, strict=False)
+    return [_format_case(row, width, unanswered) for (_, row), unanswered in first_cases]
 
 
-def _format_case(row: pd.Series[Any], width: int) -> str:
+def _format_case(row: pd.Series[Any], width: int, unanswered: bool) -> str:
     features = [
         f"{name} {_format_brief(value)}" for name, value in list(row.items())[: min(width, MAX_FEATURES_PER_CASE)]
     ]
     description = ", ".join(features) + (", ..." if width > MAX_FEATURES_PER_CASE else "")
     before, after, reason = row.iloc[width : width + 3]
-    placeholder = "no answer" if "no answer" in reason else "not asked"
+    placeholder = "no answer" if unanswered else "not asked"
     answer_texts = [placeholder if answer is None else format_answers([answer])[0] for answer in (before, after)]
     if answer_texts[0] == answer_texts[1]:  # 1 and "1"
         answer_texts = [repr(before), repr(after)]
