@@ -528,7 +528,7 @@ def test_a_front_survives_a_file(tmp_path):
     with pytest.raises(DataError, match="no file"):
         dm.Front.load(tmp_path / "none.parquet")
     front.pairs.to_parquet(tmp_path / "other.parquet")
-    with pytest.raises(DataError, match="not written by Front.save"):
+    with pytest.raises(DataError, match=r"not written by Front\.save"):
         dm.Front.load(tmp_path / "other.parquet")
     (tmp_path / "text.parquet").write_text("front")
     with pytest.raises(DataError, match="cannot be read as a Parquet file"):
