@@ -1,40 +1,40 @@
-"""Everything datamorphic raises or warns about.
+"""The errors and warnings of the package.
 
 ::
 
     DatamorphicError
-    ├── UsageError             wrong use; the message says what was given, what is expected, the remedy
-    │   ├── ArgumentError      an argument out of range or of the wrong type
-    │   ├── SpaceError         a feature, a space or a constraint that cannot be
-    │   ├── DataError          values that do not fit the space, files that do not hold data
-    │   ├── TestSystemError    a marked function with the wrong shape or the wrong answer
-    │   ├── ModelError         a model that cannot be asked: not fitted, other columns, unreadable
-    │   │   └── UntrustedError a pickle, and nobody said to trust it
-    │   ├── StoreError         a run store that cannot be opened, read or written
+    ├── UsageError             wrong use; the message says what happened, what was expected and what to do
+    │   ├── ArgumentError      an argument is out of range or of the wrong type
+    │   ├── SpaceError         a feature, a space or a constraint is invalid
+    │   ├── DataError          values do not fit the space, or a file does not hold valid data
+    │   ├── TestSystemError    a marked function has a wrong signature or returned a wrong value
+    │   ├── ModelError         a model cannot be queried: not fitted, other columns, unreadable
+    │   │   └── UntrustedError a pickle must not be loaded without explicit trust
+    │   ├── StoreError         a run store cannot be opened, read or written
     │   └── MissingExtra       an optional package is not installed
-    ├── SystemFailed           the system under test answers nothing at all
-    ├── BadAnswer              the system under test gave an answer that is none (wrong length, unhashable)
-    ├── SystemRaised           it raised, in a process of its own
-    ├── SystemHung             it gave no answer in time
-    ├── SystemDied             its process ended
-    └── OutOfBudget            thrown into a flow whose budget is spent, so that it can return what it has
-        └── Interrupted        the same when the user ended it
+    ├── SystemFailed           the system under test answered no query at all
+    ├── BadAnswer              the system under test returned an invalid answer (wrong length, unhashable)
+    ├── SystemRaised           the system under test raised an exception in its own process
+    ├── SystemHung             the system under test did not answer in time
+    ├── SystemDied             the process of the system under test ended
+    └── OutOfBudget            thrown into a flow whose budget is spent, so that it can return its result so far
+        └── Interrupted        the same if the user interrupted the run
 
     DatamorphicWarning
-    └── AmbiguousData          a column could be read in two ways; names the hint that settles it
+    └── AmbiguousData          a column can be read in two ways; the message names the hint that decides
 
-The command line turns `UsageError` into exit code 2 and `SystemFailed` into 3.
+The command line converts `UsageError` to exit code 2 and `SystemFailed` to exit code 3.
 """
 
 from __future__ import annotations
 
 
 class DatamorphicError(Exception):
-    """Base of every error of this package."""
+    """Base class of all errors of this package."""
 
 
 class UsageError(DatamorphicError, ValueError):
-    """Wrong use: something the caller can mend."""
+    """Wrong use, which the caller can fix."""
 
 
 class ArgumentError(UsageError):
@@ -42,49 +42,49 @@ class ArgumentError(UsageError):
 
 
 class SpaceError(UsageError):
-    """A feature, space or constraint that cannot be."""
+    """A feature, a space or a constraint is invalid."""
 
 
 class DataError(UsageError):
-    """Values that do not fit the space, or a file that does not hold data."""
+    """Values do not fit the space, or a file does not hold valid data."""
 
 
 class TestSystemError(UsageError):
-    """A function of a test system has the wrong shape or gives the wrong kind of answer."""
+    """A function of a test system has a wrong signature or returned a wrong value."""
 
-    __test__ = False  # pytest: the name begins with "Test", the class is no test
+    __test__ = False  # pytest would take the class for a test because of its name
 
 
 class ModelError(UsageError):
-    """A model that cannot be asked."""
+    """A model cannot be queried."""
 
 
 class UntrustedError(ModelError):
-    """Loading would run code from the file, and the caller did not say to trust it."""
+    """Loading a file would run code from it, and the caller did not declare trust."""
 
 
 class StoreError(UsageError):
-    """A run store that cannot be opened, read or written."""
+    """A run store cannot be opened, read or written."""
 
 
 class MissingExtra(UsageError, ImportError):
-    """An optional package is missing; the message names the extra that brings it."""
+    """An optional package is missing; the message names the extra that installs it."""
 
 
 class SystemFailed(DatamorphicError):
-    """The system under test answered nothing at all."""
+    """The system under test answered no query at all."""
 
 
 class BadAnswer(DatamorphicError):
-    """The system under test gave something that is no answer: wrong length, unhashable labels."""
+    """The system under test returned an invalid answer: wrong length, unhashable labels."""
 
 
 class SystemRaised(DatamorphicError):
-    """The system under test raised, in a process of its own; the message says what."""
+    """The system under test raised an exception in its own process; the message quotes it."""
 
 
 class SystemHung(DatamorphicError):
-    """The system under test gave no answer in time."""
+    """The system under test did not answer in time."""
 
 
 class SystemDied(DatamorphicError):
@@ -100,16 +100,16 @@ def format_error_line(error: BaseException) -> str:
 
 
 class OutOfBudget(DatamorphicError):
-    """The budget is spent. A flow may catch this at its ``yield`` and return what it has."""
+    """The budget is spent. A flow may catch this at its ``yield`` and return its result so far."""
 
 
 class Interrupted(OutOfBudget):
-    """The user ended the run."""
+    """The user interrupted the run."""
 
 
 class DatamorphicWarning(UserWarning):
-    """Base of every warning of this package."""
+    """Base class of all warnings of this package."""
 
 
 class AmbiguousData(DatamorphicWarning):
-    """A column could be read in two ways; the message names the hint that settles it."""
+    """A column can be read in two ways; the message names the hint that decides."""

@@ -50,9 +50,9 @@ def test_a_set_partly_executed_says_so(family):
     done = family.with_outputs(Outputs.of(np.array(["yes"] * 12)))
     joined = TestSet.concat([done, family])
     assert joined.outputs.ok.tolist() == [True] * 12 + [False] * 12
-    with pytest.raises(dm.errors.DataError, match="not executed yet"):
+    with pytest.raises(dm.errors.DataError, match="have no outputs"):
         _ = family.output
-    with pytest.raises(dm.errors.DataError, match="12 cases cannot take 1 output"):
+    with pytest.raises(dm.errors.DataError, match="Got 1 output for 12 cases"):
         family.with_outputs(Outputs.of(np.array(["yes"])))
 
 
@@ -105,7 +105,7 @@ def test_files_that_are_no_test_sets(tmp_path, family):
     with pytest.raises(dm.errors.DataError, match="cannot be read as Parquet"):
         TestSet.from_parquet(tmp_path / "nowhere.parquet")
     pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "other.parquet")
-    with pytest.raises(dm.errors.DataError, match="no test set"):
+    with pytest.raises(dm.errors.DataError, match="but not one that TestSet"):
         TestSet.from_parquet(tmp_path / "other.parquet")
     family.to_parquet(tmp_path / "whole.parquet")
     cut = (tmp_path / "whole.parquet").read_bytes()[:-20]

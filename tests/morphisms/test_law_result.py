@@ -402,7 +402,7 @@ def test_values_that_no_store_can_hold_are_told(store):
     assert outcome(dm.laws(Dated, examples=50, store=store))["locality"] == "BROKEN"
     assert kept_cases(store) == []
     with Store.open(store) as opened:
-        assert "cannot be tried first the next time" in opened.run(1).message
+        assert "cannot be stored and tried again" in opened.run(1).message
 
 
 # -- the run ---------------------------------------------------------------------------------------------------

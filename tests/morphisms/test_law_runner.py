@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.morphisms.law_runner import split_words
+from datamorphic.morphisms.law_context import split_words
 
 LONG = "DATAMORPHIC_LONG" in os.environ
 PLANE = dm.Space([dm.Continuous("x", 0, 10, step=1), dm.Continuous("y", 0, 10, step=1)], moves="open")
@@ -247,7 +247,7 @@ def test_a_function_that_raises_says_for_which_input():
     broken = dm.laws(type("Raises", (), {"space": PLANE, "right": right}), examples=100).broken
     closure = next(result for result in broken if result.law == "closure")
     assert "raised ValueError: unlucky" in closure.words
-    assert "It was given x = " in closure.words
+    assert "Its input was x = " in closure.words
 
 
 def test_a_system_that_fails_now_and_then_is_remarked_on():

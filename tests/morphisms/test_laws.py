@@ -140,7 +140,7 @@ class Moody:
         ({"up": dm.datamorphism(feature="y")(lambda self, p: p.drop(columns="y"))}, "closure", "The data lack 1 column"),
         ({"up": dm.datamorphism(feature="y")(lambda self, p: p / 0 if len(p) else p)}, "closure", "up set 'x' to"),
         ({"up": dm.datamorphism(feature="y")(lambda self, p: p["z"])}, "closure", "raised KeyError"),
-        ({"classify": dm.executor(Moody().weather)}, "determinism", "asked twice, it answers"),
+        ({"classify": dm.executor(Moody().weather)}, "determinism", "queried twice, it answers"),
         ({"classify": dm.executor(lambda self, p: Moody.company(p))}, "batches", "in a batch of 60 and"),
     ],
 )  # fmt: skip
@@ -205,7 +205,7 @@ def test_a_system_without_a_declared_space_is_not_held_to_bounds_or_steps():
 
 
 def test_a_distance_of_the_wrong_shape_is_an_error():
-    with pytest.raises(TestSystemError, match="must give one number a row"):
+    with pytest.raises(TestSystemError, match="must return one number per row"):
         dm.laws(variant(distance=lambda self, a, b: 5), examples=10)
 
 

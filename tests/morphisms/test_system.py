@@ -151,15 +151,15 @@ def faulty_system(**members):
         ({"f": dm.set_metric(lambda self: 1)}, "Faulty.f, marked @set_metric, must take the test set"),
         ({"f": dm.datamorphism(feature="z")(lambda self, p: p)}, "names the feature 'z'. There are: 'x'"),
         ({"f": dm.datamorphism(step=0)(lambda self, p: p)}, "declares the step 0, which must be a number above 0"),
-        ({"f": dm.datamorphism(filter="g")(lambda self, p: p)}, "names the filter 'g', and no @case_filter has that name"),
-        ({"f": dm.metamorphism(of="g")(lambda self, p: p), "h": dm.datamorphism(lambda self, p: p)}, "is of 'g', and no @datamorphism"),
+        ({"f": dm.datamorphism(filter="g")(lambda self, p: p)}, "names the filter 'g', but no @case_filter has that name"),
+        ({"f": dm.metamorphism(of="g")(lambda self, p: p), "h": dm.datamorphism(lambda self, p: p)}, "is of 'g', but no @datamorphism"),
         ({"f": dm.metamorphism(applies_to="all")(lambda self, p: p)}, "applies to 'all', which must be 'original' or 'mutant'"),
         ({"f": dm.executor(lambda self, p: p), "g": dm.executor(lambda self, p: p)}, "are both marked @executor"),
         ({"a": dm.datamorphism(name="c")(lambda self, p: p), "b": dm.datamorphism(name="c")(lambda self, p: p)}, "are both datamorphisms named 'c'"),
         ({"f": dm.datamorphism(lambda self, p, *, k: p)}, "keyword-only parameter"),
         ({"space": "plane", "f": dm.datamorphism(lambda self, p: p)}, "Faulty.space must be a Space"),
         ({"distance": 3, "f": dm.datamorphism(lambda self, p: p)}, "Faulty.distance must be a function"),
-        ({"__init__": lambda self, needed: None, "f": dm.datamorphism(lambda self, p: p)}, "cannot be made without arguments"),
+        ({"__init__": lambda self, needed: None, "f": dm.datamorphism(lambda self, p: p)}, "is created without arguments"),
     ],
 )  # fmt: skip
 def test_the_offender_is_named(members, message):
@@ -170,8 +170,8 @@ def test_the_offender_is_named(members, message):
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda self, p: p.iloc[:1], "gave 1 row for 3 rows"),
-        (lambda self, p: 7, "must give a frame of inputs. It gave int"),
+        (lambda self, p: p.iloc[:1], "returned 1 row for 3 rows"),
+        (lambda self, p: 7, "must return a frame of inputs. It returned int"),
         (lambda self, p: p.rename(columns={"x": "y"}), "not in the space: The data lack 1 column"),
         (lambda self, p: p["no such column"], "raised KeyError"),
         (lambda self, p: p * np.nan, "not in the space: Column 'x', row 0: 'nan' is missing"),
@@ -188,11 +188,15 @@ def test_what_a_datamorphism_gives_is_checked(function, message):
 @pytest.mark.parametrize(
     ("mark", "function", "message"),
     [
-        (dm.case_filter, lambda self, t: [1, 0, 1], "must give True or False for each case"),
-        (dm.case_metric, lambda self, t: 5.0, "must give one value for each of 3 cases. It gave a single float"),
-        (dm.case_metric, lambda self, t: ["a", "b", "c"], "must give a number for each case"),
-        (dm.set_metric, lambda self, t: "many", "must give a number. It gave str"),
-        (dm.set_filter, lambda self, t: t.input, "must give a TestSet. It gave DataFrame"),
+        (dm.case_filter, lambda self, t: [1, 0, 1], "must return True or False for each case"),
+        (
+            dm.case_metric,
+            lambda self, t: 5.0,
+            "must return one value for each of 3 cases. It returned a single float",
+        ),
+        (dm.case_metric, lambda self, t: ["a", "b", "c"], "must return a number for each case"),
+        (dm.set_metric, lambda self, t: "many", "must return a number. It returned str"),
+        (dm.set_filter, lambda self, t: t.input, "must return a TestSet. It returned DataFrame"),
     ],
 )
 def test_what_metrics_and_filters_give_is_checked(mark, function, message):

@@ -11,7 +11,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -45,6 +45,9 @@ from .simulate import simulate
 from .store_options import Numbered, StoreUrl, hint, open_store
 from .study import study
 from .test import print_result, test
+
+if TYPE_CHECKING:
+    from ..morphisms.law_result import LawReport
 
 START, TESTS, LATER, MORE = "Start here", "Test a model", "What was found before", "More"
 
@@ -125,7 +128,7 @@ def demo(
                 "calls": found.result.calls + found.cost.calls,
                 "headline": found.result.headline,
                 "findings": [{"level": each.level, "title": each.title} for each in found.result.findings],
-                "laws": _laws_json(found.laws),
+                "laws": found.laws.document()["laws"],
                 "tests": {
                     "mutants": len(found.tests.counts),
                     "killed": int(found.tests.killed.sum()),
@@ -182,16 +185,7 @@ def laws(
             source = _law_source(system, subject, data, target)
             report = check(source, examples=examples, seed=seed, store=keep)
         if as_json:
-            print_json(
-                {
-                    "system": report.system,
-                    "examples": examples,
-                    "seed": seed,
-                    "tried_first": report.tried_first,
-                    "laws": _laws_json(report),
-                    "run": number.run,
-                }
-            )
+            print_json({**report.document(), "examples": examples, "run": number.run})
         else:
             _print_laws(report)
             number.tell()
@@ -222,9 +216,11 @@ def _law_source(system: str | None, subject: str | None, data: str | None, targe
     return load_object(str(system))
 
 
-def _print_laws(report: Any) -> None:
+def _print_laws(report: LawReport) -> None:
     from rich.table import Table
     from rich.text import Text
+
+    from ..morphisms.text import format_tried_first
 
     out = console()
     if not out.is_terminal:  # whoever reads a pipe wants a line a law
@@ -232,7 +228,7 @@ def _print_laws(report: Any) -> None:
         for result in report.results:
             words = f": {to_printable(result.words)}" if result.words else ""
             sys.stdout.write(f"{result.state:<11}  {result.law:<12}  {result.says}{words}\n")
-        if first := report.format_tried_first():
+        if first := format_tried_first(report):
             sys.stdout.write(f"\n{first}\n")
         return
     out.print(f"Laws of {report.system}, {report.examples:,} examples, seed {report.seed}\n", markup=False)
@@ -246,15 +242,8 @@ def _print_laws(report: Any) -> None:
             says.append(f"\n{to_printable(result.words)}", style="bold" if result.state == "BROKEN" else "dim")
         table.add_row(Text(result.state, style=style, no_wrap=True), Text(result.law), says)
     out.print(table)
-    if first := report.format_tried_first():
+    if first := format_tried_first(report):
         out.print(f"\n{first}", markup=False)
-
-
-def _laws_json(report: Any) -> list[dict[str, str]]:
-    return [
-        {"law": r.law, "says": r.says, "state": r.state, "words": r.words, "culprit": r.culprit}
-        for r in report.results
-    ]
 
 
 teach(app)

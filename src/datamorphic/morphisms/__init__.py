@@ -1,1 +1,1 @@
-"""Test systems: marked functions, collected and verified, and the laws they must keep."""
+"""Test systems: marked functions of a class or module, and the laws of their moves and distances."""

@@ -1,4 +1,4 @@
-"""Columnar test sets: inputs, outputs, and where each case came from."""
+"""`TestSet`: test cases in columns, with their inputs, outputs and origins."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 Ids = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 NO_ORIGIN = -1
-FORMAT_VERSION = 1  # of the Parquet file; readers refuse a newer one
+FORMAT_VERSION = 1  # of the Parquet files; newer ones are rejected
 
 
 class Verdict(StrEnum):
-    """What a relation says of one group of cases."""
+    """The verdict of a relation on one group of cases."""
 
     HOLDS = "holds"
     VIOLATED = "violated"
@@ -40,7 +40,7 @@ class Verdict(StrEnum):
 
 
 class CaseKind(IntEnum):
-    """Whether a case was given or made."""
+    """Whether a case is a seed case or was made by a datamorphism."""
 
     ORIGINAL = 0
     MUTANT = 1
@@ -48,9 +48,9 @@ class CaseKind(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class TestSet:
-    """Test cases by columns: id, input, output, kind, the morphism that made it, and the ids of its origins.
+    """Test cases in columns: id, input, output, kind, the morphism that made it, and the ids of its origins.
 
-    Never changed in place: every method returns a new set.
+    A test set is immutable; methods return new ones.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class TestSet:
     (6, [1])
     """
 
-    __test__ = False  # pytest: the name begins with "Test", the class is no test
+    __test__ = False  # pytest would take the class for a test because of its name
 
     inputs: Points
     ids: Ids
@@ -72,11 +72,11 @@ class TestSet:
     origins: Ids
     outputs: Outputs | None = None
 
-    # -- making -------------------------------------------------------------------------------------
+    # -- making test sets ---------------------------------------------------------------------------
 
     @classmethod
     def of_seeds(cls, inputs: Points, maker: str = "seed", first_id: int = 0) -> TestSet:
-        """Return a set of original cases."""
+        """Return a set of seed cases."""
         n = len(inputs)
         return cls(
             inputs,
@@ -89,15 +89,15 @@ class TestSet:
 
     @property
     def next_id(self) -> int:
-        """The id the next case gets."""
+        """The id of the next new case."""
         return int(self.ids.max()) + 1 if len(self) else 0
 
     def mutants(self, inputs: Points, morphism: str, origins: Sequence[Ids]) -> TestSet:
-        """Return new cases made from cases of this set, without those of this set."""
+        """Return the new cases that a morphism made from cases of this set."""
         for ids in origins:
             if len(ids) != len(inputs):
                 raise DataError(
-                    f"{morphism} made {pluralize(len(inputs), 'case')} and was said to use {len(ids):,} origins. "
+                    f"{morphism} made {pluralize(len(inputs), 'case')}, but got {pluralize(len(ids), 'origin')}. "
                     "Each new case needs its own origin."
                 )
         new_cases = TestSet.of_seeds(inputs, morphism, self.next_id)
@@ -107,24 +107,25 @@ class TestSet:
         return replace(new_cases, origins=parents, kinds=np.full(len(inputs), CaseKind.MUTANT, dtype=np.int8))
 
     def grow(self, inputs: Points, morphism: str, origins: Sequence[Ids]) -> TestSet:
-        """Return this set with new cases made from its own."""
+        """Return this set together with the new cases that a morphism made from it."""
         return TestSet.concat([self, self.mutants(inputs, morphism, origins)])
 
     def with_outputs(self, outputs: Outputs) -> TestSet:
-        """Return the set with what the system answered."""
+        """Return the set with the outputs of a system."""
         if not isinstance(outputs, Outputs):
-            raise DataError(f"Outputs are expected, as an executor gives them. Got {type(outputs).__name__}.")
+            raise DataError(f"Expected the Outputs that an executor returns. Got {type(outputs).__name__}.")
         if len(outputs) != len(self):
-            raise DataError(f"{pluralize(len(self), 'case')} cannot take {pluralize(len(outputs), 'output')}.")
+            raise DataError(
+                f"Got {pluralize(len(outputs), 'output')} for {pluralize(len(self), 'case')}. Give one per case."
+            )
         return replace(self, outputs=outputs)
 
     @staticmethod
     def concat(sets: Sequence[TestSet]) -> TestSet:
-        """Return all cases of several sets of one space.
+        """Return the cases of several sets of one space as one set.
 
-        Where an id occurs in an earlier set too, the whole later set is renumbered. Origins among its own
-        cases follow; origins outside it are taken to be in the earlier sets, as they are for mutants. So join
-        sets of one family, seeds before their mutants.
+        A set with an id that an earlier set has too is renumbered, with its origins among its own cases. Other origins
+        are taken to be ids of earlier sets. So put seed cases before the cases made from them.
         """
         if not sets:
             raise DataError("There is nothing to concatenate: give at least one test set.")
@@ -160,7 +161,7 @@ class TestSet:
         )
 
     def renumbered(self, first_id: int) -> TestSet:
-        """Return the set with ids from `first_id` on; origins outside the set stay as they are."""
+        """Return the set with ids from `first_id` on; origins outside the set do not change."""
         order = np.argsort(self.ids)
         place = np.searchsorted(self.ids[order], self.origins)
         place = np.minimum(place, max(len(self) - 1, 0))
@@ -168,7 +169,7 @@ class TestSet:
         origins = np.where(known, order[place] + first_id, self.origins)
         return replace(self, ids=np.arange(first_id, first_id + len(self), dtype=np.int64), origins=origins)
 
-    # -- looking ------------------------------------------------------------------------------------
+    # -- reading test sets --------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -189,9 +190,9 @@ class TestSet:
 
     @property
     def output(self) -> npt.NDArray[Any]:
-        """The labels, one a case."""
+        """The labels, one per case."""
         if self.outputs is None:
-            raise DataError("These test cases were not executed yet: there are no outputs. Execute them first.")
+            raise DataError("These test cases have no outputs. Execute them first.")
         return self.outputs.values
 
     @property
@@ -200,7 +201,7 @@ class TestSet:
         return np.array(self.morphisms, dtype=object)[self.made_by]
 
     def take(self, rows: RowSelection) -> TestSet:
-        """Return some of the cases, by a mask, a slice or their places."""
+        """Return some of the cases, selected by a mask, a slice or row numbers."""
         outputs = None if self.outputs is None else self.outputs.take(rows)
         return TestSet(
             self.inputs.take(rows),
@@ -213,7 +214,7 @@ class TestSet:
         )
 
     def filter(self, keep: Mask | Iterable[bool]) -> TestSet:
-        """Return the cases for which `keep` is true."""
+        """Return the cases for which `keep` is True."""
         mask = np.asarray(keep)
         if not mask.size:
             mask = mask.astype(bool)
@@ -225,7 +226,7 @@ class TestSet:
         return self.take(mask)
 
     def rows_of(self, ids: Ids, order: Ids | None = None) -> Ids:
-        """Return the places of some ids in this set, -1 for those that are not here."""
+        """Return the row numbers of some ids, or -1 for ids that are not in the set."""
         if not len(self):
             return np.full(np.shape(ids), -1, dtype=np.int64)
         order = np.argsort(self.ids) if order is None else order
@@ -233,7 +234,7 @@ class TestSet:
         return np.where(self.ids[order][place] == ids, order[place], -1)
 
     def lineage(self, case_id: int) -> list[int]:
-        """Return the ids of all ancestors of a case, nearest first, down to its seeds."""
+        """Return the ids of all ancestors of a case, from the nearest to the seed cases."""
         if not (self.ids == case_id).any():
             raise DataError(
                 f"There is no test case with id {case_id} in this set of {pluralize(len(self), 'case')}."
@@ -252,7 +253,7 @@ class TestSet:
         return list(ancestors)
 
     def frame(self) -> pd.DataFrame:
-        """Return everything as one frame: id, the input columns as ``in.<feature>``, output, status, lineage."""
+        """Return the set as a frame: id, input columns as ``in.<feature>``, output, status and origins."""
         import pandas as pd
 
         inputs = self.input.add_prefix("in.")
@@ -270,10 +271,10 @@ class TestSet:
             table[f"origin.{column}"] = self.origins[:, column]
         return pd.DataFrame(table)
 
-    # -- keeping ------------------------------------------------------------------------------------
+    # -- files --------------------------------------------------------------------------------------
 
     def to_parquet(self, path: str | Path) -> None:
-        """Write the set to a Parquet file that `from_parquet` and any other reader understand."""
+        """Write the set to a Parquet file that `from_parquet` reads."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -295,7 +296,7 @@ class TestSet:
 
     @classmethod
     def from_parquet(cls, path: str | Path) -> TestSet:
-        """Read a set that `to_parquet` wrote; nothing in the file is evaluated."""
+        """Read a set from a file that `to_parquet` wrote; nothing in the file is evaluated."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -305,9 +306,7 @@ class TestSet:
         except (OSError, pa.ArrowException) as error:
             raise DataError(f"{path} cannot be read as Parquet: {error}.") from None
         except (KeyError, ValueError, RecursionError):
-            raise DataError(
-                f"{path} is a Parquet file, but no test set: TestSet.to_parquet writes them."
-            ) from None
+            raise DataError(f"{path} is a Parquet file, but not one that TestSet.to_parquet wrote.") from None
         try:
             if metadata["format"] > FORMAT_VERSION:
                 raise DataError(f"{path} was written by a newer version of datamorphic. Upgrade to read it.")
@@ -319,12 +318,12 @@ class TestSet:
 
     @classmethod
     def _from_table(cls, table: Any, metadata: dict[str, Any]) -> TestSet:
-        """Put the columns together, checking what a damaged or hostile file could have wrong."""
+        """Return the set of a table, validated, since a file may be damaged or hostile."""
 
         def read_numbers(name: str, dtype: Any) -> npt.NDArray[Any]:
             column = np.asarray(table[name].to_numpy())
             if column.dtype.kind not in "iuf":
-                raise DataError(f"The column {name!r} of the file holds no numbers.")
+                raise DataError(f"The column {name!r} of the file does not hold numbers.")
             return column.astype(dtype, casting="safe")
 
         space = space_from_dict(metadata["space"])
@@ -345,10 +344,10 @@ class TestSet:
             None if metadata["output"] is None else Outputs.from_table(table, str(metadata["output"])),
         )
         if len(tests) and not (tests.made_by.min() >= 0 and tests.made_by.max() < len(morphisms)):
-            raise DataError("The file names morphisms it does not list.")
+            raise DataError("The file refers to morphisms that it does not list.")
         return tests
 
 
 def _make_missing_outputs(n: int) -> Outputs:
-    """Outputs of cases that were never executed, beside cases that were."""
+    """Return outputs with the status MISSING, for cases that were not executed."""
     return Outputs(np.full(n, None, dtype=object), np.full(n, Status.MISSING, dtype=np.int8))

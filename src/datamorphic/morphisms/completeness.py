@@ -1,8 +1,8 @@
-"""Completeness: do moves and midpoints lead from any point to any other?
+"""The law of completeness: moves and midpoints lead from any point to any other.
 
-Checked constructively. Categories, and being missing or not, must be reachable from one another by the moves
-of their feature: a graph says so exactly, whatever order the moves have. A number must have a move in either
-direction. Midpoints must then close what is left, where single steps could not.
+It is checked constructively. Every category, and the missing value, must be reachable from every other one by moves of
+its feature, which is decided exactly on a graph. A number must have a move in either direction. Midpoints must close the
+gaps that moves leave.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from ..errors import TestSystemError
 from ..space import geometry
 from ..space.features import Categorical
 from ..space.points import Points
-from .law_runner import LawContext, LawViolation, Mask, Triples
+from .law_context import LawContext, LawViolation, Mask, Triples
 
-MAX_MIDPOINTS = 200  # by then any gap has been halved out of existence
+MAX_MIDPOINTS = 200  # halvings, after which any gap of float64 numbers is closed
+MAX_LISTED_FEATURES = 6
+MAX_LISTED_MOVES = 4
+MAX_MIDPOINT_ROWS = 100
 
 
 def find_incompleteness(context: LawContext, triples: Triples) -> LawViolation | None:
-    """Find what keeps the system from being complete."""
+    """Return the violation of completeness, or None."""
     obstacles = {}
     for j, feature in enumerate(context.space.features):
         if _is_constrained(context, feature.name):
@@ -40,27 +43,29 @@ def find_incompleteness(context: LawContext, triples: Triples) -> LawViolation |
         move for move in context.system.moves if context.space.names[context.find_feature(move, triples)] == name
     ]
     others_text = (
-        f" (and likewise for {', '.join(feature_name for feature_name, _ in others[:6])})" if others else ""
+        f" (and likewise for {', '.join(feature_name for feature_name, _ in others[:MAX_LISTED_FEATURES])})"
+        if others
+        else ""
     )
     return LawViolation(np.ones(len(triples), dtype=bool), ", ".join(culprits), lambda i: obstacle + others_text)
 
 
 def _is_constrained(context: LawContext, name: str) -> bool:
-    """Whether a constraint may rightly keep moves of a feature from going on."""
+    """Return whether a constraint may stop the moves of a feature."""
     if not context.space.keeps_constraints:
         return False
     return any(name in constraint.names or not constraint.names for constraint in context.space.constraints)
 
 
 def _find_unreachable_value(context: LawContext, triples: Triples, j: int, moves: list[str]) -> str | None:
-    """Find a category, or being missing or present, that no sequence of moves leads to."""
+    """Return an explanation if no sequence of moves leads from one category, or missing value, to another."""
     feature = context.space.features[j]
-    is_numeric = not isinstance(feature, Categorical)  # of a number all that counts here is whether it is there
+    is_numeric = not isinstance(feature, Categorical)  # for a number, only missing or present counts here
     values = [
         context.pool[0, j] if is_numeric else float(code)
         for code in range(1 if is_numeric else int(feature.high) + 1)
     ]
-    nodes = np.array(values + [np.nan] * feature.nullable)
+    nodes = np.array([*values, np.nan] if feature.nullable else values)
     if is_numeric and np.isnan(nodes[0]):
         nodes[0] = feature.default
     if len(nodes) < 2:
@@ -77,7 +82,7 @@ def _find_unreachable_value(context: LawContext, triples: Triples, j: int, moves
             reachable[i] |= (
                 np.isnan(nodes) if np.isnan(new_code) else (~np.isnan(nodes) if is_numeric else nodes == new_code)
             )
-    for _ in range(len(nodes).bit_length()):  # the ways of length 2, 4, 8, ...
+    for _ in range(len(nodes).bit_length()):  # paths of up to 2, 4, 8, ... moves
         reachable = reachable @ reachable
     if reachable.all():
         return None
@@ -92,7 +97,7 @@ def _find_unreachable_value(context: LawContext, triples: Triples, j: int, moves
 
 
 def _find_unreachable_number(context: LawContext, triples: Triples, j: int, moves: list[str]) -> str | None:
-    """Find a number from which no move goes in the direction of another."""
+    """Return an explanation if no move leads from one number in the direction of another."""
     feature = context.space.features[j]
     if isinstance(feature, Categorical):
         return None
@@ -118,17 +123,17 @@ def _find_unreachable_number(context: LawContext, triples: Triples, j: int, move
 
 
 def _format_moves(moves: list[str]) -> str:
-    return " and ".join(moves[:4]) + (" and so on" if len(moves) > 4 else "")
+    return " and ".join(moves[:MAX_LISTED_MOVES]) + (" and so on" if len(moves) > MAX_LISTED_MOVES else "")
 
 
 def _find_stalled_midpoint(context: LawContext, triples: Triples) -> LawViolation | None:
-    """Find two points between which repeated midpoints, in either order, do not get from one to the other."""
+    """Return the violation if repeated midpoints, in either order, do not lead from one point to another."""
     if context.system.midpoint is None:
         return None
-    target, start = triples.y.take(slice(0, 100)), triples.x.take(slice(0, 100))
+    target, start = triples.y.take(slice(0, MAX_MIDPOINT_ROWS)), triples.x.take(slice(0, MAX_MIDPOINT_ROWS))
     end = _repeat_midpoint(context, target, start, target_first=True)
     if end is None:
-        return None  # told by the law of closure
+        return None  # reported by the law of closure
     arrived = _find_arrivals(context, triples, end, target)
     if (
         not arrived.all()
@@ -160,7 +165,7 @@ def _repeat_midpoint(context: LawContext, target: Points, start: Points, target_
 
 
 def _find_arrivals(context: LawContext, triples: Triples, end: Points, target: Points) -> Mask:
-    """Tell which rows have arrived, leaving aside the features that moves alone bring home."""
+    """Return which rows have reached the target, apart from features that moves alone can change."""
     remaining = end.codes.copy()
     for j, feature in enumerate(context.space.features):
         if isinstance(feature, Categorical) or (feature.kind == "integer" and _has_unit_move(context, triples, j)):

@@ -1,7 +1,8 @@
-"""Nine decorators. They leave a mark on a function and do nothing else; `TestSystem.collect` reads it.
+"""The nine decorators that mark the functions of a test system.
 
-Each can be used bare, ``@datamorphism``, or with options, ``@datamorphism(feature="x", step=0.2)``. Functions
-are batched: they take and give whole frames or test sets. ``scalar=True`` lifts a function of one case.
+They only attach a mark to the function, which `TestSystem.collect` reads. Each can be used without options,
+``@datamorphism``, or with them, ``@datamorphism(feature="x", step=0.2)``. Functions work on batches: they take and return
+whole frames or test sets. ``scalar=True`` declares a function of one case.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 MARK_ATTRIBUTE = "__datamorphic__"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MorphismMark:
-    """What a decorator wrote down."""
+    """The kind and the options of a decorated function."""
 
     kind: str
     name: str | None = None
@@ -37,8 +38,8 @@ class MorphismMark:
 
 
 def get_mark(function: object) -> MorphismMark | None:
-    """Return the mark a function carries, if any."""
-    # a staticmethod or classmethod hides the function it was made of
+    """Return the mark of a function, or None."""
+    # staticmethod and classmethod objects wrap the marked function
     mark = getattr(getattr(function, "__func__", function), MARK_ATTRIBUTE, None)
     return mark if isinstance(mark, MorphismMark) else None
 
@@ -49,11 +50,11 @@ def _wrap_callable(target: Callable[..., Any]) -> Any:
 
     call.__name__ = getattr(target, "__name__", type(target).__name__)
     call.__signature__ = inspect.signature(target)  # type: ignore[attr-defined]
-    return staticmethod(call)  # it is bound already, or never will be
+    return staticmethod(call)  # a bound method or builtin must not be bound again
 
 
 class MarkDecorator:
-    """A decorator that writes down its kind and options: ``@mark`` or ``@mark(option=...)``."""
+    """A decorator that attaches its kind and options to a function."""
 
     def __init__(self, kind: str, options: tuple[str, ...], doc: str) -> None:
         self.kind, self.options = kind, options
@@ -65,22 +66,22 @@ class MarkDecorator:
     @overload
     def __call__(self, function: None = None, /, **options: Any) -> Callable[[AnyFunction], AnyFunction]: ...
     def __call__(self, function: Any = None, /, **options: Any) -> Any:
-        """Leave the mark on a function, or return what will."""
+        """Mark a function, or return a decorator that does."""
         for option in options:
             if option not in self.options:
                 raise TestSystemError(
                     f"@{self.kind} has no option {option!r}. {suggest_name(option, self.options)}"
                 )
-        mark = MorphismMark(self.kind, **options)
+        mark = MorphismMark(kind=self.kind, **options)
 
         def mark_function(target: Any) -> Any:
             if isinstance(target, staticmethod | classmethod):
                 setattr(target.__func__, MARK_ATTRIBUTE, mark)
                 return target
             if not callable(target):
-                raise TestSystemError(f"@{self.kind} marks functions. Got {target!r}; options are given by name.")
+                raise TestSystemError(f"@{self.kind} marks functions. Got {target!r}; pass options by name.")
             if not inspect.isfunction(target):
-                target = _wrap_callable(target)  # a method or builtin of others: not ours to mark
+                target = _wrap_callable(target)  # a bound method or builtin cannot carry the mark itself
             setattr(getattr(target, "__func__", target), MARK_ATTRIBUTE, mark)
             return target
 
@@ -93,47 +94,47 @@ class MarkDecorator:
 seed_maker = MarkDecorator(
     "seed_maker",
     ("name",),
-    """Mark a function that makes test cases from nothing: ``() -> frame``.
+    """Mark a function that makes seed cases: ``() -> frame``.
 
-    It may take ``n`` (how many) and ``rng`` (a NumPy generator), by these names.
+    It may have the parameters ``n`` (the number of cases) and ``rng`` (a NumPy generator).
     """,
 )
 
 datamorphism = MarkDecorator(
     "datamorphism",
     ("name", "scalar", "points", "feature", "step", "move", "filter"),
-    """Mark a function that makes new inputs from given ones: ``(frame, ...) -> frame``, row by row.
+    """Mark a function that makes new inputs from existing ones: ``(frame, ...) -> frame``, row by row.
 
     Parameters
     ----------
     name : str, optional
-        Instead of the function's own.
+        A name other than the function's.
     scalar : bool
-        It takes one case (a dict) and returns one.
+        Whether the function takes one case (a dict) and returns one.
     points : bool
-        It takes and returns `Points`, the matrix of codes, instead of frames: fastest.
+        Whether the function takes and returns `Points` (matrices of codes) instead of frames, which is fastest.
     feature, step : optional
-        The feature it moves and how far at most; the law check holds it to them.
+        The feature it moves and the longest distance of a move. The law check verifies both.
     move : bool
-        False for a unary datamorphism that is no step of a walk.
+        False for a unary datamorphism that is not a step of a walk.
     filter : str, optional
-        The case filter that says which cases it applies to.
+        The name of the case filter that selects the cases it applies to.
     """,
 )
 
 metamorphism = MarkDecorator(
     "metamorphism",
     ("name", "scalar", "of", "applies_to", "message"),
-    """Mark a promise: ``(cases, origins, ...) -> True or False`` for each case.
+    """Mark a relation that must hold: ``(cases, origins, ...) -> True or False`` for each case.
 
     Parameters
     ----------
     of : str, optional
-        Only for cases made by this datamorphism.
+        The datamorphism whose cases it applies to; by default it applies to all.
     applies_to : {"original", "mutant"}, optional
-        Only for cases of this kind.
+        The kind of cases it applies to; by default both.
     message : str
-        What to say when it is broken.
+        The message for a violation.
     name, scalar
         As for a datamorphism.
     """,
@@ -146,15 +147,15 @@ case_metric = MarkDecorator(
 case_filter = MarkDecorator(
     "case_filter",
     ("name", "scalar"),
-    "Mark a choice of test cases: ``(tests) -> True or False`` for each case, True to keep it.",
+    "Mark a filter of test cases: ``(tests) -> True or False`` for each case, True to keep it.",
 )
 
 set_metric = MarkDecorator("set_metric", ("name",), "Mark a measure of a test set: ``(tests) -> number``.")
 
-set_filter = MarkDecorator("set_filter", ("name",), "Mark a function from test set to test set.")
+set_filter = MarkDecorator("set_filter", ("name",), "Mark a function that returns a test set for a test set.")
 
 executor = MarkDecorator(
-    "executor", ("name", "scalar"), "Mark the function that asks the system under test: ``(frame) -> labels``."
+    "executor", ("name", "scalar"), "Mark the function that queries the system under test: ``(frame) -> labels``."
 )
 
 analyser = MarkDecorator(

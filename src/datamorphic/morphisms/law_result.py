@@ -1,45 +1,50 @@
-"""What a law check found: a result a law, a report in all."""
+"""`LawReport`: the outcome of a law check, with one `LawResult` per law."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from .._text import pluralize
+from .._text import to_jsonable
+from ..reporting.export import Exportable
+from ..reporting.junit import JUnitCase
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ..space.features import Codes
 
+LawState = Literal["HOLDS", "BROKEN", "NOT CHECKED"]
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class LawResult:
-    """What became of one law.
+    """The outcome for one law.
 
     Attributes
     ----------
     law : str
-        Its name.
+        The name of the law.
     says : str
-        What it demands.
+        What the law demands.
     state : {"HOLDS", "BROKEN", "NOT CHECKED"}
         The outcome.
     words : str
-        The counter-example, or why it was not checked.
+        The counter-example, or the reason why the law was not checked.
     culprit : str
-        The function that broke it.
+        The function that broke the law.
     cases : DataFrame or None
         The points of the counter-example.
     first : tuple of bool
-        Whether they still break it, for each of the counter-examples of earlier checks that were tried first.
+        For each counter-example of earlier checks that was tried first: whether it still breaks the law.
     again : array or None
-        Codes of a triple to try first the next time, where one was found and this was asked for.
+        The codes of a triple of points to try first in the next check, if one was found and requested.
     """
 
     law: str
     says: str
-    state: str
+    state: LawState
     words: str = ""
     culprit: str = ""
     cases: pd.DataFrame | None = field(default=None, compare=False, repr=False)
@@ -51,7 +56,7 @@ class LawResult:
 
 
 @dataclass(frozen=True)
-class LawReport:
+class LawReport(Exportable):
     """The outcome of a law check.
 
     Attributes
@@ -59,15 +64,20 @@ class LawReport:
     system : str
         The name of the test system.
     results : list of LawResult
-        One a law.
+        One result per law.
     examples : int
-        How many triples of points were tried.
+        The number of triples of points that were tried.
+    seed : int
+        The start of the search.
     """
 
     system: str
     results: list[LawResult]
     examples: int
     seed: int
+
+    _PAGE: ClassVar[str] = "morphisms.page:build_page"
+    _TEXT: ClassVar[str] = "morphisms.text:format_report"
 
     @property
     def holds(self) -> bool:
@@ -81,17 +91,50 @@ class LawReport:
 
     @property
     def tried_first(self) -> dict[str, int]:
-        """How many counter-examples of earlier checks were tried, and how many are still breaking, how many mended."""
+        """The numbers of counter-examples of earlier checks: tried, still breaking a law, and mended."""
         outcomes = [breaks for result in self.results for breaks in result.first]
         return {"tried": len(outcomes), "breaking": sum(outcomes), "mended": len(outcomes) - sum(outcomes)}
 
-    def format_tried_first(self) -> str:
-        """Return what was tried first in words; nothing if nothing was."""
-        counts = self.tried_first
-        if not counts["tried"]:
-            return ""
-        tried_text = pluralize(counts["tried"], "counter-example")
-        return f"tried first: {tried_text} of earlier checks, {counts['breaking']} still breaking, {counts['mended']} mended"
+    def document(self) -> dict[str, Any]:
+        """Return the report as a JSON-serialisable dict."""
+        return to_jsonable(
+            {
+                "system": self.system,
+                "examples": self.examples,
+                "seed": self.seed,
+                "tried_first": self.tried_first,
+                "laws": [
+                    {
+                        "law": result.law,
+                        "says": result.says,
+                        "state": result.state,
+                        "words": result.words,
+                        "culprit": result.culprit,
+                    }
+                    for result in self.results
+                ],
+            }
+        )
+
+    def test_cases(self) -> Sequence[JUnitCase]:
+        """Return one test case per law: passed, failed or skipped."""
+        return [_to_test_case(result) for result in self.results]
+
+    def _export_name(self) -> str:
+        return f"laws of {self.system}"
+
+    def _export_properties(self) -> Mapping[str, str]:
+        return {"examples": str(self.examples), "seed": str(self.seed)}
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.results), *filter(None, [self.format_tried_first()])])
+        return self.describe()
+
+
+def _to_test_case(result: LawResult) -> JUnitCase:
+    if result.state == "BROKEN":
+        return JUnitCase(
+            name=result.law, outcome="failed", kind="broken law", message=result.words, detail=result.says
+        )
+    if result.state == "NOT CHECKED":
+        return JUnitCase(name=result.law, outcome="skipped", message=result.words)
+    return JUnitCase(name=result.law, output=result.words)

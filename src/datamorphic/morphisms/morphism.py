@@ -1,4 +1,4 @@
-"""`Morphism`: one marked function, its shape verified, callable on batches whatever its style."""
+"""`Morphism`: one marked function with a validated signature, callable on batches."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from ..space.space import Space
 
-#: parameters that are given by name where a function of that kind has them
+#: parameters that a function of that kind may have, which are passed by name
 INJECTED_PARAMETERS = {"seed_maker": ("rng", "n", "seed"), "datamorphism": ("rng", "seed")}
 
-#: how many arguments each kind takes, at least and at most (None: any number), and what they are
+#: the least and the largest number of arguments of each kind (None: no limit), and their meaning
 ARGUMENT_LIMITS: dict[str, tuple[int, int | None, str]] = {
     "seed_maker": (0, 0, "no arguments but n and rng"),
     "datamorphism": (1, None, "one input or more"),
@@ -39,37 +39,37 @@ ARGUMENT_LIMITS: dict[str, tuple[int, int | None, str]] = {
 
 
 def normalize_name(name: str) -> str:
-    """Return a name without its style: ``RandomValue200`` and ``random_value_200`` are one."""
+    """Return a name in lower case without separators: ``RandomValue200`` equals ``random_value_200``."""
     return "".join(filter(str.isalnum, name.casefold()))
 
 
 @dataclass(frozen=True)
 class Case:
-    """One test case, as scalar functions see it."""
+    """One test case, as passed to functions declared with ``scalar=True``."""
 
     input: dict[str, Any]
     output: Any = None
     id: int = -1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Morphism:
     """A marked function.
 
     Attributes
     ----------
     name : str
-        The name it is called by.
-    mark : Mark
-        What its decorator said.
+        Its name in the test system.
+    mark : MorphismMark
+        The kind and the options of its decorator.
     function : callable
         The function, bound if it is a method.
     arity : int
-        How many inputs it takes.
-    home : str
+        The number of its inputs.
+    location : str
         Where it is defined, for messages.
     derived : bool
-        Whether it is the space's own.
+        Whether it is derived from the space instead of declared.
     """
 
     name: str
@@ -81,14 +81,14 @@ class Morphism:
 
     @classmethod
     def from_function(cls, name: str, mark: MorphismMark, function: Callable[..., Any], location: str) -> Morphism:
-        """Return the morphism, or raise `TestSystemError` that names the function and what is wrong with it."""
+        """Return the morphism of a marked function, or raise `TestSystemError` if its signature is wrong."""
         source = f"{location}, marked @{mark.kind},"
         if not callable(function):
             raise TestSystemError(f"{source} is not callable.")
         try:
             parameters = inspect.signature(function).parameters.values()
         except (TypeError, ValueError):
-            raise TestSystemError(f"{source} has no signature to read. Wrap it in a def.") from None
+            raise TestSystemError(f"{source} has no readable signature. Wrap it in a function.") from None
         required_parameters = [
             p
             for p in parameters
@@ -98,7 +98,7 @@ class Morphism:
         ]
         min_count, max_count, meaning = ARGUMENT_LIMITS[mark.kind]
         if mark.kind == "executor" and mark.scalar:
-            max_count = None  # f(x, y): one parameter a feature
+            max_count = None  # f(x, y): one parameter per feature
         if any(p.kind == p.KEYWORD_ONLY for p in required_parameters):
             raise TestSystemError(f"{source} has a keyword-only parameter without a default. Give it one.")
         if len(required_parameters) < min_count or (
@@ -108,10 +108,10 @@ class Morphism:
             raise TestSystemError(f"{source} must take {meaning}. It takes {parameters_text}.")
         if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
             raise TestSystemError(f"{source} must return its result, not yield or await it.")
-        return cls(name, mark, function, len(required_parameters), location)
+        return cls(name=name, mark=mark, function=function, arity=len(required_parameters), location=location)
 
     def _build_keywords(self, rng: np.random.Generator | None, n: int | None) -> dict[str, Any]:
-        """The arguments that are passed by name, where the function has them."""
+        """Return the arguments that are passed by name, as far as the function has these parameters."""
         rng = rng if rng is not None else np.random.default_rng(0)
         keywords: dict[str, Any] = {}
         for p in inspect.signature(self.function).parameters.values():
@@ -126,11 +126,11 @@ class Morphism:
         return keywords
 
     def fail(self, problem: str, cause: BaseException | None = None) -> NoReturn:
-        """Raise an error about this function."""
+        """Raise `TestSystemError` about this function."""
         raise TestSystemError(f"{self.location}, marked @{self.mark.kind}, {problem}") from cause
 
     def call(self, *arguments: Any, rng: np.random.Generator | None = None, n: int | None = None) -> Any:
-        """Call the function; what it raises comes back as an error that names it."""
+        """Call the function; an exception becomes a `TestSystemError` that names the function."""
         try:
             return self.function(*arguments, **self._build_keywords(rng, n))
         except DatamorphicError:
@@ -141,16 +141,16 @@ class Morphism:
     # -- the kinds ----------------------------------------------------------------------------------
 
     def make_seeds(self, rng: np.random.Generator, n: int | None, space: Space | None = None) -> pd.DataFrame:
-        """Make test cases and return them as a frame."""
+        """Return the seed cases of a seed maker as a frame."""
         return self._to_frame(self.call(rng=rng, n=n), space)
 
     def morph(self, *inputs: Points, rng: np.random.Generator | None = None, lenient: bool = False) -> Points:
-        """Make a new input from each row of the given ones.
+        """Return the new inputs that a datamorphism makes, one per row of its inputs.
 
-        ``lenient=True`` lets values through that do not fit the space, for whoever wants to complain about them.
+        With ``lenient=True`` values outside the space are accepted, so that the caller can report them.
         """
         if len(inputs) != self.arity:
-            self.fail(f"takes {pluralize(self.arity, 'input')} and was given {len(inputs)}.")
+            self.fail(f"takes {pluralize(self.arity, 'input')} and was called with {len(inputs)}.")
         space = inputs[0].space
         if self.derived:
             return self.call(*inputs, rng=rng)
@@ -165,25 +165,27 @@ class Morphism:
             new_frame = self._to_frame(self.call(*(frame.copy() for frame in frames), rng=rng), space)
         if len(new_frame) != len(inputs[0]):
             self.fail(
-                f"gave {pluralize(len(new_frame), 'row')} for {pluralize(len(inputs[0]), 'row')}. It must make one from each; "
-                "a function of one case is declared with scalar=True."
+                f"returned {pluralize(len(new_frame), 'row')} for {pluralize(len(inputs[0]), 'row')}. It must return one row "
+                "for each; declare a function of one case with scalar=True."
             )
         try:
             return space.points(new_frame, lenient=lenient)
         except DatamorphicError as error:
-            self.fail(f"gave inputs that are not in the space: {error}", error)
+            self.fail(f"returned inputs that are not in the space: {error}", error)
 
-    def _validate_points(self, result: Any, inputs: Points) -> Points:
-        """Return points that a function made, if they are as many and of the same space."""
+    def _validate_points(self, result: object, inputs: Points) -> Points:
+        """Return points if they have the space and the length of the inputs, else raise `TestSystemError`."""
         if not isinstance(result, Points) or result.space is not inputs.space:
-            self.fail(f"must give Points of the space it was given, as points=True says. It gave {result!r}.")
+            self.fail(
+                f"must return Points of the space of its inputs, as it is declared with points=True. It returned {result!r}."
+            )
         if len(result) != len(inputs):
             self.fail(
-                f"gave {pluralize(len(result), 'row')} for {pluralize(len(inputs), 'row')}. It must make one from each."
+                f"returned {pluralize(len(result), 'row')} for {pluralize(len(inputs), 'row')}. It must return one row for each."
             )
         return result
 
-    def _to_frame(self, result: Any, space: Space | None) -> pd.DataFrame:
+    def _to_frame(self, result: object, space: Space | None) -> pd.DataFrame:
         import pandas as pd
 
         if isinstance(result, Points):
@@ -201,10 +203,10 @@ class Morphism:
             return pd.DataFrame(result, columns=list(space.names))
         if space is None and isinstance(result, np.ndarray) and result.ndim == 2:
             return pd.DataFrame(result, columns=[f"x{j}" for j in range(result.shape[1])])
-        self.fail(f"must give a frame of inputs. It gave {type(result).__name__}.")
+        self.fail(f"must return a frame of inputs. It returned {type(result).__name__}.")
 
     def evaluate_cases(self, *sets: TestSet) -> npt.NDArray[Any]:
-        """Return one value a case: of a metric, a filter or a metamorphism."""
+        """Return one value per case: of a case metric, a case filter or a metamorphism."""
         rows = len(sets[0])
         if self.mark.scalar:
             answer: Any = [self.call(*cases) for cases in zip(*map(_to_cases, sets), strict=True)]
@@ -213,7 +215,7 @@ class Morphism:
         values = np.asarray(answer)
         if values.shape != (rows,):
             self.fail(
-                f"must give one value for each of {pluralize(rows, 'case')}. It gave {_format_shape(answer, values)}."
+                f"must return one value for each of {pluralize(rows, 'case')}. It returned {_format_shape(answer, values)}."
             )
         if self.mark.kind in ("case_filter", "metamorphism"):
             if (
@@ -221,27 +223,27 @@ class Morphism:
                 and values.dtype != bool
                 and not (values.dtype == object and all(isinstance(v, bool) for v in values))
             ):
-                self.fail(f"must give True or False for each case. It gave values of type {values.dtype}.")
+                self.fail(f"must return True or False for each case. It returned values of type {values.dtype}.")
             return values.astype(bool)
         try:
             return values.astype(np.float64)
         except (TypeError, ValueError):
-            self.fail(f"must give a number for each case. It gave values of type {values.dtype}.")
+            self.fail(f"must return a number for each case. It returned values of type {values.dtype}.")
 
     def evaluate_set(self, tests: TestSet) -> Any:
-        """Return what a set metric, a set filter or an analyser makes of a test set."""
+        """Return the result of a set metric, a set filter or an analyser for a test set."""
         answer = self.call(tests)
         if self.mark.kind == "set_filter" and not isinstance(answer, TestSet):
-            self.fail(f"must give a TestSet. It gave {type(answer).__name__}.")
+            self.fail(f"must return a TestSet. It returned {type(answer).__name__}.")
         if self.mark.kind == "set_metric":
             try:
                 return float(answer)
             except (TypeError, ValueError):
-                self.fail(f"must give a number. It gave {type(answer).__name__}.")
+                self.fail(f"must return a number. It returned {type(answer).__name__}.")
         return answer
 
 
-def _format_shape(answer: Any, values: npt.NDArray[Any]) -> str:
+def _format_shape(answer: object, values: npt.NDArray[Any]) -> str:
     return f"a single {type(answer).__name__}" if values.ndim == 0 else f"an array of shape {values.shape}"
 
 

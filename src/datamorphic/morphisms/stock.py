@@ -1,9 +1,9 @@
-"""Morphisms nobody has to write: moves and midpoint from a space, stock metrics and filters."""
+"""Stock morphisms: moves and midpoints derived from a space, and metrics and filters of test sets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -28,23 +28,21 @@ Numbers = npt.NDArray[np.float64]
 
 
 def derive(space: Space, sut: Executor | None = None, name: str | None = None) -> TestSystem:
-    """Return the test system every space has: ``up_<feature>``, ``down_<feature>`` and ``midpoint``."""
+    """Return the test system of a space: ``up_<feature>``, ``down_<feature>`` and ``midpoint``."""
     morphisms = []
     for kind, feature in space.move_names:
-        mark = MorphismMark(
-            "datamorphism", feature=feature, step=space.reach(feature) if kind in ("up", "down") else 1.0
-        )
+        step = space.reach(feature) if kind in ("up", "down") else 1.0
+        mark = MorphismMark(kind="datamorphism", feature=feature, step=step)
         morphisms.append(
             _make_native_morphism(f"{kind}_{feature}", mark, lambda p, k=kind, f=feature: p.space.move(p, k, f), 1)
         )
-    morphisms.append(
-        _make_native_morphism("midpoint", MorphismMark("datamorphism"), lambda a, b: a.space.midpoint(a, b), 2)
-    )
+    mark = MorphismMark(kind="datamorphism")
+    morphisms.append(_make_native_morphism("midpoint", mark, lambda a, b: a.space.midpoint(a, b), 2))
     return TestSystem(name or (sut.name if sut else "space"), morphisms, space=space, sut=sut)
 
 
 def build_terrain(system: TestSystem, moves: Iterable[str] | None = None) -> Terrain:
-    """Return the moves (all, or those that are named), the midpoint and the distance of a test system."""
+    """Return the moves (all, or those named), the midpoint and the distance of a test system."""
     space = system.known_space()
     native_terrain = build_native_terrain(space)
     steps: dict[str, Step] = {
@@ -53,20 +51,20 @@ def build_terrain(system: TestSystem, moves: Iterable[str] | None = None) -> Ter
     } or dict(native_terrain.moves)
     if moves is not None:
         steps = _select_moves(steps, moves, system.name)
-    mid, distance = system.midpoint, system.distance
-    return Terrain(
-        space,
-        steps,
-        native_terrain.midpoint if mid is None or mid.derived else lambda a, b: mid.morph(a, b),
-        native_terrain.distance
-        if distance is None
-        else lambda a, b: np.asarray(distance(a.frame, b.frame), dtype=np.float64),
-        straight=mid is None or mid.derived,
-    )
+    own_midpoint, own_distance = system.midpoint, system.distance
+    midpoint, distance, straight = native_terrain.midpoint, native_terrain.distance, True
+    if own_midpoint is not None and not own_midpoint.derived:
+        midpoint, straight = own_midpoint.morph, False
+    if own_distance is not None:
+
+        def distance(a: Points, b: Points) -> Numbers:
+            return np.asarray(own_distance(a.frame, b.frame), dtype=np.float64)
+
+    return Terrain(space=space, moves=steps, midpoint=midpoint, distance=distance, straight=straight)
 
 
 def _select_moves(steps: Mapping[str, Step], names: Iterable[str], owner: str) -> dict[str, Step]:
-    """Return some moves, found whatever the style of their names; a feature's name stands for all its moves."""
+    """Return the moves of these names, in any style; the name of a feature stands for all its moves."""
     selection: dict[str, Step] = {}
     for name in [names] if isinstance(names, str) else names:
         matches = [known for known in steps if normalize_name(known) == normalize_name(str(name))]
@@ -82,7 +80,7 @@ def _select_moves(steps: Mapping[str, Step], names: Iterable[str], owner: str) -
 
 
 def _to_step(system: TestSystem, move: Morphism) -> Step:
-    """Return a declared move as a step; a case that its filter rejects stays where it is."""
+    """Return a declared move as a step; cases that its filter rejects stay unchanged."""
     if move.mark.filter is None:
         return lambda points, rng: move.morph(points, rng=rng)
     case_filter = system.find("case_filter", move.mark.filter)
@@ -97,8 +95,8 @@ def _to_step(system: TestSystem, move: Morphism) -> Step:
     return step
 
 
-def to_test_system(source: Any) -> TestSystem:
-    """Return the test system of whatever was given: one, its source, a space, or a frame."""
+def to_test_system(source: object) -> TestSystem:
+    """Return the test system of a class, an instance, a module, a space or a frame."""
     import pandas as pd
 
     if isinstance(source, Space):
@@ -108,31 +106,31 @@ def to_test_system(source: Any) -> TestSystem:
     return TestSystem.collect(source)
 
 
-def _make_native_morphism(name: str, mark: MorphismMark, function: object, arity: int) -> Morphism:
-    return Morphism(name, mark, function, arity, f"derived {name}", derived=True)  # type: ignore[arg-type]
+def _make_native_morphism(name: str, mark: MorphismMark, function: Callable[..., Points], arity: int) -> Morphism:
+    return Morphism(name=name, mark=mark, function=function, arity=arity, location=f"derived {name}", derived=True)
 
 
-# -- stock metrics: how a test set is spread -------------------------------------------------------------
+# -- metrics: how evenly a test set covers the space -------------------------------------------------------
 
 
 def nearest_distance(tests: TestSet, *, scaled: bool = True) -> Numbers:
-    """Return for each case its distance to the nearest other one; inf for a case that is alone."""
-    # each case is its own nearest; the second nearest is the nearest other
+    """Return the distance of each case to its nearest neighbour; inf if there is no other case."""
+    # the nearest case is the case itself
     return find_nearest(tests.space, tests.inputs.codes, tests.inputs.codes, 2, scaled=scaled)[0][:, 1]
 
 
 def mean_nearest_distance(tests: TestSet, *, scaled: bool = True) -> float:
-    """Return the mean distance of a case to its nearest other: how thinly the set covers the space."""
+    """Return the mean distance of a case to its nearest neighbour; a sparse set has a large one."""
     return float(nearest_distance(tests, scaled=scaled).mean()) if len(tests) > 1 else float("nan")
 
 
 def std_nearest_distance(tests: TestSet, *, scaled: bool = True) -> float:
-    """Return the standard deviation of the nearest distances: how evenly the set covers the space."""
+    """Return the standard deviation of the nearest distances; an even set has a small one."""
     return float(nearest_distance(tests, scaled=scaled).std()) if len(tests) > 1 else float("nan")
 
 
 def label_balance(tests: TestSet) -> float:
-    """Return how evenly the outputs fall on the labels: 1 for all alike often, 0 for one label only."""
+    """Return the balance of the labels: 1 if all are equally frequent, 0 if there is only one."""
     if tests.outputs is None:
         raise DataError("Label balance needs outputs. Execute the test cases first.")
     labels = tests.outputs.take(tests.outputs.ok).values
@@ -143,16 +141,16 @@ def label_balance(tests: TestSet) -> float:
     return float(-(shares * np.log(shares)).sum() / np.log(len(counts)))
 
 
-# -- stock filters -----------------------------------------------------------------------------------------
+# -- filters -----------------------------------------------------------------------------------------------
 
 
 def too_close(tests: TestSet, limit: float, *, scaled: bool = True) -> npt.NDArray[np.bool_]:
-    """Tell which cases lie nearer than `limit` to another one."""
+    """Return which cases are nearer than `limit` to another one."""
     return nearest_distance(tests, scaled=scaled) < validate_positive("limit", "too_close", limit)
 
 
 def thin_out(tests: TestSet, limit: float, *, scaled: bool = True) -> TestSet:
-    """Return a largest-first-come subset in which no two cases are nearer than `limit`."""
+    """Return a subset in which no two cases are nearer than `limit`; earlier cases are preferred."""
     validate_positive("limit", "thin_out", limit)
     codes, space = tests.inputs.codes, tests.space
     alive = np.ones(len(tests), dtype=bool)

@@ -1,10 +1,9 @@
 """Hypothesis strategies for the points of a space.
 
-Points are put together from a pool of rows: a row, or an earlier point, with a few features taken from
-other rows. That costs the same for 3 features and for 300, hits the places where laws break (points that
-differ in one feature, or in none), and shrinks to the first row, which is the simplest, with nothing
-changed that does not matter. Numbers lie on a decimal grid a good deal finer than the step: a
-counter-example then reads ``34 and 12.5``.
+A point is a row of a pool, or an earlier point, with a few features taken from other rows. The cost does not depend on
+the number of features. Laws are often broken by points that differ in one feature or in none, and these are frequent.
+Points shrink to the first row of the pool, which is the simplest one. Numbers lie on a decimal grid that is finer than
+the step, so that counter-examples have short numbers such as ``12.5``.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ MAX_CHANGES_PER_POINT = 4
 
 
 def find_simplest_code(feature: Feature) -> float:
-    """Return the code that is easiest to read: 0, or the bound nearest to it."""
+    """Return the simplest code of a feature: 0, or the bound nearest to 0."""
     return float(min(max(0.0, feature.low), feature.high))
 
 
 def build_pool(space: Space, rows: int = POOL_ROWS, seed: int = 0) -> Codes:
-    """Return rows to build points from: the simplest one, the ends of every range, and random ones."""
+    """Return rows to combine points from: the simplest row, then random ones that often lie at bounds."""
     rng = np.random.default_rng(seed)
     if space.keeps_constraints:
         return space.sample(rows, seed=rng, points=True).codes
@@ -54,7 +53,7 @@ def build_pool(space: Space, rows: int = POOL_ROWS, seed: int = 0) -> Codes:
 
 
 def _find_draw_range(feature: Feature) -> tuple[float, float]:
-    """The range to draw from: the bounds, or a thousand steps where there is none."""
+    """Return the range to draw from: the bounds, or a thousand steps if there are none."""
     open_width = 1000 * feature.step
     low, high = feature.low, feature.high
     if math.isinf(low):
@@ -65,11 +64,11 @@ def _find_draw_range(feature: Feature) -> tuple[float, float]:
 
 
 def build_points_strategy(space: Space, count: int = 3, pool: Codes | None = None) -> SearchStrategy[Codes]:
-    """Return a strategy for `count` points, as a matrix."""
+    """Return a Hypothesis strategy for matrices of `count` points."""
     from hypothesis import strategies as st
 
     rows = build_pool(space) if pool is None else pool
-    if space.keeps_constraints:  # mixing rows would break them
+    if space.keeps_constraints:  # a mixture of rows may break the constraints
         row_numbers = st.lists(st.integers(0, len(rows) - 1), min_size=count, max_size=count)
         return row_numbers.map(lambda numbers: rows[numbers])
     row = st.integers(0, len(rows) - 1)
@@ -80,7 +79,9 @@ def build_points_strategy(space: Space, count: int = 3, pool: Codes | None = Non
     def draw_points(draw: Any) -> Codes:
         points: list[Codes] = []
         for _ in range(count):
-            base_number = draw(st.integers(0, len(points)))  # which earlier point to start from, the last for none
+            base_number = draw(
+                st.integers(0, len(points))
+            )  # the number of an earlier point; the largest means a row of the pool
             base = points[base_number] if base_number < len(points) else rows[draw(row)]
             point = base.copy()
             for feature, other_row in draw(changes):

@@ -1,4 +1,4 @@
-"""What a verb tests: a system, the moves around it and the inputs to start from, from whatever was given."""
+"""`SubjectUnderTest`: a system, its moves, and the seed cases from which tests start."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from ..systems.wrap import wrap
 from .stock import derive
 from .system import TestSystem, has_morphisms
 
-DEFAULT_SEED_CASES = 200  # drawn where nobody says how many
+DEFAULT_SEED_CASES = 200
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SubjectUnderTest:
-    """A system under test with what is needed to explore it.
+    """A system under test with its moves and seed cases.
 
     Attributes
     ----------
     name : str
-        For reports.
+        The name for reports.
     sut : Executor
-        The system.
+        The system under test.
     system : TestSystem
         The moves and the midpoint.
     seeds : Points
-        The inputs to start from.
-    numbers : bool
-        Whether it is known to answer real numbers.
-    notes : list of str
-        What was decided on the way.
+        The seed cases.
+    has_numeric_answers : bool
+        Whether the system is known to answer real numbers.
+    notes : sequence of str
+        Remarks for the report, such as columns that were left out.
     """
 
     name: str
@@ -91,26 +91,28 @@ def build_subject(
     if space is not None and not isinstance(space, Space):
         reject("space", owner, "a Space", space)
     hints = SpaceOptions() if space_options is None else space_options
-    if not hasattr(model, "fit") and has_morphisms(model):  # what learns is no test system
+    if not hasattr(model, "fit") and has_morphisms(model):  # a learner is not a test system
         return _build_system_subject(TestSystem.collect(model), data, space, hints, seeds, rng, owner)
     if isinstance(data, Space):
         space, data = data, None
     if data is None and not (seeds is None or is_number(seeds)):
-        data, seeds = seeds, None  # the inputs to start from are data enough
+        data, seeds = seeds, None  # seed cases can replace data
     notes: list[str] = []
     if not has_predictions(model):
         if data is None:
-            raise ArgumentError(f"{type(model).__name__} knows its own rows only. Give the data it was fitted on.")
+            raise ArgumentError(
+                f"{type(model).__name__} can only label the rows it was fitted on. Give these rows as data."
+            )
         wrap_options["name"] = wrap_options.get("name") or type(model).__name__
         model = NearestRowClusterer(model, _select_inputs(None, data, target, space, notes))
         notes.append(model.note)
-    sut = copy.copy(wrap(model, **wrap_options))  # the caller's own keeps the space it has
+    sut = copy.copy(wrap(model, **wrap_options))  # the caller's object must keep its space
     space = space or sut.space or (data.space if isinstance(data, Points) else None)
     hints.validate_alone(owner, space)
     if data is None:
         if space is None:
             raise ArgumentError(
-                "Exploring a model needs inputs to start from: give data (a frame of real inputs), or a Space to draw from."
+                "There are no inputs to start from. Give data (a frame of real inputs) or a Space to draw from."
             )
         points = space.sample(
             DEFAULT_SEED_CASES if seeds is None else _validate_seed_count(seeds, owner), seed=rng, points=True
@@ -126,11 +128,18 @@ def build_subject(
         sut.check_columns(space.names)
     sut.space = space
     if not len(points):
-        raise DataError("The data have no rows: there is nothing to start from.")
+        raise DataError("The data have no rows. Give at least one.")
     invalid_count = int((~space.satisfied(points.codes)).sum())
     if invalid_count:
         notes.append(f"{pluralize(invalid_count, 'row')} of the data break the declared constraints.")
-    return SubjectUnderTest(sut.name, sut, derive(space, sut), points, _has_numeric_answers(sut), notes)
+    return SubjectUnderTest(
+        name=sut.name,
+        sut=sut,
+        system=derive(space, sut),
+        seeds=points,
+        has_numeric_answers=_has_numeric_answers(sut),
+        notes=notes,
+    )
 
 
 def _build_system_subject(
@@ -144,7 +153,7 @@ def _build_system_subject(
 ) -> SubjectUnderTest:
     if system.sut is None:
         raise ModelError(
-            f"{system.name} has no system under test. Mark the function that answers with @dm.executor."
+            f"{system.name} has no system under test. Mark the function that queries it with @dm.executor."
         )
     known_space = space or system.known_space()
     hints.validate_alone(owner, known_space)
@@ -160,13 +169,16 @@ def _build_system_subject(
             points = known_space.sample(count, seed=rng, points=True)
     else:
         points = known_space.points(seeds)
-    return SubjectUnderTest(system.name, system.sut, system, points)
+    return SubjectUnderTest(name=system.name, sut=system.sut, system=system, seeds=points)
 
 
 def _select_inputs(
     sut: Executor | None, data: Any, target: str | None, space: Space | None, notes: list[str]
 ) -> Any:
-    """Return the columns of the data that are inputs of the system, as a frame."""
+    """Return the columns of the data that are inputs of the system, as a frame.
+
+    `notes` is extended by remarks for the report.
+    """
     import pandas as pd
 
     input_names: Any = getattr(sut, "columns", None)
@@ -174,13 +186,19 @@ def _select_inputs(
         input_names = space.names
     if not isinstance(data, pd.DataFrame):
         if target is not None:
-            raise ArgumentError(f"The target {target!r} names a column, and the data are no frame. Leave it out.")
+            raise ArgumentError(
+                f"The target {target!r} names a column, but the data are not a frame. Leave the target out."
+            )
         array = np.asarray(data)
         if array.ndim != 2:
-            raise DataError(f"The data must be a frame or a matrix with one row a case. Got shape {array.shape}.")
+            raise DataError(
+                f"The data must be a frame or a matrix with one row per case. Got shape {array.shape}."
+            )
         names = list(input_names) if input_names is not None else [f"x{j}" for j in range(array.shape[1])]
         if len(names) != array.shape[1]:
-            raise DataError(f"The data have {array.shape[1]} columns, and {len(names)} inputs are known.")
+            raise DataError(
+                f"The data have {pluralize(array.shape[1], 'column')}, but the system has {pluralize(len(names), 'input')}."
+            )
         frame = pd.DataFrame(array, columns=names)
         return frame.infer_objects() if array.dtype == object else frame
     if target is not None:
@@ -193,7 +211,7 @@ def _select_inputs(
         return data
     extra = [str(name) for name in data.columns if name not in list(input_names)]
     if extra and all(name in data.columns for name in input_names):
-        notes.append(f"Columns that are no inputs of the model were left out: {', '.join(extra[:5])}.")
+        notes.append(f"Columns that are not inputs of the model were left out: {', '.join(extra[:5])}.")
         return data[list(input_names)]
     return data
 

@@ -1,4 +1,4 @@
-"""`TestSystem`: the morphisms of one test, collected from a class, an instance or a module, and verified."""
+"""`TestSystem`: the marked functions of a class, an instance or a module."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import inspect
 import types
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._text import suggest_name
+from .._typing import SeedLike
 from .._validation import to_generator
 from ..errors import AmbiguousData, DatamorphicError, TestSystemError
 from ..space.features import Categorical
@@ -22,27 +23,30 @@ from .cases import NO_ORIGIN, CaseKind, TestSet, Verdict
 from .decorators import get_mark
 from .morphism import ARGUMENT_LIMITS, Morphism, normalize_name
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 MARKING_HINT = "Mark functions with @seed_maker, @datamorphism, @metamorphism, @executor, ..."
 
 
 class TestSystem:
-    """The morphisms of one test, by kind and name.
+    """The morphisms of a test, by kind and name.
 
-    Made by `TestSystem.collect` from marked functions, or by `derived.derive` from a space.
+    `TestSystem.collect` makes one from marked functions.
 
     Attributes
     ----------
     name : str
-        Of the class or module.
+        The name of the class or module.
     space : Space or None
-        The ``space`` the source declares; see `known_space`.
+        The declared space; see `known_space`.
     sut : Executor or None
-        The system under test, where a function is marked as executor.
+        The system under test, if a function is marked as executor.
     distance : callable or None
-        The source's own ``distance(a, b)`` on frames, where it has one; else the space's is used.
+        The declared ``distance(a, b)`` of frames; if None, that of the space is used.
     """
 
-    __test__ = False  # pytest: the name begins with "Test", the class is no test
+    __test__ = False  # pytest would take the class for a test because of its name
 
     def __init__(
         self,
@@ -62,8 +66,10 @@ class TestSystem:
         self.sut = sut or self._build_executor()
 
     @classmethod
-    def collect(cls, source: Any) -> TestSystem:
-        """Return the test system of a class, an instance or a module; every fault is named and explained.
+    def collect(cls, source: object) -> TestSystem:
+        """Return the test system of a class, an instance or a module with marked functions.
+
+        A marked function with a wrong signature or invalid options raises `TestSystemError`.
 
         Examples
         --------
@@ -86,21 +92,21 @@ class TestSystem:
                 instance = source()
             except (Exception, SystemExit) as error:
                 raise TestSystemError(
-                    f"{source.__name__} cannot be made without arguments: {type(error).__name__}: {error}. "
-                    "Pass an instance instead."
+                    f"{source.__name__}() raised {type(error).__name__}: {error}. "
+                    "A test system is created without arguments; pass an instance instead."
                 ) from error
         else:
             instance = source
         name = getattr(instance, "name", None) or getattr(instance, "__name__", type(instance).__name__)
         morphisms = list(_collect_morphisms(instance))
         if not morphisms:
-            raise TestSystemError(f"{name} has no marked functions: it is no test system. {MARKING_HINT}")
+            raise TestSystemError(f"{name} has no marked functions, so it is not a test system. {MARKING_HINT}")
         space = _read_attribute(instance, "space", str(name))
         if space is not None and not isinstance(space, Space):
             raise TestSystemError(f"{name}.space must be a Space. It is a {type(space).__name__}.")
         distance = _read_attribute(instance, "distance", str(name))
         if get_mark(distance) is not None:
-            distance = None  # a metric of test cases that happens to be called so
+            distance = None  # a metric of test cases with that name
         if distance is not None and not callable(distance):
             raise TestSystemError(f"{name}.distance must be a function of two frames. It is {distance!r}.")
         return cls(str(name), morphisms, space=space, distance=distance)
@@ -115,7 +121,7 @@ class TestSystem:
         same_kind[morphism.name] = morphism
 
     def _verify(self) -> None:
-        """Check what the marks say against each other."""
+        """Raise `TestSystemError` if an option of a mark is invalid or names something unknown."""
         for morphism in self.datamorphisms.values():
             mark = morphism.mark
             if mark.feature is not None and self.space is not None and mark.feature not in self.space.names:
@@ -126,7 +132,7 @@ class TestSystem:
                 morphism.fail(f"declares the step {mark.step!r}, which must be a number above 0.")
             if mark.filter is not None and not self._find_match("case_filter", mark.filter):
                 morphism.fail(
-                    f"names the filter {mark.filter!r}, and no @case_filter has that name. "
+                    f"names the filter {mark.filter!r}, but no @case_filter has that name. "
                     f"{suggest_name(mark.filter, self.case_filters) if self.case_filters else ''}"
                 )
         for morphism in self.metamorphisms.values():
@@ -135,7 +141,7 @@ class TestSystem:
                 morphism.fail(f"applies to {mark.applies_to!r}, which must be 'original' or 'mutant'.")
             if mark.of is not None and not self._find_match("datamorphism", mark.of):
                 morphism.fail(
-                    f"is of {mark.of!r}, and no @datamorphism has that name. {suggest_name(mark.of, self.datamorphisms)}"
+                    f"is of {mark.of!r}, but no @datamorphism has that name. {suggest_name(mark.of, self.datamorphisms)}"
                 )
         if len(self._by_kind["executor"]) > 1:
             locations = " and ".join(m.location for m in self._by_kind["executor"].values())
@@ -148,7 +154,7 @@ class TestSystem:
             return Function(morphism.function, self.space, scalar=morphism.mark.scalar, name=f"{self.name}.{name}")
         return None
 
-    # -- looking ------------------------------------------------------------------------------------
+    # -- the morphisms ------------------------------------------------------------------------------
 
     @property
     def seed_makers(self) -> dict[str, Morphism]:
@@ -192,12 +198,12 @@ class TestSystem:
 
     @property
     def moves(self) -> dict[str, Morphism]:
-        """The unary datamorphisms a walk may take as steps."""
+        """The unary datamorphisms that are steps of walks."""
         return {name: m for name, m in self.datamorphisms.items() if m.arity == 1 and m.mark.move}
 
     @property
     def midpoint(self) -> Morphism | None:
-        """The midpoint method: the binary datamorphism called mid or midpoint, or the only one there is."""
+        """The binary datamorphism called mid or midpoint, or the only binary one."""
         binary = {name: m for name, m in self.datamorphisms.items() if m.arity == 2}
         for name, morphism in binary.items():
             if normalize_name(name) in ("mid", "midpoint"):
@@ -211,12 +217,12 @@ class TestSystem:
         matches = [candidate for candidate in morphisms if normalize_name(candidate) == normalize_name(name)]
         if len(matches) > 1:
             raise TestSystemError(
-                f"{name!r} could be any of {', '.join(map(repr, matches))}. Write it as declared."
+                f"{name!r} is ambiguous: it matches {', '.join(map(repr, matches))}. Write the name as declared."
             )
         return morphisms[matches[0]] if matches else None
 
     def find(self, kind: str, name: str) -> Morphism:
-        """Return a morphism by kind and name, whatever the style of the name."""
+        """Return a morphism by kind and name; the name may be in any style."""
         morphism = self._find_match(kind, name)
         if morphism is None:
             morphisms = self._by_kind[kind]
@@ -225,23 +231,23 @@ class TestSystem:
         return morphism
 
     def known_space(self) -> Space:
-        """Return the declared space, or one read from what the first seed maker makes."""
+        """Return the declared space, or the one inferred from the first seed maker."""
         return self.space if self.space is not None else self.inferred_seeds().space
 
     def inferred_seeds(self) -> Points:
-        """Return seeds of the first seed maker, in the space that is read from them."""
+        """Return the seed cases of the first seed maker, in the space inferred from them."""
         if self._inferred_points is None:
             if not self.seed_makers:
                 raise TestSystemError(
-                    f"{self.name} declares no space and has no seed maker to read one from. "
+                    f"{self.name} declares no space and has no seed maker to infer one from. "
                     "Add an attribute space = dm.Space([...])."
                 )
             maker = next(iter(self.seed_makers.values()))
             self._inferred_points = self._infer_points(maker, maker.make_seeds(np.random.default_rng(0), None))
         return self._inferred_points
 
-    def _infer_points(self, maker: Morphism, frame: Any) -> Points:
-        """Read a frame as a space without bounds for numbers: nobody declared any."""
+    def _infer_points(self, maker: Morphism, frame: pd.DataFrame) -> Points:
+        """Infer a space without bounds for numbers, since none are declared, and return its points."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", AmbiguousData)
@@ -254,16 +260,16 @@ class TestSystem:
             ]
             return Space(unbounded_features, moves="open", dtypes=inferred_space.dtypes).points(frame)
         except DatamorphicError as error:
-            maker.fail(f"made seeds that cannot be read as a space: {error}", error)
+            maker.fail(f"made seed cases from which no space can be inferred: {error}", error)
 
     def __repr__(self) -> str:
         counts = [f"{len(morphisms)} {kind}" for kind, morphisms in self._by_kind.items() if morphisms]
         return f"TestSystem({self.name}: {', '.join(counts)})"
 
-    # -- invoking one morphism ------------------------------------------------------------------------
+    # -- applying morphisms ---------------------------------------------------------------------------
 
-    def make_seeds(self, maker: str | None = None, *, n: int | None = None, seed: Any = 0) -> TestSet:
-        """Return the test set a seed maker makes; without a name, the first one's."""
+    def make_seeds(self, maker: str | None = None, *, n: int | None = None, seed: SeedLike = 0) -> TestSet:
+        """Return the test set of a seed maker, by default of the first one."""
         if maker is None:
             if not self.seed_makers:
                 raise TestSystemError(f"{self.name} has no seed maker. Mark a function with @seed_maker.")
@@ -276,15 +282,15 @@ class TestSystem:
         try:
             return TestSet.of_seeds(self.space.points(frame), morphism.name)
         except DatamorphicError as error:
-            morphism.fail(f"made seeds that are not in the space: {error}", error)
+            morphism.fail(f"made seed cases that are not in the space: {error}", error)
 
-    def mutate(self, name: str, *sets: TestSet, seed: Any = 0) -> TestSet:
-        """Return the mutants a datamorphism makes from the rows of one test set, or of several side by side.
+    def mutate(self, name: str, *sets: TestSet, seed: SeedLike = 0) -> TestSet:
+        """Return the new cases that a datamorphism makes from the rows of one or several test sets.
 
-        A case filter that the datamorphism names decides which cases of the first set take part.
+        If the datamorphism names a case filter, only rows whose case in the first set passes it take part.
         """
         morphism = self.find("datamorphism", name)
-        newest = max(sets, key=lambda tests: tests.next_id)  # new ids come after all of theirs
+        newest = max(sets, key=lambda tests: tests.next_id)  # new ids follow those of all sets
         if morphism.mark.filter is not None:
             keep = self.find("case_filter", morphism.mark.filter).evaluate_cases(sets[0])
             sets = tuple(tests.filter(keep) for tests in sets)
@@ -293,10 +299,10 @@ class TestSystem:
         return newest.mutants(new_inputs, morphism.name, [tests.ids for tests in sets])
 
     def check(self, tests: TestSet) -> dict[str, npt.NDArray[np.object_]]:
-        """Return the verdict of every metamorphism on every case of an executed set.
+        """Return the verdicts of every metamorphism on the cases of an executed test set.
 
-        INAPPLICABLE where the case is of another kind, made by another datamorphism or lacks its origins;
-        UNDEFINED where it or an origin has no output.
+        A verdict is INAPPLICABLE if the case is of another kind, was made by another datamorphism or lacks origins, and
+        UNDEFINED if the case or an origin has no output.
         """
         return {name: self._compute_verdicts(morphism, tests) for name, morphism in self.metamorphisms.items()}
 
@@ -326,8 +332,8 @@ class TestSystem:
         return verdicts
 
 
-def has_morphisms(source: Any) -> bool:
-    """Tell whether something is a test system, or a class, an instance or a module with marked functions."""
+def has_morphisms(source: object) -> bool:
+    """Return whether an object is a test system, or a class, an instance or a module with marked functions."""
     if isinstance(source, TestSystem):
         return True
     if isinstance(source, types.ModuleType):
@@ -338,8 +344,8 @@ def has_morphisms(source: Any) -> bool:
     return any(get_mark(member) is not None for member in members)
 
 
-def _read_attribute(instance: Any, name: str, owner: str) -> Any:
-    """Return an attribute if there is one; what a property raises comes back as an error that names it."""
+def _read_attribute(instance: object, name: str, owner: str) -> Any:
+    """Return an attribute, or None; an exception of a property becomes a `TestSystemError`."""
     if inspect.getattr_static(instance, name, None) is None:
         return None
     try:
@@ -348,12 +354,12 @@ def _read_attribute(instance: Any, name: str, owner: str) -> Any:
         raise TestSystemError(f"{owner}.{name} raised {type(error).__name__}: {error}.") from error
 
 
-def _collect_morphisms(instance: Any) -> list[Morphism]:
-    """Find the marked functions of an instance or a module, without touching its properties."""
+def _collect_morphisms(instance: object) -> list[Morphism]:
+    """Return the marked functions of an instance or a module, without evaluating its properties."""
     if isinstance(instance, types.ModuleType):
         owner, names = instance.__name__, list(vars(instance))
     else:
-        # a class first lists what its bases declare: reading order, and overriding works as usual
+        # functions of base classes come first; a subclass may override them
         owner = type(instance).__name__
         classes = reversed(type(instance).__mro__)
         names = list(

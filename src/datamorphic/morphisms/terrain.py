@@ -1,4 +1,4 @@
-"""`Terrain`: the ground a strategy walks on, whoever declared its moves."""
+"""`Terrain`: the moves, the midpoint and the distance that exploration uses."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from ..space.space import Space
 Step = Callable[[Points, np.random.Generator], Points]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Terrain:
-    """Moves, a midpoint and a distance, all on batches.
+    """Moves, a midpoint and a distance on batches, declared or derived from a space.
 
     Attributes
     ----------
     space : Space
-        Of the points.
-    moves : dict
-        The steps a walk may take, by name; each makes a new point of every row.
+        The space of the points.
+    moves : mapping
+        The moves of a walk by name; each returns one new point per row.
     midpoint : callable
-        Makes the point half-way between each two rows.
+        Returns the midpoints of two sets of points, row by row.
     distance : callable
-        Of each two rows.
+        Returns the distances of two sets of points, row by row.
     straight : bool
-        Whether the midpoint is the space's own, so that any point between two that differ in continuous
-        features only may be computed directly.
+        Whether the midpoint is that of the space. Then any point between two points that differ only in continuous
+        features can be computed directly.
     """
 
     space: Space
@@ -42,16 +42,16 @@ class Terrain:
 
     @property
     def continuous(self) -> bool:
-        """Whether there is always something between two different points."""
+        """Whether there are continuous features."""
         return self.space.kinds["continuous"] > 0
 
     @property
     def mixed(self) -> bool:
-        """Whether some features can be halved for ever and others cannot."""
+        """Whether there are both continuous and discrete features."""
         return self.continuous and not self.space.smooth
 
     def move(self, codes: Codes, move_numbers: np.ndarray, rng: np.random.Generator) -> Codes:
-        """Return every row after its own chosen move (a position in `moves`)."""
+        """Return every row after its move, given by its position in `moves`."""
         new_codes = np.empty(codes.shape, order="F")
         for number, step in enumerate(self.moves.values()):
             rows = np.flatnonzero(move_numbers == number)
@@ -71,15 +71,15 @@ class Terrain:
 
 
 def build_native_terrain(space: Space) -> Terrain:
-    """Return a space as terrain: every move it has, its midpoint and its distance."""
+    """Return the terrain of a space: all its moves, its midpoint and its distance."""
 
     def make_step(kind: str, position: int) -> Step:
         return lambda p, rng: Points(p.space, geometry.move(p.space, p.codes, position, kind))
 
     return Terrain(
-        space,
-        {f"{kind}_{name}": make_step(kind, space.position(name)) for kind, name in space.move_names},
-        lambda a, b: Points(space, geometry.midpoint(space, a.codes, b.codes)),
-        lambda a, b: geometry.distance(space, a.codes, b.codes),
+        space=space,
+        moves={f"{kind}_{name}": make_step(kind, space.position(name)) for kind, name in space.move_names},
+        midpoint=lambda a, b: Points(space, geometry.midpoint(space, a.codes, b.codes)),
+        distance=lambda a, b: geometry.distance(space, a.codes, b.codes),
         straight=True,
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._typing import SupportsRuns
 from .._validation import reject
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
@@ -34,7 +35,7 @@ class KeepOptions:
         Called with the number of the run as soon as it has one.
     """
 
-    store: str | os.PathLike[str] | Store
+    store: str | os.PathLike[str] | SupportsRuns
     resume: int | None = None
     request: Mapping[str, Any] = field(default_factory=dict)
     on_begin: Callable[[int], None] = lambda run: None
@@ -97,5 +98,5 @@ def open_store(keep: KeepOptions) -> Iterator[Store]:
     if isinstance(keep.store, Store):
         yield keep.store
     else:
-        with Store.open(keep.store) as store:
+        with Store.open(keep.store) as store:  # type: ignore[arg-type]  # `open` rejects other types
             yield store

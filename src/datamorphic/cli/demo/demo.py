@@ -15,7 +15,8 @@ from ...audit.result import AuditResult
 from ...data.sets import load
 from ...exploration.front import Front
 from ...morphisms.law_result import LawReport
-from ...morphisms.laws import check_laws
+from ...morphisms.law_runner import check_laws
+from ...morphisms.options import LawOptions
 from ...morphisms.stock import derive
 from ...morphisms.subject import SubjectUnderTest
 from ...reporting.document import Line, Page, Section, Table
@@ -267,7 +268,7 @@ def run_demo(seed: int = 0) -> Demo:
     target = inputs.iloc[int(np.argmax(asked == "benign"))]
     path = space.path(start, target)
     walked = drive(ask(path.walk(), scores=True, note="walking"), sut, tally=cost)
-    prepared = SubjectUnderTest(sut.name, sut, derive(space, sut), space.points(inputs))
+    prepared = SubjectUnderTest(name=sut.name, sut=sut, system=derive(space, sut), seeds=space.points(inputs))
     unsure = int(np.argmin(np.abs(model.decision_function(unseen))))  # the one the model is least sure of
     front = result.front
     assert front is not None
@@ -277,7 +278,7 @@ def run_demo(seed: int = 0) -> Demo:
         len(inputs),
         float(model.score(unseen, unseen_labels)),
         result,
-        check_laws(derive(space, sut), examples=200, seed=seed),
+        check_laws(derive(space, sut), LawOptions(examples=200, seed=seed)),
         path,
         walked,
         cost,

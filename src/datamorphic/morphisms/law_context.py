@@ -1,0 +1,351 @@
+"""`LawContext`: a test system whose laws are checked, its morphisms applied to points, and counter-examples as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._text import format_short
+from ..errors import DatamorphicError, TestSystemError
+from ..space import geometry
+from ..space.encoding import UNKNOWN_CATEGORY_CODE
+from ..space.features import Categorical
+from ..space.outputs import Outputs
+from ..space.points import Points
+from ..systems.guard import GuardedSystem
+from .morphism import Morphism
+from .strategies import POOL_ROWS, build_pool
+from .system import TestSystem
+
+if TYPE_CHECKING:
+    from ..space.space import Space
+
+Mask = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.float64]
+MAX_CACHED_RESULTS = 1000
+MAX_LISTED_FEATURES = 8
+MAX_LISTED_CHANGES = 4
+
+
+@dataclass(frozen=True)
+class Triples:
+    """Rows of three points each: x, y and z."""
+
+    codes: Numbers
+    x: Points
+    y: Points
+    z: Points
+
+    @classmethod
+    def of(cls, space: Space, codes: Numbers) -> Triples:
+        """Return the triples of an array of shape (rows, 3, features)."""
+        x, y, z = (Points(space, codes[:, k]) for k in range(3))
+        return cls(codes, x, y, z)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+@dataclass(frozen=True)
+class LawViolation:
+    """A law that is broken, or none if no row is marked.
+
+    Attributes
+    ----------
+    broken_rows : ndarray of bool
+        Which triples break the law.
+    culprit : str
+        The function that breaks it.
+    explain : callable
+        Returns the counter-example of a row in words.
+    others : tuple of str
+        Other functions that break the law too.
+    """
+
+    broken_rows: Mask
+    culprit: str
+    explain: Callable[[int], str]
+    others: tuple[str, ...] = ()
+
+
+def split_words(name: str) -> list[str]:
+    """Return the words of a name in any style: ``up_TotalSO2`` is up, total, so2."""
+    spaced_name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return "".join(c if c.isalnum() else " " for c in spaced_name).casefold().split()
+
+
+def _has_sequence(part: list[str], words: list[str]) -> bool:
+    return bool(part) and any(words[i : i + len(part)] == part for i in range(len(words)))
+
+
+def to_plain_label(value: object) -> object:
+    """Return a NumPy scalar as a Python object; other labels as they are."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+class LawContext:
+    """A test system with its space; every morphism is applied at most once to the same points."""
+
+    def __init__(self, system: TestSystem) -> None:
+        self.system = system
+        self.space = system.known_space()
+        self.declared = system.space is not None
+        self._sut: GuardedSystem | None = GuardedSystem(system.sut, recheck=0) if system.sut is not None else None
+        self.sut_name = system.sut.name if system.sut is not None else ""
+        self._results: dict[tuple[Any, ...], tuple[tuple[Points, ...], Points | Exception]] = {}
+        self._features: dict[str, int] = {}
+        #: rows from which points are combined; without a declared space, those of the seed maker
+        self.pool = build_pool(self.space) if self.declared else system.inferred_seeds().codes[:POOL_ROWS]
+
+    # -- which laws apply ------------------------------------------------------------------------------
+
+    def explain_missing_morphisms(self) -> str | None:
+        """Return why laws of moves and midpoints do not apply, or None if they do."""
+        return None if self.system.moves or self.system.midpoint else "there are no moves and no midpoint"
+
+    def explain_missing_midpoint(self) -> str | None:
+        """Return why laws of the midpoint do not apply, or None if they do."""
+        return None if self.system.midpoint else "no binary datamorphism is called mid or midpoint"
+
+    def explain_missing_moves(self) -> str | None:
+        """Return why laws of moves do not apply, or None if they do."""
+        return None if self.system.moves else "there are no unary datamorphisms"
+
+    def explain_missing_steps(self) -> str | None:
+        """Return why the law of steps does not apply, or None if it does."""
+        if not self.system.moves:
+            return self.explain_missing_moves()
+        has_declared_step = self.declared and any(feature.step_given for feature in self.space.features)
+        if has_declared_step or any(m.mark.step is not None for m in self.system.moves.values()):
+            return None
+        return "no step is declared, by a space or by @datamorphism(step=...)"
+
+    def explain_missing_executor(self) -> str | None:
+        """Return why laws of the system under test do not apply, or None if they do."""
+        return None if self._sut is not None else "there is no executor"
+
+    # -- applying morphisms ----------------------------------------------------------------------------
+
+    @property
+    def midpoint_name(self) -> str:
+        """The name of the midpoint function."""
+        assert self.system.midpoint is not None
+        return self.system.midpoint.name
+
+    def apply(self, name: str, *inputs: Points) -> Points | Exception:
+        """Return the points that a datamorphism makes of points, or the error it raised."""
+        key = (name, *(id(points) for points in inputs))
+        if key not in self._results:
+            try:
+                result: Points | Exception = self.system.datamorphisms[name].morph(*inputs, lenient=True)
+            except TestSystemError as error:
+                result = error
+            if len(self._results) > MAX_CACHED_RESULTS:
+                self._results.clear()  # shrinking checks many single triples
+            # The inputs are kept too, since an id is unique only as long as its object exists.
+            self._results[key] = inputs, result
+        return self._results[key][1]
+
+    def apply_moves(self, triples: Triples) -> Iterator[tuple[str, Points | Exception]]:
+        """Yield every move with its result for x."""
+        for name in self.system.moves:
+            yield name, self.apply(name, triples.x)
+
+    def apply_all(self, triples: Triples) -> Iterator[tuple[str, Points | Exception]]:
+        """Yield every move with its result for x, and the midpoint with its result for x and y."""
+        yield from self.apply_moves(triples)
+        if self.system.midpoint is not None:
+            yield self.midpoint_name, self.apply(self.midpoint_name, triples.x, triples.y)
+
+    def distance(self, a: Points, b: Points) -> Numbers:
+        """Return distances by the function of the test system, or else by its space."""
+        own_distance = self.system.distance
+        if own_distance is None:
+            with np.errstate(invalid="ignore"):
+                return geometry.distance(self.space, a.codes, b.codes)
+        try:
+            values = np.asarray(own_distance(a.frame, b.frame), dtype=np.float64)
+        except DatamorphicError:
+            raise
+        except Exception as error:
+            raise TestSystemError(
+                f"{self.system.name}.distance raised {type(error).__name__}: {error}."
+            ) from error
+        if values.shape != (len(a),):
+            raise TestSystemError(
+                f"{self.system.name}.distance must return one number per row. It returned shape {values.shape} for {len(a)} rows."
+            )
+        return values
+
+    def execute(self, points: Points) -> Outputs:
+        """Return the answers of the system under test to a batch."""
+        assert self._sut is not None
+        return self._sut.execute(points)
+
+    def format_failures(self) -> str:
+        """Return on how many inputs the system failed, as text; "" if on none."""
+        failure_count = sum(self._sut.health.status_counts.values()) if self._sut is not None else 0
+        return f"it failed on some inputs, {failure_count:,} times in all" if failure_count else ""
+
+    def execute_row_by_row(self, points: Points) -> Outputs:
+        """Return the answers of the system under test, queried row by row."""
+        return Outputs.concat([self.execute(point) for point in points])
+
+    # -- features and steps of moves ---------------------------------------------------------------------
+
+    def find_feature(self, name: str, triples: Triples) -> int:
+        """Return the feature of a move: declared, or in its name, or the one it changes most often."""
+        if name not in self._features:
+            morphism = self.system.moves[name]
+            self._features[name] = self._guess_feature(morphism, triples)
+        return self._features[name]
+
+    def _guess_feature(self, morphism: Morphism, triples: Triples) -> int:
+        if morphism.mark.feature is not None:
+            return self.space.position(morphism.mark.feature)
+        moved_points = self.apply(morphism.name, triples.x)
+        changes = (
+            np.zeros(len(self.space))
+            if isinstance(moved_points, Exception)
+            else self.find_changes(triples.x, moved_points).sum(axis=0)
+        )
+        words = split_words(morphism.name)
+        candidates = [j for j, name in enumerate(self.space.names) if _has_sequence(split_words(name), words)]
+        matches = [j for j in candidates if changes[j]] or (candidates if not changes.any() else [])
+        if matches:
+            return max(matches, key=lambda j: len(self.space.names[j]))  # "total_so2" rather than "so2"
+        return int(np.argmax(changes))
+
+    def find_step(self, name: str, triples: Triples) -> float | None:
+        """Return the declared length of a move, or None if none is declared."""
+        declared_step = self.system.moves[name].mark.step
+        if declared_step is not None:
+            return float(declared_step)
+        feature = self.space.features[self.find_feature(name, triples)]
+        return self.space.reach(feature.name) if self.declared and feature.step_given else None
+
+    def find_changes(self, before: Points, after: Points) -> Mask:
+        """Return which features differ, per row."""
+        a, b = before.codes, after.codes
+        with np.errstate(invalid="ignore"):
+            nearly_equal = np.isfinite(b) & (np.abs(a - b) <= 1e-12 * (np.abs(a) + np.abs(b)))
+        return ~(nearly_equal | (a == b) | (np.isnan(a) & np.isnan(b)))
+
+    def find_outside_values(self, points: Points) -> Mask:
+        """Return which values do not belong to the space, per row and feature; only declared bounds count."""
+        codes = points.codes
+        outside = np.zeros(codes.shape, dtype=bool)
+        for j, feature in enumerate(self.space.features):
+            column = codes[:, j]
+            missing = np.isnan(column)
+            if not feature.nullable:
+                outside[:, j] |= missing
+            if isinstance(feature, Categorical):
+                outside[:, j] |= column == UNKNOWN_CATEGORY_CODE
+                continue
+            outside[:, j] |= np.isinf(column)
+            if feature.kind == "integer":
+                outside[:, j] |= ~missing & (column != np.rint(column))
+            if self.declared and (self.space.moves == "clip" or feature.kind == "integer"):
+                slack = 1e-9 * (1 + np.abs(column))
+                outside[:, j] |= (column < feature.low - slack) | (column > feature.high + slack)
+        return outside
+
+    def find_invalid_rows(self, points: Points) -> Mask:
+        """Return which rows break a constraint that moves must satisfy."""
+        return (
+            ~self.space.satisfied(points.codes)
+            if self.space.keeps_constraints
+            else np.zeros(len(points), dtype=bool)
+        )
+
+    def find_adjacent_rows(self, a: Points, b: Points) -> Mask:
+        """Return between which rows no point lies: equal real numbers, and discrete parts at most 1 apart."""
+        discrete = geometry.discrete_distance(self.space, a.codes, b.codes)
+        continuous = [j for j, feature in enumerate(self.space.features) if feature.kind == "continuous"]
+        x, y = a.codes[:, continuous], b.codes[:, continuous]
+        gap = np.nan_to_num(np.abs(x - y))
+        # A difference that is lost when added to 1 is lost in the distance too.
+        return (discrete <= 1) & (gap <= 1e-12 * (1 + np.nan_to_num(np.abs(x)))).all(axis=1)
+
+    # -- text --------------------------------------------------------------------------------------------
+
+    def format_value(self, points: Points, i: int, j: int) -> str:
+        """Return one value of one point as text."""
+        code, feature = points.codes[i, j], self.space.features[j]
+        if np.isnan(code):
+            return "missing"
+        if isinstance(feature, Categorical):
+            return (
+                str(feature.values[int(code)]) if 0 <= code <= feature.high else "a value that is not a category"
+            )
+        return "a value that is not a number" if np.isinf(code) else format_short(code)
+
+    def format_error(self, error: Exception, points: Points, i: int) -> str:
+        """Return the message of an error, with the input if there is a single one."""
+        return str(error) + (f" Its input was {self.format_point(points, i)}." if len(points) == 1 else "")
+
+    def format_point(self, points: Points, i: int, features: list[int] | None = None) -> str:
+        """Return a point as text: all features, or those at the positions `features`."""
+        positions = features if features is not None else list(range(len(self.space)))
+        text = ", ".join(
+            f"{self.space.names[j]} = {self.format_value(points, i, j)}" for j in positions[:MAX_LISTED_FEATURES]
+        )
+        return text + (", ..." if len(positions) > MAX_LISTED_FEATURES else "")
+
+    def format_pair(self, x: Points, y: Points, i: int) -> str:
+        """Return two points as text, with only the features in which they differ."""
+        positions = np.flatnonzero(self.find_changes(x.take(slice(i, i + 1)), y.take(slice(i, i + 1)))[0]).tolist()
+        if not positions:
+            return f"where x and y are the same point: {self.format_point(x, i)}"
+        rest = "" if len(positions) == len(self.space) else " and all else is equal"
+        return f"where x has {self.format_point(x, i, positions)} and y has {self.format_point(y, i, positions)}{rest}"
+
+    def format_changes(self, before: Points, after: Points, i: int, features: Mask | None = None) -> str:
+        """Return the changes from one point to another as text."""
+        mask = (
+            features
+            if features is not None
+            else self.find_changes(before.take(slice(i, i + 1)), after.take(slice(i, i + 1)))[0]
+        )
+        positions = np.flatnonzero(mask).tolist()
+        parts = [
+            f"{self.space.names[j]!r} from {self.format_value(before, i, j)} to {self.format_value(after, i, j)}"
+            for j in positions[:MAX_LISTED_CHANGES]
+        ]
+        more_text = (
+            f" and {len(positions) - MAX_LISTED_CHANGES} more" if len(positions) > MAX_LISTED_CHANGES else ""
+        )
+        return (", ".join(parts) or "nothing") + more_text
+
+    def format_invalid(self, name: str, result: Points, i: int) -> str:
+        """Return which constraint a morphism breaks, as text."""
+        constraint = next(
+            c for c in self.space.constraints if not c.satisfied(self.space, result.codes[i : i + 1])[0]
+        )
+        return f"{name} breaks the constraint {constraint}: {self.format_point(result, i)}"
+
+    def format_outside(self, name: str, result: Points, outside: Mask, i: int) -> str:
+        """Return which invalid value a morphism made, as text."""
+        j = int(np.argmax(outside[i]))
+        feature = self.space.features[j]
+        return f"{name} set {feature.name!r} to {self.format_value(result, i, j)}; expected: {feature.describe()}"
+
+    def format_not_between(self, x: Points, y: Points, middle: Points, i: int) -> str:
+        """Return which features of a midpoint do not lie between those of the ends, as text."""
+        low, high = np.fmin(x.codes[i], y.codes[i]), np.fmax(x.codes[i], y.codes[i])
+        slack = 1e-9 * (1 + np.abs(high))
+        positions = np.flatnonzero((middle.codes[i] < low - slack) | (middle.codes[i] > high + slack))
+        if not positions.size:
+            return ""
+        parts = [
+            f"it moved {self.space.names[j]!r} to {self.format_value(middle, i, j)}, which is not between "
+            f"{self.format_value(x, i, j)} and {self.format_value(y, i, j)}"
+            for j in positions[:2].tolist()
+        ]
+        return "; ".join(parts) + "; "

@@ -1,0 +1,27 @@
+"""`LawOptions`: how the laws of a test system are checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .._validation import validate_integer
+
+
+@dataclass(frozen=True, kw_only=True)
+class LawOptions:
+    """The options of `datamorphic.laws`, validated.
+
+    Attributes
+    ----------
+    examples : int
+        The number of triples of points to try.
+    seed : int
+        The start of the search.
+    """
+
+    examples: int = 500
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "examples", validate_integer("examples", "laws", self.examples, 1))
+        object.__setattr__(self, "seed", validate_integer("seed", "laws", self.seed))
