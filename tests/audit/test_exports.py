@@ -16,9 +16,11 @@ from markdown_it import MarkdownIt
 
 from datamorphic.audit.finding import Example, Finding, Outcome
 from datamorphic.audit.finding_text import format_certainty, format_frequency, format_percent, tabulate_example
-from datamorphic.audit.markdown import MAX_CHARACTERS, escape_text, format_code_block
+from datamorphic.audit.markdown import MAX_CHARACTERS, format_markdown
 from datamorphic.audit.result import AuditResult
-from datamorphic.audit.text import format_junit, format_markdown, format_sarif, format_text
+from datamorphic.audit.sarif import format_sarif
+from datamorphic.audit.text import format_text
+from datamorphic.reporting.markdown import escape_markdown, format_code_block
 from datamorphic.reporting.text import clean, cut, format_cell, split_blocks, to_one_line, to_printable
 from support.planted_models import EVIL, example, hostile
 
@@ -153,7 +155,7 @@ def test_a_terminal_gets_the_findings_worst_first():
         "   37 of 1,000 cases tried: 3.7 % (95 % interval: 2.7 % to 5.06 %); certain: an example shows it" in lines
     )
     assert (
-        "   Again: datamorphic test models/credit.skops applicants.csv --target decision --protected gender --seed 7 --only protected"
+        "   Reproduce: datamorphic test models/credit.skops applicants.csv --target decision --protected gender --seed 7 --only protected"
         in lines
     )
     assert "  not run    learning      a fitted model cannot be trained again" in lines
@@ -161,8 +163,9 @@ def test_a_terminal_gets_the_findings_worst_first():
 
 
 def test_what_the_detail_counts_is_not_counted_twice():
-    once = result_of(finding(detail="3 of 1,200 cases (0.25 %, 0.09 to 0.73 %) do it.", cases=3, of=1_200))
-    for export in (format_text, format_markdown, format_junit, format_sarif):
+    detail = "3 of 1,200 cases (0.25 %, 0.09 to 0.73 %) do it."
+    once = result_of(finding(detail=detail, cases=3, of=1_200, counted_in_detail=True))
+    for export in (format_text, format_markdown, AuditResult.to_junit, format_sarif):
         assert export(once).count("3 of 1,200") == 1 + (export is format_markdown)  # and once in its table
 
 
@@ -196,8 +199,8 @@ def rendered(source):
 @hypothesis_example("# x")
 @hypothesis_example("&lt;b&gt; &#64;me")
 def test_words_are_shown_in_markdown_to_the_letter(words):
-    assert rendered(escape_text(words, 500)).strip("\n") == to_one_line(words)
-    table = MARKDOWN.render(f"| a |\n| --- |\n| {escape_text(words, 500)} |")
+    assert rendered(escape_markdown(words, 500)).strip("\n") == to_one_line(words)
+    table = MARKDOWN.render(f"| a |\n| --- |\n| {escape_markdown(words, 500)} |")
     assert table.count("<td>") == 1
     assert html.unescape(re.search("<td>(.*)</td>", table, re.S)[1]).replace("\u200b", "") == to_one_line(words)
     assert (
@@ -233,7 +236,7 @@ def test_markdown_holds_no_html_links_or_pictures_but_ours(result):
 def test_markdown_tells_verdict_findings_and_checks():
     told = format_markdown(example())
     shown = rendered(told)
-    assert told.startswith(f"### ❌ credit.skops: {escape_text(example().headline)}\n")
+    assert told.startswith(f"### ❌ credit.skops: {escape_markdown(example().headline)}\n")
     assert (
         "| 🔴 fault | The answer depends on the order of the columns | column order | 288 of 300 | 100 % |" in told
     )
@@ -249,7 +252,7 @@ def test_markdown_fits_into_a_comment():
     many = result_of(*(finding(check=f"c{i}", title="<&" * 300, detail="|" * 3_000) for i in range(400)))
     told = format_markdown(many)
     assert len(told) <= MAX_CHARACTERS
-    assert re.search(r"The details of \d+ findings are left out", told)
+    assert re.search(r"The details of \d+ findings are only in the report", told)
     assert re.search(r"\d+ more findings are in the report", told)
     assert re.search(r"\d+ more checks are in the report", told)
 
@@ -258,7 +261,7 @@ def test_markdown_fits_into_a_comment():
 
 
 def test_junit_has_a_case_for_each_check():
-    root = ET.fromstring(format_junit(example()))
+    root = ET.fromstring(AuditResult.to_junit(example()))
     assert root.tag == "testsuites"
     (suite,) = root
     counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped", "time")}
@@ -289,7 +292,7 @@ def test_junit_has_a_case_for_each_check():
 @pytest.mark.parametrize("state", ["found", "broke"])
 def test_junit_fails_exactly_where_the_result_does(level, state):
     result = result_of(finding(level), finding("advice"), outcome=state)
-    suite = ET.fromstring(format_junit(result))[0]
+    suite = ET.fromstring(AuditResult.to_junit(result))[0]
     assert (int(suite.get("failures")) + int(suite.get("errors")) == 0) == result.passed
     (case,) = suite.iter("testcase")
     assert sum(case.find(tag) is not None for tag in ("failure", "error", "skipped")) <= 1
@@ -297,7 +300,7 @@ def test_junit_fails_exactly_where_the_result_does(level, state):
 
 def test_a_check_with_several_findings_fails_by_the_worst():
     root = ET.fromstring(
-        format_junit(result_of(finding("concern", title="lesser"), finding("fault", title="worse")))
+        AuditResult.to_junit(result_of(finding("concern", title="lesser"), finding("fault", title="worse")))
     )
     failure = root.find(".//failure")
     assert (failure.get("type"), failure.get("message")) == ("fault", "worse (and 1 more finding)")
@@ -305,7 +308,7 @@ def test_a_check_with_several_findings_fails_by_the_worst():
 
 
 def test_junit_is_xml_whatever_is_in_it():
-    told = format_junit(hostile())
+    told = AuditResult.to_junit(hostile())
     told.encode("utf-8")
     root = ET.fromstring(told)
     names = [case.get("name") for case in root.iter("testcase")]
@@ -441,14 +444,14 @@ def test_files_below_the_working_directory_are_told_from_there(tmp_path, monkeyp
 def test_exports_of_a_result_read_back_are_the_same():
     for result in (example(), dataclasses.replace(hostile(), front=None)):
         back = AuditResult.from_json(json.dumps(json.loads(result.to_json())))
-        for export in (format_text, format_markdown, format_junit, format_sarif):
+        for export in (format_text, format_markdown, AuditResult.to_junit, format_sarif):
             assert export(back) == export(result)
 
 
 def test_passwords_are_told_to_nobody():
     words = {"model": "https://ada:secret@host/predict?token=topsecret", "data": "d.csv", "from_files": True}
     result = result_of(finding(), words=words)
-    for export in (format_text, format_markdown, format_junit, format_sarif, AuditResult.to_html):
+    for export in (format_text, format_markdown, AuditResult.to_junit, format_sarif, AuditResult.to_html):
         told = export(result)
         assert "secret" not in told
         assert "datamorphic test" in told
@@ -456,5 +459,5 @@ def test_passwords_are_told_to_nobody():
 
 def test_a_result_without_anything_can_be_told():
     empty = result_of(kind="", data="", budget="")
-    for export in (format_text, format_markdown, format_junit, format_sarif, AuditResult.to_html):
+    for export in (format_text, format_markdown, AuditResult.to_junit, format_sarif, AuditResult.to_html):
         assert export(empty)

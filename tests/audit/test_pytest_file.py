@@ -15,8 +15,10 @@ import pytest
 import sklearn.naive_bayes
 
 import datamorphic as dm
+import datamorphic.audit.api  # runs of pytest inside this one drop modules that are imported later
 from datamorphic.audit.finding import Example, Finding, Outcome
-from datamorphic.audit.pytest_file import format_comment, format_literal
+from datamorphic.audit.pytest_file import format_comment
+from datamorphic.audit.python_code import format_literal
 from datamorphic.audit.result import AuditResult
 from datamorphic.errors import UsageError
 from datamorphic.runs.flow import Budget
@@ -34,7 +36,7 @@ class ByGender:
 
 
 class ByIncome:
-    """The same model, mended."""
+    """The same model, fixed."""
 
     def predict(self, frame):
         return np.where(frame.income > 50, "yes", "no")
@@ -47,13 +49,13 @@ def people():
     )
 
 
-def outcome(check="protected", state="passed", findings=(), why=""):
-    return Outcome(check=check, asks="Is it so?", state=state, why=why, findings=tuple(findings))
+def outcome(check="protected", state="passed", findings=(), **more):
+    return Outcome(check=check, asks="Is it so?", state=state, findings=tuple(findings), **more)
 
 
 def finding(**about):
     default = {
-        "check": "protected", "about": "gender", "title": "Decisions hang on gender", "level": "fault", "sure": 1.0,
+        "check": "protected", "about": "gender", "title": "The decision depends on gender", "level": "fault", "sure": 1.0,
         "detail": "3 of 9 cases.", "remedy": "Leave it out.",
     }  # fmt: skip
     return Finding(**default | about)
@@ -119,18 +121,20 @@ def test_what_is_pinned_passes_and_tells_what_changes(folder, pytester):
 
     today = run()
     today.assert_outcomes(passed=6, xfailed=1)
-    today.stdout.fnmatch_lines(["XFAIL *::test_protected_gender_is_mended - Decisions hang on gender"])
+    today.stdout.fnmatch_lines(["XFAIL *::test_protected_gender_is_fixed - The decision depends on gender"])
     models = path / "models.py"
     models.write_text(models.read_text().replace("WEIGHT = 10", "WEIGHT = 0"))
     mended = run()
     mended.assert_outcomes(passed=5, failed=2)  # the fault is gone, and the border has moved: both are told
-    mended.stdout.fnmatch_lines(["*XPASS(strict)* Decisions hang on gender*", "*The border of * is not where *"])
+    mended.stdout.fnmatch_lines(
+        ["*XPASS(strict)* The decision depends on gender*", "*The border of * is not where *"]
+    )
     models.write_text(models.read_text().replace("WEIGHT = 0", "calls = 0").replace(
         "return np.where", "self.calls += 1\n        return np.full(len(frame), self.calls) if self.calls > 0 else np.where"
     ))  # fmt: skip
     worse = run()
     worse.stdout.fnmatch_lines(
-        ["FAILED *::test_what_holds_goes_on_holding?repeats?*", "FAILED *::test_nothing_new*"]
+        ["FAILED *::test_passing_checks_go_on_passing?repeats?*", "FAILED *::test_there_are_no_new_findings*"]
     )
 
 
@@ -194,8 +198,8 @@ def test_what_there_was_no_time_for_is_skipped(folder, pytester):
     slow.stdout.fnmatch_lines(["SKIPPED * borders: the budget was spent *"])
     models = path / "models.py"
     models.write_text(models.read_text().replace("WEIGHT = 10", "WEIGHT = 0"))
-    mended = pytester.runpytest_inprocess("-W", "error", "-k", "mended", "-p", "no:cacheprovider", str(file))
-    mended.assert_outcomes(skipped=1, deselected=6)  # it may be mended: nobody has looked
+    mended = pytester.runpytest_inprocess("-W", "error", "-k", "is_fixed", "-p", "no:cacheprovider", str(file))
+    mended.assert_outcomes(skipped=1, deselected=6)  # it may be fixed: the check did not run
 
 
 class ByChance:
@@ -225,7 +229,7 @@ def test_what_hangs_on_chance_or_on_the_batch_has_no_border(folder, pytester, ki
     assert len(result.front)
     file = result.to_pytest(path / "test_shaky.py")
     text = file.read_text(encoding="utf-8")
-    assert f"# Not pinned: the border (answers depend on how they are asked: {check})." in text
+    assert f"# Not pinned: the border (answers depend on how the model is queried: {check})." in text
     assert not (path / "test_shaky.front.parquet").exists()
     outcomes = pytester.runpytest_inprocess("-W", "error", str(file)).parseoutcomes()
     assert set(outcomes) == {"passed", "xfailed"}
@@ -269,14 +273,14 @@ def test_each_finding_has_a_test_with_its_example(tmp_path):
     )  # fmt: skip
     text = written(result, tmp_path)
     names = [
-        node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and "mended" in node.name
+        node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and "is_fixed" in node.name
     ]
     assert sorted(names) == [
-        "test_answers_given_is_mended", "test_classes_a_b_is_mended", "test_classes_a_b_is_mended_",
-        "test_monotone_income_is_mended", "test_protected_gender_is_mended", "test_row_order_is_mended",
+        "test_answers_given_is_fixed", "test_classes_a_b_is_fixed", "test_classes_a_b_is_fixed_",
+        "test_monotone_income_is_fixed", "test_protected_gender_is_fixed", "test_row_order_is_fixed",
     ]  # fmt: skip
-    assert 'assert ask(model, data, case, case | changed) != ["no", "yes"]  # as it is today' in text
-    assert "assert ask(model, data, case) != [None]  # as it is today" in text
+    assert 'assert ask(model, data, case, case | changed) != ["no", "yes"]  # the answers today' in text
+    assert "assert ask(model, data, case) != [None]  # the answers today" in text
     assert text.count("assert ask(") == 2  # the others show nothing when they are asked one by one
     assert '    # case = {"income": 1.0}\n' in text
     assert 'PASSED = ["repeats"]' in text
@@ -316,8 +320,8 @@ def test_what_objects_in_memory_promise_is_left_out(tmp_path, own):
     assert 'LEFT_OUT = ["invariant", "baseline"]' in text
     assert f"# Not pinned: invariant (relations that are objects in memory: {own.name}).\n" in text
     assert "# Not pinned: baseline (the baseline was an object in memory).\n" in text
-    assert "is_mended" not in text
-    assert "# add space=, scalar= and the like" in text
+    assert "is_fixed" not in text
+    assert "# Add space=, scalar= and similar options" in text
     file = dm.test(ByIncome(), people(), "label", baseline=saved(front, tmp_path), budget="20s", only="baseline")
     assert 'PASSED = ["borders", "baseline"]' in written(file, tmp_path)
 
@@ -331,9 +335,9 @@ def test_what_was_not_made_is_not_pinned(tmp_path):
     text = written(
         result_of(
             outcome("repeats"),
-            outcome("borders", "not run", why="the budget was spent before its turn"),
-            outcome("protected", "not run", why="interrupted"),
-            outcome("adequacy", "not run", why="it is no tree"),
+            outcome("borders", "not run", why="the budget was spent before its turn", skip_reason="budget spent"),
+            outcome("protected", "not run", why="interrupted", skip_reason="interrupted"),
+            outcome("adequacy", "not run", why="it is no tree", skip_reason="inapplicable"),
         ),
         tmp_path,
     )
@@ -355,9 +359,9 @@ def test_the_budget_is_generous(tmp_path, budget, written_as):
 def test_options_of_the_command_are_given_again(tmp_path):
     words = {"from_files": True, "model": "m.pkl", "timeout": 2.5, "batch": 7, "trust": True, "scalar": True}
     text = written(result_of(outcome(), words=words), tmp_path)
-    for each in ("timeout=2.5,", "batch=7,", "trust=True, scalar=True,"):
+    for each in ("timeout=2.5,", "batch=7,", "trust=True,", "scalar=True,"):
         assert f"        {each}\n" in text
-    assert "# add space=" not in text
+    assert "# Add space=" not in text
 
 
 def test_what_was_declared_is_declared_again(tmp_path, monkeypatch):
@@ -431,7 +435,7 @@ def shape(source):
             return ast.Constant(0)
 
         def visit_FunctionDef(self, node):
-            node.name = node.name if "mended" not in node.name else "test_mended"
+            node.name = node.name if "is_fixed" not in node.name else "test_is_fixed"
             return self.generic_visit(node)
 
     return ast.dump(Plain().visit(ast.parse(source)))
@@ -487,7 +491,7 @@ def test_a_front_that_no_file_can_hold_is_left_out(tmp_path):
 
 
 def test_places_that_cannot_be_written_are_told(tmp_path):
-    with pytest.raises(UsageError, match=r"give a name like test_model\.py"):
+    with pytest.raises(UsageError, match=r"give a name such as test_model\.py"):
         result_of(outcome()).to_pytest(tmp_path / "tests.txt")
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="The tests cannot be written"):

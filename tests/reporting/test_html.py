@@ -221,7 +221,7 @@ def test_the_page_says_it_all(usual_page):
         "gender from male to female, at income 31,200",
         "a fitted model cannot be trained again",
         "the model took longer than 10 s for a batch",
-        "8 checks of 10 ran. 2 did not, and the table says why. 1 broke on the way.",
+        "8 checks of 10 ran. 2 did not run, for the reasons in the table. 1 ended with an error.",
         "phone is missing in 12 rows",
         "scikit-learn 1.9.0",
         "43.2 s and 67,411 rows computed by the model (budget: 1m)",
@@ -238,11 +238,11 @@ def test_the_page_says_it_all(usual_page):
 @pytest.mark.parametrize(
     ("outcomes", "head"),
     [
-        ((Outcome(check="a", asks="?", state="passed"),), "Nothing was found"),
+        ((Outcome(check="a", asks="?", state="passed"),), "No findings"),
         ((Outcome(check="a", asks="?", state="not run", why="why"),), "Nothing could be checked"),
         (
             (Outcome(check="a", asks="?", state="passed"), Outcome(check="b", asks="?", state="broke", why="why")),
-            "Nothing was found",
+            "No findings",
         ),
         ((), "Nothing could be checked"),
     ],
@@ -650,7 +650,7 @@ def test_the_page_works_at_every_width(usual, tmp_path):
         assert picture_size(usual.screenshot(tmp_path / f"{width}.png"))[0] == width
     assert usual.run("document.querySelectorAll('.live .main-svg').length") == 6
     assert usual.run("[...document.querySelectorAll('h1, h2')].map(e => e.textContent)") == [
-        "Check-up of credit.skops", "4 findings", "Pictures and tables", "All checks", "How this page was made"
+        "Check-up of credit.skops", "4 findings", "Pictures and tables", "All checks", "How this page was produced"
     ]  # fmt: skip
     assert usual.run("getComputedStyle(document.querySelector('.static')).display") == "none"
     assert usual.run("document.querySelectorAll('.live .scatterlayer .point').length") == 400 + 260 + 31

@@ -1,4 +1,4 @@
-"""Cases, answers and shares in words, the same way in every finding."""
+"""Format cases, answers and shares, in the same way in all findings."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..errors import DataError
 from ..exploration._utils import format_answers, format_value
 from ..relations.base import JudgedGroups
 from ..space.outputs import Outputs
-from ..space.points import Batch, Points
+from ..space.points import Batch
 from ..space.serialize import value_to_json
 from .finding import Example
 
-MAX_FEATURES_PER_CASE = 6  # of a case that are told in a sentence
+MAX_FEATURES_PER_CASE = 6
 
 
 def format_answer(outputs: Outputs, row: int) -> str:
-    """Return an answer in words."""
+    """Return an answer as text."""
     if outputs.ok[row]:
         return format_answers(outputs.values[row : row + 1])[0]
     message = outputs.messages.get(row)
@@ -29,12 +29,12 @@ def format_answer(outputs: Outputs, row: int) -> str:
 
 
 def to_plain_answer(outputs: Outputs, row: int) -> Any:
-    """Return an answer as plain data; None where there is none."""
+    """Return an answer as a JSON-serialisable value; None if there is none."""
     return to_plain(outputs.values[row]) if outputs.ok[row] else None
 
 
 def to_plain(value: Any) -> Any:
-    """Return a value as JSON has it."""
+    """Return a value as a JSON-serialisable one."""
     try:
         return value_to_json(value.item() if isinstance(value, np.generic) else value)
     except (DataError, TypeError, ValueError):
@@ -42,7 +42,7 @@ def to_plain(value: Any) -> Any:
 
 
 def extract_case(batch: Batch, row: int) -> dict[str, Any]:
-    """Return one case as plain values by feature."""
+    """Return one case as a dict of JSON-serialisable values."""
     import pandas as pd
 
     frame = batch.frame
@@ -54,13 +54,17 @@ def extract_case(batch: Batch, row: int) -> dict[str, Any]:
 
 
 def format_case(case: Mapping[str, Any], limit: int = MAX_FEATURES_PER_CASE) -> str:
-    """Return a case in words."""
+    """Return a case as text, with at most `limit` features."""
     text = ", ".join(f"{name} {format_value(value)}" for name, value in list(case.items())[:limit])
     return text + (f" and {pluralize(len(case) - limit, 'more feature')}" if len(case) > limit else "")
 
 
-def build_example(groups: JudgedGroups, row: int = 0, phrases: tuple[str, str] | None = None) -> Example:
-    """Return a group as an example: the case, what changes, and both answers."""
+def build_example(groups: JudgedGroups, phrases: tuple[str, str] = ("", "and then")) -> Example:
+    """Return the first group as an example.
+
+    If both cases are equal, `phrases` say how the two queries differ: after the first answer, and before the second.
+    """
+    row = 0
     case, follow_up = extract_case(groups.source, row), extract_case(groups.follow_up, row)
     changed = {
         name: follow_up[name] for name in case if name in follow_up and not _is_equal(case[name], follow_up[name])
@@ -72,7 +76,7 @@ def build_example(groups: JudgedGroups, row: int = 0, phrases: tuple[str, str] |
         )
         text = f"{change}: {before} becomes {after}" if before != after else f"{change}: the answer stays {before}"
     else:
-        first, second = phrases or ("", "and then")
+        first, second = phrases
         text = f"{format_case(case)}: {before}{first}, {second} {after}"
     return Example(
         words=text,
@@ -88,23 +92,13 @@ def _is_equal(a: Any, b: Any) -> bool:
 
 
 def format_share(count: int, total: int, noun: str = "case") -> str:
-    """Return a count with its share and how sure that is: ``3 of 150 cases (2.0 %, 0.7 to 5.7 %)``."""
-    low, high = compute_wilson_interval(count, total)
-    return f"{count:,} of {pluralize(total, noun)} ({100 * count / max(total, 1):.1f} %, {100 * low:.1f} to {100 * high:.1f} %)"
-
-
-def build_examples(points: Points, outputs: Outputs, limit: int = 3) -> list[Example]:
-    """Return some cases with what the system said to them."""
-    return [
-        Example(
-            words=f"{format_case(extract_case(points, row))}: {format_answer(outputs, row)}",
-            case=extract_case(points, row),
-            answer=to_plain_answer(outputs, row),
-        )
-        for row in range(min(limit, len(points)))
-    ]
+    """Return a count with its share and 95 % interval: ``3 of 150 cases (2.0 %, 0.7 to 5.7 %)``."""
+    low, high = (100 * bound for bound in compute_wilson_interval(count, total))
+    return (
+        f"{count:,} of {pluralize(total, noun)} ({100 * count / max(total, 1):.1f} %, {low:.1f} to {high:.1f} %)"
+    )
 
 
 def format_label(value: Any) -> str:
-    """Return a name or a label for a title: short, in quotes if it is text."""
+    """Return a label for a title: shortened, and quoted if it is text."""
     return repr(format_short(value)) if isinstance(value, str) else format_short(value)

@@ -1,4 +1,4 @@
-"""What a check-up was given, what it knows of it, and how much it may still cost."""
+"""`CheckContext`: the model, the data and what the checks know so far, and the budget."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..errors import OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
 from ..runs.driver import CallCounter, drive
-from ..runs.flow import Budget, Query
+from ..runs.flow import Budget, Flow, Query
 from ..space.outputs import Outputs
 from ..space.points import Points
 from ..space.space import Space
@@ -20,24 +20,27 @@ from ..systems.base import Executor
 from .expectations import Expectations
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
     from ..exploration.front import Front
 
-REPORT_BUDGET_SHARE = 0.06  # of the budget that is left for putting the page together
-MIN_SECONDS_TO_START = 0.01  # seconds, or a run: with less left nothing is begun
-SLOW_CALL_SECONDS = 0.3  # seconds a call may take while the pace is measured
-MAX_QUERY_SECONDS = 1.0  # seconds that one question should take at most
-MAX_ROWS_PER_QUERY = 5_000  # rows a question
+REPORT_BUDGET_SHARE = 0.06  # reserved for building the page
+MIN_SECONDS_TO_START = 0.01  # with less left, no check starts
+SLOW_CALL_SECONDS = 0.3  # ends the measurement of the pace
+PACE_ROWS = (1, 1, 3, 24, 192, 512)  # of the calls that measure the pace; the first is not counted
+MAX_QUERY_SECONDS = 1.0  # the budget is looked at between queries
+MAX_ROWS_PER_QUERY = 5_000
 
 
 class BudgetClock:
-    """Hands out what is left of a budget.
+    """The time and the runs that are left of a budget.
 
     Parameters
     ----------
     budget : Budget
-        What everything together may cost.
-    began : float, optional
-        When it began, on the monotonic clock: what was loaded before counts too.
+        The budget of the whole audit.
+    start_time : float, optional
+        The start on the monotonic clock, if it was before this object was made.
     """
 
     def __init__(self, budget: Budget, start_time: float | None = None) -> None:
@@ -46,11 +49,11 @@ class BudgetClock:
 
     @property
     def seconds(self) -> float:
-        """How long it has taken."""
+        """The seconds since the start."""
         return time.monotonic() - self.start_time
 
     def share(self, part: float) -> Budget:
-        """Return a part of what is left."""
+        """Return a part of what is left of the budget."""
         seconds = runs = None
         if self.budget.seconds is not None:
             seconds = max(0.0, (1 - REPORT_BUDGET_SHARE) * self.budget.seconds - self.seconds) * part
@@ -60,7 +63,7 @@ class BudgetClock:
 
     @property
     def spent(self) -> bool:
-        """Whether nothing is left."""
+        """Whether the budget is used up."""
         remaining = self.share(1.0)
         return (remaining.seconds is not None and remaining.seconds < MIN_SECONDS_TO_START) or (
             remaining.runs is not None and remaining.runs < 1
@@ -69,67 +72,66 @@ class BudgetClock:
 
 @dataclass
 class Pace:
-    """How fast a system answers.
+    """The speed of a system.
 
     Attributes
     ----------
-    call : float
-        Seconds that a call takes, however many rows it has.
-    row : float
-        Seconds that each row takes on top.
+    seconds_per_call : float
+        The time of a call, without its rows.
+    seconds_per_row : float
+        The additional time per row.
     """
 
     seconds_per_call: float = 0.0
     seconds_per_row: float = 0.0
 
 
-@dataclass
+@dataclass(kw_only=True)
 class CheckContext:
-    """What is tested, with what, and what is known of it so far.
+    """The model under test, the data, and what is known so far.
 
     Attributes
     ----------
-    subject : Subject
-        The system, its moves, and the inputs.
-    kind : str
-        What it was taken for, in words.
-    learner : object or None
-        An estimator that can be cloned and fitted anew; None if there is none.
-    truth : ndarray or None
-        The labels of the inputs, where the data have them.
-    promises : Promises
+    subject : SubjectUnderTest
+        The system, its moves and the inputs.
+    expectations : Expectations
         What the user declared.
+    clock : BudgetClock
+        The budget.
+    learner : estimator or None
+        An estimator of scikit-learn that can be cloned and fitted; None if there is none.
+    truth : ndarray or None
+        The labels of the inputs, if the data have them.
     baseline : Front or None
         The border of an earlier version.
     seed : int
-        Where randomness starts.
-    clock : Clock
-        What it may still cost.
-    driving : dict
-        Options of `drive`: engine, time-out, batch.
-    asked, answers : Points, Outputs or None
-        The inputs that were asked, and the answers, once they were.
-    data_given : bool
-        Whether the inputs are the user's own, and not drawn.
+        The seed of all randomness.
+    drive_options : dict
+        Options of `drive`: engine, timeout, batch.
+    pace : Pace
+        The speed of the system.
+    queries, answers : Points, Outputs or None
+        The inputs that the check "answers" queried, and their answers.
+    has_data : bool
+        Whether the inputs were given by the user.
     unstable : bool
-        Whether the same case was seen to get different answers.
-    shaky : bool
-        Whether answers depend on what else is asked, or on chance.
-    labels_seen : set
-        Every answer that was met.
+        Whether the same case got different answers.
+    query_dependent : bool
+        Whether answers depend on the rest of the query, or on chance.
+    label_counts : dict
+        How often each label was predicted.
     front : Front or None
-        The border, once it was explored.
+        The border, once it is explored.
     remarks : list of str
-        What was odd about the batches it was asked.
-    remembered : dict
-        Cases that broke a promise in earlier tests, by the name of the check: they are tried first.
+        Irregularities of batches.
+    known_failures : dict
+        Cases that violated an expectation in earlier runs, by the name of the check. They are tried first.
     """
 
     subject: SubjectUnderTest
-    kind: str
     expectations: Expectations
     clock: BudgetClock
-    learner: Any = None
+    learner: BaseEstimator | None = None
     truth: npt.NDArray[Any] | None = None
     baseline: Front | None = None
     seed: int = 0
@@ -152,7 +154,7 @@ class CheckContext:
 
     @property
     def inputs(self) -> Points:
-        """The inputs that were given, or made."""
+        """The inputs, given or generated."""
         return self.subject.seeds
 
     @property
@@ -161,16 +163,16 @@ class CheckContext:
         return self.inputs.space
 
     def sample_inputs(self, limit: int) -> Points:
-        """Return some of the inputs, always the same for a seed; more of them begin with those that fewer are."""
+        """Return at most `limit` inputs. They depend on the seed only, and a larger sample starts with a smaller one."""
         if len(self.inputs) <= limit:
             return self.inputs
         return self.inputs.take(np.random.default_rng(self.seed).permutation(len(self.inputs))[:limit])
 
     def count_labels(self, outputs: Outputs) -> None:
-        """Count the answers that were met."""
+        """Add the labels of some answers to the counts."""
         ok = outputs.ok
         if self.subject.has_numeric_answers or (self.sut.labels is None and outputs.values.dtype.kind == "f"):
-            return  # numbers are no classes
+            return  # numbers are not classes
         try:
             values, counts = np.unique(outputs.values[ok], return_counts=True)
             pairs = zip(values.tolist(), counts.tolist(), strict=True)
@@ -180,12 +182,12 @@ class CheckContext:
             self.label_counts[value] = self.label_counts.get(value, 0) + count
 
     def measure_pace(self) -> None:
-        """Ask a row, then more and more, until a call takes a while: how fast is the system?
+        """Time calls with more and more rows, until one is slow.
 
-        A first row is not timed: many systems have something to get ready.
+        The first call is not counted, since many systems initialise themselves in it.
         """
         seconds_by_rows: dict[int, float] = {}
-        for round_, rows in enumerate((1, 1, 3, 24, 192, 512)):
+        for round_, rows in enumerate(PACE_ROWS):
             start_time = time.monotonic()
             points = self.sample_inputs(rows)
             counter = CallCounter()
@@ -204,9 +206,21 @@ class CheckContext:
         self.pace.seconds_per_call = max(0.0, seconds_by_rows[1] - self.pace.seconds_per_row)
 
     def count_affordable(self, budget: Budget, limit: int, runs_per_case: float = 1.0, calls: float = 1.0) -> int:
-        """Return how many cases can be asked, each so many times and in so many calls, `most` at most.
+        """Return how many cases the budget allows, at most `limit`.
 
-        Less than that is a round number, so that the same is asked again although no clock runs the same way twice.
+        A number below the limit is rounded down to 1, 2 or 5 times a power of ten, so that small differences in speed do
+        not change the cases.
+
+        Parameters
+        ----------
+        budget : Budget
+            What the cases may cost.
+        limit : int
+            The largest number of cases.
+        runs_per_case : float
+            The rows that each case costs.
+        calls : float
+            The number of calls in which the rows are queried.
         """
         limits = [float(limit)]
         if budget.seconds is not None:
@@ -217,20 +231,20 @@ class CheckContext:
         if budget.runs is not None:
             limits.append(budget.runs / runs_per_case)
         if min(limits) < 1:
-            raise OutOfBudget("not a single case can be asked")
+            raise OutOfBudget("The budget does not allow a single case.")
         return limit if min(limits) >= limit else _round_down(min(limits))
 
     def compute_query_rows(self) -> int:
-        """Return how many rows to ask at a time: between two questions the budget is looked at."""
+        """Return how many rows to query at a time, so that the budget is checked often enough."""
         return int(np.clip(MAX_QUERY_SECONDS / max(self.pace.seconds_per_row, 1e-9), 1, MAX_ROWS_PER_QUERY))
 
     def build_quiet_options(self) -> dict[str, Any]:
-        """Return the options of `drive` for a short question."""
+        """Return the options of `drive` for a short query without progress display."""
         return {"progress": False, "recheck": 0, "alive": True, **self.drive_options}
 
 
 def _round_down(number: float) -> int:
-    """Return the largest of 1, 2, 5, 10, 20, 50, ... that is no larger.
+    """Return the largest of 1, 2, 5, 10, 20, 50, ... that is at most `number`.
 
     Examples
     --------
@@ -241,5 +255,5 @@ def _round_down(number: float) -> int:
     return int(power * max(digit for digit in (1, 2, 5) if digit * power <= number))
 
 
-def _query_fresh(points: Points) -> Any:
+def _query_fresh(points: Points) -> Flow[Outputs]:
     return (yield Query(points, fresh=True))

@@ -1,4 +1,4 @@
-"""What the user declares of a model: in Python, or in a small TOML or YAML file."""
+"""`Expectations`: what the user declares about a model, in Python or in a TOML or YAML file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from .._text import suggest_name
 from .._validation import import_optional, reject, validate_choice
@@ -18,22 +18,26 @@ from ..space.space import Space
 EXPECTATION_KEYS = ("monotone", "invariant", "protected", "towards", "relations")
 
 
+#: A mapping of expectations, relations of the user, or the path of a TOML or YAML file.
+ExpectLike: TypeAlias = Mapping[str, Any] | Relation | Sequence[Relation] | str | os.PathLike[str] | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Expectations:
-    """What a model is expected to do.
+    """What a model is expected to satisfy.
 
     Attributes
     ----------
     monotone : mapping
-        Feature to direction: "up" where more of it must not lower the answer, "down" where it must not raise it.
+        Feature to direction: "up" if more of it must not lower the answer, "down" if it must not raise it.
     invariant : sequence of str
         Features that must not matter.
     protected : sequence of str
-        Features on which no decision may hang: attributes of people, mostly.
+        Features on which the decision must not depend, such as attributes of people.
     towards : object
-        The class that "up" leads towards.
+        The class that "up" makes more likely.
     relations : sequence of Relation
-        The user's own.
+        Relations of the user.
     """
 
     monotone: Mapping[str, str]
@@ -43,9 +47,9 @@ class Expectations:
     relations: tuple[Relation, ...] = ()
 
     def validate_features(self, space: Space, unused_columns: Collection[str] = ()) -> None:
-        """Raise if something is promised of a feature that is not there.
+        """Raise `DataError` if an expectation names a feature that does not exist.
 
-        A model need not see what must not matter to it: for that, columns of the data that are no inputs will do.
+        Invariant and protected features need not be inputs of the model: other columns of the data are accepted.
         """
         for expectation, names, allowed in (
             ("monotone", self.monotone, ()),
@@ -55,7 +59,7 @@ class Expectations:
             for name in names:
                 if name not in space.names and name not in allowed:
                     raise DataError(
-                        f"{name!r} is declared {expectation}, and is no input of the model. {suggest_name(name, space.names)}"
+                        f"{name!r} is declared {expectation}, but is not an input of the model. {suggest_name(name, space.names)}"
                     )
 
     def build_monotone_relations(self) -> list[Monotone]:
@@ -67,8 +71,8 @@ class Expectations:
         return [Invariant(name) for name in self.invariant]
 
 
-def parse_expectations(expect: Any = None, protected: Sequence[str] | str = ()) -> Expectations:
-    """Return what is declared, from a mapping, a relation or several, or the path of a TOML or YAML file.
+def parse_expectations(expect: ExpectLike = None, protected: Sequence[str] | str = ()) -> Expectations:
+    """Return expectations from a mapping, relations, or the path of a TOML or YAML file.
 
     Examples
     --------
@@ -87,9 +91,7 @@ def parse_expectations(expect: Any = None, protected: Sequence[str] | str = ()) 
         reject("expect", "test", "a mapping, relations, or the path of a TOML or YAML file", expect)
     for name in expect:
         if name not in EXPECTATION_KEYS:
-            raise DataError(
-                f"{name!r} is nothing that can be expected of a model. {suggest_name(name, EXPECTATION_KEYS)}"
-            )
+            raise DataError(f"{name!r} is not a known expectation. {suggest_name(name, EXPECTATION_KEYS)}")
     monotone = expect.get("monotone") or {}
     if not isinstance(monotone, Mapping):
         reject("monotone", "expect", 'a mapping of features to "up" or "down"', monotone)
@@ -122,12 +124,12 @@ def _validate_names(key: str, value: Any) -> tuple[str, ...]:
 
 
 def read_expectations(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what a TOML or YAML file declares. Nothing in it is evaluated."""
+    """Return what a TOML or YAML file declares, without evaluating anything in it."""
     file = Path(path)
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
+        reason = getattr(error, "strerror", None) or "it is not a text file"
         raise DataError(f"The expectations cannot be read from {str(file)!r}: {reason}.") from None
     try:
         if file.suffix.lower() in (".yaml", ".yml"):

@@ -1,4 +1,4 @@
-"""What a check-up found, as plain data: computed once, told in many ways."""
+"""Findings and outcomes of checks, as plain data."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from ..reporting.document import Section
 
 Level = Literal["fault", "concern", "advice"]
 OutcomeState = Literal["passed", "found", "not run", "broke"]
+#: Why a check did not run, or not completely; empty if it did.
+SkipReason = Literal["", "inapplicable", "not requested", "share too small", "budget spent", "interrupted"]
 
-#: from the worst to the least: what is wrong whatever the model is for; what is probably not meant; what would help
+#: From worst to least.
 LEVELS: tuple[Level, ...] = ("fault", "concern", "advice")
 LEVEL_MEANINGS = {
-    "fault": "wrong whatever the model is for, or against what was declared",
-    "concern": "hardly meant",
-    "advice": "worth doing, nothing is wrong",
+    "fault": "wrong for any purpose, or against what was declared",
+    "concern": "probably not intended",
+    "advice": "worth doing, although nothing is wrong",
 }
 
 
@@ -28,15 +30,15 @@ class Example:
     Attributes
     ----------
     words : str
-        The example in a sentence.
+        The example in one sentence.
     case : mapping
         The source case: feature to value.
     answer : object
-        What the system said to it.
+        The answer of the system to the source case.
     changed : mapping
-        The features in which the follow-up case differs, with their values there.
+        The features in which the follow-up case differs, with their new values.
     becomes : object
-        What the system said to the follow-up case.
+        The answer of the system to the follow-up case.
     """
 
     words: str
@@ -48,28 +50,30 @@ class Example:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One thing that was found.
+    """One defect, doubt or piece of advice about a model.
 
     Attributes
     ----------
     check : str
-        The check that found it, as ``only=`` and ``--only`` name it.
+        The name of the check, as in ``only=`` and ``--only``.
     about : str
-        What it is about within the check: a feature, a class; empty where there is nothing to tell apart.
+        The feature, class or relation concerned; empty if the check has only one subject.
     title : str
-        What is the matter, in one line.
+        The finding in one line.
     level : {"fault", "concern", "advice"}
-        How bad it is.
+        The severity.
     sure : float
-        How sure that is, from 0 to 1: 1 where an example shows it and repeats.
+        The certainty from 0 to 1; 1 if an example shows the finding and repeats.
     detail : str
-        A sentence or two: how often, on what.
+        One or two sentences: how often, in which cases.
     remedy : str
         What to do about it.
     cases, of : int
-        How many cases show it, of how many that were tried; 0 of 0 where nothing was counted.
+        The number of cases that show the finding, and of cases tried; 0 and 0 if nothing was counted.
     examples : sequence of Example
-        The smallest first.
+        Examples, the smallest first.
+    counted_in_detail : bool
+        Whether `detail` already gives the share of cases and its interval.
     """
 
     check: str
@@ -82,45 +86,49 @@ class Finding:
     cases: int = 0
     of: int = 0
     examples: tuple[Example, ...] = ()
+    counted_in_detail: bool = False
 
     @property
     def rate(self) -> float:
-        """The share of the cases that show it; 0 where nothing was counted."""
+        """The share of cases that show the finding; 0 if nothing was counted."""
         return self.cases / self.of if self.of else 0.0
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval of the rate."""
+        """The 95 % Wilson interval of the rate."""
         return compute_wilson_interval(self.cases, self.of)
 
     @property
     def rank(self) -> tuple[int, float, float]:
-        """What findings are sorted by: how bad, how sure, how often."""
+        """The sort key of findings: severity, then certainty, then frequency."""
         return LEVELS.index(self.level), -round(self.sure, 2), -self.rate
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What became of one check.
+    """The outcome of one check.
 
     Attributes
     ----------
     check : str
-        Its name.
+        The name of the check.
     asks : str
-        The question it answers.
+        The question that the check answers.
     state : {"passed", "found", "not run", "broke"}
-        Whether it found anything; "broke" if it could not be carried through.
+        Whether it found anything; "broke" if it ended with an error.
     why : str
-        Why it was not run, or how it broke; or in a few words what it rests on.
+        Why it did not run or how it broke; otherwise what the outcome is based on, in a few words.
     findings : sequence of Finding
-        What it found.
+        The findings.
     sections : sequence of Section
-        What there is to look at beyond the findings: pictures and tables.
+        Pictures and tables beyond the findings.
     seconds : float
-        How long it took.
+        The time it took.
     calls : int
-        Rows that the system computed for it.
+        The rows that the system computed for it.
+    skip_reason : str
+        Why it did not run, or not completely, for programs: "inapplicable", "not requested", "share too small" (of the
+        budget), "budget spent" or "interrupted".
     """
 
     check: str
@@ -131,3 +139,14 @@ class Outcome:
     sections: tuple[Section, ...] = ()
     seconds: float = 0.0
     calls: int = 0
+    skip_reason: SkipReason = ""
+
+    @property
+    def defects(self) -> list[Finding]:
+        """The findings that are worse than advice."""
+        return [finding for finding in self.findings if finding.level != "advice"]
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the budget or an interrupt kept the check from running completely."""
+        return self.skip_reason in ("share too small", "budget spent", "interrupted")

@@ -1,78 +1,66 @@
-"""The findings as a JUnit XML file: a test case a check."""
+"""Turn the outcomes of checks into JUnit test cases."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from .._text import pluralize
+from ..reporting.junit import JUnitCase
 from ..reporting.text import cut
 from .finding import Finding, Outcome
 from .finding_text import format_certainty, format_command, format_frequency, tabulate_example
 from .result import AuditResult
 
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
-
-MAX_TEXT_CHARACTERS = 4_000  # letters of one text
-MAX_FINDINGS_PER_CHECK = 200  # of one check
+MAX_TITLE_CHARACTERS = 450
+MAX_FINDINGS_PER_CHECK = 200
 
 
-def format_junit(result: AuditResult) -> str:
-    """Return a JUnit XML file.
+def build_test_cases(result: AuditResult) -> list[JUnitCase]:
+    """Return one test case per check.
 
-    A check fails by what is worse than advice; one that was not run is skipped, one that broke is an error.
+    A check fails if it found anything worse than advice. A check that did not run is skipped, a broken one is an error.
     """
-    from xml.etree.ElementTree import Element, SubElement, indent, tostring
-
-    cases = [_build_test_case(result, outcome) for outcome in result.outcomes]
-    counts = {
-        "tests": str(len(cases)),
-        "failures": str(sum(case.find("failure") is not None for case in cases)),
-        "errors": str(sum(case.find("error") is not None for case in cases)),
-        "skipped": str(sum(case.find("skipped") is not None for case in cases)),
-        "time": f"{result.seconds:.3f}",
-    }
-    root = Element("testsuites", {"name": "datamorphic", **counts})
-    suite = SubElement(root, "testsuite", {"name": _cut_text(result.subject, 200), **counts})
-    properties = SubElement(suite, "properties")
-    settings = {"kind": result.kind, "data": result.data, "seed": str(result.seed), "budget": result.budget}
-    settings |= {f"version of {name}": version for name, version in result.versions.items()}
-    for name, value in settings.items():
-        SubElement(properties, "property", {"name": _cut_text(name, 200), "value": _cut_text(value, 1_000)})
-    suite.extend(cases)
-    if result.notes:
-        SubElement(suite, "system-out").text = _cut_text("\n".join(result.notes))
-    indent(root)
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{tostring(root, encoding="unicode")}\n'
+    return [_build_test_case(result, outcome) for outcome in result.outcomes]
 
 
-def _build_test_case(result: AuditResult, outcome: Outcome) -> Element:
-    from xml.etree.ElementTree import Element, SubElement
-
-    names = {"classname": f"datamorphic.{_cut_text(result.subject, 200)}", "name": _cut_text(outcome.check, 200)}
-    case = Element("testcase", {**names, "time": f"{outcome.seconds:.3f}"})
-    defects = [finding for finding in outcome.findings if finding.level != "advice"]
+def _build_test_case(result: AuditResult, outcome: Outcome) -> JUnitCase:
+    defects = sorted(outcome.defects, key=lambda finding: finding.rank)
     advice = [finding for finding in outcome.findings if finding.level == "advice"]
+    output = _format_findings(result, advice)
     if outcome.state == "broke":
-        error = SubElement(case, "error", {"type": "broke", "message": _cut_text(outcome.why, 500)})
-        error.text = _format_findings(result, defects) or _cut_text(outcome.why)
-    elif outcome.state == "not run":
-        SubElement(case, "skipped", {"message": _cut_text(outcome.why, 500)})
-    elif defects:
+        return JUnitCase(
+            name=outcome.check,
+            outcome="error",
+            kind="broke",
+            message=outcome.why,
+            detail=_format_findings(result, defects) or outcome.why,
+            output=output,
+            seconds=outcome.seconds,
+        )
+    if outcome.state == "not run":
+        return JUnitCase(
+            name=outcome.check, outcome="skipped", message=outcome.why, output=output, seconds=outcome.seconds
+        )
+    if defects:
         more = f" (and {pluralize(len(defects) - 1, 'more finding')})" if len(defects) > 1 else ""
-        worst = min(defects, key=lambda finding: finding.rank)
-        about = {"type": worst.level, "message": _cut_text(worst.title, 450) + more}
-        SubElement(case, "failure", about).text = _format_findings(result, defects)
-    if advice:
-        SubElement(case, "system-out").text = _format_findings(result, advice)
-    return case
+        return JUnitCase(
+            name=outcome.check,
+            outcome="failed",
+            kind=defects[0].level,
+            message=cut(defects[0].title, MAX_TITLE_CHARACTERS) + more,
+            detail=_format_findings(result, defects),
+            output=output,
+            seconds=outcome.seconds,
+        )
+    return JUnitCase(name=outcome.check, output=output, seconds=outcome.seconds)
 
 
-def _format_findings(result: AuditResult, findings: list[Finding]) -> str:
+def _format_findings(result: AuditResult, findings: Sequence[Finding]) -> str:
     ordered = sorted(findings, key=lambda finding: finding.rank)
     texts = [_format_finding(result, finding) for finding in ordered[:MAX_FINDINGS_PER_CHECK]]
-    omitted_count = len(findings) - len(texts)
-    return "\n\n".join(texts + ([f"{omitted_count:,} more findings not shown."] if omitted_count else []))
+    if len(findings) > len(texts):
+        texts.append(f"{len(findings) - len(texts):,} more findings not shown.")
+    return "\n\n".join(texts)
 
 
 def _format_finding(result: AuditResult, finding: Finding) -> str:
@@ -91,11 +79,6 @@ def _format_finding(result: AuditResult, finding: Finding) -> str:
         ]
     lines += [
         f"what to do: {finding.remedy}" if finding.remedy else "",
-        f"again: {format_command(result, finding)}",
+        f"reproduce: {format_command(result, finding)}",
     ]
-    return "\n".join(_cut_text(line) for line in lines if line)
-
-
-def _cut_text(text: str, limit: int = MAX_TEXT_CHARACTERS) -> str:
-    """Return a text that is allowed in XML."""
-    return cut(text, limit)
+    return "\n".join(line for line in lines if line)

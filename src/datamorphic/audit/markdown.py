@@ -1,10 +1,8 @@
-"""The findings as Markdown for a pull request; words of others arrive as words, whatever signs are in them."""
+"""Format an audit as Markdown that fits into a comment on a pull request."""
 
 from __future__ import annotations
 
-import re
-
-from ..reporting.text import cut, to_one_line
+from ..reporting.markdown import escape_markdown, escape_summary, format_code_block, format_table
 from .finding import LEVEL_MEANINGS, Finding
 from .finding_text import (
     format_certainty,
@@ -17,26 +15,15 @@ from .finding_text import (
 )
 from .result import AuditResult
 
-MAX_CHARACTERS = 60_000  # characters: comments on pull requests may have some 65,000
-SIZE_LIMITS = (
-    (50, 600),
-    (30, 300),
-    (15, 150),
-    (6, 80),
-    (2, 40),
-)  # findings in the table, letters of a text: the first that fits
-_MARKUP_PATTERN = re.compile(r"([\\`*_\[\]|{}^~$])")
-#: what platforms make links of though no Markdown says so: mentions, issues, labels, addresses
-_LINK_PATTERN = re.compile(
-    r"(?<![&\w])(GH-)(?=\d)|([@#!~%$])(?=\w)|(:)(?=//)|(\bwww)(?=\.)|(\b(?:mailto|xmpp):)", re.IGNORECASE
-)
-_BLOCK_START_PATTERN = re.compile(r"^([-+=#]|\d+(?=[.)](?:\s|$)))")
-ZERO_WIDTH_SPACE = "&#8203;"  # a space of no width
+MAX_CHARACTERS = 60_000  # platforms take some 65,000 per comment
+#: The number of findings in the table and the characters of one text: the first pair that fits is used.
+SIZE_LIMITS = ((50, 600), (30, 300), (15, 150), (6, 80), (2, 40))
+MAX_EXAMPLE_CHARACTERS = 80
 LEVEL_LABELS = {"fault": "🔴 fault", "concern": "🟠 concern", "advice": "🔵 advice"}
 
 
 def format_markdown(result: AuditResult) -> str:
-    """Return the findings as Markdown: the verdict, a table, and the details folded."""
+    """Return the verdict, a table of findings, and folded details."""
     document = ""
     for finding_limit, text_limit in SIZE_LIMITS:
         document = _format_document(result, finding_limit, text_limit)
@@ -48,11 +35,12 @@ def format_markdown(result: AuditResult) -> str:
 def _format_document(result: AuditResult, finding_limit: int, text_limit: int) -> str:
     findings = result.findings
     sign = "✅" if result.passed else "❌"
+    subject = escape_markdown(result.subject, min(200, text_limit))
     kind, data, cost = (
-        escape_text(value, text_limit) for value in (result.kind, result.data, format_effort(result))
+        escape_markdown(value, text_limit) for value in (result.kind, result.data, format_effort(result))
     )
     lines = [
-        f"### {sign} {escape_text(result.subject, min(200, text_limit))}: {escape_text(result.headline, text_limit)}",
+        f"### {sign} {subject}: {escape_markdown(result.headline, text_limit)}",
         "",
         f"{kind}, with {data}; seed {result.seed}; {cost}.",
         "",
@@ -74,112 +62,67 @@ def _format_document(result: AuditResult, finding_limit: int, text_limit: int) -
         details = _format_details(result, finding, text_limit)
         characters_left -= sum(len(line) + 1 for line in details)
         if characters_left < 100:
-            lines += [
-                f"The details of {len(findings) - number:,} findings are left out: they are in the report.",
-                "",
-            ]
+            lines += [f"The details of {len(findings) - number:,} findings are only in the report.", ""]
             break
         lines += details
     return "\n".join(lines + tail).rstrip() + "\n"
 
 
-def escape_text(text: str, limit: int = 600) -> str:
-    """Return words as Markdown that shows exactly these words.
-
-    Examples
-    --------
-    >>> escape_text("a|b <b>*bold*</b>")
-    'a\\\\|b &lt;b&gt;\\\\*bold\\\\*&lt;/b&gt;'
-    """
-    safe = (
-        _MARKUP_PATTERN.sub(r"\\\1", _break_links(text, limit).replace("&", "&amp;"))
-        .replace("<", "&lt;")
-        .replace(">", "&gt;")
-    )
-    return _BLOCK_START_PATTERN.sub(_escape_start, safe).replace("\0", ZERO_WIDTH_SPACE)
-
-
-def _escape_start(match: re.Match[str]) -> str:
-    """Return what would begin a list or a heading so that it does not."""
-    return f"{match[1]}\\" if match[1][0].isdigit() else f"\\{match[1]}"
-
-
-def format_code_block(text: str, limit: int = 4_000) -> list[str]:
-    """Return words as a block of code that they cannot end."""
-    line = cut(to_one_line(text), limit)
-    ticks = max((len(run) for run in re.findall("`+", line)), default=0)
-    fence = "`" * max(3, ticks + 1)
-    return [fence, line, fence]
-
-
 def _format_row(finding: Finding, text_limit: int) -> str:
-    cases = f"{finding.cases:,} of {finding.of:,}" if finding.of else "–"
-    title, check = (
-        escape_text(finding.title, min(200, text_limit)),
-        escape_text(finding.check, min(60, text_limit)),
-    )
-    return f"| {LEVEL_LABELS[finding.level]} | {title} | {check} | {cases} | {format_percent(finding.sure)} |"
+    cells = [
+        LEVEL_LABELS[finding.level],
+        escape_markdown(finding.title, min(200, text_limit)),
+        escape_markdown(finding.check, min(60, text_limit)),
+        f"{finding.cases:,} of {finding.of:,}" if finding.of else "–",
+        format_percent(finding.sure),
+    ]
+    return f"| {' | '.join(cells)} |"
 
 
 def _format_details(result: AuditResult, finding: Finding, text_limit: int) -> list[str]:
-    heading = f"{LEVEL_LABELS[finding.level]}: {_escape_html(finding.title)}"
-    frequency = format_frequency(finding, skip_if_in_detail=True)
-    facts = {"What to do": finding.remedy, "How often": frequency, "How sure": format_certainty(finding)}
-    lines = [f"<details><summary>{heading}</summary>", "", escape_text(finding.detail, text_limit), ""]
-    lines += [f"- **{term}:** {escape_text(value, text_limit)}" for term, value in facts.items() if value] + [""]
+    facts = {
+        "What to do": finding.remedy,
+        "How often": format_frequency(finding, skip_if_in_detail=True),
+        "How sure": format_certainty(finding),
+    }
+    lines = [escape_markdown(finding.detail, text_limit), ""]
+    lines += [f"- **{term}:** {escape_markdown(value, text_limit)}" for term, value in facts.items() if value]
+    lines.append("")
     for example in finding.examples[:1]:
-        columns, table, note = tabulate_example(example)
-        lines += [f"**Example:** {escape_text(example.words, text_limit)}" if example.words else "**Example**", ""]
-        if table:
-            lines += [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]
-            lines += [f"| {' | '.join(escape_text(cell, 80) for cell in row)} |" for row in table] + [""]
-        lines += [escape_text(note), ""] if note else []
-    return [
-        *lines,
-        "To see it again:",
-        "",
-        *format_code_block(format_command(result, finding), 4 * text_limit),
-        "",
-        "</details>",
-        "",
-    ]
-
-
-def _escape_html(text: str) -> str:
-    """Return words as they stand within a line of HTML, where signs of Markdown may or may not count."""
-    escaped_characters = (
-        character if character.isalnum() or character in " ,;–'\0" else f"&#{ord(character)};"
-        for character in _break_links(text, 200)
-    )
-    return "".join(escaped_characters).replace("\0", ZERO_WIDTH_SPACE)
-
-
-def _break_links(text: str, limit: int) -> str:
-    """Return words on one line, with a NUL after each sign from which a platform would make a link."""
-    return _LINK_PATTERN.sub(lambda match: f"{match[0]}\0", cut(to_one_line(text[: 4 * limit]), limit))
+        columns, rows, note = tabulate_example(example)
+        text = f"**Example:** {escape_markdown(example.words, text_limit)}" if example.words else "**Example**"
+        lines += [text, ""]
+        if rows:
+            lines += [*format_table(columns, rows, MAX_EXAMPLE_CHARACTERS), ""]
+        if note:
+            lines += [escape_markdown(note), ""]
+    command = format_code_block(format_command(result, finding), 4 * text_limit)
+    heading = f"{LEVEL_LABELS[finding.level]}: {escape_summary(finding.title)}"
+    return _fold(heading, [*lines, "To reproduce it:", "", *command])
 
 
 def _format_checks(result: AuditResult, limit: int, text_limit: int) -> list[str]:
-    lines = [f"<details><summary>All {len(result.outcomes)} checks</summary>", ""]
-    lines += ["| check | outcome | |", "| --- | --- | --- |"]
-    lines += [
-        f"| {escape_text(outcome.check, min(60, text_limit))} | {escape_text(format_state(outcome))} | {escape_text(outcome.why or outcome.asks, text_limit)} |"
-        for outcome in result.outcomes[:limit]
-    ]
-    omitted_count = len(result.outcomes) - limit
-    return [
-        *lines,
-        "",
-        *([f"{omitted_count:,} more checks are in the report.", ""] if omitted_count > 0 else []),
-        "</details>",
-        "",
-    ]
+    lines = ["| check | outcome | |", "| --- | --- | --- |"]
+    for outcome in result.outcomes[:limit]:
+        cells = [
+            escape_markdown(outcome.check, min(60, text_limit)),
+            escape_markdown(format_state(outcome)),
+            escape_markdown(outcome.why or outcome.asks, text_limit),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    if len(result.outcomes) > limit:
+        lines += ["", f"{len(result.outcomes) - limit:,} more checks are in the report."]
+    return _fold(f"All {len(result.outcomes)} checks", lines)
 
 
 def _format_notes(result: AuditResult, limit: int, text_limit: int) -> list[str]:
     if not result.notes:
         return []
-    notes = [f"- {escape_text(note, text_limit)}" for note in result.notes[:limit]]
-    omitted_count = len(result.notes) - limit
-    notes += [f"- {omitted_count:,} more notes are in the report."] if omitted_count > 0 else []
-    return ["<details><summary>Notes</summary>", "", *notes, "", "</details>", ""]
+    notes = [f"- {escape_markdown(note, text_limit)}" for note in result.notes[:limit]]
+    if len(result.notes) > limit:
+        notes.append(f"- {len(result.notes) - limit:,} more notes are in the report.")
+    return _fold("Notes", notes)
+
+
+def _fold(heading: str, lines: list[str]) -> list[str]:
+    return [f"<details><summary>{heading}</summary>", "", *lines, "", "</details>", ""]

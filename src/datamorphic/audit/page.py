@@ -1,4 +1,4 @@
-"""The page of findings: what a reader who has never seen this tool needs in order to judge a model by it."""
+"""Build the page of an audit, for readers who do not know this tool."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from .finding_text import (
 from .result import AuditResult
 
 STATE_OF_LEVEL: dict[Level, SectionState] = {"fault": "bad", "concern": "warn", "advice": "note"}
-MAX_FACT_CHARACTERS = 600  # letters of what was tested, and with what
-MAX_FURTHER_EXAMPLES = 5  # told in a sentence each, beside the first
+MAX_FACT_CHARACTERS = 600
+MAX_FURTHER_EXAMPLES = 5  # one sentence each, after the first
 
 
 def build_page(result: AuditResult) -> Page:
-    """Return what a check-up found as a page: the verdict, the findings, pictures, every check, what it rests on."""
+    """Return a page with the verdict, the findings, pictures, all checks and how to reproduce them."""
     details = [section for outcome in result.outcomes for section in outcome.sections]
     sections = [_build_findings(result)]
     if details:
-        text = "What else was learnt about the model: nothing here is wrong unless a finding above says so."
+        text = "What else was learned about the model. Nothing here is wrong unless a finding above says so."
         sections.append(Section(heading="Pictures and tables", text=text, parts=details, anchor="pictures"))
     sections += [_build_checks(result), _build_provenance(result)]
     headline = result.headline
     return Page(
         title=f"Check-up of {result.subject}",
-        lead="This page tells how a model behaves. That was found out without knowing a single right answer: inputs were "
-        "changed in ways that must not matter, or may matter in one direction only, and the answers compared. Where it "
-        "can, a finding shows an input with which anybody can see it again.",
+        lead="This page reports how a model behaves. No correct answers were needed: inputs were changed in ways that "
+        "must not matter, or may matter in one direction only, and the answers were compared. Where possible, a finding "
+        "shows an input that reproduces it.",
         sections=sections,
         verdict=headline[:1].upper() + headline[1:],
         state=_choose_state(result),
@@ -42,7 +42,7 @@ def build_page(result: AuditResult) -> Page:
             ("Model", ", ".join(cut(part, MAX_FACT_CHARACTERS) for part in (result.subject, result.kind) if part)),
             ("Data", cut(result.data, MAX_FACT_CHARACTERS)),
             ("Effort", format_effort(result)),
-            ("Seed", f"{result.seed} (the same seed gives the same findings, as long as the budget suffices)"),
+            ("Seed", f"{result.seed} (the same seed gives the same findings if the budget suffices)"),
         ],
         contents=True,
     )
@@ -59,8 +59,8 @@ def _build_findings(result: AuditResult) -> Section:
     findings = result.findings
     if not findings:
         passed_outcomes = [outcome for outcome in result.outcomes if outcome.state == "passed"]
-        heading = "Nothing was found" if passed_outcomes else "Nothing could be checked"
-        text = f"{pluralize(len(passed_outcomes), 'check')} passed; below is what each of them asked, and what was not checked."
+        heading = "No findings" if passed_outcomes else "Nothing could be checked"
+        text = f"{pluralize(len(passed_outcomes), 'check')} passed. The table below lists what was checked and what was not."
         return Section(
             heading=heading,
             text=text,
@@ -69,7 +69,7 @@ def _build_findings(result: AuditResult) -> Section:
         )
     levels = [level for level in LEVELS if any(finding.level == level for finding in findings)]
     meaning = "\n".join(f"• {_format_level(level)}: {LEVEL_MEANINGS[level]}" for level in levels)
-    text = f"The worst and the surest first. What the words mean:\n{meaning}"
+    text = f"The most severe and most certain findings come first. The levels:\n{meaning}"
     return Section(
         heading=pluralize(len(findings), "finding"),
         text=text,
@@ -91,9 +91,9 @@ def _build_finding(result: AuditResult, finding: Finding) -> Section:
     further_examples = finding.examples[1 : MAX_FURTHER_EXAMPLES + 1]
     if further_examples:
         omitted_count = len(finding.examples) - 1 - len(further_examples)
-        lines = [f"• {further_example.words}" for further_example in further_examples] + [
-            f"{pluralize(omitted_count, 'more')[:-1]} not shown."
-        ] * bool(omitted_count)
+        lines = [f"• {further_example.words}" for further_example in further_examples]
+        if omitted_count:
+            lines.append(f"{omitted_count:,} more not shown.")
         facts.append(("More examples", "\n".join(lines)))
     return Section(
         heading=finding.title,
@@ -139,17 +139,17 @@ def _build_checks(result: AuditResult) -> Section:
     run_count = len(result.outcomes) - skipped_count
     sentences = [f"{pluralize(run_count, 'check')} of {len(result.outcomes)} ran."]
     if skipped_count:
-        sentences.append(f"{skipped_count} did not, and the table says why.")
+        sentences.append(f"{skipped_count} did not run, for the reasons in the table.")
     if broken_count:
-        sentences.append(f"{broken_count} broke on the way.")
+        sentences.append(f"{broken_count} ended with an error.")
     if skipped_count or broken_count:
-        sentences.append("What these ask is not known of this model.")
+        sentences.append("Their questions remain open for this model.")
     return Section(
         heading="All checks",
         text=" ".join(sentences),
         state="warn" if broken_count else "plain",
         table=Table(
-            columns=["check", "what it asks", "outcome", "rests on, or why not", "seconds", "rows computed"],
+            columns=["check", "what it asks", "outcome", "basis, or reason", "seconds", "rows computed"],
             rows=table,
         ),
         anchor="checks",
@@ -165,8 +165,8 @@ def _build_provenance(result: AuditResult) -> Section:
     versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
     facts = [("Made with", versions)] if versions else []
     return Section(
-        heading="How this page was made",
-        text=notes or "Everything was tested as it was given; nothing had to be decided on the way.",
+        heading="How this page was produced",
+        text=notes or "Everything was tested as given. No assumptions were needed.",
         facts=facts,
         again=format_command(result),
         anchor="made",

@@ -1,72 +1,77 @@
-"""What ``dm.test`` keeps in a run store: the result, and the cases that broke a promise, to be tried first the next time."""
+"""Keep audits in a run store: the result, and violating cases to try first in the next run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._typing import ModelLike
 from ..errors import DataError, UsageError
 from ..exploration.io import write_front
 from ..exploration.persistence import FRONT_FILE
 from ..morphisms.subject import SubjectUnderTest, find_system_name
-from ..runs.keep import KeepOptions, keep_run
+from ..runs.keep import keep_run
 from ..space.points import Points
 from ..space.serialize import value_from_json
-from .finding import Finding, Outcome
+from .finding import LEVELS, Outcome
+from .options import AuditOptions
 from .result import AuditResult
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
+if TYPE_CHECKING:  # importing SQLAlchemy takes time: only if a store is opened
     from ..runs.session import Session
 
 RESULT_FILE = "result.json"
-MAX_REMEMBERED_CASES = 20  # cases of a check that are remembered
-RETRIED_CHECKS = (
-    "answers",
-    "monotone",
-    "invariant",
-    "protected",
-)  # checks about single cases, which can be tried again
+RELATION_PREFIX = "test: "  # of the names under which the store keeps violating cases
+MAX_REMEMBERED_CASES = 20  # per check
+MAX_FORGOTTEN_CASES = 1_000  # per check
+#: Checks about single cases, which can be tried again.
+RETRIED_CHECKS = ("answers", "monotone", "invariant", "protected")
+VERDICTS = {"passed": "HOLDS", "found": "VIOLATED", "not run": "INAPPLICABLE", "broke": "UNDEFINED"}
+
+ArtifactWriter = Callable[[Path], int]
 
 
 class AuditRun:
-    """A test in a run store."""
+    """The record of an audit in a run store; without a session, nothing is recorded."""
 
-    def __init__(self, session: Session, system: str) -> None:
+    def __init__(self, session: Session | None = None, system: str = "") -> None:
         self.session, self.system = session, system
 
     def load_known_failures(self, subject: SubjectUnderTest) -> dict[str, Points]:
-        """Return the cases that broke a promise in earlier tests, by the name of the check."""
+        """Return cases that violated an expectation in earlier runs, by the name of the check."""
+        if self.session is None:
+            return {}
         from ..runs import failures
 
         space = subject.seeds.space
         cases_by_check: dict[str, list[Points]] = {}
         for failure in failures.recall_all(self.session.store):
-            if failure.system != self.system or not failure.relation.startswith("test: "):
+            if failure.system != self.system or not failure.relation.startswith(RELATION_PREFIX):
                 continue
             try:
                 case = {name: value_from_json(value) for name, value in failure.case.items()}
                 if set(case) == set(space.names):
-                    cases_by_check.setdefault(failure.relation.removeprefix("test: "), []).append(
-                        space.points(case)
-                    )
+                    check = failure.relation.removeprefix(RELATION_PREFIX)
+                    cases_by_check.setdefault(check, []).append(space.points(case))
             except (UsageError, ValueError, TypeError, AttributeError):
-                continue  # a case of another model of this name
+                continue  # a case of another model with the same name
         return {check: Points.concat(parts[:MAX_REMEMBERED_CASES]) for check, parts in cases_by_check.items()}
 
     def update_failures(self, outcome: Outcome) -> None:
-        """Remember what broke a promise, and forget what does no longer: at once, since a test may be killed."""
+        """Remember violating cases, and forget fixed ones: at once, since an audit may be killed."""
+        if self.session is None or outcome.check not in RETRIED_CHECKS:
+            return
         from ..runs import failures
 
-        if outcome.check not in RETRIED_CHECKS:
-            return
-        store, relation = self.session.store, f"test: {outcome.check}"
+        store, relation = self.session.store, f"{RELATION_PREFIX}{outcome.check}"
         if outcome.state in ("passed", "found"):
-            failures.forget(store, [failure.id for failure in failures.recall(store, self.system, relation, 1000)])
+            known = failures.recall(store, self.system, relation, MAX_FORGOTTEN_CASES)
+            failures.forget(store, [failure.id for failure in known])
         cases = [
             {"case": dict(example.case), "verdict": "VIOLATED", "message": example.words}
-            for finding in _exclude_advice(outcome)
+            for finding in outcome.defects
             for example in finding.examples
             if example.case
         ]
@@ -74,17 +79,21 @@ class AuditRun:
             failures.remember(store, self.system, relation, cases[:MAX_REMEMBERED_CASES], self.session.run)
 
     def finish(self, result: AuditResult) -> None:
-        """Enter what came out."""
+        """Record the result."""
+        if self.session is None:
+            return
+        artifacts: dict[str, ArtifactWriter] = {RESULT_FILE: _make_result_writer(result)}
         try:
-            self._finish_session(result, {RESULT_FILE: _make_result_writer(result), **_make_front_writers(result)})
-        except (DataError, UnicodeError):  # labels that no file can hold: what can be kept is
-            self._finish_session(result, {RESULT_FILE: _make_result_writer(result)})
+            self._finish_session(result, {**artifacts, **_make_front_writers(result)})
+        except (DataError, UnicodeError):  # the border has labels that no file can hold
+            self._finish_session(result, artifacts)
 
-    def _finish_session(self, result: AuditResult, artifacts: Mapping[str, Any]) -> None:
+    def _finish_session(self, result: AuditResult, artifacts: Mapping[str, ArtifactWriter]) -> None:
+        assert self.session is not None
         self.session.finish(summary=build_summary(result), verdicts=list_verdicts(result), artifacts=artifacts)
 
 
-def _make_result_writer(result: AuditResult) -> Any:
+def _make_result_writer(result: AuditResult) -> ArtifactWriter:
     def write(path: Path) -> int:
         result.to_json(path)
         return len(result.findings)
@@ -92,7 +101,7 @@ def _make_result_writer(result: AuditResult) -> Any:
     return write
 
 
-def _make_front_writers(result: AuditResult) -> dict[str, Any]:
+def _make_front_writers(result: AuditResult) -> dict[str, ArtifactWriter]:
     front = result.front
     if front is None or not len(front):
         return {}
@@ -105,51 +114,45 @@ def _make_front_writers(result: AuditResult) -> dict[str, Any]:
 
 
 def build_summary(result: AuditResult) -> dict[str, Any]:
-    """Return what was found in figures."""
+    """Return the figures that a run store shows."""
     levels = [finding.level for finding in result.findings]
     return {
         "headline": result.headline,
         "passed": result.passed,
-        **{
-            f"{level}s" if level != "advice" else level: levels.count(level)
-            for level in ("fault", "concern", "advice")
-        },
+        **{f"{level}s" if level != "advice" else level: levels.count(level) for level in LEVELS},
         "checks": sum(outcome.state != "not run" for outcome in result.outcomes),
         "calls": result.calls,
         "findings": [finding.title for finding in result.findings],
     }
 
 
-def _exclude_advice(outcome: Outcome) -> list[Finding]:
-    return [finding for finding in outcome.findings if finding.level != "advice"]
-
-
 def list_verdicts(result: AuditResult) -> list[dict[str, Any]]:
-    """Return what became of every check."""
-    states = {"passed": "HOLDS", "found": "VIOLATED", "not run": "INAPPLICABLE", "broke": "UNDEFINED"}
+    """Return the verdict of every check."""
     return [
         {
             "relation": outcome.check,
             "says": outcome.asks,
-            "verdict": states[outcome.state] if _exclude_advice(outcome) or outcome.state != "found" else "HOLDS",
-            "cases": sum(finding.cases for finding in _exclude_advice(outcome)),
+            "verdict": "HOLDS" if outcome.state == "found" and not outcome.defects else VERDICTS[outcome.state],
+            "cases": sum(finding.cases for finding in outcome.defects),
         }
         for outcome in result.outcomes
     ]
 
 
 @contextmanager
-def open_audit_run(
-    keep: KeepOptions | None,
-    subject: SubjectUnderTest,
-    request: Mapping[str, Any],
-    seed: int,
-    model: Any,
-    name: str | None,
-) -> Iterator[AuditRun | None]:
-    """Keep a test while it goes on; None where nobody asked for that."""
+def open_audit_run(options: AuditOptions, subject: SubjectUnderTest, model: ModelLike) -> Iterator[AuditRun]:
+    """Record an audit in the store of its options while the context lasts."""
+    keep = options.keep
     if keep is None:
-        yield None
+        yield AuditRun()
         return
-    with keep_run(keep, "test", subject.name, request, seed=seed, model=model, seeds=subject.seeds) as session:
-        yield AuditRun(session, find_system_name(model, name, keep.request))
+    with keep_run(
+        keep,
+        "test",
+        subject.name,
+        options.request,
+        seed=options.seed,
+        model=model,
+        seeds=subject.seeds,
+    ) as session:
+        yield AuditRun(session, find_system_name(model, options.name, keep.request))

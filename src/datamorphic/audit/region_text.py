@@ -1,4 +1,4 @@
-"""Where in a space do some inputs lie, in words?"""
+"""Describe the region of a space in which some inputs lie."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from ..space.points import Points
 from ..trees.read import read_trees
 from ..trees.rules import format_rule
 
-MIN_REGION_INPUTS = 5  # inputs that a region is told of
-MIN_PRECISION_AND_RECALL = 0.8  # of the inputs that the words must cover, and of those covered that must be such
+MIN_REGION_INPUTS = 5
+MIN_PRECISION_AND_RECALL = 0.8
 MAX_ROWS = 20_000
 
 
 def describe_region(points: Points, inside: Mask) -> str:
-    """Return two conditions at most that tell the inputs `inside` from the others; an empty text if none do it well.
+    """Return one or two conditions that separate the inputs `inside` from the others.
+
+    The text is empty if no such conditions reach the required precision and recall.
 
     Examples
     --------
@@ -35,7 +37,7 @@ def describe_region(points: Points, inside: Mask) -> str:
     if len(rows) > MAX_ROWS:
         rows = np.sort(np.random.default_rng(0).permutation(len(rows))[:MAX_ROWS])
     codes, inside = points.codes[rows], inside[rows]
-    for depth in (1, 2):  # one condition, if it does
+    for depth in (1, 2):  # one condition if that suffices
         model = DecisionTreeClassifier(max_depth=depth, class_weight="balanced", random_state=0).fit(codes, inside)
         leaves = model.apply(codes)
         counts = np.bincount(leaves, weights=inside)
@@ -50,8 +52,7 @@ def describe_region(points: Points, inside: Mask) -> str:
     features = points.space.features
     categories = {feature.name: feature.values for feature in features if isinstance(feature, Categorical)}
     tree = read_trees(model)[0].with_names(points.space.names)
-    thresholds = np.array(
-        [float(f"{threshold:.3g}") for threshold in tree.threshold.tolist()]
-    )  # it was found by trying: no more is known
+    # The thresholds are estimates: more digits would mean nothing.
+    thresholds = np.array([float(f"{threshold:.3g}") for threshold in tree.threshold.tolist()])
     missing = {name for column, name in enumerate(points.space.names) if np.isnan(codes[:, column]).any()}
     return format_rule(replace(tree, threshold=thresholds), leaf, missing=missing, categories=categories)

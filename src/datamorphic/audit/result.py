@@ -1,63 +1,68 @@
-"""`Result`: everything a check-up found, and the ways to tell it."""
+"""`AuditResult`: the findings of an audit and the outcome of every check."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._text import pluralize, to_jsonable
 from .._validation import validate_choice
 from ..errors import DataError
-from ..reporting.document import Axis, Line, Scatter, Section, Table
-from ..reporting.html import render_page, write_text
+from ..reporting.document import Axis, Line, Page, Scatter, Section, Table
+from ..reporting.export import Exportable, FilePath, load_renderer, write_export
+from ..reporting.junit import JUnitCase
 from .finding import LEVELS, Example, Finding, Level, Outcome
 
 if TYPE_CHECKING:
     from ..exploration.front import Front
-    from ..reporting.document import Page
 
-FORMAT_VERSION = 1  # of the JSON document; readers refuse a newer one
+FORMAT_VERSION = 1  # of the JSON document; `from_json` refuses newer ones
+NO_LIMIT = "no limit"  # the text of a budget without limits
 SERIALISED_CLASSES = {
     kind.__name__: kind for kind in (Axis, Example, Finding, Line, Outcome, Scatter, Section, Table)
 }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AuditResult:
-    """What a check-up found: the findings, ranked, and what became of every check.
+class AuditResult(Exportable):
+    """The result of `dm.test`: ranked findings, and the outcome of every check.
 
     Attributes
     ----------
     subject : str
-        What was tested.
+        The name of the model.
     kind : str
-        What it was taken for, in words: "a fitted classifier of 3 classes (SVC)".
+        The kind of model in words: "a fitted classifier of 3 classes (SVC)".
     data : str
-        What it was tested with, in words.
+        The data in words.
     outcomes : sequence of Outcome
-        One a check, in the order they were made.
+        One per check, in the order they ran.
     seed : int
-        Where randomness started.
+        The seed of all randomness.
     budget : str
-        What it might cost.
+        The budget in words.
     seconds : float
-        How long it took.
+        The time it took.
     calls : int
-        Rows that the system computed.
+        The rows that the system computed.
     words : mapping
-        How it was asked for, so that it can be asked for again: "model", "data", "target", ...
+        The request, so that the audit can be repeated: "model", "data", "target", ...
     notes : sequence of str
-        What was decided on the way, and what a reader should know.
+        Assumptions that were made, and other remarks for readers.
     versions : mapping
-        Of Python and the packages that matter.
+        The versions of Python and of the packages involved.
+    fitted_on_given_data : bool
+        Whether the model was given unfitted, and was fitted to the data of the audit.
     front : Front or None
-        The border that was found; not part of the JSON document.
+        The border, if it was explored; not part of the JSON document.
     """
+
+    _PAGE: ClassVar[str] = "audit.page:build_page"
+    _TEXT: ClassVar[str] = "audit.text:format_text"
 
     subject: str
     kind: str
@@ -70,6 +75,7 @@ class AuditResult:
     words: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+    fitted_on_given_data: bool = False
     front: Front | None = field(default=None, repr=False)
 
     def __eq__(self, other: object) -> bool:
@@ -82,7 +88,7 @@ class AuditResult:
 
     @property
     def findings(self) -> list[Finding]:
-        """All findings, the worst and surest first."""
+        """All findings, the most severe and most certain first."""
         findings = [finding for outcome in self.outcomes for finding in outcome.findings]
         return sorted(findings, key=lambda finding: finding.rank)
 
@@ -93,36 +99,35 @@ class AuditResult:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing worse than advice was found, by checks that were made and carried through."""
+        """Whether the audit is complete and found nothing worse than advice."""
         return self.complete and not self.at_least("concern")
 
     @property
     def complete(self) -> bool:
-        """Whether checks were made at all, and none of them broke."""
+        """Whether at least one check ran, and none of them broke."""
         states = {outcome.state for outcome in self.outcomes}
         return "broke" not in states and states != {"not run"}
 
     @property
     def headline(self) -> str:
-        """The verdict in a line."""
-        counts = {level: sum(finding.level == level for finding in self.findings) for level in LEVELS}
-        counted = [pluralize(counts["fault"], "fault"), pluralize(counts["concern"], "concern")]
-        counted = [text for text, level in zip(counted, LEVELS, strict=False) if counts[level]]
+        """The verdict in one line."""
+        levels = [finding.level for finding in self.findings]
         run_count = sum(outcome.state != "not run" for outcome in self.outcomes)
         if not run_count:
-            first = "nothing could be checked"
-        elif not counted:
-            first = "nothing wrong was found"
-        else:
-            first = " and ".join(counted)
-        more = f", and {counts['advice']} pieces of advice" if counts["advice"] > 1 else ""
-        more = ", and one piece of advice" if counts["advice"] == 1 else more
+            return "nothing could be checked"
+        defects = [pluralize(levels.count(level), level) for level in LEVELS[:2] if level in levels]
+        headline = f"{' and '.join(defects) or 'nothing wrong was found'} by {pluralize(run_count, 'check')}"
+        advice_count = levels.count("advice")
+        if advice_count:
+            pieces = "one piece" if advice_count == 1 else f"{advice_count} pieces"
+            headline += f", and {pieces} of advice"
         broken_count = sum(outcome.state == "broke" for outcome in self.outcomes)
-        more += f"; {pluralize(broken_count, 'check')} broke" if broken_count else ""
-        return f"{first} by {pluralize(run_count, 'check')}{more}" if run_count else first
+        if broken_count:
+            headline += f"; {pluralize(broken_count, 'check')} broke"
+        return headline
 
     def command(self, finding: Finding | None = None) -> str:
-        """Return the command that tests this again; with a finding, the check that found it alone."""
+        """Return the command that repeats the audit; with a finding, only the check that found it."""
         request = self.words
         if not request.get("from_files"):
             return self.code(finding)
@@ -136,94 +141,86 @@ class AuditResult:
                 parts += [f"--{name}", str(value)]
         parts += [f"--{name}" for name in ("trust", "scalar") if request.get(name)]
         for name in ("budget", "timeout", "batch"):
-            parts += [f"--{name}", str(request[name])] if request.get(name) is not None else []
+            if request.get(name) is not None:
+                parts += [f"--{name}", str(request[name])]
         parts += ["--seed", str(self.seed)]
-        parts += ["--only", finding.check] if finding is not None else []
+        if finding is not None:
+            parts += ["--only", finding.check]
         return shlex.join(parts)
 
     def code(self, finding: Finding | None = None) -> str:
-        """Return the line of Python that tests this again; `model` and `data` are what they were."""
+        """Return the line of Python that repeats the audit with the same `model` and `data`."""
         request = self.words
-        directions = dict(item.rpartition("=")[::2] for item in request.get("monotone") or ())
-        expect = {
-            "monotone": directions,
-            "invariant": list(request.get("invariant") or ()),
-            "towards": request.get("towards"),
+        expect: Any = request.get("expect")
+        if expect is None:
+            declared = {
+                "monotone": dict(item.rpartition("=")[::2] for item in request.get("monotone") or ()),
+                "invariant": list(request.get("invariant") or ()),
+                "towards": request.get("towards"),
+            }
+            expect = {name: value for name, value in declared.items() if value} or None
+        options: dict[str, Any] = {
+            "target": request.get("target"),
+            "protected": list(request.get("protected") or ()) or None,
+            "expect": expect,
+            **{name: request.get(name) for name in ("kinds", "steps", "bounds", "orders")},
+            "baseline": request.get("baseline"),
+            "budget": request.get("budget"),
+            "scalar": request.get("scalar") or None,
+            "seed": self.seed,
+            "only": None if finding is None else finding.check,
         }
-        expect = {name: value for name, value in expect.items() if value}
-        options = [f"target={request['target']!r}"] if request.get("target") is not None else []
-        options += [f"protected={list(request['protected'])!r}"] if request.get("protected") else []
-        if request.get("expect") is not None:
-            options.append(f"expect={request['expect']!r}")
-        elif expect:
-            options.append(f"expect={expect!r}")
-        options += [f"baseline={request['baseline']!r}"] if request.get("baseline") is not None else []
-        options += [f"budget={request['budget']!r}"] if request.get("budget") is not None else []
-        options += ["scalar=True"] if request.get("scalar") else []
-        options += [f"seed={self.seed}"] + ([f"only={finding.check!r}"] if finding is not None else [])
-        return f"dm.test(model, data, {', '.join(options)})"
-
-    def describe(self) -> str:
-        """Return the findings in words, for a terminal."""
-        from .text import format_text
-
-        return format_text(self)
+        given = [f"{name}={value!r}" for name, value in options.items() if value is not None]
+        return f"dm.test(model, data, {', '.join(given)})"
 
     def report(self) -> Page:
-        """Return the page of findings as plain data."""
-        from .page import build_page
-
-        return build_page(self)
+        """Return the result as a page; the same as `page`."""
+        return self.page()
 
     # -- files -----------------------------------------------------------------------------------------
 
-    def to_html(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the page of findings as one HTML file, and write it if a path is given."""
-        return _write_if_path(render_page(self.report()), path, "report")
-
-    def to_json(self, path: str | PathLike[str] | None = None) -> str:
-        """Return everything as JSON, which `from_json` reads back, and write it if a path is given."""
-        document = {"format": FORMAT_VERSION, **self.document()}
-        return _write_if_path(json.dumps(document, indent=2, allow_nan=False) + "\n", path, "result")
-
-    def to_junit(self, path: str | PathLike[str] | None = None) -> str:
-        """Return a JUnit XML file, a test case a check, and write it if a path is given."""
-        from .text import format_junit
-
-        return _write_if_path(format_junit(self), path, "JUnit file")
-
-    def to_markdown(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the findings as Markdown for a pull request, and write it if a path is given."""
-        from .text import format_markdown
-
-        return _write_if_path(format_markdown(self), path, "Markdown file")
-
-    def to_sarif(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the findings as SARIF 2.1.0, and write it if a path is given."""
-        from .text import format_sarif
-
-        return _write_if_path(format_sarif(self), path, "SARIF file")
-
-    def to_pytest(self, path: str | PathLike[str]) -> Path:
-        """Write a pytest file that pins what was found today, and return where it is.
-
-        What holds today must go on holding; what is violated today is expected to fail until it is mended. The border
-        is kept beside it and must not move.
-        """
-        from .pytest_file import write_test_file
-
-        return write_test_file(self, Path(path))
-
     def document(self) -> dict[str, Any]:
-        """Return everything as plain lists and dicts."""
+        """Return the result as a JSON-serialisable dict."""
         document = {
             item.name: _to_plain(getattr(self, item.name)) for item in fields(self) if item.name != "front"
         }
         return document | {"passed": self.passed, "headline": self.headline}
 
+    def _json_document(self) -> dict[str, Any]:
+        return {"format": FORMAT_VERSION, **self.document()}
+
+    def test_cases(self) -> Sequence[JUnitCase]:
+        """Return one test case per check."""
+        cases: list[JUnitCase] = load_renderer("audit.junit:build_test_cases")(self)
+        return cases
+
+    def _export_name(self) -> str:
+        return self.subject
+
+    def _export_properties(self) -> Mapping[str, str]:
+        settings = {"kind": self.kind, "data": self.data, "seed": str(self.seed), "budget": self.budget}
+        return settings | {f"version of {name}": version for name, version in self.versions.items()}
+
+    def to_markdown(self, path: FilePath | None = None) -> str:
+        """Return the result as Markdown for a pull request, and write it to `path` if given."""
+        return write_export(load_renderer("audit.markdown:format_markdown")(self), path, "Markdown file")
+
+    def to_sarif(self, path: FilePath | None = None) -> str:
+        """Return the findings as SARIF 2.1.0, and write them to `path` if given."""
+        return write_export(load_renderer("audit.sarif:format_sarif")(self), path, "SARIF file")
+
+    def to_pytest(self, path: FilePath) -> Path:
+        """Write a pytest file that pins the result, and return its path.
+
+        Checks that pass must go on passing. Findings are expected to fail until they are fixed. The border is saved
+        beside the file and must not move.
+        """
+        file: Path = load_renderer("audit.pytest_file:write_test_file")(self, Path(path))
+        return file
+
     @classmethod
     def from_json(cls, text: str) -> AuditResult:
-        """Return what `to_json` wrote.
+        """Return the result that `to_json` wrote.
 
         Examples
         --------
@@ -242,14 +239,16 @@ class AuditResult:
             values = {name: _from_plain(value) for name, value in document.items() if name in field_names}
             return cls(**values)
         except (ValueError, TypeError, KeyError) as error:
-            raise DataError(f"This is no result of a check-up in JSON: {error}.") from None
+            raise DataError(
+                f"This text is not the JSON of an audit: {error}. Give the text that to_json() returned."
+            ) from None
 
 
 Result = AuditResult  # its public name, kept for users of version 0.1
 
 
 def _to_plain(value: Any) -> Any:
-    """Return dataclasses as dicts that name their kind, everything else as JSON has it."""
+    """Return a JSON-serialisable value; a dataclass becomes a dict with its class name as "kind"."""
     if is_dataclass(value) and not isinstance(value, type):
         attributes = {item.name: _to_plain(getattr(value, item.name)) for item in fields(value)}
         return {"kind": type(value).__name__, **attributes}
@@ -261,7 +260,7 @@ def _to_plain(value: Any) -> Any:
 
 
 def _escape_name(name: str) -> str:
-    """Return the name of a feature as it is written: none is taken for our own mark."""
+    """Return the key of a feature, which must differ from "kind"."""
     return f"{name}_" if name.rstrip("_") == "kind" else name
 
 
@@ -273,15 +272,7 @@ def _from_plain(value: Any) -> Any:
     if isinstance(value, dict):
         attributes = {name: _from_plain(item) for name, item in value.items()}
         kind = attributes.pop("kind", None)
-        return (
-            SERIALISED_CLASSES[kind](**attributes)
-            if kind is not None
-            else {_unescape_name(name): item for name, item in attributes.items()}
-        )
+        if kind is not None:
+            return SERIALISED_CLASSES[kind](**attributes)
+        return {_unescape_name(name): item for name, item in attributes.items()}
     return tuple(_from_plain(item) for item in value) if isinstance(value, list) else value
-
-
-def _write_if_path(text: str, path: str | PathLike[str] | None, noun: str) -> str:
-    if path is not None:
-        write_text(text, Path(path), noun)
-    return text

@@ -1,4 +1,4 @@
-"""The findings as SARIF 2.1.0, which code scanning reads."""
+"""Format an audit as SARIF 2.1.0, the format of code scanning."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from urllib.parse import quote
 from .. import __version__
 from .._text import to_jsonable
 from ..reporting.text import clean, cut
-from .finding import Finding, Level
+from .finding import Example, Finding, Level
 from .finding_text import format_certainty, format_command, format_frequency, tabulate_example
 from .result import AuditResult
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 SARIF_LEVELS: dict[Level, str] = {"fault": "error", "concern": "warning", "advice": "note"}
-MAX_TEXT_CHARACTERS = 4_000  # letters of one text
-_SCHEME_PATTERN = re.compile(r"^[A-Za-z][\w+.-]+:")  # a URL, or module:object; one letter is a drive
+MAX_TEXT_CHARACTERS = 4_000
+MAX_EXAMPLES = 3
+_SCHEME = re.compile(r"^[A-Za-z][\w+.-]+:")  # of a URL or module:object; a single letter is a Windows drive
+_OBJECT = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d][\w.]*")  # module:object
 
 
 def format_sarif(result: AuditResult) -> str:
-    """Return a SARIF log: checks are its rules, findings its results.
+    """Return a SARIF log in which checks are rules and findings are results.
 
-    A finding keeps its fingerprint from run to run as long as the same check finds something about the same thing.
+    The fingerprint of a finding depends on its check and subject only, so that code scanning recognises it in later runs.
     """
     checks = list(dict.fromkeys(outcome.check for outcome in result.outcomes))
     questions = {outcome.check: outcome.asks for outcome in result.outcomes}
@@ -67,9 +69,8 @@ def format_sarif(result: AuditResult) -> str:
 def _build_result(result: AuditResult, finding: Finding, rule: int) -> dict[str, Any]:
     frequency = format_frequency(finding, skip_if_in_detail=True)
     lines = [f"{finding.title}.", finding.detail, frequency, f"What to do: {finding.remedy}"]
-    fingerprint = hashlib.sha256(f"{finding.check}\0{finding.about}".encode("utf-8", "surrogatepass")).hexdigest()[
-        :32
-    ]
+    identity = f"{finding.check}\0{finding.about}".encode("utf-8", "surrogatepass")
+    fingerprint = hashlib.sha256(identity).hexdigest()[:32]
     low, high = finding.interval
     return {
         "ruleId": _cut_text(finding.check),
@@ -79,7 +80,7 @@ def _build_result(result: AuditResult, finding: Finding, rule: int) -> dict[str,
         "rank": round(100 * finding.sure, 1),
         "message": _build_message("\n".join(line for line in lines if line)),
         "locations": [_build_location(result, finding)],
-        # code scanning of GitHub looks for the second name only
+        # GitHub reads the second name only
         "partialFingerprints": {"checkAndAbout/v1": fingerprint, "primaryLocationLineHash": f"{fingerprint}:1"},
         "properties": {
             "level": finding.level,
@@ -91,41 +92,41 @@ def _build_result(result: AuditResult, finding: Finding, rule: int) -> dict[str,
             **({"rate": finding.rate, "interval": [low, high]} if finding.of else {}),
             "remedy": _cut_text(finding.remedy),
             "reproduce": _cut_text(format_command(result, finding)),
-            "examples": [_build_example(finding, i) for i in range(min(3, len(finding.examples)))],
+            "examples": [_build_example(example) for example in finding.examples[:MAX_EXAMPLES]],
         },
     }
 
 
-def _build_example(finding: Finding, number: int) -> dict[str, Any]:
-    columns, table, note = tabulate_example(finding.examples[number])
-    cells = [dict(zip(columns, map(_cut_text, row), strict=True)) for row in table]
-    return {"words": _cut_text(finding.examples[number].words), "table": cells, "note": note}
+def _build_example(example: Example) -> dict[str, Any]:
+    columns, rows, note = tabulate_example(example)
+    cells = [dict(zip(columns, map(_cut_text, row), strict=True)) for row in rows]
+    return {"words": _cut_text(example.words), "table": cells, "note": note}
 
 
 def _build_location(result: AuditResult, finding: Finding) -> dict[str, Any]:
-    """Return where a finding is: a file, as code scanning takes nothing else, and what it is about."""
+    """Return the file of the model or data, since code scanning requires a file, and the subject of the finding."""
     name = _cut_text(result.subject)
     qualified_name = f"{name}/{_cut_text(finding.about)}" if finding.about else name
     logical = {"name": _cut_text(finding.about) or name, "fullyQualifiedName": qualified_name, "kind": "resource"}
     model, data = result.words.get("model"), result.words.get("data")
     uri = _to_uri(model) or _find_module_file(model) or _to_uri(data) or "datamorphic"
-    # a model has no lines, but code scanning shows only what has one
+    # a model has no lines, but code scanning shows only results with a line
     physical = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
     return {"physicalLocation": physical, "logicalLocations": [logical]}
 
 
 def _find_module_file(model: object) -> str:
-    """Return the file of the module in ``module:object`` as a relative URI; nothing if it is none."""
-    match = re.fullmatch(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d][\w.]*", str(model))
+    """Return the relative URI of the module in ``module:object``; empty for anything else."""
+    match = _OBJECT.fullmatch(str(model))
     return quote(match[1].replace(".", "/") + ".py") if match else ""
 
 
 def _to_uri(location: object) -> str:
-    """Return a file as a relative URI; nothing if it is no file.
+    """Return the relative URI of a file; empty for anything else.
 
-    What lies outside of the working directory is told by its name alone: other machines have other directories.
+    A file outside of the working directory is given by its name only, since its folder differs between machines.
     """
-    if not isinstance(location, str | Path) or not str(location) or _SCHEME_PATTERN.match(str(location)):
+    if not isinstance(location, str | Path) or not str(location) or _SCHEME.match(str(location)):
         return ""
     path = PurePosixPath(
         clean(Path(location).as_posix() if isinstance(location, Path) else location.replace("\\", "/"))
@@ -153,7 +154,7 @@ def _build_properties(result: AuditResult) -> dict[str, Any]:
 
 
 def _build_message(text: str) -> dict[str, str]:
-    """Return a message in which no brackets make a link and no braces a placeholder."""
+    """Return a message in which brackets make no links and braces no placeholders."""
     return {"text": re.sub(r"([\\\[\]])", r"\\\1", _cut_text(text)).replace("{", "{{").replace("}", "}}")}
 
 

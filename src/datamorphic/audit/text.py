@@ -1,23 +1,19 @@
-"""The findings of a check-up for others: people at a terminal, pull requests, CI servers, code scanning."""
+"""Format an audit as text for a terminal."""
 
 from __future__ import annotations
 
 from ..reporting.text import cut, to_printable
 from .finding import Finding
 from .finding_text import format_certainty, format_command, format_effort, format_frequency, format_state
-from .junit import format_junit
-from .markdown import format_markdown
 from .result import AuditResult
-from .sarif import format_sarif
 
-__all__ = ["format_junit", "format_markdown", "format_sarif", "format_text"]
-
-MAX_LINE_CHARACTERS = 2_000  # letters of one text
+MAX_LINE_CHARACTERS = 2_000
+MAX_CHECK_NAME_CHARACTERS = 24
 MAX_FINDINGS = 100
 
 
 def format_text(result: AuditResult) -> str:
-    """Return the findings as text for a terminal; nothing in it can drive one."""
+    """Return the findings as text without control characters."""
     lines = [
         f"{result.subject}: {result.headline}",
         f"{result.kind}, with {result.data}; seed {result.seed}; {format_effort(result)}",
@@ -26,15 +22,15 @@ def format_text(result: AuditResult) -> str:
     for number, finding in enumerate(findings[:MAX_FINDINGS], start=1):
         lines += ["", *_format_finding(result, finding, number)]
     if len(findings) > MAX_FINDINGS:
-        lines += [
-            "",
-            f"{len(findings) - MAX_FINDINGS:,} more findings: write a report to see them all (--html, --json).",
-        ]
+        omitted_count = len(findings) - MAX_FINDINGS
+        lines += ["", f"{omitted_count:,} more findings: write a report to see them all (--html, --json)."]
     lines += ["", "Checks:"]
-    width = max((len(cut(outcome.check, 24)) for outcome in result.outcomes), default=0)
-    for outcome in result.outcomes:
-        remark = outcome.why if outcome.state in ("not run", "broke") or outcome.why else outcome.asks
-        lines.append(f"  {format_state(outcome):<10} {cut(outcome.check, 24):<{width}}  {remark}".rstrip())
+    names = [cut(outcome.check, MAX_CHECK_NAME_CHARACTERS) for outcome in result.outcomes]
+    width = max(map(len, names), default=0)
+    for name, outcome in zip(names, result.outcomes, strict=True):
+        runs = outcome.state in ("passed", "found")
+        remark = outcome.why or (outcome.asks if runs else "")
+        lines.append(f"  {format_state(outcome):<10} {name:<{width}}  {remark}".rstrip())
     if result.notes:
         lines += ["", "Notes:", *(f"  - {note}" for note in result.notes)]
     return "\n".join(_to_line(line) for line in lines)
@@ -47,7 +43,7 @@ def _format_finding(result: AuditResult, finding: Finding, number: int) -> list[
         "; ".join(filter(None, (frequency, format_certainty(finding)))),
         *(f"Example: {example.words}" for example in finding.examples[:1] if example.words),
         f"What to do: {finding.remedy}" if finding.remedy else "",
-        f"Again: {format_command(result, finding)}",
+        f"Reproduce: {format_command(result, finding)}",
     ]
     about = f", {finding.about}" if finding.about else ""
     heading = f"{number}. {finding.level.upper()}: {finding.title} [{finding.check}{about}]"
@@ -55,5 +51,5 @@ def _format_finding(result: AuditResult, finding: Finding, number: int) -> list[
 
 
 def _to_line(text: str) -> str:
-    """Return one line: an end of line within it would let a name look like a finding of its own."""
+    """Return a text on one line, so that a name with a line break cannot look like another finding."""
     return to_printable(cut(text, MAX_LINE_CHARACTERS)).replace("\n", " ")

@@ -1,1 +1,1 @@
-"""Reports: plain dataclasses first, pages and pictures made of them."""
+"""Reports: pages as plain data, and writers for HTML, Markdown, JUnit and SVG."""

@@ -40,6 +40,10 @@ class Exportable:
         """Return the outcomes as test cases for CI servers."""
         raise NotImplementedError
 
+    def _json_document(self) -> dict[str, Any]:
+        """Return what `to_json` writes."""
+        return self.document()
+
     def _export_name(self) -> str:
         """Return what the result is about, as the name of its JUnit suite."""
         return type(self).__name__
@@ -60,8 +64,9 @@ class Exportable:
 
     def to_json(self, path: FilePath | None = None) -> str:
         """Return the result as JSON, and write it to `path` if given."""
-        text = json.dumps(self.document(), indent=1, ensure_ascii=False, allow_nan=False)
-        return write_export(text, path, "JSON file")
+        # ASCII only: labels may hold halves of surrogate pairs, which UTF-8 cannot encode
+        text = json.dumps(self._json_document(), indent=1, allow_nan=False)
+        return write_export(text + "\n", path, "JSON file")
 
     def to_html(self, path: FilePath | None = None, **options: Any) -> str:
         """Return the result as one self-contained HTML page, and write it to `path` if given."""
@@ -104,7 +109,7 @@ def write_export(text: str, path: FilePath | None, noun: str) -> str:
 
 
 def load_renderer(reference: str) -> Callable[..., Any]:
-    """Import the function that ``"module:function"`` names, relative to the package."""
+    """Import and return the function named ``"module:function"``, relative to the package."""
     module, _, function = reference.partition(":")
     renderer: Callable[..., Any] = getattr(importlib.import_module(f"datamorphic.{module}"), function)
     return renderer

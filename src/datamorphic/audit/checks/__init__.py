@@ -1,4 +1,4 @@
-"""The main job: everything that applies to a model, one page of findings."""
+"""All checks of an audit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .health import BATCHES, REPEATS
 from .learner import LEARNING
 from .metamorphisms import METAMORPHISMS
 
-#: in the order they are made: what others stand on first
+#: In the order in which they run: a check comes after the checks that it needs.
 CHECKS: tuple[Check, ...] = (
     REPEATS,
     ANSWERS,

@@ -1,8 +1,9 @@
-"""Are the given data good enough as a test set: do they reach every decision of the model?"""
+"""Check whether the given inputs are an adequate test set: do they reach every decision of the model?"""
 
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,7 +11,6 @@ from ..._text import format_short, pluralize
 from ...errors import UsageError
 from ...exploration._utils import to_answer_objects
 from ...reporting.document import Section, Table
-from ...runs.driver import CallCounter, drive
 from ...runs.flow import ask
 from ...space.outputs import Outputs
 from ...space.points import Points
@@ -22,63 +22,70 @@ from ...trees.forest import Forest
 from ...trees.inputs import read_data
 from ...trees.read import forest_of
 from ..case_text import format_case, to_plain
-from ..check import Check, CheckBudget, CheckFindings
+from ..check import Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
 from ..finding import Example, Finding
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 MAX_ROWS = 20_000
-MAX_MIXED_INPUTS = 2_000  # inputs that are made, for a tree that stands for a model that is none
+MAX_MIXED_INPUTS = 2_000  # generated inputs on which a surrogate tree is fitted
 MAX_SURROGATE_LEAVES = 32
 MIN_COVERED_SHARE = 0.8  # of the leaves
-MIN_INPUTS = 20  # inputs that something can be said of
+MIN_INPUTS = 20  # fewer do not allow a judgement
 MAX_LEAVES_LISTED = 8
-TIMING_ROWS = 1_000  # inputs that are sent through trees to see how long it takes
+MAX_LEAVES_TRIED = 3  # for an example
+TIMING_ROWS = 1_000  # sent through the trees first, to estimate the time per input
 
 
 def measure_adequacy(context: CheckContext, budget: CheckBudget) -> CheckFindings:
-    """Measure how many leaves of the model's trees, or of a tree that stands for the model, the given inputs reach."""
+    """Measure how many leaves the given inputs reach, in the model's own trees or in a surrogate tree."""
     inputs = context.inputs
     own = _cover_own_trees(context, budget)
     if own is not None:
         coverage, remark = own
         kind = "its trees" if len(coverage.trees) > 1 else "the tree"
-        if coverage.rows < len(inputs):  # more of them would reach more
+        if coverage.rows < len(inputs):  # more inputs would reach more leaves
             return CheckFindings(
-                f"{coverage.share:.1%} of the leaves of {kind} are reached by the first {pluralize(coverage.rows, 'input')}"
+                basis=f"{coverage.share:.1%} of the leaves of {kind} are reached by the first {pluralize(coverage.rows, 'input')}"
             )
     else:
         coverage, remark = _cover_surrogate(context, budget)
-        kind = "a tree that stands for the model"
+        kind = "a surrogate tree of the model"
     leaves = pluralize(coverage.leaves, "leaf", "leaves")
     basis = f"{leaves} of {kind}, {coverage.share:.1%} reached by {pluralize(len(inputs), 'input')}"
     if coverage.share >= MIN_COVERED_SHARE:
-        return CheckFindings(basis + remark)
+        return CheckFindings(basis=basis + remark)
     missing = coverage.uncovered(MAX_LEAVES_LISTED)
     rows = [[row.rule, format_short(row.answer)] for row in missing.itertuples()]
     section = Section(
         heading="Decisions that no given input reaches",
-        text=f"{basis}{remark}. The first of those that no input reaches: an input that does would test them.",
+        text=f"{basis}{remark}. These leaves are not reached. Inputs that reach them would test them.",
         table=Table(columns=["where", "answer there"], rows=rows),
     )
+    missed_count = coverage.leaves - int(coverage.covered.sum())
     finding = Finding(
         check="adequacy",
         about="",
         title=f"The given inputs reach {coverage.share:.0%} of the decisions of {kind}",
         level="advice",
         sure=0.8,
-        detail=f"{coverage.leaves - int(coverage.covered.sum()):,} of {leaves} are reached by none{remark}.",
-        remedy="Add inputs like the example to the test set: what is not reached is not tested.",
-        cases=coverage.leaves - int(coverage.covered.sum()),
+        detail=f"{missed_count:,} of {leaves} are not reached by any input{remark}.",
+        remedy="Add inputs like the example to the test set. Decisions that no input reaches are not tested.",
+        cases=missed_count,
         of=coverage.leaves,
         examples=_find_example(coverage, missing),
+        counted_in_detail=True,
     )
-    return CheckFindings(basis + remark, [finding], [section])
+    return CheckFindings(basis=basis + remark, findings=[finding], sections=[section])
 
 
 def _cover_own_trees(context: CheckContext, budget: CheckBudget) -> tuple[Coverage, str] | None:
-    """Return the coverage of the trees that the model is made of, by as many inputs as there is time for.
+    """Return the coverage of the model's own trees by as many inputs as the budget allows, and a remark.
 
-    And in words how many mutants of it they kill, where it is one tree that answers labels.
+    The remark gives the mutants that the inputs kill, if the model is a single tree that predicts labels. None is
+    returned if the model has no trees.
     """
     if not isinstance(context.sut, Estimator):
         return None
@@ -112,24 +119,17 @@ def _format_kills(forest: Forest, coverage: Coverage) -> str:
     if others or tree.labels is None or len(tree) == 1:
         return ""
     score = measure_kills(forest, coverage, progress=False)
-    return f"; they kill {int(score.killed.sum()):,} of {pluralize(len(score.counts), 'mutant')} of it ({score.score:.1%})"
+    killed = int(score.killed.sum())
+    return f"; they kill {killed:,} of {pluralize(len(score.counts), 'mutant')} of it ({score.score:.1%})"
 
 
 def _cover_surrogate(context: CheckContext, budget: CheckBudget) -> tuple[Coverage, str]:
-    """Return the coverage of a tree that was fitted to the system's answers, and how well it stands for it."""
+    """Return the coverage of a tree fitted to the answers of the system, and a remark on its fidelity."""
     assert context.answers is not None
     queries, answers = context.queries, context.answers
     assert queries is not None
     mixed = _mix_inputs(context, context.count_affordable(budget.remaining(0.5), MAX_MIXED_INPUTS))
-    counter = CallCounter()
-    outputs = drive(
-        ask(mixed, note="adequacy"),
-        context.sut,
-        tally=counter,
-        budget=budget.remaining(),
-        **context.build_quiet_options(),
-    )
-    budget.add(counter)
+    outputs = run_flow(context, budget, ask(mixed, note="adequacy"))
     queries, answers = queries.take(slice(0, MAX_ROWS)), answers.take(slice(0, MAX_ROWS))
     tree = fit_surrogate(
         to_answer_objects(Outputs.concat([answers, outputs])),
@@ -139,12 +139,13 @@ def _cover_surrogate(context: CheckContext, budget: CheckBudget) -> tuple[Covera
         max_leaves=min(MAX_SURROGATE_LEAVES, max(2, len(queries) // 10)),
     )
     low, high = tree.interval
-    fidelity_text = f"; it answers as the model does in {tree.fidelity:.0%} of {tree.held_out:,} cases ({low:.0%} to {high:.0%})"
+    interval = f"{low:.0%} to {high:.0%}"
+    fidelity_text = f"; it agrees with the model in {tree.fidelity:.0%} of {tree.held_out:,} cases ({interval})"
     return tree.cover(context.inputs.take(slice(0, MAX_ROWS)).frame), fidelity_text
 
 
 def _mix_inputs(context: CheckContext, count: int) -> Points:
-    """Return inputs with some values of one given input and the others of another: not too far from real ones."""
+    """Return random mixtures of two given inputs each, which stay close to real inputs."""
     rng = np.random.default_rng([context.seed, 3])
     codes = context.inputs.codes
     first, second = (codes[rng.integers(len(codes), size=count)] for _ in range(2))
@@ -154,15 +155,13 @@ def _mix_inputs(context: CheckContext, count: int) -> Points:
     )
 
 
-def _find_example(coverage: Coverage, missing: object) -> tuple[Example, ...]:
-    import pandas as pd
-
-    assert isinstance(missing, pd.DataFrame)
-    for leaf in missing.index[:3]:
+def _find_example(coverage: Coverage, missing: pd.DataFrame) -> tuple[Example, ...]:
+    """Return an input that reaches one of the missing leaves, if one of the first can be reached."""
+    for leaf in missing.index[:MAX_LEAVES_TRIED]:
         try:
             row = coverage.example(int(leaf))
         except UsageError:
-            continue  # no input can reach it
+            continue  # no input reaches this leaf
         case = {str(name): to_plain(value) for name, value in row.iloc[0].items()}
         return (Example(words=f"{format_case(case)}: reaches {missing.loc[leaf, 'rule']}", case=case),)
     return ()
@@ -170,9 +169,9 @@ def _find_example(coverage: Coverage, missing: object) -> tuple[Example, ...]:
 
 def _find_skip_reason(context: CheckContext) -> str:
     if context.answers is None or context.queries is None:
-        return "the system was not asked"
+        return "the system was not queried"
     if not context.has_data:
-        return "no data are given whose adequacy could be measured"
+        return "no data are given, so there is no test set to judge"
     return "" if int(context.answers.ok.sum()) >= MIN_INPUTS else f"fewer than {MIN_INPUTS} inputs are given"
 
 

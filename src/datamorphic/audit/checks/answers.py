@@ -1,6 +1,8 @@
-"""Does it answer every input, given or made?"""
+"""Check whether the system answers every input, given or generated."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 import numpy as np
 
@@ -20,19 +22,35 @@ from ..context import MAX_ROWS_PER_QUERY, CheckContext
 from ..finding import Example, Finding
 from ..region_text import describe_region
 
-MAX_GIVEN_ROWS = 100_000  # given inputs that are asked
-MAX_PROBES = 2_000  # made inputs: anywhere in the space, at its edges, in its corners
-REASONS = {
+MAX_GIVEN_ROWS = 100_000
+MAX_PROBES = 2_000  # generated inputs
+MAX_SHRUNK_CASES = 20  # unanswered inputs of which the smallest example is sought
+MIN_ROWS_TO_FAIL = 5  # if none of as many rows is answered, the audit ends
+STATUS_NAMES = {
     Status.ERROR: "an exception",
     Status.TIMEOUT: "no answer in time",
     Status.DIED: "its process ended",
     Status.MISSING: "NaN or None",
-    Status.MALFORMED: "something that is no answer",
+    Status.MALFORMED: "an invalid answer",
+}
+
+
+#: Where inputs come from, as findings name it in `about`.
+Origin = Literal["given", "made", "known"]
+TITLES: dict[Origin, str] = {
+    "given": "It gives no answer to {inputs}",
+    "made": "It gives no answer in a part of the input space",
+    "known": "It still gives no answer to inputs that it failed on before",
+}
+ORIGIN_TEXTS: dict[Origin, str] = {
+    "given": "that were given",
+    "made": "that were generated",
+    "known": "that it failed on before",
 }
 
 
 class Answers(Relation):
-    """A system answers every case."""
+    """The relation that every case gets an answer."""
 
     name = "answers"
     says = "every case gets an answer"
@@ -41,7 +59,7 @@ class Answers(Relation):
         self.rows_per_query = rows_per_query
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
-        """Ask the cases in parts, as many as the budget allows."""
+        """Query the cases in parts, as many as the budget allows."""
         parts: list[Outputs] = []
         for start in range(0, len(inputs), self.rows_per_query):
             part = inputs.take(slice(start, start + self.rows_per_query))
@@ -58,7 +76,7 @@ class Answers(Relation):
 
 
 def make_probes(context: CheckContext, limit: int) -> Points:
-    """Return inputs that nobody gave: real ones with a feature at its edge, corners of the space, and anything in it."""
+    """Return generated inputs: given ones with one feature at its bound, corners of the space, and random ones."""
     rng = np.random.default_rng([context.seed, 1])
     space, rows = context.space, context.inputs.codes
     lows, highs = (np.array([getattr(feature, end) for feature in space.features]) for end in ("low", "high"))
@@ -87,13 +105,14 @@ def _find_ranges(codes: Codes) -> tuple[Codes, Codes]:
 
 
 def check_answers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
-    """Ask the given inputs, then made ones, and those that got no answer before."""
+    """Query the given inputs, then generated ones, then those that got no answer in earlier runs."""
     rows = context.count_affordable(budget.remaining(0.5), min(MAX_GIVEN_ROWS, len(context.inputs)))
     inputs, outputs = _query(context, budget, context.sample_inputs(rows))
     context.queries, context.answers = inputs, outputs
-    if len(outputs) >= 5 and not outputs.ok.any():
+    if len(outputs) >= MIN_ROWS_TO_FAIL and not outputs.ok.any():
+        rows_text = pluralize(len(outputs), "row")
         raise SystemFailed(
-            f"{context.subject.name} gave no answer to any of {pluralize(len(outputs), 'row')}: {format_answer(outputs, 0)}."
+            f"{context.subject.name} gave no answer to any of {rows_text}: {format_answer(outputs, 0)}."
         )
     findings = (
         _find_unanswered(context, budget, inputs, outputs, "given")
@@ -106,19 +125,20 @@ def check_answers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
             context, budget, make_probes(context, context.count_affordable(budget.remaining(0.7), MAX_PROBES))
         )
         findings += _find_unanswered(context, budget, probes, probe_outputs, "made")
-        basis += f" and {pluralize(len(probe_outputs), 'made one')}, at the edges of the space and anywhere in it"
+        basis += f" and {pluralize(len(probe_outputs), 'generated one')}, at the bounds of the space and inside it"
         if "answers" in context.known_failures:
             failures, failure_outputs = _query(context, budget, context.known_failures["answers"])
-            findings += [] if findings else _find_unanswered(context, budget, failures, failure_outputs, "known")
+            if not findings:
+                findings += _find_unanswered(context, budget, failures, failure_outputs, "known")
     except Interrupted:
         raise
     except OutOfBudget:
         basis += "; there was no time for more"
-    return CheckFindings(basis, findings)
+    return CheckFindings(basis=basis, findings=findings)
 
 
 def _query(context: CheckContext, budget: CheckBudget, points: Points) -> tuple[Points, Outputs]:
-    """Return the inputs that there was time for, and their answers."""
+    """Return the inputs that the budget allowed, and their answers."""
     counter = CallCounter()
     flow = Answers(context.compute_query_rows()).check(points, np.random.default_rng(context.seed))
     try:
@@ -133,18 +153,18 @@ def _query(context: CheckContext, budget: CheckBudget, points: Points) -> tuple[
 
 
 def _find_unanswered(
-    context: CheckContext, budget: CheckBudget, points: Points, outputs: Outputs, origin: str
+    context: CheckContext, budget: CheckBudget, points: Points, outputs: Outputs, origin: Origin
 ) -> list[Finding]:
     """Return a finding if some inputs got no answer."""
-    bad = np.flatnonzero(~outputs.ok)
-    if not bad.size:
+    unanswered = np.flatnonzero(~outputs.ok)
+    if not unanswered.size:
         return []
-    case, answer = extract_case(points, int(bad[0])), format_answer(outputs, int(bad[0]))
+    case, answer = extract_case(points, int(unanswered[0])), format_answer(outputs, int(unanswered[0]))
     try:
         result = run_relation_check(
             Answers(),
             context.sut,
-            points.take(bad[:20]),
+            points.take(unanswered[:MAX_SHRUNK_CASES]),
             seed=context.seed,
             counter=budget.counter,
             budget=budget.remaining(0.5),
@@ -156,49 +176,42 @@ def _find_unanswered(
     except Interrupted:
         raise
     except OutOfBudget:
-        pass  # the first will do
+        pass  # the first case serves as the example
     region = describe_region(points, ~outputs.ok)
-    statuses, counts = np.unique(outputs.status[bad], return_counts=True)
+    statuses, counts = np.unique(outputs.status[unanswered], return_counts=True)
     status_counts = {Status(status): int(count) for status, count in zip(statuses.tolist(), counts, strict=True)}
-    reasons = ", ".join(f"{REASONS[kind]} ({count:,})" for kind, count in status_counts.items())
-    title = {
-        "given": f"It gives no answer to {pluralize(bad.size, 'given input')}",
-        "made": "It gives no answer in a part of the input space",
-        "known": "It still gives no answer to inputs that it failed on before",
-    }[origin]
-    origin_text = {"given": "that were given", "made": "that were made", "known": "that it failed on before"}[
-        origin
-    ]
+    reasons = ", ".join(f"{STATUS_NAMES[status]} ({count:,})" for status, count in status_counts.items())
     return [
         Finding(
             check="answers",
             about=origin,
-            title=title,
+            title=TITLES[origin].format(inputs=pluralize(unanswered.size, "given input")),
             level="fault",
             sure=1.0,
-            detail=f"{format_share(bad.size, len(outputs), 'input')} {origin_text}: {reasons}."
-            + (f" They lie where {region}." if region else ""),
-            remedy="Refuse such inputs before the model is asked, or give it training data there. If they can never occur, "
-            "declare the bounds of the features in a space and pass it with space=.",
-            cases=int(bad.size),
+            detail=f"{format_share(unanswered.size, len(outputs), 'input')} {ORIGIN_TEXTS[origin]}: {reasons}."
+            + (f" They lie in the region {region}." if region else ""),
+            remedy="Reject such inputs before they reach the model, or add training data there. If they cannot occur, "
+            "declare the bounds of the features: bounds={...}, or space=.",
+            cases=int(unanswered.size),
             of=len(outputs),
             examples=(Example(words=f"{format_case(case)}: {answer}", case=case),),
+            counted_in_detail=True,
         )
     ]
 
 
 def _find_batch_failures(context: CheckContext) -> list[Finding]:
-    """Return a finding if the system could not answer a batch, but each of its rows."""
+    """Return a finding if the system failed on a batch although it answers each of its rows."""
     return [
         Finding(
             check="answers",
             about="batches",
-            title="It fails on a batch, and answers its rows in smaller ones",
+            title="It fails on a batch, but answers its rows in smaller batches",
             level="fault",
             sure=1.0,
             detail=remark,
-            remedy="Look at what it does with several rows at once: it may return too few answers, or take one row only. If it is "
-            "a function of one case, say so: scalar=True.",
+            remedy="Check how it handles several rows: it may return too few answers, or accept one row only. If it is a "
+            "function of one case, pass scalar=True.",
         )
         for remark in context.remarks[:1]
     ]
@@ -214,21 +227,22 @@ def _find_unknown_labels(points: Points, outputs: Outputs) -> list[Finding]:
         Finding(
             check="answers",
             about="labels",
-            title=f"It answers labels that it does not declare: {', '.join(labels[:3])}",
+            title=f"It predicts labels that it does not declare: {', '.join(labels[:3])}",
             level="concern",
             sure=1.0,
-            detail=f"{format_share(new.size, len(outputs))} got an answer that is none of the model's own classes.",
-            remedy="Look at what makes labels of the model's output, and at the list of classes it carries.",
+            detail=f"{format_share(new.size, len(outputs))} got a label that is not one of the model's classes.",
+            remedy="Check how the model's output is turned into labels, and the list of classes it declares.",
             cases=int(new.size),
             of=len(outputs),
             examples=(Example(words=f"{format_case(case)}: {format_answer(outputs, int(new[0]))}", case=case),),
+            counted_in_detail=True,
         )
     ]
 
 
 ANSWERS = Check(
     name="answers",
-    question="Does it answer every input, given or made?",
+    question="Does it answer every input, given or generated?",
     weight=4,
     find_skip_reason=lambda context: "",
     run=check_answers,

@@ -1,4 +1,4 @@
-"""Where are its borders, and have they moved?"""
+"""Explore the borders of the model, and compare them with a baseline."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from ..context import CheckContext
 from ..finding import Example, Finding
 
 MAX_WALKS = 500
-RUNS_PER_WALK = 50  # rows that a walk asks for, at most of the time
-MAX_SEED_CASES = 5_000  # inputs that walks start from
+RUNS_PER_WALK = 50  # rows per walk, rarely exceeded
+MAX_SEED_CASES = 5_000
+MAX_EXAMPLES = 3  # of changed cases
 
 
 def explore_borders(context: CheckContext, budget: CheckBudget) -> CheckFindings:
-    """Walk the space from the given inputs and find where the answer changes."""
+    """Walk from the given inputs and find where the answer changes."""
     walks = context.count_affordable(budget.remaining(0.5), MAX_WALKS, runs_per_case=RUNS_PER_WALK)
     border = None
     if context.baseline is not None:
@@ -58,7 +59,7 @@ def explore_borders(context: CheckContext, budget: CheckBudget) -> CheckFindings
         context.unstable = True
     sections = [
         Section(
-            heading=f"Where its answer changes: {pluralize(len(front), 'border pair')}",
+            heading=f"Where the answer changes: {pluralize(len(front), 'border pair')}",
             text=_describe_front(front),
             picture=build_scatter(front),
         )
@@ -66,13 +67,15 @@ def explore_borders(context: CheckContext, budget: CheckBudget) -> CheckFindings
     if len(front):
         sections += [build_plausible_pairs(front), build_deciding_features(front)]
     if not front.walks:
-        return CheckFindings("no walk came to its end within its share of the budget", conclusive=False)
-    basis = f"{pluralize(front.walks, 'walk')}, {pluralize(len(front), 'pair')} of nearly equal inputs with different answers"
-    return CheckFindings(basis, [], sections)
+        return CheckFindings(
+            basis="no walk ended within its share of the budget", conclusive=False, skip_reason="budget spent"
+        )
+    basis = f"{pluralize(front.walks, 'walk')}, {pluralize(len(front), 'border pair')}"
+    return CheckFindings(basis=basis, sections=sections)
 
 
 def _choose_strategy(context: CheckContext) -> str:
-    """Look between inputs that get different answers, which asks least; where all get the same, walk."""
+    """Return "random_target", which costs least, unless all given inputs get the same answer."""
     outputs = context.answers
     if outputs is not None and outputs.ok.any():
         values = outputs.values[outputs.ok]
@@ -83,12 +86,12 @@ def _choose_strategy(context: CheckContext) -> str:
 
 def _describe_front(front: Front) -> str:
     if not len(front):
-        return "No walk met a change of the answer: the same answer wherever it went, or no answer."
+        return "No walk met a border: the answer was the same everywhere, or there was none."
     low, high = front.capability_interval()
     sentences = [
-        "Each coloured point is a pair of nearly equal inputs that get different answers; grey points are given inputs. "
-        "Whether a border lies where it should is for you to judge.",
-        f"{front.capability:.0%} of the walks met a border ({low:.0%} to {high:.0%}). The pair nearest to a given input: "
+        "Each coloured point is a pair of nearly equal inputs with different answers. Grey points are given inputs. "
+        "Please judge whether the borders are where they should be.",
+        f"{front.capability:.0%} of the walks met a border ({low:.0%} to {high:.0%}). The pair closest to a given input: "
         f"{format_example(front)}.",
         *collect_remarks(front),
     ]
@@ -96,30 +99,25 @@ def _describe_front(front: Front) -> str:
 
 
 def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFindings:
-    """Compare the border with that of an earlier version."""
+    """Compare the border with the border of an earlier version."""
     assert context.baseline is not None
     assert context.front is not None
     change = context.baseline.diff(context.front)
     budget.counter.calls += change.calls
     basis = f"{pluralize(len(change.judged), 'pair')}, {pluralize(change.rows_asked, 'given input')}"
     if change.unchanged:
-        return CheckFindings(
-            basis,
-            [],
-            [Section(heading="The border is where it was", text=format_difference(change), state="good")],
-        )
+        section = Section(heading="The border has not moved", text=format_difference(change), state="good")
+        return CheckFindings(basis=basis, sections=[section])
     was_queried = bool(change.judged["asked"].any()) if len(change.judged) else False
-    cases = change.first(3)
     width = len(change.old.space)
     examples = [
         Example(
             words=line,
             case={str(name): to_plain(value) for name, value in list(row.items())[:width]},
             answer=to_plain(row.iloc[width]),
-            changed={},
             becomes=to_plain(row.iloc[width + 1]),
         )
-        for line, (_, row) in zip(format_first_cases(change), cases.iterrows(), strict=False)
+        for line, (_, row) in zip(format_first_cases(change), change.first(MAX_EXAMPLES).iterrows(), strict=False)
     ]
     changed_pairs = int((change.judged["status"] != "kept").sum()) if len(change.judged) else 0
     finding = Finding(
@@ -128,32 +126,32 @@ def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFi
         title="The border has moved since the baseline",
         level="concern",
         sure=1.0 if was_queried or change.rows_asked else 0.9,
-        detail=" ".join(line.rstrip(".") + "." for line in format_outcome(change)),
-        remedy="If the change is meant, save this border as the new baseline (--save-front). If not, look at the cases below "
-        "first: they changed most and are most like real inputs.",
+        detail=" ".join(f"{line.rstrip('.')}." for line in format_outcome(change)),
+        remedy="If the change is intended, save this border as the new baseline (--save-front). If not, start with the "
+        "examples: they changed most and are closest to real inputs.",
         cases=changed_pairs,
         of=len(change.judged),
         examples=tuple(examples),
     )
-    return CheckFindings(basis, [finding])
+    return CheckFindings(basis=basis, findings=[finding])
 
 
 def _find_skip_reason(context: CheckContext) -> str:
     if context.baseline is None:
-        return "no baseline is given: save one with --save-front, and give it with --baseline"
+        return "no baseline is given: save one with --save-front, and pass it with --baseline"
     return "" if context.front is not None else "the border was not explored"
 
 
 BORDERS = Check(
     name="borders",
-    question="Where does its answer change?",
+    question="Where does the answer change?",
     weight=6,
     find_skip_reason=lambda context: "",
     run=explore_borders,
 )
 BASELINE = Check(
     name="baseline",
-    question="Is the border where it was?",
+    question="Has the border moved since the baseline?",
     weight=4,
     find_skip_reason=_find_skip_reason,
     run=compare_with_baseline,

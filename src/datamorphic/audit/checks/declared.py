@@ -1,10 +1,10 @@
-"""Does it keep what was declared: one way only, not at all, not because of who somebody is?"""
+"""Check what the user declared: monotone, invariant and protected features, and own relations."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,41 +17,81 @@ from ...relations.check.runner import RelationCheck, run_relation_check
 from ...relations.feature import Invariant, Monotone
 from ...relations.sweep import MAX_VALUES_PER_NUMBER, Sweep, sweep
 from ...reporting.document import Line, Section, Table
-from ...runs.driver import CallCounter, drive
 from ...space.points import Points
 from ..case_text import build_example, extract_case, format_answer, format_case, format_label, format_share
-from ..check import Check, CheckBudget, CheckFindings
+from ..check import Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
-from ..finding import Example, Finding
+from ..finding import Example, Finding, SkipReason
 
 MAX_CASES_PER_RELATION = 1_000
 MAX_EXAMPLES_PER_FINDING = 3
+MAX_TABLE_ROWS = 30
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class _RelationTrial:
-    """A promise that was tried, on inputs and on cases that broke it before.
+    """A relation checked on inputs, and on cases that violated it in earlier runs.
 
     Attributes
     ----------
-    result : Checked
-        What the finding rests on: the inputs, or the known cases if these alone break it.
+    result : RelationCheck
+        The check of the inputs, or of the known cases if only these violate the relation.
     violated, judged : int
-        How many cases break it, of how many.
-    says : str
-        That in words.
+        The number of violating and of judged cases.
+    share_text : str
+        The same in words.
+    gives_interval : bool
+        Whether `share_text` contains the interval of the share.
     """
 
     result: RelationCheck
     violated: int
     judged: int
     share_text: str
+    gives_interval: bool
 
     @property
     def smallest_violation(self) -> JudgedGroups:
-        """The smallest violation."""
+        """The violation that was shrunk most."""
         smallest = self.result.smallest
         return smallest if smallest is not None and len(smallest) else self.result.groups.violations
+
+
+@dataclass(kw_only=True)
+class _Trials:
+    """The relations of one check that were tried, and those that were not.
+
+    Attributes
+    ----------
+    trials : list of _RelationTrial
+        The relations that were tried.
+    unseen : sequence of str
+        Declared features that are not inputs of the model, so that they cannot matter.
+    omissions : list of str
+        Relations that were not tried, with the reason.
+    out_of_budget : bool
+        Whether the budget was the reason for one of them.
+    """
+
+    unseen: Sequence[str]
+    trials: list[_RelationTrial] = field(default_factory=list)
+    omissions: list[str] = field(default_factory=list)
+    out_of_budget: bool = False
+
+    def summarise(self, noun: str, findings: Sequence[Finding], sections: Sequence[Section] = ()) -> CheckFindings:
+        """Return what the check returns."""
+        cases = sum(trial.judged for trial in self.trials)
+        basis = [f"{pluralize(len(self.trials), noun)}, {pluralize(cases, 'case')}"] if self.trials else []
+        basis += [f"{name} is not an input of the model" for name in self.unseen]
+        conclusive = bool(self.trials or self.unseen)
+        skip_reason: SkipReason = "" if conclusive else "inapplicable"
+        return CheckFindings(
+            basis="; ".join([*basis, *self.omissions]),
+            findings=findings,
+            sections=sections,
+            conclusive=conclusive,
+            skip_reason="budget spent" if self.out_of_budget else skip_reason,
+        )
 
 
 def _try_relation(
@@ -62,7 +102,7 @@ def _try_relation(
     part: float,
     values: int = MAX_VALUES_PER_NUMBER,
 ) -> _RelationTrial:
-    """Put a promise to the system within a part of what the check has left."""
+    """Check a relation within a part of what is left of the budget."""
     options = {"seed": context.seed, "counter": budget.counter, **context.drive_options}
     known_cases, known_result = context.known_failures.get(check), None
     if known_cases is not None:
@@ -76,14 +116,20 @@ def _try_relation(
     violated, judged = fresh_result.groups.count(VIOLATED), fresh_result.groups.judged_count
     share_text = format_share(violated, judged)
     if known_result is not None and len(known_result.groups.violations):
-        known_text = f"{known_result.groups.count(VIOLATED)} of {pluralize(len(known_result.groups), 'case')} that broke it before"
+        known_violated, known_count = known_result.groups.count(VIOLATED), len(known_result.groups)
+        known_text = f"{known_violated} of {pluralize(known_count, 'case')} that violated it before"
         if not violated:
-            share_text = f"{known_text}, and none of {judged:,} others,"
             return _RelationTrial(
-                known_result, known_result.groups.count(VIOLATED), len(known_result.groups), share_text
+                result=known_result,
+                violated=known_violated,
+                judged=known_count,
+                share_text=f"{known_text}, and none of {judged:,} others,",
+                gives_interval=False,
             )
         share_text += f", and {known_text},"
-    return _RelationTrial(fresh_result, violated, judged, share_text)
+    return _RelationTrial(
+        result=fresh_result, violated=violated, judged=judged, share_text=share_text, gives_interval=True
+    )
 
 
 def _try_relations(
@@ -92,33 +138,26 @@ def _try_relations(
     check: str,
     relations: Sequence[Relation],
     unseen: Sequence[str] = (),
-) -> tuple[list[_RelationTrial], str]:
-    """Put promises to the system, and return what became of those that could be tried, and what was left out."""
-    trials, omissions = [], [f"{name} is no input of the model" for name in unseen]
+) -> _Trials:
+    """Check several relations, each within its part of the budget."""
+    outcome = _Trials(unseen=unseen)
     for i, relation in enumerate(relations):
         reason = relation.why_not(context.sut, context.inputs)
         if reason:
-            omissions.append(f"{relation.name}: {reason}")
+            outcome.omissions.append(f"{relation.name}: {reason}")
             continue
         values = MAX_VALUES_PER_NUMBER if isinstance(relation, Monotone | Invariant) else 2
         try:
-            trials.append(_try_relation(context, budget, check, relation, 1 / (len(relations) - i), values))
+            part = 1 / (len(relations) - i)
+            outcome.trials.append(_try_relation(context, budget, check, relation, part, values))
         except Interrupted:
             raise
         except OutOfBudget:
-            if not trials and len(omissions) == i:
-                raise  # nothing was tried: perhaps there is more time later
-            omissions.append(f"{relation.name}: its share of the budget was too small")
-    return trials, "; ".join(omissions)
-
-
-def _summarise_trials(
-    trials: list[_RelationTrial], omissions: str, noun: str, findings: list[Finding], sections: list[Section]
-) -> CheckFindings:
-    cases = sum(trial.judged for trial in trials)
-    basis = f"{pluralize(len(trials), noun)}, {pluralize(cases, 'case')}" if trials else ""
-    conclusive = bool(trials) or "is no input of the model" in omissions
-    return CheckFindings("; ".join(filter(None, (basis, omissions))), findings, sections, conclusive=conclusive)
+            if not outcome.trials and len(outcome.unseen) + len(outcome.omissions) == i:
+                raise  # nothing was tried yet: the check may get more time later
+            outcome.omissions.append(f"{relation.name}: its share of the budget was too small")
+            outcome.out_of_budget = True
+    return outcome
 
 
 def _find_unseen(context: CheckContext, names: Sequence[str]) -> list[str]:
@@ -126,12 +165,10 @@ def _find_unseen(context: CheckContext, names: Sequence[str]) -> list[str]:
 
 
 def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
-    """Try the declared directions."""
-    trials, omissions = _try_relations(
-        context, budget, "monotone", context.expectations.build_monotone_relations()
-    )
+    """Check the declared directions."""
+    outcome = _try_relations(context, budget, "monotone", context.expectations.build_monotone_relations())
     findings, sections = [], []
-    for trial in trials:
+    for trial in outcome.trials:
         relation, violations = trial.result.relation, trial.result.groups.violations
         if not trial.violated:
             continue
@@ -149,21 +186,22 @@ def check_monotone(context: CheckContext, budget: CheckBudget) -> CheckFindings:
                 sure=1.0,
                 detail=f"Declared: {relation.says}. {trial.share_text} have a value of {relation.feature} from which a step "
                 f"{'up' if relation.sign > 0 else 'down'} goes the wrong way, all else equal.{flip_text}",
-                remedy="Fit the model with a monotone constraint on this feature (monotonic_cst, monotone_constraints), give it "
-                "more data there, or withdraw the promise.",
+                remedy="Fit the model with a monotone constraint on this feature (monotonic_cst, monotone_constraints), add "
+                "training data there, or withdraw the declaration.",
                 cases=trial.violated,
                 of=trial.judged,
                 examples=(
                     _build_step_example(relation, trial.smallest_violation, context.subject.has_numeric_answers),
                 ),
+                counted_in_detail=trial.gives_interval,
             )
         )
         sections += _draw_curve(context, budget, relation, trial.smallest_violation)
-    return _summarise_trials(trials, omissions, "declared direction", findings, sections)
+    return outcome.summarise("declared direction", findings, sections)
 
 
 def _build_step_example(relation: Relation, groups: JudgedGroups, numbers: bool) -> Example:
-    """Return the smallest step the wrong way, with the scores where the answer itself does not tell it."""
+    """Return the smallest step in the wrong direction, with the scores of a classifier."""
     assert isinstance(relation, Monotone)
     example = build_example(groups)
     if numbers:
@@ -178,13 +216,13 @@ def _format_wrong_direction(relation: Monotone) -> str:
     falls = relation.sign > 0
     if relation.towards is None:
         return "lower the answer" if falls else "raise the answer"
-    return f"speak {'against' if falls else 'for'} {relation.towards}"
+    return f"make {relation.towards} {'less' if falls else 'more'} likely"
 
 
 def _draw_curve(
     context: CheckContext, budget: CheckBudget, relation: Relation, groups: JudgedGroups
 ) -> list[Section]:
-    """Return a picture of the answer to one case along the feature."""
+    """Return a picture of the answer to one case as the feature changes."""
     assert isinstance(relation, Monotone)
     source = groups.source.take(slice(0, 1))
     assert isinstance(source, Points)
@@ -193,77 +231,73 @@ def _draw_curve(
         return []
     known_columns = np.flatnonzero(swept.answered[0])
     level = relation.compute_level(swept.outputs)[known_columns]
-    column = (
-        swept.points(np.zeros(len(known_columns), dtype=np.intp), known_columns).frame[relation.feature].tolist()
-    )
-    labels = (
-        [format_answer(swept.outputs, int(place)) for place in known_columns]
-        if not context.subject.has_numeric_answers
-        else ["answer"] * len(known_columns)
-    )
-    quantity = "answer" if context.subject.has_numeric_answers else "score"
+    points = swept.points(np.zeros(len(known_columns), dtype=np.intp), known_columns)
+    if context.subject.has_numeric_answers:
+        quantity, labels = "answer", ["answer"] * len(known_columns)
+    else:
+        quantity, labels = "score", [format_answer(swept.outputs, int(column)) for column in known_columns]
+    is_categorical = swept.inputs.space[relation.feature].kind == "categorical"
     case = {name: value for name, value in extract_case(source, 0).items() if name != relation.feature}
     return [
         Section(
             heading=f"The {quantity} as {relation.feature} rises, all else equal",
-            text=f"One case: {format_case(case)}. It was declared that {relation.says}.",
+            text=f"One case: {format_case(case)}. Declared: {relation.says}.",
             picture=Line(
                 title=f"{quantity} along {relation.feature}",
                 x_label=relation.feature,
                 y_label=quantity,
                 values=[float(score) for score in level],
                 bands=labels,
-                notes=[f"{relation.feature} {value}" for value in column],
-                steps=swept.values[0, known_columns].tolist()
-                if swept.inputs.space[relation.feature].kind != "categorical"
-                else (),
+                notes=[f"{relation.feature} {value}" for value in points.frame[relation.feature].tolist()],
+                steps=() if is_categorical else swept.values[0, known_columns].tolist(),
             ),
         )
     ]
 
 
 def check_invariant(context: CheckContext, budget: CheckBudget) -> CheckFindings:
-    """Try the features that must not matter, and the user's own relations."""
+    """Check the features that must not matter, and the user's own relations."""
     unseen = _find_unseen(context, context.expectations.invariant)
     declared = [
         relation for relation in context.expectations.build_invariant_relations() if relation.feature not in unseen
     ]
-    trials, omissions = _try_relations(
-        context, budget, "invariant", [*declared, *context.expectations.relations], unseen
+    outcome = _try_relations(context, budget, "invariant", [*declared, *context.expectations.relations], unseen)
+    findings = [_build_invariant_finding(trial) for trial in outcome.trials if trial.violated]
+    return outcome.summarise("relation", findings)
+
+
+def _build_invariant_finding(trial: _RelationTrial) -> Finding:
+    relation = trial.result.relation
+    if isinstance(relation, Invariant):
+        about, necessary = relation.feature, True
+        title = f"The answer depends on {relation.feature}, which should not matter"
+        remedy = "Remove the feature from the model, or withdraw the declaration."
+    else:
+        about, necessary = relation.name, relation.necessary
+        title = f"A relation is violated: {relation.name}"
+        remedy = "Fix the model, or withdraw the relation."
+    return Finding(
+        check="invariant",
+        about=about,
+        title=title,
+        level="fault" if necessary else "concern",
+        sure=1.0,
+        detail=f"Declared: {relation.says or relation.name}. {trial.share_text} violate it.",
+        remedy=remedy,
+        cases=trial.violated,
+        of=trial.judged,
+        examples=(build_example(trial.smallest_violation),),
+        counted_in_detail=trial.gives_interval,
     )
-    findings = []
-    for trial in trials:
-        relation = trial.result.relation
-        feature = relation.feature if isinstance(relation, Invariant) else ""
-        if trial.violated:
-            findings.append(
-                Finding(
-                    check="invariant",
-                    about=feature or relation.name,
-                    title=f"The answer hangs on {feature}, which should not matter"
-                    if feature
-                    else f"A promise is broken: {relation.name}",
-                    level="fault" if feature or relation.necessary else "concern",
-                    sure=1.0,
-                    detail=f"Declared: {relation.says or relation.name}. {trial.share_text} break it.",
-                    remedy="Take the feature out of the model, or withdraw the promise."
-                    if feature
-                    else "Mend the model, or withdraw the promise.",
-                    cases=trial.violated,
-                    of=trial.judged,
-                    examples=(build_example(trial.smallest_violation),),
-                )
-            )
-    return _summarise_trials(trials, omissions, "promise", findings, [])
 
 
 def check_protected(context: CheckContext, budget: CheckBudget) -> CheckFindings:
-    """Change a protected attribute alone, and count the decisions that change with it."""
+    """Change only a protected attribute, and count the decisions that change with it."""
     unseen = _find_unseen(context, context.expectations.protected)
     relations = [Invariant(name) for name in context.expectations.protected if name not in unseen]
-    trials, omissions = _try_relations(context, budget, "protected", relations, unseen)
+    outcome = _try_relations(context, budget, "protected", relations, unseen)
     findings, sections = [], []
-    for trial in trials:
+    for trial in outcome.trials:
         relation, violations = trial.result.relation, trial.result.groups.violations
         if not trial.violated:
             continue
@@ -272,8 +306,8 @@ def check_protected(context: CheckContext, budget: CheckBudget) -> CheckFindings
         table = _tabulate_changes(context, budget, relation, trial.result.inputs)
         if table is not None:
             frequency = _format_most_frequent(table, name)
-            text = f"Each row: cases that were given another {name} and nothing else, and what became of their answers."
-            sections.append(Section(heading=f"Decisions that change with {name} alone", text=text, table=table))
+            text = f"Cases in which only {name} was changed, and how the answers changed."
+            sections.append(Section(heading=f"Decisions that change with {name}", text=text, table=table))
         violation_groups = [
             trial.smallest_violation,
             *(
@@ -285,24 +319,25 @@ def check_protected(context: CheckContext, budget: CheckBudget) -> CheckFindings
             Finding(
                 check="protected",
                 about=name,
-                title=f"Decisions hang on {name}",
+                title=f"The decision depends on {name}",
                 level="fault",
                 sure=1.0,
-                detail=f"{trial.share_text} get another decision if {name} alone changes.{frequency}",
-                remedy=f"Ask whether {name} may matter here. If not, leave it out of the model, and look for columns that stand "
-                "for it; then test again.",
+                detail=f"{trial.share_text} get another decision if only {name} changes.{frequency}",
+                remedy=f"Decide whether {name} may matter here. If not, remove it from the model, look for columns that stand in "
+                "for it, and test again.",
                 cases=trial.violated,
                 of=trial.judged,
                 examples=tuple(build_example(group) for group in violation_groups if len(group)),
+                counted_in_detail=trial.gives_interval,
             )
         )
-    return _summarise_trials(trials, omissions, "attribute", findings, sections)
+    return outcome.summarise("attribute", findings, sections)
 
 
 def _tabulate_changes(
     context: CheckContext, budget: CheckBudget, relation: Invariant, inputs: Points
 ) -> Table | None:
-    """Return how many cases have which change of the answer with which change of the attribute."""
+    """Return a table of how often each change of the attribute leads to each change of the answer."""
     swept = _run_sweep(context, budget, inputs, relation)
     if swept is None:
         return None
@@ -321,7 +356,7 @@ def _tabulate_changes(
         if own_answers.dtype.kind == "f"
         else (format_answers(own_answers), format_answers(other_answers))
     )
-    changes = {  # of a number many values may do the same to one case, which counts once
+    changes = {  # a set: several values of a number may have the same effect on a case, which counts once
         (
             row,
             *((a, b) if categorical else _format_direction(a, b)),
@@ -331,7 +366,9 @@ def _tabulate_changes(
     }
     change_counts = Counter(change[1:] for change in changes)
     ranked = sorted(change_counts.items(), key=lambda item: (-item[1], item[0]))
-    body = [[*key, f"{count:,}", f"{100 * count / swept.shape[0]:.1f} %"] for key, count in ranked[:30]]
+    body = [
+        [*key, f"{count:,}", f"{100 * count / swept.shape[0]:.1f} %"] for key, count in ranked[:MAX_TABLE_ROWS]
+    ]
     return Table(columns=[relation.feature, "becomes", "answer", "becomes", "cases", "share"], rows=body)
 
 
@@ -342,17 +379,13 @@ def _run_sweep(
     relation: Monotone | Invariant,
     scores: bool = False,
 ) -> Sweep | None:
-    """Ask some cases with every value of a feature; None if there is no time."""
-    counter = CallCounter()
-    flow = sweep(inputs, relation.feature, relation.feature_values, scores=scores)
+    """Query cases with every value of a feature; None if the budget does not allow it."""
     try:
-        return drive(flow, context.sut, tally=counter, budget=budget.remaining(), **context.build_quiet_options())
+        return run_flow(context, budget, sweep(inputs, relation.feature, relation.feature_values, scores=scores))
     except Interrupted:
         raise
     except OutOfBudget:
         return None
-    finally:
-        budget.add(counter)
 
 
 def _format_direction(before: Any, after: Any) -> tuple[str, str]:
@@ -377,7 +410,7 @@ MONOTONE = Check(
 )
 INVARIANT = Check(
     name="invariant",
-    question="Do features matter that should not, and are the user's own relations kept?",
+    question="Do features matter that should not, and do the user's own relations hold?",
     weight=3,
     find_skip_reason=lambda context: (
         ""
@@ -388,7 +421,7 @@ INVARIANT = Check(
 )
 PROTECTED = Check(
     name="protected",
-    question="Do decisions hang on a protected attribute?",
+    question="Does the decision depend on a protected attribute?",
     weight=3,
     find_skip_reason=lambda context: (
         "" if context.expectations.protected else 'no attribute is named: protected=["gender"]'

@@ -1,4 +1,4 @@
-"""Is it healthy: the same answer twice, whatever is asked beside and however it is written?"""
+"""Check whether answers depend on how the system is queried: repetition, order, batches, types."""
 
 from __future__ import annotations
 
@@ -15,54 +15,52 @@ from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
 from ..finding import Finding, Level
 
-MAX_BATCH_ROWS = 200  # rows of the batch whose order is changed
+MAX_BATCH_ROWS = 200
 
-#: level, title and remedy of a violation of each relation
+#: Level, title and remedy of a violation of each relation.
 FINDING_TEXTS: dict[str, tuple[Level, str, str]] = {
     "repeats": (
         "fault",
         "The same case gets different answers",
-        "Fix the seeds of everything random in prediction (dropout, sampling, Monte Carlo), and let no call change "
-        "the state of the model. Until then every other result here is partly chance.",
+        "Fix the seeds of everything random in prediction (dropout, sampling, Monte Carlo), and do not change the state "
+        "of the model in a call. Until then, all other results here partly depend on chance.",
     ),
     "row order": (
         "fault",
-        "The answer depends on where a case stands in the batch",
-        "Look for state that is carried from row to row, for ranks, sorting or alignment inside a batch, and for an "
-        "index that is joined by position.",
+        "The answer depends on the position of a case in the batch",
+        "Look for state carried from row to row, for ranks, sorting or alignment inside a batch, and for an index joined "
+        "by position.",
     ),
     "batches": (
         "fault",
-        "A case gets another answer alone than among others",
-        "Look for statistics that are taken from the batch at prediction time (a mean, a scaler that is fitted again, "
-        "batch normalisation in training mode). They belong into training.",
+        "A case gets a different answer alone than in a batch",
+        "Look for statistics computed from the batch at prediction time (a mean, a refitted scaler, batch normalisation "
+        "in training mode). They should be computed in training.",
     ),
     "column order": (
         "concern",
-        "Columns are read by their place, not by their name",
-        "Select the columns by name before the model is asked, or refuse a frame whose columns stand in another order.",
+        "Columns are read by position, not by name",
+        "Select the columns by name before they reach the model, or reject frames with another column order.",
     ),
     "row labels": (
         "fault",
-        "The answer depends on the labels of the rows",
-        "Somewhere a result is aligned by the index of the frame. Reset the index first, or compute with arrays.",
+        "The answer depends on the row index",
+        "A result is aligned by the index of the frame somewhere. Reset the index first, or compute with arrays.",
     ),
     "number types": (
         "concern",
-        "Whole numbers written as floats get another answer",
-        "Convert the columns to one type before the model is asked: a missing value or a join turns ints into floats.",
+        "Whole numbers given as floats get a different answer",
+        "Convert the columns to one type before they reach the model. A missing value or a join turns ints into floats.",
     ),
 }
 
 
 def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> CheckFindings:
-    """Put one of the relations that every model keeps to the system."""
+    """Check one of the relations that every predictor should satisfy."""
     relation: Relation = PREDICTOR_RELATIONS[name]
-    limit, queries_per_case = (
-        min(MAX_BATCH_ROWS, context.sut.batch_rows),
-        {"row order": ROW_ORDER_COUNT + 1, "batches": 3}.get(name, 2),
-    )
-    if name == "batches":  # a call a case: the most expensive of them all
+    limit = min(MAX_BATCH_ROWS, context.sut.batch_rows)
+    queries_per_case = {"row order": ROW_ORDER_COUNT + 1, "batches": 3}.get(name, 2)
+    if name == "batches":  # one call per case, which is expensive
         single_cases = int(
             context.count_affordable(
                 budget.remaining(0.3),
@@ -94,40 +92,40 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
         context.unstable |= name == "repeats"
     if not judged_cases:
         refused = len(groups) and groups.count(UNDEFINED) == 0
-        return CheckFindings(
-            "it refuses such frames, which is safe" if refused else "no case could be judged",
-            conclusive=bool(refused),
-        )
+        if refused:
+            return CheckFindings(basis="it rejects such frames, which is safe")
+        return CheckFindings(basis="no case could be judged", conclusive=False, skip_reason="inapplicable")
     if not violating_cases:
-        return CheckFindings(basis)
+        return CheckFindings(basis=basis)
     level, title, remedy = FINDING_TEXTS[name]
     smallest = result.smallest if result.smallest is not None and len(result.smallest) else groups.violations
     batch_rows = 0 if smallest.batch is None else len(smallest.batch)
     batch_text = f" in a batch of {pluralize(batch_rows, 'row')}"
     phrases = {
-        "repeats": (" when it is first asked", "and when it is asked again"),
-        "row order": (batch_text, "and when its rows stand in another order"),
-        "batches": (batch_text, "and when it is asked in a smaller one"),
-    }.get(name, ("", "and written in the other way"))
+        "repeats": (" at first", "and when queried again"),
+        "row order": (batch_text, "and with its rows in another order"),
+        "batches": (batch_text, "and in a smaller one"),
+    }.get(name, ("", "and in the other form"))
     finding = Finding(
         check=name,
         about="",
         title=title,
         level=level,
         sure=1.0,
-        detail=f"The promise: {relation.says}. {format_share(violating_cases, judged_cases)} break it.",
+        detail=f"Expected: {relation.says}. {format_share(violating_cases, judged_cases)} violate it.",
         remedy=remedy,
         cases=violating_cases,
         of=judged_cases,
-        examples=(build_example(smallest, 0, phrases),),
+        examples=(build_example(smallest, phrases=phrases),),
+        counted_in_detail=True,
     )
-    return CheckFindings(basis, [finding])
+    return CheckFindings(basis=basis, findings=[finding])
 
 
 def _build_check(name: str, question: str, weight: float) -> Check:
     def find_skip_reason(context: CheckContext) -> str:
         if name != "repeats" and context.unstable:
-            return "answers do not repeat, so nothing can be told from asking in another way"
+            return "answers do not repeat, so that differences between queries mean nothing"
         if name in ("row order", "batches") and getattr(context.sut, "scalar", False):
             return "the function takes one case at a time"
         return PREDICTOR_RELATIONS[name].why_not(context.sut, context.inputs)
@@ -142,11 +140,11 @@ def _build_check(name: str, question: str, weight: float) -> Check:
     )
 
 
-REPEATS = _build_check("repeats", "Does the same case get the same answer when it is asked again?", 1)
+REPEATS = _build_check("repeats", "Does the same case get the same answer when queried again?", 1)
 BATCHES: Sequence[Check] = (
-    _build_check("row order", "Does a case get the same answer wherever it stands in a batch?", 1),
-    _build_check("batches", "Does a case get the same answer alone as among others?", 2),
-    _build_check("column order", "Are columns read by their names?", 0.5),
-    _build_check("row labels", "Are the labels of rows left alone?", 0.5),
-    _build_check("number types", "Are whole numbers the same numbers as floats?", 0.5),
+    _build_check("row order", "Does a case get the same answer at any position in a batch?", 1),
+    _build_check("batches", "Does a case get the same answer alone as in a batch?", 2),
+    _build_check("column order", "Are columns read by name?", 0.5),
+    _build_check("row labels", "Is the row index ignored?", 0.5),
+    _build_check("number types", "Do whole numbers get the same answer as ints and as floats?", 0.5),
 )

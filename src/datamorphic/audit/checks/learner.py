@@ -1,4 +1,4 @@
-"""Does the learner keep what its algorithm promises, when it is trained anew on data changed in a known way?"""
+"""Check the relations that the learning algorithm must satisfy, by training it on changed data."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
 from ..finding import Example, Finding
 
-MAX_TRAINING_ROWS = 200  # to train on: each relation trains at least twice
-MAX_TEST_CASES = 50  # to label
-FITS_PER_RELATION = 6  # that a relation takes, more or less
+MAX_TRAINING_ROWS = 200  # few, since each relation trains at least twice
+MAX_TEST_CASES = 50
+MIN_LABELLED_ROWS = 12
+FITS_PER_RELATION = 6  # an estimate, for the budget
 
 
 def check_learner(context: CheckContext, budget: CheckBudget) -> CheckFindings:
-    """Train the learner on some of the data, and on follow-ups of these, relation by relation."""
+    """Train the learner on some of the data and on follow-ups of them, for each relation."""
     assert context.truth is not None
     rng = np.random.default_rng([context.seed, 2])
     order = rng.permutation(len(context.inputs))
@@ -43,12 +44,9 @@ def check_learner(context: CheckContext, budget: CheckBudget) -> CheckFindings:
 
 
 def _check_relations(context: CheckContext, budget: CheckBudget, data: Training) -> CheckFindings:
-    """Put every relation to the learner that there is time for."""
-    system, subject, source = (
-        Learner(context.learner, seed=context.seed),
-        LearnerSubject(context.learner),
-        TrainingBatch([data]),
-    )
+    """Check as many relations as the budget allows."""
+    system, subject = Learner(context.learner, seed=context.seed), LearnerSubject(context.learner)
+    source = TrainingBatch([data])
     fit_seconds = _measure_fit_seconds(system, source)
     findings, body, skipped_count = [], [], 0
     for name, relation in LEARNER_RELATIONS.items():
@@ -68,25 +66,29 @@ def _check_relations(context: CheckContext, budget: CheckBudget, data: Training)
         body.append([name, relation.says, _format_necessity(view), f"{judged:,}", f"{violated:,}", note])
         if violated and view.necessary:
             findings.append(_build_finding(name, relation.says, view.reason, result, violated, judged))
-    table = Table(columns=["relation", "promise", "for this learner", "cases", "violated", "why"], rows=body)
+    table = Table(
+        columns=["relation", "expectation", "for this learner", "cases", "violated", "reason"], rows=body
+    )
     section = Section(
-        heading="What the learner promises",
-        text=f"Trained anew on {pluralize(len(data.x), 'row')} and on the same rows changed in a known way, does it label "
-        f"{pluralize(len(data.t), 'case')} as expected? What its algorithm must keep is a fault if it is violated; the rest "
-        "teaches how it behaves.",
+        heading="Relations of the learner",
+        text=f"The learner was trained on {pluralize(len(data.x), 'row')} and on the same rows changed in a known way. "
+        f"The table says whether it labels {pluralize(len(data.t), 'case')} as expected. Violating a relation that is "
+        "necessary for the algorithm is a fault. The other relations show how the learner behaves.",
         table=table,
     )
     if not body:
-        return CheckFindings("there was no time to train the learner twice", conclusive=False)
+        return CheckFindings(
+            basis="there was no time to train the learner twice", conclusive=False, skip_reason="budget spent"
+        )
     basis = f"{pluralize(len(body), 'relation')}, trained on {pluralize(len(data.x), 'row')} at a time"
-    return CheckFindings(
-        basis + (f"; {skipped_count} more had no time" if skipped_count else ""), findings, [section]
-    )
+    if skipped_count:
+        basis += f"; there was no time for {skipped_count} more"
+    return CheckFindings(basis=basis, findings=findings, sections=[section])
 
 
 def _measure_fit_seconds(system: Learner, data: TrainingBatch) -> float:
     start_time = time.monotonic()
-    system.execute(data)  # whatever it raises is told where relations are put to it
+    system.execute(data)  # errors are reported when the relations are checked
     return time.monotonic() - start_time
 
 
@@ -108,31 +110,30 @@ def _build_finding(
     return Finding(
         check="learning",
         about=name,
-        title=f"The learner breaks a promise of its algorithm: {says}",
+        title=f"The learner violates a relation of its algorithm: {says}",
         level="fault",
         sure=0.9,
-        detail=f"{name}: {format_share(violated, judged)} break it. Necessary because {reason}.",
-        remedy="Look at the implementation of the learner, and at steps before it that depend on what should not matter. If "
-        "something random is not fixed by a seed, fix it first.",
+        detail=f"{name}: {format_share(violated, judged)} violate it. It is necessary because {reason}.",
+        remedy="Check the implementation of the learner, and preprocessing that depends on what should not matter. If "
+        "something random has no seed, fix that first.",
         cases=violated,
         of=judged,
-        examples=(Example(words=text, case=case, answer=before, changed={}, becomes=after),),
+        examples=(Example(words=text, case=case, answer=before, becomes=after),),
+        counted_in_detail=True,
     )
 
 
 def _find_skip_reason(context: CheckContext) -> str:
     if context.learner is None:
-        return (
-            "nothing that can be trained anew, with labels, is given (an estimator of scikit-learn, and target=)"
-        )
-    if context.truth is None or len(context.inputs) < 12:
+        return "no learner with labelled data is given (an estimator of scikit-learn, and target=)"
+    if context.truth is None or len(context.inputs) < MIN_LABELLED_ROWS:
         return "there are too few labelled rows to train on"
     return ""
 
 
 LEARNING = Check(
     name="learning",
-    question="Does the learner keep what its algorithm promises?",
+    question="Does the learner satisfy the relations of its algorithm?",
     weight=4,
     find_skip_reason=_find_skip_reason,
     run=check_learner,

@@ -1,4 +1,4 @@
-"""Does it keep the metamorphisms of its test system?"""
+"""Check the metamorphisms of the test system."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 from ..._text import pluralize
 from ...morphisms.cases import TestSet, Verdict
 from ...morphisms.system import TestSystem
-from ...runs.driver import CallCounter, drive
 from ...runs.flow import ask
 from ..case_text import extract_case, format_answer, format_case, format_share, to_plain_answer
-from ..check import Check, CheckBudget, CheckFindings
+from ..check import Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
 from ..finding import Example, Finding
 
@@ -27,7 +26,7 @@ class _ViolationCount:
 
 
 def check_metamorphisms(context: CheckContext, budget: CheckBudget) -> CheckFindings:
-    """Make mutants of the seeds with every datamorphism, and put the metamorphisms to them."""
+    """Apply every datamorphism to the seed cases, and check the metamorphisms on the results."""
     system = context.subject.system
     counts = {name: _ViolationCount() for name in system.metamorphisms}
     targets = {morphism.mark.of for morphism in system.metamorphisms.values()}
@@ -42,15 +41,7 @@ def check_metamorphisms(context: CheckContext, budget: CheckBudget) -> CheckFind
     seeds = TestSet.of_seeds(context.sample_inputs(seed_limit))
     for name in names or [""]:
         tests = seeds if not name else TestSet.concat([seeds, _mutate_seeds(system, name, seeds, context.seed)])
-        counter = CallCounter()
-        outputs = drive(
-            ask(tests.inputs, note=name),
-            context.sut,
-            tally=counter,
-            budget=budget.remaining(),
-            **context.build_quiet_options(),
-        )
-        budget.add(counter)
+        outputs = run_flow(context, budget, ask(tests.inputs, note=name))
         _count_violations(system, tests.with_outputs(outputs), counts, name)
     findings = [
         Finding(
@@ -60,16 +51,18 @@ def check_metamorphisms(context: CheckContext, budget: CheckBudget) -> CheckFind
             level="fault",
             sure=1.0,
             detail=f"{format_share(count.violated, count.judged)} violate it.",
-            remedy="If the promise is right, mend the system; if not, mend the metamorphism.",
+            remedy="If the metamorphism is right, fix the system. Otherwise fix the metamorphism.",
             cases=count.violated,
             of=count.judged,
             examples=(count.example,) if count.example is not None else (),
+            counted_in_detail=True,
         )
         for name, count in counts.items()
         if count.violated
     ]
     judged = sum(count.judged for count in counts.values())
-    return CheckFindings(f"{pluralize(len(counts), 'metamorphism')}, {pluralize(judged, 'verdict')}", findings)
+    basis = f"{pluralize(len(counts), 'metamorphism')}, {pluralize(judged, 'verdict')}"
+    return CheckFindings(basis=basis, findings=findings)
 
 
 def _is_same_datamorphism(system: TestSystem, name: str, target: str | None) -> bool:
@@ -99,7 +92,7 @@ def _count_violations(
 
 
 def _build_example(tests: TestSet, row: int, datamorphism: str) -> Example:
-    """Return a violation with the case it was made of."""
+    """Return a violating case together with its origin."""
     outputs = tests.outputs
     assert outputs is not None
     case = extract_case(tests.inputs, row)
@@ -112,7 +105,8 @@ def _build_example(tests: TestSet, row: int, datamorphism: str) -> Example:
         )
     source = extract_case(tests.inputs, origin)
     changed = {name: value for name, value in case.items() if source[name] != value}
-    text = f"{format_case(source)}: {format_answer(outputs, origin)}; after {datamorphism}, {format_case(changed)}: {format_answer(outputs, row)}"
+    before, after = format_answer(outputs, origin), format_answer(outputs, row)
+    text = f"{format_case(source)}: {before}; after {datamorphism}, {format_case(changed)}: {after}"
     return Example(
         words=text,
         case=source,
@@ -124,7 +118,7 @@ def _build_example(tests: TestSet, row: int, datamorphism: str) -> Example:
 
 METAMORPHISMS = Check(
     name="metamorphisms",
-    question="Are the metamorphisms of the test system kept?",
+    question="Do the metamorphisms of the test system hold?",
     weight=2,
     find_skip_reason=lambda context: (
         "" if context.subject.system.metamorphisms else "no test system with metamorphisms is given"

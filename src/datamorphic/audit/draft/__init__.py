@@ -1,0 +1,1 @@
+"""Drafts of test systems, written from a model and data."""

@@ -1,0 +1,105 @@
+"""`AuditOptions`: the options of `dm.test`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .._text import to_jsonable
+from .._typing import EngineLike, FilePath, StoreLike
+from .._validation import validate_choice, validate_integer, validate_positive
+from ..runs.flow import Budget
+from ..runs.keep import KeepOptions, resolve_seed
+from ..space.options import SpaceOptions
+from ..space.space import Space
+from .case_text import to_plain
+from .checks import CHECKS
+from .expectations import Expectations, ExpectLike, parse_expectations
+
+if TYPE_CHECKING:
+    from ..exploration.front import Front
+
+CHECK_NAMES = tuple(check.name for check in CHECKS)
+DEFAULT_BUDGET = "1m"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions:
+    """The options of one audit, validated; `dm.test` documents them.
+
+    Attributes
+    ----------
+    hints : SpaceOptions
+        Hints for the columns of the data; they exclude `space`.
+    keep : KeepOptions or None
+        How to keep the run in a store; None to keep nothing.
+    request : mapping
+        How the audit was requested. It is stored, and repeats the audit.
+    start_time : float or None
+        The start on the monotonic clock, if it was before the options were made.
+    expectations : Expectations
+        What `expect` and `protected` declare.
+    """
+
+    target: str | None = None
+    protected: Sequence[str] | str = ()
+    expect: ExpectLike = None
+    budget: Budget | str | float | None = DEFAULT_BUDGET
+    seed: int = 0
+    baseline: Front | FilePath | None = None
+    only: Sequence[str] | str = ()
+    space: Space | None = None
+    hints: SpaceOptions = field(default_factory=SpaceOptions)
+    engine: EngineLike = None
+    timeout: float | None = None
+    batch: int | None = None
+    store: StoreLike | KeepOptions = None
+    trust: bool = False
+    scalar: bool = False
+    name: str | None = None
+    progress: bool | None = None
+    request: Mapping[str, Any] = field(default_factory=dict)
+    start_time: float | None = None
+    expectations: Expectations = field(init=False)
+    parsed_budget: Budget = field(init=False)
+    keep: KeepOptions | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        def set_field(name: str, value: Any) -> None:
+            object.__setattr__(self, name, value)
+
+        set_field("parsed_budget", Budget.parse(self.budget))
+        set_field("only", (self.only,) if isinstance(self.only, str) else tuple(self.only))
+        for check in self.only:
+            validate_choice("only", "test", check, CHECK_NAMES)
+        if self.timeout is not None:
+            validate_positive("timeout", "test", self.timeout)
+        if self.batch is not None:
+            validate_integer("batch", "test", self.batch, 1)
+        self.hints.validate_alone("test", self.space)
+        store: Any = self.store
+        set_field("keep", store if store is None or isinstance(store, KeepOptions) else KeepOptions(store))
+        set_field("seed", resolve_seed(self.seed, self.keep or KeepOptions("none")))
+        set_field("expectations", parse_expectations(self.expect, self.protected))
+        set_field("request", dict(self.request) or self._build_request())
+
+    def _build_request(self) -> dict[str, Any]:
+        """Return the options that can be written down, for a call in Python."""
+        expectations = self.expectations
+        return {
+            "target": self.target,
+            "protected": list(expectations.protected),
+            "expect": os.fspath(self.expect) if isinstance(self.expect, str | os.PathLike) else None,
+            "monotone": [f"{name}={direction}" for name, direction in expectations.monotone.items()],
+            "invariant": list(expectations.invariant),
+            "towards": to_plain(expectations.towards),
+            "relations": [relation.name for relation in expectations.relations],
+            "baseline": os.fspath(self.baseline) if isinstance(self.baseline, str | os.PathLike) else None,
+            "budget": self.budget
+            if isinstance(self.budget, str | int) and self.budget != DEFAULT_BUDGET
+            else None,
+            "scalar": self.scalar,
+            **to_jsonable(self.hints.to_dict()),
+        }

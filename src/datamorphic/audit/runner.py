@@ -1,0 +1,263 @@
+"""Run an audit: load the model, infer the space, run the checks, and keep the result."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._text import pluralize, suggest_name
+from .._typing import DataLike, FilePath, ModelLike
+from .._validation import reject, to_generator
+from ..errors import AmbiguousData, ArgumentError, DataError, ModelError, format_error_line
+from ..exploration.front import Front
+from ..morphisms.subject import SubjectUnderTest, build_subject
+from ..morphisms.system import has_morphisms
+from ..runs.engines import PersistentEngine, make_engine
+from ..runs.flow import Budget
+from ..runs.interrupts import Interrupts
+from ..runs.progress import Progress
+from ..runs.versions import read_versions
+from ..space.space import Space
+from ..systems.estimator import Estimator
+from ..systems.files import load_model
+from .check import run_checks
+from .checks import CHECKS
+from .context import BudgetClock, CheckContext
+from .options import AuditOptions
+from .persistence import open_audit_run
+from .result import NO_LIMIT, AuditResult
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+
+@dataclass(frozen=True, kw_only=True)
+class _LoadedModel:
+    """A model ready to be tested.
+
+    Attributes
+    ----------
+    given : ModelLike
+        The model that was given, loaded if it was a path.
+    fitted : ModelLike
+        The model to query: fitted if the given one was not.
+    name : str or None
+        The name to show; None for the default.
+    learner : estimator or None
+        An unfitted estimator to train again, if there is one.
+    """
+
+    given: ModelLike
+    fitted: ModelLike
+    name: str | None
+    learner: BaseEstimator | None = None
+
+    @property
+    def fitted_on_given_data(self) -> bool:
+        """Whether the model was fitted here."""
+        return self.fitted is not self.given
+
+
+def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) -> AuditResult:
+    """Run all checks that apply to a model, and return the result."""
+    clock = BudgetClock(options.parsed_budget, options.start_time)
+    loaded = _load(model, data, options)
+    subject, notes = _build_subject(loaded, data, options)
+    if loaded.fitted_on_given_data:
+        kind = type(loaded.given).__name__
+        notes.insert(0, f"The {kind} was not fitted. It was fitted to the data before the test.")
+    _validate_expectations(subject, data, options)
+    baseline = _load_baseline(options.baseline, subject)
+    engine = PersistentEngine(make_engine(options.engine))
+    context = CheckContext(
+        subject=subject,
+        expectations=options.expectations,
+        clock=clock,
+        learner=loaded.learner,
+        truth=_read_labels(data, options.target, subject),
+        baseline=baseline,
+        has_data=data is not None and not isinstance(data, Space),
+        seed=options.seed,
+        drive_options={"engine": engine, "timeout": options.timeout, "batch": options.batch},
+    )
+    with (
+        Interrupts(),
+        Progress(subject.name, options.progress) as progress,
+        open_audit_run(options, subject, model) as audit_run,
+    ):
+        context.known_failures = audit_run.load_known_failures(subject)
+        try:
+            context.measure_pace()
+            outcomes = run_checks(
+                context, CHECKS, options.only, progress.show, on_outcome=audit_run.update_failures
+            )
+        finally:
+            engine.shut_down()
+        result = AuditResult(
+            subject=subject.name,
+            kind=_describe_kind(subject, loaded),
+            data=_describe_data(subject, data, options.target),
+            outcomes=tuple(outcomes),
+            seed=options.seed,
+            budget=_describe_budget(clock.budget),
+            seconds=clock.seconds,
+            calls=sum(outcome.calls for outcome in outcomes),
+            words=options.request,
+            notes=(*notes, *subject.notes, *_describe_accuracy(context)),
+            versions=read_versions(),
+            fitted_on_given_data=loaded.fitted_on_given_data,
+            front=context.front,
+        )
+        audit_run.finish(result)
+    return result
+
+
+def _load(model: ModelLike, data: DataLike | None, options: AuditOptions) -> _LoadedModel:
+    """Load a model from its path, and fit it if it is an unfitted estimator."""
+    name = options.name
+    if isinstance(model, str | os.PathLike):
+        name = name or os.path.basename(os.fspath(model))
+        model = load_model(model, trust=options.trust)
+    if "sklearn" not in sys.modules:  # then the model cannot be one of its estimators
+        return _LoadedModel(given=model, fitted=model, name=name)
+    from sklearn.base import BaseEstimator, clone
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    if not isinstance(model, BaseEstimator) or not hasattr(model, "fit") or has_morphisms(model):
+        return _LoadedModel(given=model, fitted=model, name=name)
+    target = options.target
+    try:
+        check_is_fitted(model)
+        return _LoadedModel(given=model, fitted=model, name=name, learner=None if target is None else model)
+    except TypeError:
+        return _LoadedModel(given=model, fitted=model, name=name)
+    except NotFittedError:
+        pass
+    kind = type(model).__name__
+    columns = getattr(data, "columns", None)
+    if target is None or columns is None:
+        raise ArgumentError(
+            f"This {kind} is not fitted. Fit it first, or give a frame with labels, and target= to name their column."
+        )
+    if target not in columns:
+        raise DataError(f"The target column {target!r} is not in the data. {suggest_name(target, columns)}")
+    frame: Any = data
+    try:
+        fitted = clone(model).fit(frame.drop(columns=[target]), frame[target])
+    except Exception as error:
+        raise ModelError(
+            f"This {kind} could not be fitted to the data: {format_error_line(error)}. Fit it first, or fix the data."
+        ) from error
+    return _LoadedModel(given=model, fitted=fitted, name=name, learner=model)
+
+
+def _build_subject(
+    loaded: _LoadedModel, data: DataLike | None, options: AuditOptions
+) -> tuple[SubjectUnderTest, list[str]]:
+    """Return the system with its space and inputs, and warnings about the data as notes for the report."""
+    notes = []
+    with warnings.catch_warnings(record=True) as caught_warnings:
+        warnings.simplefilter("always", AmbiguousData)
+        subject = build_subject(
+            loaded.fitted,
+            data,
+            target=options.target,
+            space=options.space,
+            space_options=options.hints,
+            rng=to_generator("seed", "test", options.seed),
+            owner="test",
+            scalar=options.scalar,
+            name=loaded.name,
+        )
+    for warning in caught_warnings:
+        if issubclass(warning.category, AmbiguousData):
+            notes.append(str(warning.message))
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return subject, notes
+
+
+def _validate_expectations(subject: SubjectUnderTest, data: DataLike | None, options: AuditOptions) -> None:
+    columns = [str(column) for column in getattr(data, "columns", ())]
+    options.expectations.validate_features(subject.seeds.space, columns)
+    for relation in options.expectations.build_monotone_relations():
+        relation.why_not(subject.sut, subject.seeds)  # raises if `towards` is not a class of the model
+
+
+def _load_baseline(baseline: Front | FilePath | None, subject: SubjectUnderTest) -> Front | None:
+    if baseline is None:
+        return None
+    if isinstance(baseline, str | os.PathLike):
+        baseline = Front.load(baseline)
+    if not isinstance(baseline, Front):
+        reject("baseline", "test", "a Front, or the path of a saved one", baseline)
+    if baseline.space.names != subject.seeds.space.names:
+        raise DataError(
+            "The baseline is the border of a model with other inputs: "
+            f"{', '.join(baseline.space.names[:5])}, ... Save a new one with --save-front, or front.save()."
+        )
+    return baseline
+
+
+def _read_labels(data: DataLike | None, target: str | None, subject: SubjectUnderTest) -> npt.NDArray[Any] | None:
+    frame: Any = data
+    if target is None or not hasattr(data, "columns") or len(frame) != len(subject.seeds):
+        return None
+    return np.asarray(frame[target].to_numpy())
+
+
+def _describe_kind(subject: SubjectUnderTest, loaded: _LoadedModel) -> str:
+    sut, suffix = subject.sut, ""
+    if isinstance(sut, Estimator):
+        kind = "regressor" if subject.has_numeric_answers else "classifier" if sut.labels is not None else "model"
+        kind, suffix = f"a fitted {kind}", f" ({_format_class_name(sut.model)})"
+        if loaded.fitted_on_given_data:
+            suffix += ", fitted to these data"
+    elif has_morphisms(loaded.given):
+        kind = "a test system"
+    else:
+        kind = "a function" if callable(loaded.given) else "a system"
+    classes = f" of {pluralize(len(sut.labels), 'class', 'classes')}" if sut.labels is not None else ""
+    return f"{kind}{classes}{suffix}"
+
+
+def _format_class_name(model: object) -> str:
+    steps = getattr(model, "steps", None)
+    if isinstance(steps, list) and steps:
+        return " > ".join(type(step).__name__ for _, step in steps)
+    return type(model).__name__
+
+
+def _describe_data(subject: SubjectUnderTest, data: DataLike | None, target: str | None) -> str:
+    space = subject.seeds.space
+    kinds = ", ".join(f"{count} {kind}" for kind, count in space.kinds.items() if count)
+    inputs = pluralize(len(subject.seeds), "input")
+    if data is None:
+        inputs += " generated by the system or drawn from its space"
+    labels = "" if target is None else f", labels in {target}"
+    return f"{inputs}, {pluralize(len(space), 'feature')} ({kinds}){labels}"
+
+
+def _describe_budget(budget: Budget) -> str:
+    if budget.seconds is not None:
+        return f"{budget.seconds:g} s"
+    return pluralize(budget.runs, "run") if budget.runs is not None else NO_LIMIT
+
+
+def _describe_accuracy(context: CheckContext) -> list[str]:
+    """Return a note on how often the answers agree with the labels of the data."""
+    if context.truth is None or context.answers is None or len(context.answers) != len(context.truth):
+        return []
+    ok = context.answers.ok
+    if context.subject.has_numeric_answers or not ok.any():
+        return []
+    pairs = zip(context.answers.values[ok].tolist(), context.truth[ok].tolist(), strict=True)
+    agreements = sum(str(answer) == str(label) for answer, label in pairs)
+    return [f"The answer agrees with the label for {agreements / int(ok.sum()):.1%} of the given inputs."]
