@@ -76,7 +76,7 @@ class SupportsRuns(Protocol):
 class SupportsLanes(Protocol):
     """An engine, which shares out the rows of a batch."""
 
-    def lanes(self, system: Any, timeout: float | None, /) -> Any:
+    def open_lanes(self, system: Any, timeout: float | None, /) -> Any:
         """Return the systems that answer side by side."""
         ...
 
