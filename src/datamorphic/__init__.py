@@ -1,7 +1,6 @@
 """Testing classifiers, and anything else, without an oracle.
 
-The public names are found here and nowhere else. They are imported when first used, so that
-``import datamorphic`` costs next to nothing.
+This module is the public API. Names are imported on first use, so that ``import datamorphic`` is fast.
 """
 
 from __future__ import annotations

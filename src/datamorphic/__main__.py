@@ -1,4 +1,4 @@
-"""``python -m datamorphic``: the command, where it is not on the path."""
+"""The command ``python -m datamorphic``."""
 
 from .cli.main import main
 

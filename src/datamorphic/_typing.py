@@ -20,27 +20,22 @@ if TYPE_CHECKING:
 class SupportsPredict(Protocol):
     """A fitted model, such as an estimator of scikit-learn."""
 
-    def predict(self, X: Any, /) -> Any:
-        """Return one label or number per row."""
-        ...
+    @property
+    def predict(self) -> Callable[..., Any]: ...
 
 
 class SupportsFit(Protocol):
     """A learner: `fit` makes it a model."""
 
-    def fit(self, X: Any, y: Any, /) -> Any:
-        """Learn from rows and their labels."""
-        ...
+    @property
+    def fit(self) -> Callable[..., Any]: ...
 
 
 class SupportsExecute(Protocol):
     """A system under test, as `datamorphic.wrap` returns it."""
 
-    name: str
-
-    def execute(self, data: Any, /) -> Any:
-        """Return the outputs of a batch."""
-        ...
+    @property
+    def execute(self) -> Callable[..., Any]: ...
 
 
 class MarkedSource(Protocol):
@@ -51,20 +46,17 @@ class MarkedSource(Protocol):
 
 
 class SupportsFrame(Protocol):
-    """Rows that can be shown as a frame, such as `datamorphic.Points`."""
+    """Rows that can be converted to a frame, such as `datamorphic.Points`."""
 
     @property
-    def frame(self) -> pd.DataFrame:
-        """The rows as a frame."""
-        ...
+    def frame(self) -> pd.DataFrame: ...
 
 
 class SupportsSample(Protocol):
     """A `datamorphic.Space`, from which inputs can be drawn."""
 
-    def sample(self, n: int, /) -> Any:
-        """Return inputs drawn at random."""
-        ...
+    @property
+    def sample(self) -> Callable[..., Any]: ...
 
 
 class SupportsRuns(Protocol):
@@ -74,19 +66,17 @@ class SupportsRuns(Protocol):
 
 
 class SupportsLanes(Protocol):
-    """An engine, which shares out the rows of a batch."""
+    """An engine, which distributes the rows of a batch."""
 
-    def open_lanes(self, system: Any, timeout: float | None, /) -> Any:
-        """Return the systems that answer side by side."""
-        ...
+    @property
+    def open_lanes(self) -> Callable[..., Any]: ...
 
 
 class SupportsSubmit(Protocol):
     """A Dask client."""
 
-    def submit(self, function: Any, /, *arguments: Any) -> Any:
-        """Run a function on the cluster."""
-        ...
+    @property
+    def submit(self) -> Callable[..., Any]: ...
 
 
 #: the path of a file

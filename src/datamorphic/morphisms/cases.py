@@ -21,6 +21,7 @@ from ..space.serialize import space_from_dict, space_to_dict
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
     from ..space.space import Space
 
@@ -317,10 +318,10 @@ class TestSet:
             raise DataError(f"{path} is damaged: {type(error).__name__} {error}.") from None
 
     @classmethod
-    def _from_table(cls, table: Any, metadata: dict[str, Any]) -> TestSet:
+    def _from_table(cls, table: pa.Table, metadata: dict[str, Any]) -> TestSet:
         """Return the set of a table, validated, since a file may be damaged or hostile."""
 
-        def read_numbers(name: str, dtype: Any) -> npt.NDArray[Any]:
+        def read_numbers(name: str, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
             column = np.asarray(table[name].to_numpy())
             if column.dtype.kind not in "iuf":
                 raise DataError(f"The column {name!r} of the file does not hold numbers.")

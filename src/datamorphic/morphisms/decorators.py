@@ -45,7 +45,7 @@ def get_mark(function: object) -> MorphismMark | None:
 
 
 def _wrap_callable(target: Callable[..., Any]) -> Any:
-    def call(*arguments: Any, **keywords: Any) -> Any:
+    def call(*arguments: object, **keywords: object) -> Any:
         return target(*arguments, **keywords)
 
     call.__name__ = getattr(target, "__name__", type(target).__name__)

@@ -129,7 +129,7 @@ class Morphism:
         """Raise `TestSystemError` about this function."""
         raise TestSystemError(f"{self.location}, marked @{self.mark.kind}, {problem}") from cause
 
-    def call(self, *arguments: Any, rng: np.random.Generator | None = None, n: int | None = None) -> Any:
+    def call(self, *arguments: object, rng: np.random.Generator | None = None, n: int | None = None) -> Any:
         """Call the function; an exception becomes a `TestSystemError` that names the function."""
         try:
             return self.function(*arguments, **self._build_keywords(rng, n))

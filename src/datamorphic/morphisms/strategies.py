@@ -9,14 +9,14 @@ the step, so that counter-examples have short numbers such as ``12.5``.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..space.features import Codes, Feature
 
 if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
+    from hypothesis.strategies import DrawFn, SearchStrategy
 
     from ..space.space import Space
 
@@ -76,7 +76,7 @@ def build_points_strategy(space: Space, count: int = 3, pool: Codes | None = Non
     changes = st.lists(change, max_size=MAX_CHANGES_PER_POINT)
 
     @st.composite
-    def draw_points(draw: Any) -> Codes:
+    def draw_points(draw: DrawFn) -> Codes:
         points: list[Codes] = []
         for _ in range(count):
             base_number = draw(

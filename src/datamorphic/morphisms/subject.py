@@ -6,7 +6,7 @@ import copy
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from ..systems.estimator import Estimator
 from ..systems.wrap import wrap
 from .stock import derive
 from .system import TestSystem, has_morphisms
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DEFAULT_SEED_CASES = 200
 
@@ -67,26 +70,11 @@ def build_subject(
     owner: str = "explore",
     **wrap_options: Any,
 ) -> SubjectUnderTest:
-    """Return a system under test with its moves and the inputs to start from.
+    """Return a system under test with its moves and seed cases.
 
-    Parameters
-    ----------
-    model : ModelLike
-        A test system, its class or module, or whatever `wrap` takes; the options of `wrap` are in `wrap_options`.
-    data : DataLike, optional
-        A frame, an array, `Points`, or a `Space` to draw from.
-    target : str, optional
-        The column of `data` that holds the label.
-    space : Space, optional
-        The space of the inputs; read from `data` by default.
-    space_options : SpaceOptions, optional
-        Hints for reading the space from `data`.
-    seeds : int or DataLike, optional
-        How many inputs to start from, or these inputs themselves.
-    rng : Generator
-        Draws the inputs.
-    owner : str
-        The public function that messages name.
+    `model` is a test system, its class or module, or whatever `wrap` takes with `wrap_options`. `data` may be a `Space`
+    to draw from. `space_options` are hints for inferring the space from data. `seeds` is a number of seed cases, or the
+    cases themselves. Messages name the public function `owner`.
     """
     if space is not None and not isinstance(space, Space):
         reject("space", owner, "a Space", space)
@@ -173,12 +161,9 @@ def _build_system_subject(
 
 
 def _select_inputs(
-    sut: Executor | None, data: Any, target: str | None, space: Space | None, notes: list[str]
-) -> Any:
-    """Return the columns of the data that are inputs of the system, as a frame.
-
-    `notes` is extended by remarks for the report.
-    """
+    sut: Executor | None, data: DataLike, target: str | None, space: Space | None, notes: list[str]
+) -> pd.DataFrame:
+    """Return the columns of the data that are inputs of the system; remarks are added to `notes`."""
     import pandas as pd
 
     input_names: Any = getattr(sut, "columns", None)
@@ -240,7 +225,7 @@ def _has_numeric_answers(sut: Executor) -> bool:
     return isinstance(sut.model, BaseEstimator) and bool(is_regressor(sut.model))
 
 
-def find_system_name(model: Any, name: str | None = None, request: Mapping[str, Any] | None = None) -> str:
+def find_system_name(model: ModelLike, name: str | None = None, request: Mapping[str, Any] | None = None) -> str:
     """Return the name under which a store keeps failures of a system.
 
     That is the name it was requested by on the command line, the name given, its own, or that of its code.

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .encoding import MASKED_DTYPE_NAMES, build_category_index, to_numpy_dtype
 from .features import Categorical, Codes, Feature
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def decode(feature: Feature, codes: Codes, dtype: Any = None) -> Any:
+    from .encoding import Dtype
+
+
+def decode(feature: Feature, codes: Codes, dtype: Dtype | None = None) -> Any:
     """Return the values of a column of codes as a new array, of `dtype` where it can hold them.
 
     Real numbers are never cast to integers and no number wraps around: a dtype that is too narrow is widened.
@@ -24,7 +30,7 @@ def decode(feature: Feature, codes: Codes, dtype: Any = None) -> Any:
     return _decode_whole(feature, codes, dtype, has_missing)
 
 
-def _decode_real(feature: Feature, codes: Codes, dtype: Any) -> Any:
+def _decode_real(feature: Feature, codes: Codes, dtype: Dtype | None) -> Any:
     import pandas as pd
 
     inner = to_numpy_dtype(dtype)
@@ -36,7 +42,7 @@ def _decode_real(feature: Feature, codes: Codes, dtype: Any) -> Any:
     return codes.astype(inner) if isinstance(dtype, np.dtype) else pd.array(codes.astype(inner), dtype=dtype)
 
 
-def _decode_whole(feature: Feature, codes: Codes, dtype: Any, has_missing: bool) -> Any:
+def _decode_whole(feature: Feature, codes: Codes, dtype: Dtype | None, has_missing: bool) -> Any:
     import pandas as pd
 
     inner = to_numpy_dtype(dtype)
@@ -70,7 +76,7 @@ def _build_value_array(feature: Categorical) -> Any:
     return index.to_numpy() if index.dtype.kind in "iufb" else pd.array(index)
 
 
-def _decode_categories(feature: Categorical, codes: Codes, dtype: Any) -> Any:
+def _decode_categories(feature: Categorical, codes: Codes, dtype: Dtype | None) -> Any:
     import pandas as pd
 
     known = (codes >= 0) & (codes <= feature.high)  # others are missing, or unknown from a lenient encoding
@@ -102,7 +108,9 @@ def _decode_categories(feature: Categorical, codes: Codes, dtype: Any) -> Any:
         return decoded_values
 
 
-def _decode_to_category_dtype(feature: Categorical, places: Any, dtype: Any) -> Any:
+def _decode_to_category_dtype(
+    feature: Categorical, places: npt.NDArray[np.intp], dtype: pd.CategoricalDtype
+) -> Any:
     import pandas as pd
 
     if dtype.categories is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from .features import LARGEST_INTEGER, LARGEST_NUMBER, Categorical, Codes, Featu
 
 if TYPE_CHECKING:
     import pandas as pd
+    from pandas.api.extensions import ExtensionDtype
+
+    Dtype: TypeAlias = np.dtype[Any] | ExtensionDtype
 
 UNKNOWN_CATEGORY_CODE = -1.0  # given by a lenient encoding
 Mask = npt.NDArray[np.bool_]
@@ -129,14 +132,14 @@ def to_numbers(column: pd.Series[Any]) -> tuple[Codes, Mask]:
     return codes, is_text
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     import pandas as pd
 
     missing = pd.isna(value)
     return isinstance(missing, bool) and missing
 
 
-def snap_to_bounds(feature: Feature, codes: Codes, dtype: Any) -> Codes:
+def snap_to_bounds(feature: Feature, codes: Codes, dtype: Dtype) -> Codes:
     """Replace bounds rounded to a shorter float (0.1 as float32) by the exact bounds."""
     inner = to_numpy_dtype(dtype)
     if inner is None or inner.kind != "f" or inner.itemsize >= 8:
@@ -147,7 +150,7 @@ def snap_to_bounds(feature: Feature, codes: Codes, dtype: Any) -> Codes:
     return codes
 
 
-def to_numpy_dtype(dtype: Any) -> np.dtype[Any] | None:
+def to_numpy_dtype(dtype: Dtype) -> np.dtype[Any] | None:
     """Return the NumPy dtype of a plain, nullable or Arrow dtype of numbers, or None for other dtypes."""
     import pandas as pd
 

@@ -193,7 +193,7 @@ def _read_numbers(name: str, column: pd.Series[Any], kind: str) -> np.ndarray[An
 
 
 def _resolve_bounds(
-    name: str, bounds: Any, numbers: np.ndarray[Any, np.dtype[np.float64]]
+    name: str, bounds: tuple[float | None, float | None] | None, numbers: np.ndarray[Any, np.dtype[np.float64]]
 ) -> tuple[float | None, float | None]:
     if bounds is None:
         return float(numbers.min()), float(numbers.max())

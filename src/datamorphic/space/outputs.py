@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ import numpy.typing as npt
 from ..errors import DataError
 from .points import RowSelection
 from .serialize import value_from_json, value_to_json
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Mask = npt.NDArray[np.bool_]
 
@@ -132,7 +135,7 @@ class Outputs:
         if self.values.dtype == object:
             text_of_label: dict[str, str] = {}  # a cache, since there are few different labels
 
-            def encode_label(value: Any) -> str:
+            def encode_label(value: object) -> str:
                 if type(value) is not str:
                     return json.dumps(value_to_json(value, "label"))
                 if value not in text_of_label:
@@ -162,7 +165,7 @@ class Outputs:
         return {"O": "object", "U": "text"}.get(kind, self.values.dtype.name)
 
     @staticmethod
-    def from_table(table: Any, dtype: str) -> Outputs:
+    def from_table(table: pa.Table, dtype: str) -> Outputs:
         """Return the outputs from an Arrow table with the columns that `columns` returned."""
         raw = table["output"].to_pylist()
         if dtype == "object":

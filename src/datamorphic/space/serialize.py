@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from ..errors import DataError, DatamorphicWarning
 from .constraints import Combinations, Compare, Constraint, OneHot
 from .features import Categorical, Continuous, Feature, Integer
 from .space import Space
+
+if TYPE_CHECKING:
+    from .encoding import Dtype
 
 _NUMERIC_FEATURES = {"continuous": Continuous, "integer": Integer}
 
@@ -45,7 +48,7 @@ def space_from_dict(document: dict[str, Any]) -> Space:
         raise DataError(f"The description of the space is invalid: {type(error).__name__} {error}.") from None
 
 
-def value_to_json(value: Any, role: str = "value") -> Any:
+def value_to_json(value: object, role: str = "value") -> Any:
     """Return a category or label as JSON data that preserves its type, or raise `DataError`.
 
     `role` names the value in the message.
@@ -62,19 +65,20 @@ def value_to_json(value: Any, role: str = "value") -> Any:
     )
 
 
-def value_from_json(data: Any) -> Any:
+def value_from_json(data: object) -> Any:
     """Return the value that `value_to_json` converted."""
     return tuple(map(value_from_json, data["tuple"])) if isinstance(data, dict) else data
 
 
-def _dtype_to_json(dtype: Any) -> Any:
-    categories = getattr(dtype, "categories", None)
-    if categories is None:
+def _dtype_to_json(dtype: Dtype) -> Any:
+    import pandas as pd
+
+    if not isinstance(dtype, pd.CategoricalDtype) or dtype.categories is None:
         return str(dtype)
-    return {"category": [value_to_json(v, "category") for v in categories], "ordered": bool(dtype.ordered)}
+    return {"category": [value_to_json(v, "category") for v in dtype.categories], "ordered": bool(dtype.ordered)}
 
 
-def _dtype_from_json(document: Any) -> Any:
+def _dtype_from_json(document: str | dict[str, Any]) -> Any:
     import pandas as pd
 
     if isinstance(document, dict):
