@@ -69,7 +69,7 @@ def test_too_little_is_told_in_words_and_rows_lift_it(folder, monkeypatch):
     for told in (
         "15 of 42 mutants killed, 35.71 %, by 70 rows (DTMT).",
         "6 cannot be killed by any possible input, so at most 85.71 % can be killed",
-        "petal width (cm) <= 0.8 becomes petal width (cm) < 0.8: no row of the data is there",
+        "petal width (cm) <= 0.8 becomes petal width (cm) < 0.8: the data have no row that would show it",
         "  petal width (cm) > 1.75 and petal length (cm) > 4.85 -> 2",
         "Too little: 80 % were asked for.",
         "would lift it from 35.71% to 85.71%.",
@@ -226,7 +226,7 @@ BAD = {
     "no model": (["cover"], "Say which rows"),
     "data twice": (["cover", "tree.skops", "all.csv", "--data", "all.csv"], "given twice"),
     "no such file": (["cover", "other.skops", "all.csv"], "other.skops"),
-    "no PMML": (["cover", "page.pmml", "all.csv"], "page.pmml"),
+    "not PMML": (["cover", "page.pmml", "all.csv"], "page.pmml"),
     "no XML": (["cover", "text.pmml", "all.csv"], "text.pmml"),
 }
 
@@ -246,7 +246,7 @@ def test_missing_values_and_further_columns_are_no_fault(folder, monkeypatch):
     )
     assert holed.exit_code == 0, holed.output  # this tree takes missing values
     wide = run(folder, monkeypatch, "cover", "tree.skops", "wide.csv")
-    assert "Columns that are no inputs of the model were left out: target, remark, weight." in wide.stdout
+    assert "Columns that are not inputs of the model were ignored: target, remark, weight." in wide.stdout
 
 
 @pytest.mark.parametrize(

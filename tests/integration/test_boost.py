@@ -364,13 +364,13 @@ def half_grouped():
             lambda: xg("Regressor", multi_strategy="multi_output_tree").fit(PLAIN, np.column_stack([AMOUNT, TWO])),
             "one_output_per_tree",
         ),
-        (latin, "beyond ASCII"),
-        (lambda: xgb.DMatrix(PLAIN), "DMatrix is no decision tree"),
+        (latin, "non-ASCII letters"),
+        (lambda: xgb.DMatrix(PLAIN), "DMatrix is not a readable decision tree"),
         (lambda: lg("Regressor", linear_tree=True).fit(PLAIN, AMOUNT), "linear_tree=True"),
         (half_grouped, "categorical_feature"),
         (lambda: cat(one_hot_max_size=1).fit(GROUPED, TWO, **GROUPS), "'town'.*one_hot_max_size"),
-        (lambda: cat().fit(GROUPED, TWO, **GROUPS), "hashes of their names. Give the data"),
-        (lambda: cb.Pool(PLAIN), "Pool is no decision tree"),
+        (lambda: cat().fit(GROUPED, TWO, **GROUPS), "hashes of their names. Pass the data"),
+        (lambda: cb.Pool(PLAIN), "Pool is not a readable decision tree"),
     ],
     ids=lambda case: "" if callable(case) else case,
 )
@@ -386,7 +386,7 @@ def test_an_objective_of_ones_own_has_no_known_answer():
     for model in (lg("Regressor", objective=squared), cat("Regressor", loss_function="RMSEWithUncertainty")):
         forest = forest_of(model.fit(PLAIN, AMOUNT))
         assert len(forest.trees) == 6
-        with pytest.raises(ModelError, match="an objective of its own"):
+        with pytest.raises(ModelError, match="a custom objective"):
             forest.predict(seen(forest, PLAIN))
 
 

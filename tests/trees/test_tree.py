@@ -155,7 +155,7 @@ def test_columns_that_are_no_inputs_are_left_aside():
     labelled = FEW[["grade", "owner", "debt", "income", "age"]].assign(given=GIVEN[:15], id="a")
     found = cover(TREE, labelled, target="given")
     assert found.counts.tolist() == cover(TREE, FEW).counts.tolist()
-    assert found.notes == ("Columns that are no inputs of the model were left out: id.",)
+    assert found.notes == ("Columns that are not inputs of the model were ignored: id.",)
 
 
 def test_nullable_and_other_dtypes_are_numbers():
@@ -226,7 +226,7 @@ def test_examples_keep_to_a_space():
     for leaf in range(found.leaves):
         if "owner > 0.5" in found.rule(leaf):
             refused += 1
-            with pytest.raises(DataError, match="nothing that 'owner' may hold"):
+            with pytest.raises(DataError, match="the column 'owner' cannot hold any value"):
                 found.example(leaf, near)
         else:
             made += 1
@@ -256,7 +256,7 @@ def test_bounds_and_whole_numbers():
     bounded = cover(tree, data, space=dm.Space([dm.Integer("n", 4, 20)]))
     assert bounded.example(2).n.item() == 6
     with pytest.raises(
-        DataError, match=r"No row reaches leaf 1 \(1.25 < n <= 2.75\): nothing that 'n' may hold lies there"
+        DataError, match=r"No row reaches leaf 1 \(1.25 < n <= 2.75\): the column 'n' cannot hold any value"
     ):
         bounded.example(1)
     counts = cover(tree, pd.DataFrame({"n": [8]}))
@@ -278,7 +278,7 @@ def test_a_value_inside_the_box_stays_whatever_the_space_says():
     tree = DecisionTreeClassifier().fit(pd.DataFrame({"n": [1.0, 2.0]}), [0, 1])
     found = cover(tree, pd.DataFrame({"n": [1.0, 5.5]}), space=dm.Space([dm.Integer("n", 0, 1)]))
     assert found.example(1).n.item() == 5.5
-    with pytest.raises(DataError, match="nothing that 'n' may hold"):
+    with pytest.raises(DataError, match="the column 'n' cannot hold any value"):
         found.example(1, {"n": 0.5})
 
 
@@ -289,7 +289,7 @@ def test_examples_keep_constraints():
     [leaf] = cover(tree, data).uncovered().index
     assert cover(tree, data).example(leaf).total.item() == 10  # the nearest to more than 10
     assert cover(tree, data, space=space).example(leaf).total.item() == 30
-    with pytest.raises(DataError, match="constraint of the space is in the way"):
+    with pytest.raises(DataError, match="constraint of the space prevents it"):
         cover(tree, data, space=space).example(leaf, data[:1])
 
 
@@ -309,7 +309,7 @@ def test_leaves_for_missing_values():
     assert other.example(leaf).a.item() == 0  # nothing is known of the column
     assert cover(tree, data[1:]).example(leaf, data[3:]).a.item() == 2  # the middle of what is known
     closed = dm.Space([dm.Continuous("a", 0, 3), dm.Continuous("b", 0, 1)])
-    with pytest.raises(DataError, match="nothing that 'a' may hold"):
+    with pytest.raises(DataError, match="the column 'a' cannot hold any value"):
         cover(tree, data[:2], space=closed).example(1 - leaf)
     assert cover(tree, data[:2].astype(int).astype({"b": float})).share == 0.5
 
@@ -535,7 +535,7 @@ def test_the_ends_of_a_range_are_the_outermost_numbers_inside():
     rng = np.random.default_rng(0)
     for low, width in zip(rng.normal(size=200) * 10.0 ** rng.integers(-3, 5, 200), rng.random(200), strict=True):
         for single, kind in ((True, np.float32), (False, np.float64)):
-            first, last = (kind(end) for end in ends(Range(low, low + 1 + width), single))
+            first, last = (kind(end) for end in ends(Range(low=low, high=low + 1 + width), single))
             assert float(first) > low >= float(np.nextafter(first, kind(-np.inf)))
             assert float(last) <= low + 1 + width < float(np.nextafter(last, kind(np.inf)))
     assert ends(Range(), True) == (-np.inf, np.inf)
@@ -581,12 +581,12 @@ BAD = {
     "an unfitted tree": (lambda: cover(DecisionTreeClassifier(), FEW), ModelError, "This DecisionTreeClassifier is not fitted"),
     "an unfitted forest": (lambda: cover(RandomForestClassifier(), FEW), ModelError, "not fitted"),
     "an unfitted pipeline": (lambda: cover(make_pipeline(StandardScaler(), DecisionTreeClassifier()), FEW), ModelError, "not fitted"),
-    "a class": (lambda: cover(DecisionTreeClassifier, FEW), ModelError, "is a class, no fitted model"),
-    "another model": (lambda: cover(KNeighborsClassifier().fit(LOANS, GIVEN), FEW), ModelError, "KNeighborsClassifier is no decision tree"),
+    "a class": (lambda: cover(DecisionTreeClassifier, FEW), ModelError, "is a class, not a fitted model"),
+    "another model": (lambda: cover(KNeighborsClassifier().fit(LOANS, GIVEN), FEW), ModelError, "KNeighborsClassifier is not a readable decision tree"),
     "another model has a way": (lambda: cover(LogisticRegression().fit(MATRIX[:, :1], GIVEN), FEW), ModelError, "surrogate=True (--surrogate"),
-    "a function": (lambda: cover(lambda frame: frame, FEW), ModelError, "function is no decision tree"),
-    "a string": (lambda: cover("tree.joblib", FEW), ModelError, "str is no decision tree"),
-    "an isolation forest": (lambda: cover(IsolationForest(n_estimators=2).fit(LOANS), FEW), ModelError, "IsolationForest is no decision tree"),
+    "a function": (lambda: cover(lambda frame: frame, FEW), ModelError, "function is not a readable decision tree"),
+    "a string": (lambda: cover("tree.joblib", FEW), ModelError, "str is not a readable decision tree"),
+    "an isolation forest": (lambda: cover(IsolationForest(n_estimators=2).fit(LOANS), FEW), ModelError, "IsolationForest is not a readable decision tree"),
     "bagging of others": (
         lambda: cover(BaggingClassifier(KNeighborsClassifier(), 2).fit(LOANS, GIVEN), FEW), ModelError, "an ensemble of KNeighborsClassifier"),
     "bagging of forests": (
@@ -604,30 +604,30 @@ BAD = {
         ModelError, "ColumnTransformer"),
     "a column that is not there": (lambda: cover(TREE, FEW.drop(columns="age")), ModelError, "1 of them are not in the data: 'age'"),
     "a column by another name": (lambda: cover(TREE, FEW.rename(columns={"income": "incomes"})), ModelError, "Did you mean 'incomes'?"),
-    "a column too many": (lambda: cover(NAMELESS, FEW.assign(given=1)), ModelError, "fitted on 5 columns and the data have 6. Give"),
-    "an array with the target": (lambda: cover(NAMELESS, np.ones((3, 6))), ModelError, "the target for one"),
+    "a column too many": (lambda: cover(NAMELESS, FEW.assign(given=1)), ModelError, "fitted on 5 columns but the data have 6. Give"),
+    "an array with the target": (lambda: cover(NAMELESS, np.ones((3, 6))), ModelError, "such as the target"),
     "a target that is not there": (lambda: cover(TREE, FEW, target="givn"), DataError, "'givn' is not in the data"),
     "a target among the inputs": (lambda: cover(TREE, FEW, target="age"), DataError, "'age' is one of the inputs"),
-    "a target of an array": (lambda: cover(NAMELESS, MATRIX, target="age"), ArgumentError, "the data are no frame"),
+    "a target of an array": (lambda: cover(NAMELESS, MATRIX, target="age"), ArgumentError, "the data are not a frame"),
     "no rows": (lambda: cover(TREE, FEW[:0]), DataError, "The data have no rows"),
-    "a vector": (lambda: cover(TREE, [1.0, 2.0]), DataError, "a matrix with one row a case. Got list of shape (2,)"),
-    "a series": (lambda: cover(TREE, FEW["age"]), DataError, "a Series (one column) was given"),
+    "a vector": (lambda: cover(TREE, [1.0, 2.0]), DataError, "a matrix with one row per case. Got list of shape (2,)"),
+    "a series": (lambda: cover(TREE, FEW["age"]), DataError, "Got a Series (one column)"),
     "nothing": (lambda: cover(TREE, None), DataError, "Got NoneType"),
     "rows of different lengths": (lambda: cover(TREE, [[1, 2], [3]]), DataError, "different lengths"),
-    "text": (lambda: cover(TREE, holed("much")), DataError, "Column 'income', row 3: 'much' is no number"),
+    "text": (lambda: cover(TREE, holed("much")), DataError, "Column 'income', row 3: 'much' is not a number"),
     "infinity": (lambda: cover(TREE, holed(np.inf)), DataError, "Column 'income', row 3: 'inf' is infinite"),
     "a number too large": (lambda: cover(TREE, holed(1e39)), DataError, "too large for single precision"),
     "missing values where none may be": (
-        lambda: cover(BOOSTED, holed(None)), DataError, "is missing, and GradientBoostingClassifier takes no missing values"),
+        lambda: cover(BOOSTED, holed(None)), DataError, "is missing, but GradientBoostingClassifier takes no missing values"),
     "what a step does not take": (
-        lambda: cover(SCALED["imputer, scaler"].fit(LOANS.astype(float), GIVEN), holed("much")), DataError, "steps before the trees do not take"),
+        lambda: cover(SCALED["imputer, scaler"].fit(LOANS.astype(float), GIVEN), holed("much")), DataError, "steps before the trees failed on"),
     "another criterion": (lambda: cover(TREE, FEW, criterion="MCDC"), ArgumentError, "must be one of 'DTC'"),
     "a space that is none": (lambda: cover(TREE, FEW, space=FEW), ArgumentError, "must be a Space"),
     "a space of other features": (lambda: cover(TREE, FEW, space=dm.Space([dm.Continuous("x")])), ArgumentError, "no feature 'age'"),
     "a leaf that is not there": (lambda: cover(TREE, FEW).rule(10_000), ArgumentError, "an int in the range [0, "),
     "a leaf by name": (lambda: cover(TREE, FEW).example("a"), ArgumentError, "Got 'a' instead"),
     "rows below nought": (lambda: cover(TREE, FEW).uncovered(-1), ArgumentError, "'n' parameter"),
-    "several rows to start from": (lambda: cover(TREE, FEW).example(0, FEW), DataError, "One row to start from is expected. Got 15"),
+    "several rows to start from": (lambda: cover(TREE, FEW).example(0, FEW), DataError, "near must be one row. Got 15"),
     "half a row to start from": (lambda: cover(TREE, FEW).example(0, {"age": 3}), ModelError, "4 of them are not in the data"),
     "a matrix too narrow": (lambda: find_leaves(read_trees(TREE)[0], MATRIX[:, :3]), ArgumentError, "a matrix of 5 columns"),
     "a surrogate of few points": (lambda: fit_surrogate(lambda f: f.age > 40, POINTS[:10]), DataError, "Only 10 different points have an answer, but a surrogate needs at least 20"),

@@ -1,1 +1,1 @@
-"""Decision trees as arrays: how rows fall through them, which leaves they reach, and trees that stand in for systems."""
+"""Decision trees as arrays: reading them, sending rows through them, mutating and covering them."""

@@ -1,4 +1,4 @@
-"""Boundary values: rows that lie just inside the limits of a leaf, and which of given rows do."""
+"""Boundary values: make rows just inside the limits of a leaf, and recognise them."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STEP, UNIT, BEYOND = "step", "unit", "beyond"
-MAX_SIDE_CHOICES_PER_LEAF = 20  # choices of sides for one leaf, where a constraint or rounding is in the way
+MAX_SIDE_CHOICES_PER_LEAF = 20  # attempts, since a constraint or rounding may prevent some
 
 Offset = str | float
 
 
 @dataclass(frozen=True)
 class Limit:
-    """One value of a row that lies at a limit.
+    """A value of a row that lies at a limit.
 
     Attributes
     ----------
     column : str
-        Where.
+        The column.
     value : float
-        What was put there.
+        The value.
     limit : str
-        The limit, in words: "petal width (cm) <= 0.8".
+        The limit as text, such as "petal width (cm) <= 0.8".
     holds : bool
-        Whether the comparison of the limit holds for the value.
+        Whether the comparison holds for the value.
     """
 
     column: str
@@ -50,7 +50,7 @@ class Limit:
 
 
 def validate_offset(offset: Any, owner: str, *, beyond: bool = True) -> None:
-    """Raise `ArgumentError` if this does not say how far from a limit a boundary value lies."""
+    """Raise `ArgumentError` if `offset` is not a valid distance from a limit."""
     choices = (STEP, UNIT, BEYOND) if beyond else (STEP, UNIT)
     is_fraction = is_number(offset) and 0 < float(offset) < math.inf
     if offset not in choices and not is_fraction:
@@ -59,11 +59,11 @@ def validate_offset(offset: Any, owner: str, *, beyond: bool = True) -> None:
 
 
 def measure_spacing(values: Floats) -> float:
-    """Return how far values of a column usually are from the next: the middle one of all gaps.
+    """Return the median gap between neighbouring values of a column.
 
     Examples
     --------
-    >>> spacing(np.array([1.0, 1.0, 1.5, 2.0, 7.0, np.nan]))
+    >>> measure_spacing(np.array([1.0, 1.0, 1.5, 2.0, 7.0, np.nan]))
     0.5
     """
     distinct = np.unique(values[~np.isnan(values)])
@@ -71,7 +71,7 @@ def measure_spacing(values: Floats) -> float:
 
 
 class Boundaries:
-    """Makes boundary rows for the leaves of a tree out of rows of a frame, and recognises them."""
+    """Makes rows at the limits of the leaves of a tree from rows of a frame, and recognises such rows."""
 
     def __init__(self, tree: Tree, frame: pd.DataFrame, inputs: TreeInputs, offset: Offset = STEP) -> None:
         self.tree, self.frame, self.inputs, self.offset = tree, frame, inputs, offset
@@ -81,7 +81,7 @@ class Boundaries:
         self._boxes: dict[int, dict[int, Range]] = {}
 
     def _get_column_facts(self, column: int) -> tuple[ColumnDomain, float]:
-        """Return what a column may hold, and the spacing of its values: the step of its feature where one was given."""
+        """Return the domain of a column, and the spacing of its values or the step of its feature."""
         if column not in self._column_facts:
             column_values = self.values[:, column]
             space = self.inputs.space
@@ -92,9 +92,10 @@ class Boundaries:
         return self._column_facts[column]
 
     def find_end_values(self, column: int, range_: Range, *, inside: bool = True) -> dict[bool, float]:
-        """Return the values just inside the limits of a range: below its upper limit (True), above its lower (False).
+        """Return the values just inside the limits of a range: below the upper limit (True), above the lower one
+        (False).
 
-        Where it is narrower than the offset, its outermost values have to do if they are to lie inside.
+        If the range is narrower than the offset and values must lie inside, its outermost values are used.
         """
         domain, gap = self._get_column_facts(column)
         allowed_values = domain.restrict(range_)
@@ -125,7 +126,7 @@ class Boundaries:
     def _step_inside(
         self, limit: float, end: float, inwards: int, gap: float, allowed_values: AllowedValues
     ) -> float:
-        """Return the value just inside a limit, whose outermost value inside is `end`."""
+        """Return the value just inside a limit; `end` is the outermost value inside."""
         if self.offset in (STEP, BEYOND) or (self.offset == UNIT and allowed_values.whole):
             return end
         distance = 1.0 if self.offset == UNIT else float(self.offset) * gap
@@ -135,7 +136,7 @@ class Boundaries:
         return value
 
     def _find_all_end_values(self, leaf: int) -> dict[int, dict[bool, float]]:
-        """Return the values just inside the limits of a leaf, by column, where there are any."""
+        """Return the values just inside the limits of a leaf, by column."""
         ends = {column: self.find_end_values(column, range_) for column, range_ in self._get_box(leaf).items()}
         if self.tree.data_thresholds is not None:
             ends = self._move_ends_inside(leaf, ends)
@@ -143,7 +144,7 @@ class Boundaries:
 
     @property
     def _plain(self) -> bool:
-        """Whether trees see the numbers of the frame as they are, so that rows can be tried as a matrix."""
+        """Whether trees compare the numbers of the frame unchanged, so that rows can be tried as a matrix."""
         inputs = self.inputs
         bound = inputs.space is not None and bool(inputs.space.constraints)
         return not (inputs.preprocessing or inputs.coded or inputs.categories or inputs.missing_markers or bound)
@@ -151,7 +152,7 @@ class Boundaries:
     def make_rows(
         self, leaves: Sequence[int], rows: Sequence[int], rng: np.random.Generator
     ) -> list[tuple[pd.DataFrame, list[Limit]] | None]:
-        """Return a boundary row for each of some leaves: what `made` returns, faster where that can be."""
+        """Make one boundary row per leaf: the result of `make_row`, but faster where possible."""
         if self.offset == BEYOND or not self._plain:
             return [self.make_row(leaf, row, rng) for leaf, row in zip(leaves, rows, strict=True)]
         ends = [self._find_all_end_values(leaf) for leaf in leaves]
@@ -175,7 +176,7 @@ class Boundaries:
             changed = [place for place, row_sides in enumerate(sides) if column in row_sides]
             series = frame.iloc[:, column].copy()
             values = matrix[changed, column]
-            if series.dtype.kind in "iu":  # they are whole: what the dtype suggests is kept to
+            if series.dtype.kind in "iu":  # the values are integers
                 values = values.astype(series.dtype if isinstance(series.dtype, np.dtype) else np.int64)
             series.iloc[changed] = values.astype(series.dtype) if series.dtype == np.float32 else values
             frame[frame.columns[column]] = series
@@ -194,9 +195,9 @@ class Boundaries:
         ]
 
     def make_row(self, leaf: int, row: int, rng: np.random.Generator) -> tuple[pd.DataFrame, list[Limit]] | None:
-        """Return a boundary row for a leaf, made of a row of the frame that reaches it; None if none lands there.
+        """Make a boundary row for a leaf from a row that reaches it; None if no attempt reaches the leaf.
 
-        Every column that the path to the leaf compares is put to one of its limits, drawn at random where it has two.
+        Every column on the path is set to one of its limits, at random if it has two.
         """
         if self.offset == BEYOND:
             return self._make_row_beyond(leaf, row, rng)
@@ -217,7 +218,7 @@ class Boundaries:
         return None
 
     def _move_ends_inside(self, leaf: int, ends: dict[int, dict[bool, float]]) -> dict[int, dict[bool, float]]:
-        """Return ends moved inwards until they lie inside in the tree's own units, where these are others."""
+        """Move values inwards until they also lie inside in the units of the tree."""
         preprocessing, ranges = self.inputs.preprocessing, find_box(self.tree, leaf)
         assert preprocessing is not None
         settled_ends: dict[int, dict[bool, float]] = {}
@@ -236,7 +237,7 @@ class Boundaries:
         return settled_ends
 
     def _make_row_beyond(self, leaf: int, row: int, rng: np.random.Generator) -> tuple[pd.DataFrame, list[Limit]]:
-        """Return a row with values drawn beyond limits of a leaf, up to the end of the column's range: it lands anywhere."""
+        """Make a row with values drawn beyond the limits of a leaf; it may reach any leaf."""
         candidate = self.frame.iloc[[row]].copy()
         limits = []
         for column, range_ in self._get_box(leaf).items():
@@ -273,14 +274,12 @@ class Boundaries:
         return Limit(name, value, f"{name} {'<=' if is_below else '<'} {text}", holds)
 
     def find_rows_at_limits(self, leaves: Nodes) -> npt.NDArray[np.bool_]:
-        """Return which rows of the frame lie at the limits of the leaf they come to, in every column of its path."""
+        """Return which rows lie at the limits of their leaf in every column of its path."""
         at_limits = np.ones(len(self.frame), dtype=bool)
         for leaf in np.unique(leaves).tolist():
             rows = np.flatnonzero(leaves == leaf)
             ends_by_column = self._find_all_end_values(leaf)
-            if (
-                self.offset != STEP and self.tree.data_thresholds is None
-            ):  # no farther from a limit than the offset
+            if self.offset != STEP and self.tree.data_thresholds is None:  # at most the offset away from a limit
                 ends_by_column = {
                     column: self.find_end_values(column, range_, inside=False)
                     for column, range_ in self._get_box(leaf).items()

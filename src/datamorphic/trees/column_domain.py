@@ -1,4 +1,4 @@
-"""What a column may hold: what trees can tell apart, what its feature or dtype allows, and what of that lies in a range."""
+"""The values that a column may hold, and those of them that lie in a range."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Floats = npt.NDArray[np.float64]
-MAX_ROUNDING_SHARE = 0.01  # of the range of a column: how far inside the box a rounder number may lie
+MAX_ROUNDING_SHARE = 0.01  # of the range of a column: how far inside a box a rounder number may lie
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnDomain:
-    """What a column may hold, in the units of the user.
+    """The values that a column may hold, in the units of the data.
 
     Attributes
     ----------
     single : bool
-        Whether trees see it in single precision.
+        Whether trees compare it in single precision.
     low, high : float
-        Its bounds, both inside.
+        Its bounds, both included.
     whole : bool
-        Whether it holds whole numbers only.
+        Whether it holds integers only.
     choices : array or None
-        The few values it may hold, where it holds no others; categories as their codes.
+        The only values it may hold, if these are few; categories as codes.
     missing : bool
         Whether values may be missing.
-    gone : bool
-        Whether trees get to see missing values.
+    missing_visible : bool
+        Whether trees get missing values.
     width, typical : float
-        Its range and its middle value.
-    free : Column or None
-        What it may hold if need be, where the rest is but suggested by how the rows at hand are written.
+        Its range and its median.
+    unrestricted : ColumnDomain or None
+        A wider domain to use if need be, where the restrictions are only suggested by the dtype of the rows.
     """
 
     single: bool
@@ -58,7 +58,7 @@ class ColumnDomain:
     unrestricted: ColumnDomain | None = None
 
     def restrict(self, range_: Range) -> AllowedValues:
-        """Return what it may hold of what comes through a range."""
+        """Return the values of the domain that pass a range."""
         allowed_values = self._restrict(range_)
         return (
             self.unrestricted._restrict(range_)
@@ -69,7 +69,7 @@ class ColumnDomain:
     def _restrict(self, range_: Range) -> AllowedValues:
         inside, single = _close_range(range_, self.single), self.single
         low, high, choices = max(inside.low, self.low), min(inside.high, self.high), self.choices
-        # a bound may round to a number beyond it, and is as good as that
+        # a bound may round to a number beyond it, which then counts as inside
         if low > self.high and round_to_precision(self.high, single) >= inside.low:
             low = high = self.high
         if high < self.low and round_to_precision(self.low, single) <= inside.high:
@@ -93,12 +93,12 @@ class ColumnDomain:
             choices = choices[fits if inside.only is None else fits & np.isin(rounded, list(inside.only))]
         missing_passes = inside.missing and self.missing_visible
         return AllowedValues(
-            replace(inside, missing=missing_passes),
-            single,
-            float(low),
-            float(high),
-            self.whole,
-            choices,
+            box=replace(inside, missing=missing_passes),
+            single=single,
+            low=float(low),
+            high=float(high),
+            whole=self.whole,
+            choices=choices,
             missing=self.missing and missing_passes,
             width=self.width,
             typical=self.typical,
@@ -108,9 +108,10 @@ class ColumnDomain:
 def build_column_domain(
     column: int, single: bool, frame: pd.DataFrame, values: Floats, inputs: TreeInputs
 ) -> ColumnDomain:
-    """Return what a column may hold: what its feature allows, or what its dtype suggests; `own` are its values.
+    """Build the domain of a column from its feature, or from its dtype; `values` are its values.
 
-    Where a model was fitted on fractions, and the rows at hand happen to be whole, fractions are possible all the same.
+    A model that was fitted on fractions may be given rows that happen to hold integers. So a dtype only suggests a
+    domain.
     """
     known_values = values[~np.isnan(values)]
     feature = inputs.space[inputs.names[column]] if inputs.space is not None else None
@@ -129,12 +130,12 @@ def build_column_domain(
         suggested = getattr(frame.dtypes.iloc[column], "kind", "O") != "b"
     is_imputed = inputs.preprocessing is not None and inputs.preprocessing.fills
     domain = ColumnDomain(
-        single,
-        low,
-        high,
-        whole,
-        choices,
-        missing,
+        single=single,
+        low=low,
+        high=high,
+        whole=whole,
+        choices=choices,
+        missing=missing,
         missing_visible=inputs.takes_missing and not is_imputed,
         width=_measure_width(feature, known_values),
         typical=float(np.median(known_values)) if len(known_values) else 0.0,
@@ -147,7 +148,7 @@ def build_column_domain(
 
 
 def _read_dtype_limits(dtype: Any, low: float, high: float) -> tuple[float, float, bool, Floats | None, bool]:
-    """Return what a dtype suggests: bounds, whether numbers are whole, the few values, whether some may be missing."""
+    """Return the limits that a dtype suggests: bounds, integers only, choices, missing values."""
     kind = getattr(dtype, "kind", "O")
     missing = kind not in "iub" or not isinstance(dtype, np.dtype)
     if kind == "b":
@@ -159,30 +160,30 @@ def _read_dtype_limits(dtype: Any, low: float, high: float) -> tuple[float, floa
     if hasattr(dtype, "categories"):
         choices = np.array(
             [float(category) for category in dtype.categories]
-        )  # trees have seen them: they are numbers
+        )  # they are numbers, since trees compare them
     return low, high, kind in "iu", choices, missing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AllowedValues:
-    """What may be put into a column to get into a box.
+    """The values that may be put into a column to get into a box.
 
     Attributes
     ----------
     box : Range
-        From its low to its high end, both inside, as trees see values; but for what `never` comes through.
+        Its low and high end as trees compare values, both included; codes in `never` are excluded.
     single : bool
-        Whether they see them in single precision.
+        Whether trees compare in single precision.
     low, high : float
-        What of that the column may hold.
+        The part of that which the column may hold.
     whole : bool
-        Whether it holds whole numbers only.
+        Whether the column holds integers only.
     choices : array or None
-        What it may hold of a few values, where it holds no others.
+        The allowed ones of few values, if the column holds no others.
     missing : bool
-        Whether nothing may be put there.
+        Whether the value may be missing.
     width, typical : float
-        The range of the column and its middle value.
+        The range of the column and its median.
     """
 
     box: Range
@@ -197,14 +198,14 @@ class AllowedValues:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing that the column may hold lies in the box."""
+        """Whether no value of the column lies in the box."""
         has_number = (
             not math.isnan(self._find_passing(self.low)) if self.choices is None else len(self.choices) > 0
         )
         return not has_number and not self.missing
 
     def measure_gaps(self, values: Floats) -> Floats:
-        """Return how far values lie outside the box, as shares of the range of the column; inf if nothing helps."""
+        """Return the distances of values to the box as shares of the range; inf if unreachable."""
         rounded = (values.astype(np.float32) if self.single else values).astype(np.float64)
         mask = (rounded >= self.box.low) & (rounded <= self.box.high) & ~np.isin(rounded, list(self.box.never))
         if self.box.only is not None:
@@ -219,7 +220,7 @@ class AllowedValues:
         return np.where(comes_through, 0.0, distances.clip(min=np.finfo(float).tiny))
 
     def find_nearest(self, value: float) -> float:
-        """Return an allowed value next to one that is not."""
+        """Return an allowed value near a value that is not allowed."""
         value = self.typical if math.isnan(value) else value
         if self.choices is not None:
             return float(self.choices[np.argmin(np.abs(self.choices - value))]) if len(self.choices) else math.nan
@@ -239,7 +240,7 @@ class AllowedValues:
         )
 
     def _find_passing(self, value: float) -> float:
-        """Return a value from the low to the high end, or one next to it that comes through; NaN if there is none."""
+        """Return the value, or one next to it that passes; NaN if there is none."""
         if self.low > self.high:
             return math.nan
         for step in range(len(self.box.never) + 1):
@@ -260,18 +261,18 @@ def round_to_precision(value: float, single: bool) -> float:
 
 
 def shorten_number(value: float, single: bool) -> float:
-    """Return the number with the fewest digits that trees see as the same.
+    """Return the number with the fewest digits that trees do not distinguish from `value`.
 
     Examples
     --------
-    >>> shortest(1.649999976158142, True), shortest(1.649999976158142, False), shortest(math.nan, True)
+    >>> shorten_number(1.649999976158142, True), shorten_number(1.649999976158142, False), shorten_number(math.nan, True)
     (1.65, 1.649999976158142, nan)
     """
     return float(str(np.float32(value))) if single and math.isfinite(round_to_precision(value, single)) else value
 
 
 def step_number(value: float, steps: int, single: bool) -> float:
-    """Return the number some representable steps above another, or below."""
+    """Return the number some representable steps above another, or below if negative."""
     dtype = np.float32 if single else np.float64
     number = dtype(value) if steps else value
     for _ in range(abs(steps)):
@@ -280,11 +281,11 @@ def step_number(value: float, steps: int, single: bool) -> float:
 
 
 def find_roundest(low: float, high: float, *, upwards: bool = True) -> float:
-    """Return the number with the fewest decimals from `low` to `high`, the lowest of these or the highest.
+    """Return the number with the fewest decimals in an interval: the lowest such number, or the highest.
 
     Examples
     --------
-    >>> roundest(2.4500003, 2.509), roundest(0.7123, 0.79999, upwards=False), roundest(-3.7, 12)
+    >>> find_roundest(2.4500003, 2.509), find_roundest(0.7123, 0.79999, upwards=False), find_roundest(-3.7, 12)
     (2.5, 0.79, -3.0)
     """
     for decimals in range(16):
@@ -297,19 +298,20 @@ def find_roundest(low: float, high: float, *, upwards: bool = True) -> float:
 
 
 def _close_range(range_: Range, single: bool) -> Range:
-    """Return a range with the outermost values that lie inside as its ends."""
+    """Return a range whose ends are the outermost values inside it."""
     if range_.empty:
-        return Range(math.inf, -math.inf, range_.missing)
+        return Range(low=math.inf, high=-math.inf, missing=range_.missing)
     only = range_.only
     if only is not None:
         only = frozenset(
             value for value in only if range_.has_value(value) and round_to_precision(value, single) == value
         )
-    return Range(*_find_ends(range_, single), range_.missing, only, range_.never)
+    low, high = _find_ends(range_, single)
+    return Range(low=low, high=high, missing=range_.missing, only=only, never=range_.never)
 
 
 def _find_ends(range_: Range, single: bool) -> tuple[float, float]:
-    """Return the lowest and the highest number of the trees' precision that lie in a range."""
+    """Return the lowest and the highest number of the given precision in a range."""
     dtype = np.float32 if single else np.float64
     with np.errstate(over="ignore"):
         low, high = dtype(range_.low), dtype(range_.high)
@@ -321,7 +323,7 @@ def _find_ends(range_: Range, single: bool) -> tuple[float, float]:
 
 
 def _measure_width(feature: Feature | None, known_values: Floats) -> float:
-    """Return what counts as the range of a column."""
+    """Return the range of a column, for relative distances."""
     if feature is not None and not isinstance(feature, Categorical):
         return 1 / feature.scale
     width = float(np.ptp(known_values)) if len(known_values) else 0.0
@@ -329,7 +331,7 @@ def _measure_width(feature: Feature | None, known_values: Floats) -> float:
 
 
 def _list_choices(feature: Categorical, coded: bool, codebook: Sequence[Any] | None = None) -> Floats:
-    """Return the categories as trees see them: their codes, or themselves where they are numbers."""
+    """Return categories as trees compare them: as codes, or as numbers."""
     if coded:
         return np.arange(len(feature.values), dtype=np.float64)
     if codebook is not None:

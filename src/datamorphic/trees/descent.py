@@ -1,4 +1,4 @@
-"""Send rows through a tree: find the leaf that each row reaches."""
+"""Send rows through a tree to find the leaves they reach."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def evaluate_comparisons(
     threshold: Floats,
     members: npt.NDArray[np.bool_] | None = None,
 ) -> npt.NDArray[np.bool_]:
-    """Return where comparisons hold, element by element; missing values compare as nothing does.
+    """Return where comparisons hold, element by element; NaN equals and exceeds nothing.
 
-    `members` is what "in" needs, see `Tree.members`.
+    "in" and "not in" need `members`, see `Tree.members`.
     """
     holds = values <= threshold
     for code, compare in ((BELOW, np.less), (ABOVE, np.greater), (FROM, np.greater_equal), (EQUAL, np.equal)):
@@ -46,12 +46,12 @@ def to_tree_precision(tree: Tree, matrix: Any) -> npt.NDArray[Any]:
     with np.errstate(over="ignore"):
         values = np.ascontiguousarray(matrix, dtype=np.float32 if tree.single else np.float64)
     if values.ndim != 2 or values.shape[1] != len(tree.names):
-        reject("matrix", "leaf_of", f"a matrix of {len(tree.names)} columns", np.shape(matrix))
+        reject("matrix", "find_leaves", f"a matrix of {len(tree.names)} columns", np.shape(matrix))
     return values
 
 
 def find_leaves(tree: Tree, matrix: Any, *, compiled: bool = False) -> Nodes:
-    """Return the leaf each row of a matrix comes to; missing values are NaN. Compiled code needs the extra "fast"."""
+    """Find the leaf that each row reaches; `compiled` needs the extra "fast". Missing values are NaN."""
     values = to_tree_precision(tree, matrix)
     if compiled:
         from .kernels import find_leaves_compiled
@@ -66,9 +66,10 @@ def find_leaves(tree: Tree, matrix: Any, *, compiled: bool = False) -> Nodes:
 
 
 def descend(tree: Tree, values: npt.NDArray[Any], rows: Nodes, node: Nodes) -> Nodes:
-    """Return the leaves that rows, given by their places in a block of values, come to from a node each.
+    """Find the leaves that rows reach, each from a node of its own.
 
-    All go down together, a level at a time; who has arrived waits in a leaf that leads to itself.
+    `rows` are indices into the block of values. All rows descend together, level by level. Rows that reach a leaf
+    stay there, since a leaf leads to itself.
     """
     feature, limit, children, missing_second, is_leaf, special = tree.routing
     leaves = node.copy()
@@ -80,7 +81,7 @@ def descend(tree: Tree, values: npt.NDArray[Any], rows: Nodes, node: Nodes) -> N
     places = np.arange(len(node))
     while node.size:
         for _ in range(LEVELS_PER_ARRIVAL_CHECK):
-            # "clip" spares the check of indices that are right
+            # mode="clip" skips the bounds check, which is not needed
             compared_values = flat.take(origin + feature.take(node, mode="clip"), mode="clip")
             second = ~(compared_values <= limit.take(node, mode="clip"))
             if special is not None:
@@ -97,6 +98,6 @@ def descend(tree: Tree, values: npt.NDArray[Any], rows: Nodes, node: Nodes) -> N
             node = children.take(2 * node + second, mode="clip")
         leaves[places] = node
         moving = np.flatnonzero(~is_leaf.take(node, mode="clip"))
-        if moving.size < 0.8 * node.size:  # fewer rows to carry along pay for copying them
+        if moving.size < 0.8 * node.size:  # copying pays if enough rows have arrived
             node, origin, places = node.take(moving), origin.take(moving), places.take(moving)
     return leaves

@@ -1,4 +1,4 @@
-"""A row that reaches a leaf: a real one, changed no more than it takes."""
+"""Find a row that reaches a leaf: a real row, changed as little as possible."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Floats = npt.NDArray[np.float64]
-MAX_START_ROWS = 100  # rows to start from, where constraints forbid what comes of the nearest
+MAX_START_ROWS = 100  # attempts, since constraints may forbid the nearest rows
 
 
 def find_example(
     tree: Tree, node: int, frame: pd.DataFrame, inputs: TreeInputs, near: Any = None, *, goal: str = ""
 ) -> pd.DataFrame:
-    """Return a frame of one row that reaches a node; see `Coverage.example`."""
+    """Find a row that reaches a node; see `Coverage.example`."""
 
     def is_at_node(candidate: pd.DataFrame) -> bool:
         return bool(find_leaves(tree, inputs.to_tree_matrix(candidate))[0] == node)
@@ -45,7 +45,7 @@ def find_example(
 
 
 def is_single_precision(tree: Tree) -> bool:
-    """Tell whether a tree compares the user's own numbers in single precision."""
+    """Return whether a tree compares the user's own numbers in single precision."""
     return tree.single and tree.data_thresholds is None
 
 
@@ -62,9 +62,9 @@ def find_row_within(
     values: Floats | None = None,
     suggest_near: bool = False,
 ) -> pd.DataFrame:
-    """Return a row of a frame, changed no more than it takes to come through some ranges, by column, and to land.
+    """Find the row that needs the smallest changes to lie within ranges and to be accepted.
 
-    `columns` and `values` spare a caller who asks again and again the reading of the same frame.
+    `get_column` and `values` avoid reading the same frame again for every call.
     """
     known_values = to_user_values(frame, inputs) if values is None else values
     if get_column is None:
@@ -82,7 +82,9 @@ def find_row_within(
         gaps += domain.measure_gaps(values[:, column])
     if not np.isfinite(gaps).any():
         column = next(column for column, domain in allowed_values.items() if domain.empty)
-        raise DataError(f"No row reaches {goal}: nothing that {inputs.names[column]!r} may hold lies there.")
+        raise DataError(
+            f"No row reaches {goal}: the column {inputs.names[column]!r} cannot hold any value in this range."
+        )
     order = np.argsort(gaps, kind="stable")
     for row in order[np.isfinite(gaps[order])][:MAX_START_ROWS]:
         candidate = frame.iloc[[row]].copy()
@@ -96,11 +98,9 @@ def find_row_within(
         if is_accepted(candidate) and is_within_constraints(inputs, candidate):
             return candidate
     has_constraints = inputs.space is not None and bool(inputs.space.constraints)
-    reason = (
-        "a constraint of the space" if has_constraints else "how numbers are rounded, or what the steps before do,"
-    )
-    hint = " Start from another row: near=..." if near is None and suggest_near else ""
-    raise DataError(f"No row was found that reaches {goal}: {reason} is in the way.{hint}")
+    reason = "a constraint of the space" if has_constraints else "rounding, or a step before the trees,"
+    hint = " Start from another row with near=..." if near is None and suggest_near else ""
+    raise DataError(f"No row was found that reaches {goal}: {reason} prevents it.{hint}")
 
 
 def _read_start_row(near: Any, inputs: TreeInputs, frame: pd.DataFrame) -> pd.DataFrame:
@@ -115,14 +115,14 @@ def _read_start_row(near: Any, inputs: TreeInputs, frame: pd.DataFrame) -> pd.Da
         near = [list(near)]
     rows, _ = read_table(inputs.owner, near, list(frame.columns), len(frame.columns))
     if len(rows) > 1:
-        raise DataError(f"One row to start from is expected. Got {len(rows):,}.")
+        raise DataError(f"near must be one row. Got {len(rows):,}.")
     return pd.DataFrame(
         {name: _cast_if_lossless(frame[name].dtype, rows[name]) for name in rows}, index=rows.index
     )
 
 
 def _cast_if_lossless(dtype: Any, column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a column with another dtype if that changes no value."""
+    """Cast a column to a dtype if that changes no value."""
     try:
         cast = column.astype(dtype)
         return cast if (cast == column).all() else column
@@ -131,7 +131,7 @@ def _cast_if_lossless(dtype: Any, column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def to_user_values(frame: pd.DataFrame, inputs: TreeInputs) -> Floats:
-    """Return the rows as numbers, in the units of the user."""
+    """Return rows as numbers in the units of the data."""
     if inputs.coded:
         assert inputs.space is not None
         return inputs.space.points(frame).codes
@@ -139,7 +139,7 @@ def to_user_values(frame: pd.DataFrame, inputs: TreeInputs) -> Floats:
 
 
 def to_column(value: float, old: pd.Series[Any], column: int, inputs: TreeInputs) -> Any:
-    """Return a column of one value, of the dtype the column has if that can hold it."""
+    """Return a column of one value, with the dtype of the old column if that can hold it."""
     import pandas as pd
 
     if inputs.coded:
@@ -156,12 +156,12 @@ def to_column(value: float, old: pd.Series[Any], column: int, inputs: TreeInputs
             if old.dtype.kind == "f" or float(cast.iloc[0]) == number:
                 return cast
         except (TypeError, ValueError, OverflowError):
-            pass  # that dtype cannot hold it
+            pass  # the dtype cannot hold the value
     return pd.Series([value], index=old.index)
 
 
 def is_within_constraints(inputs: TreeInputs, candidate: pd.DataFrame) -> bool:
-    """Tell whether a row keeps the constraints of the space."""
+    """Return whether a row meets the constraints of the space."""
     space = inputs.space
     if space is None or not space.constraints:
         return True

@@ -1,4 +1,4 @@
-"""Trees from files that hold data and no program: PMML, and the own formats of XGBoost, LightGBM and CatBoost."""
+"""Load trees from files that hold no code: PMML and the formats of XGBoost, LightGBM and CatBoost."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ TREE_FILE_SUFFIXES = (".pmml", ".xml", ".json", ".ubj", ".txt", ".cbm")
 
 
 def is_tree_file(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a path has the ending of a file with trees."""
+    """Return whether a path has the suffix of a file with trees."""
     return Path(path).suffix.lower() in TREE_FILE_SUFFIXES
 
 
 def load_trees(path: str | os.PathLike[str]) -> Any:
-    """Return the trees in a file, or the model of a library that has them.
+    """Load the trees of a file, or the model of a library that holds them.
 
     Parameters
     ----------
     path : path
-        ``.pmml`` or ``.xml``; ``.json`` or ``.ubj`` as XGBoost writes it, ``.txt`` as LightGBM does, ``.cbm`` as CatBoost.
+        ``.pmml`` or ``.xml``; ``.json`` or ``.ubj`` of XGBoost, ``.txt`` of LightGBM, ``.cbm`` of CatBoost.
     """
     file = Path(path)
     kind = file.suffix.lower()
     if not file.is_file():
-        raise ModelError(f"There is no file {str(path)!r}.")
+        raise ModelError(f"The file {str(path)!r} does not exist.")
     if kind in (".pmml", ".xml"):
         from .pmml.files import read_pmml
 
@@ -41,8 +41,8 @@ def load_trees(path: str | os.PathLike[str]) -> Any:
         model = module.Booster() if library == "xgboost" else module.CatBoost()
         model.load_model(str(file))
         return model
-    except Exception as error:  # whatever a library makes of a file that is not its own
+    except Exception as error:  # a library may raise anything for an invalid file
         error_lines = str(error).strip().splitlines()
         raise ModelError(
-            f"{file.name} cannot be read as a model of {library}: {type(error).__name__}{f': {error_lines[0]}' if error_lines else ''}"
+            f"{file.name} is not a readable model of {library}: {type(error).__name__}{f': {error_lines[0]}' if error_lines else ''}"
         ) from error

@@ -1,4 +1,4 @@
-"""The trees of a model together: what they are given, and how their answers become one."""
+"""The trees of a model, and how their answers are combined."""
 
 from __future__ import annotations
 
@@ -34,31 +34,31 @@ LINKS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Joining:
-    """How the answers of trees become the answer of a forest.
+    """How the answers of trees are combined to the answer of a forest.
 
     Attributes
     ----------
-    how : {"mean", "sum", "median"}
-        What is done with the values of the leaves; "median" weighs trees.
+    method : {"mean", "sum", "median"}
+        How the values of the leaves are combined. "median" is weighted by `weights`.
     start : tuple of float
-        What scores are before the first tree adds to them, one for each score.
+        The initial scores, to which trees add.
     column : tuple of int
-        The first score each tree adds to; all the first if empty.
-    decides : {"number", "most", "above", "at least", "half"}
-        Whether the score is the answer, the largest score names it, or the second of two labels is the answer if the
-        score is above 0, or at least 0, or above one half after the link.
+        The first score that each tree adds to; empty if that is the first score for all trees.
+    decision : {"number", "most", "above", "at least", "half"}
+        How scores become an answer. "number": the score is the answer. "most": the label with the largest score. The
+        others choose the second of two labels if the score is above 0, at least 0, or above one half after the link.
     link : str
-        What scores go through at the end, one of `LINKS`; a difference that is lost there decides nothing.
+        The function that is applied to the final scores, a key of `LINKS`.
     scale : float
-        What scores are multiplied by before the link.
+        The factor of the scores before the link.
     single : bool
-        Whether scores are summed up in single precision.
+        Whether scores are summed in single precision.
     parts : tuple of int
-        How many scores belong to each of several answers; empty where there is one.
+        The number of scores of each output of a multi-output model; empty if there is one output.
     weights : tuple of float
-        How much each tree counts, for the median.
+        The weight of each tree, for the median.
     """
 
     method: str = "mean"
@@ -72,35 +72,35 @@ class Joining:
     weights: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Forest:
-    """One tree or many, with all that is known of the model they come from.
+    """The trees of a model, with all that is needed to compute its answers.
 
     Attributes
     ----------
     trees : tuple of Tree
         The trees.
     owner : str
-        What the model is called in messages.
+        The name of the model in messages.
     columns : tuple of str or None
-        The names of the columns it was fitted on; None if it knows none.
+        The columns that the model was fitted on; None if unknown.
     width : int
-        How many these are.
+        The number of columns.
     labels : tuple or None
-        What it answers, where that is no number; where it gives several answers at once, a tuple of labels for each.
+        The labels; None if answers are numbers; one tuple of labels per output of a multi-output model.
     joining : Joining or None
-        How the trees' answers become its own; None where that cannot be told from the trees.
+        How the answers of the trees are combined; None if this cannot be derived from the trees.
     takes_missing : bool
         Whether values may be missing.
     categories : mapping
-        For columns of categories, by their place: the values that the codes 0, 1, ... stand for. Others count as
-        missing, if `domains` does not say otherwise.
-    gone : mapping
-        For columns where a number stands for a missing value, by their place: that number.
-    before : Before or None
-        What is done to the rows before the trees see them.
+        The values that the codes 0, 1, ... stand for, by index of a categorical column. Other values count as missing
+        unless `domains` says otherwise.
+    missing_markers : mapping
+        The number that stands for a missing value, by index of the column.
+    preprocessing : Preprocessing or None
+        The steps of a pipeline before the trees.
     domains : mapping
-        For columns of which the model says what they may hold, by their place: that.
+        The values that the model allows, by index of the column.
 
     Examples
     --------
@@ -142,17 +142,17 @@ class Forest:
     def _joining(self) -> Joining:
         if self.joining is None:
             raise ModelError(
-                f"How this {self.owner} makes one answer of those of its trees is not known: it starts from another "
-                "model, or has an objective of its own. Look at each tree by itself."
+                f"It is unknown how this {self.owner} combines the answers of its trees: it starts from another model or "
+                "has a custom objective. Judge each tree by itself."
             )
         return self.joining
 
     def scores(self, matrix: Any) -> Floats:
-        """Return the scores of rows as the trees see them, a column for each."""
+        """Return the scores of rows, one column per score; `matrix` is what the trees compare."""
         return self.join_values(tree.value[find_leaves(tree, matrix)] for tree in self.trees)
 
     def join_values(self, values: Iterable[Floats]) -> Floats:
-        """Return the scores that come of what each tree adds, a row for each case; trees in order."""
+        """Combine what each tree adds, one array per tree, to scores."""
         joining = self._joining
         if joining.method == "median":
             return _compute_weighted_median(np.column_stack(list(values)), np.array(joining.weights))
@@ -168,12 +168,12 @@ class Forest:
 
     @property
     def trees_per_score(self) -> Any:
-        """By what a mean divides each score: where trees take turns each gets but some of them."""
+        """The divisor of a mean: the number of trees that add to each score."""
         column = self._joining.column
         return np.bincount(column) if column else len(self.trees)
 
     def decide(self, scores: Floats) -> npt.NDArray[Any]:
-        """Return the answers that scores lead to: numbers, or places in `labels`; columns where there are several."""
+        """Return the answers for scores: numbers or indices of labels, one column per output."""
         parts = self._joining.parts
         if not parts:
             return self._decide(scores)
@@ -191,7 +191,7 @@ class Forest:
         return linked[:, 0] if joining.decision == "number" else (linked[:, 0] > 0.5).astype(np.intp)
 
     def predict(self, matrix: Any) -> npt.NDArray[Any]:
-        """Return the answers to rows as the trees see them: what the model itself would say."""
+        """Return the answers of the model; `matrix` is what the trees compare."""
         decisions = self.decide(self.scores(matrix))
         if self.labels is None:
             return decisions
@@ -203,7 +203,7 @@ class Forest:
 
 
 def _to_label_array(labels: tuple[Any, ...]) -> npt.NDArray[Any]:
-    """Return labels as an array that changes none of them, as large integers of both signs would be."""
+    """Return labels as an array without changing any: NumPy turns large integers into floats."""
     array = np.asarray(labels)
     has_integers = array.dtype.kind == "f" and any(isinstance(label, int) for label in labels)
     return np.array(labels, dtype=object) if has_integers else array

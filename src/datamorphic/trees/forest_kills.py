@@ -1,4 +1,4 @@
-"""Which rows kill mutants of a forest's trees as the whole forest answers: exactly as if it were asked each time."""
+"""Find the rows that kill mutants of single trees by the answer of the whole forest."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from .kills import RowKills, collect_kills, list_kills
 from .mutants import Mutants
 from .tree import Floats, Nodes, Tree
 
-SCORE_MARGIN = 1e-9  # of scores: nearer to where the answer turns, sums are made again, tree by tree
+SCORE_MARGIN = 1e-9  # relative; closer to a decision, sums are computed again in the order of the trees
 SCORE_MARGIN_SINGLE = 1e-3
-CELLS_PER_BLOCK = 20_000  # cells
+CELLS_PER_BLOCK = 20_000  # pairs of mutant and row
 
 
 def answer_by_value(tree: Tree) -> Tree:
-    """Return a tree that answers differently wherever it adds something different to a forest's scores."""
+    """Return a tree whose answers differ wherever its contributions to the scores differ."""
     _, places = np.unique(tree.value, axis=0, return_inverse=True)
     return replace(tree, answer=places.ravel().astype(np.intp), labels=None)
 
 
 class ForestAnswers:
-    """A forest and rows as its trees see them: what it answers, and what it would if one leaf were another."""
+    """The answers of a forest to rows, and those it would give if one tree led to other leaves."""
 
     def __init__(self, forest: Forest, matrix: Any, tolerance: float = 0.0) -> None:
         self.forest, self.tolerance = forest, tolerance
@@ -41,7 +41,7 @@ class ForestAnswers:
         return (tree.value[leaf[rows]] for tree, leaf in zip(self.forest.trees, self.leaves, strict=True))
 
     def find_kills(self, number: int, mutants: Mutants) -> RowKills:
-        """Return which rows kill which mutants of one tree of the forest."""
+        """Find the rows that kill each mutant of one tree."""
         tree = answer_by_value(self.forest.trees[number])
         mutant, rows, leaves = list_kills(tree, self.matrix, mutants, tree.answer)
         parts = range(0, len(rows), CELLS_PER_BLOCK)
@@ -53,7 +53,7 @@ class ForestAnswers:
         return collect_kills(mutant[places], rows[places], len(mutants), len(self.matrix))
 
     def find_changed_answers(self, number: int, rows: Nodes, leaves: Nodes) -> npt.NDArray[np.bool_]:
-        """Tell which rows get another answer if one tree leads them to other leaves."""
+        """Return which rows get another answer if one tree leads them to other leaves."""
         joining, tree = self.forest.joining, self.forest.trees[number]
         assert joining is not None
         if joining.method == "median":
@@ -78,12 +78,12 @@ class ForestAnswers:
         return self._find_changed_scores(self.forest.join_values(values), rows)
 
     def _find_changed_scores(self, scores: Floats, rows: Nodes) -> npt.NDArray[np.bool_]:
-        """Tell which scores lead to another answer than rows get."""
+        """Return which scores lead to another answer than the rows get."""
         differs = np.abs(self.forest.decide(scores) - self.answers[rows]) > self.tolerance
         return differs.any(axis=1) if differs.ndim > 1 else differs
 
     def _find_close_scores(self, scores: Floats, rows: Nodes) -> npt.NDArray[np.bool_]:
-        """Tell where the sums may have been rounded over the point at which the answer turns."""
+        """Return where rounded sums may fall on the wrong side of a decision."""
         joining = self.forest.joining
         assert joining is not None
         margin = (SCORE_MARGIN_SINGLE if joining.single else SCORE_MARGIN) * max(

@@ -1,4 +1,4 @@
-"""What trees are given: the user's rows as the numbers they compare, checked on the way."""
+"""Convert rows of the user to the numbers that trees compare, and validate them."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ Singles = npt.NDArray[np.float32]
 TreeMatrix = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 LIGHTGBM_ZERO_TOLERANCE = float(
     np.float32(1e-35)
-)  # LightGBM, the one in double precision, takes it for the 0 that is missing
-MAX_CODE = 1e30  # beyond it scikit-learn's sums of single precision overflow
+)  # LightGBM, the only library that compares doubles here, takes it for 0
+MAX_CODE = 1e30  # beyond, sums in single precision overflow in scikit-learn
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TreeInputs:
-    """How the rows of a user become what trees compare.
+    """Converts rows of the user to the numbers that trees compare.
 
     Attributes
     ----------
     owner : str
-        Whose trees they are, for messages.
+        The name of the model in messages.
     names : tuple of str
         The columns, in the order of the trees.
-    before : Before or None
-        What is done to the rows before.
+    preprocessing : Preprocessing or None
+        The steps of a pipeline before the trees.
     takes_missing : bool
         Whether the trees take missing values.
     single : bool
         Whether they compare in single precision.
     categories : mapping
-        For columns of categories, by their place: the values that the codes 0, 1, ... stand for.
-    gone : mapping
-        For columns where a number stands for a missing value, by their place: that number.
+        The values that the codes 0, 1, ... stand for, by index of a categorical column.
+    missing_markers : mapping
+        The number that stands for a missing value, by index of the column.
     space : Space or None
-        What values a column may have, where that is known.
+        The values that columns may have, if known.
     coded : bool
-        Whether the trees get the codes of that space rather than the values themselves.
+        Whether the trees compare the codes of that space rather than the values: so for surrogates.
     domains : mapping
-        For columns of which the model says what they may hold, by their place: that.
+        The values that the model allows, by index of the column.
     """
 
     owner: str
@@ -70,14 +70,14 @@ class TreeInputs:
     domains: Mapping[int, Domain] = field(default_factory=dict)
 
     def to_tree_matrix(self, frame: pd.DataFrame) -> TreeMatrix:
-        """Return the rows as the trees see them, in the precision they compare in; missing values are NaN."""
+        """Return rows as the trees compare them, in their precision; missing values are NaN."""
         values: Any
         if self.preprocessing is not None:
             try:
                 values = self.preprocessing.transform(frame)
-            except Exception as error:  # whatever a step of a pipeline does not like
+            except Exception as error:  # a step of the pipeline may raise anything
                 raise DataError(
-                    f"The steps before the trees do not take these data: {type(error).__name__}: {error}"
+                    f"The steps before the trees failed on these data: {type(error).__name__}: {error}"
                 ) from error
             matrix = self._round_to_precision(values)
         elif self.coded:
@@ -86,7 +86,7 @@ class TreeInputs:
         else:
             matrix = self._round_to_precision(self.to_numbers(frame))
         if self.missing_markers and not self.coded:
-            matrix = matrix.copy()  # it may be the user's own
+            matrix = matrix.copy()  # the array may belong to the user
             for column, number in self.missing_markers.items():
                 near = np.abs(matrix[:, column] - number) <= (0 if self.single else LIGHTGBM_ZERO_TOLERANCE)
                 matrix[near, column] = np.nan
@@ -95,15 +95,15 @@ class TreeInputs:
         if np.isfinite(matrix).all():
             return matrix
         _refuse_bad_values(
-            frame, np.isinf(matrix), "is infinite, or too large for single precision", "Replace or rescale it."
+            frame, np.isinf(matrix), "is infinite or too large for single precision", "Replace or rescale it."
         )
         if not self.takes_missing:
-            problem = f"is missing, and {self.owner} takes no missing values"
-            _refuse_bad_values(frame, np.isnan(matrix), problem, "Fill it, or leave the row out.")
+            problem = f"is missing, but {self.owner} takes no missing values"
+            _refuse_bad_values(frame, np.isnan(matrix), problem, "Fill it in or leave the row out.")
         return matrix
 
     def to_numbers(self, frame: pd.DataFrame) -> npt.NDArray[Any]:
-        """Return the rows as numbers: categories as their codes, all else as it is."""
+        """Return rows as numbers, with categories as codes."""
         for column, domain in self.domains.items():
             frame = replace_with_missing(frame, column, domain.missing)
         if not self.categories:
@@ -123,7 +123,7 @@ class TreeInputs:
     def _encode_categories(
         self, frame: pd.DataFrame, column: int, values: Sequence[Any]
     ) -> npt.NDArray[np.float64]:
-        """Return the codes of a column of categories, and do with others what the model says."""
+        """Return the codes of a categorical column; other values are treated as the model says."""
         series = frame.iloc[:, column]
         codes, domain = encode_categories(series, values), self.domains.get(column)
         is_other = np.isnan(codes) & series.notna().to_numpy()
@@ -131,25 +131,27 @@ class TreeInputs:
             return codes
         is_text = isinstance(next(iter(values), None), str)
         is_other_type = np.array([isinstance(value, str) != is_text for value in series.astype(object)]) & is_other
-        problem = "is no text, and trees ask for texts" if is_text else "is a text, and trees ask for none"
-        if len(values) > 1 or domain.invalid_policy == "refused":  # else no tree asks for any
+        problem = (
+            "is not a text, but the trees compare texts" if is_text else "is a text, but the trees compare none"
+        )
+        if len(values) > 1 or domain.invalid_policy == "refused":  # otherwise no tree compares the column
             _refuse_bad_values(
                 frame, is_other_type, problem, "Give the column the type it had for fitting.", column
             )
         if domain.invalid_policy == "refused":
             _refuse_bad_values(
-                frame, is_other, f"is no value for which {self.owner} has an answer", "Leave the row out.", column
+                frame, is_other, f"is a value for which {self.owner} has no answer", "Leave the row out.", column
             )
         return np.where(is_other, len(values) - 1, codes)
 
     def _apply_domains(self, matrix: TreeMatrix, frame: pd.DataFrame) -> TreeMatrix:
-        """Return numbers without those that stand for missing ones or are invalid by the word of the model."""
+        """Replace markers of missing values and invalid numbers by NaN, or refuse them."""
         for column in self.domains.keys() - self.categories.keys():
             column_values, domain = matrix[:, column], self.domains[column]
             invalid = domain.find_missing(column_values) | domain.find_invalid(column_values)
             if domain.invalid_policy == "refused":
                 outside = invalid & ~domain.find_missing(column_values)
-                problem = f"is outside of the values for which {self.owner} has an answer"
+                problem = f"is outside the values for which {self.owner} has an answer"
                 _refuse_bad_values(frame, outside, problem, "Leave the row out.", column)
             column_values[invalid] = np.nan
         return matrix
@@ -162,23 +164,25 @@ class TreeInputs:
 
 
 def convert_to_numbers(frame: pd.DataFrame) -> npt.NDArray[np.float64]:
-    """Return a frame as a matrix of numbers, or name the value that is none."""
+    """Return a frame as a matrix of numbers, or raise `DataError` for the first other value."""
     matrix = np.empty((len(frame), len(frame.columns)))
     for j, name in enumerate(frame.columns):
         matrix[:, j], text = to_numbers(frame[name])
-        _refuse_bad_values(frame, text, "is no number, and trees compare numbers", "Encode it as for fitting.", j)
+        _refuse_bad_values(
+            frame, text, "is not a number, but trees compare numbers", "Encode it as for fitting.", j
+        )
     return matrix
 
 
 def to_single_precision(codes: npt.NDArray[np.float64]) -> Singles:
-    """Return codes of a space as trees take them."""
+    """Return codes of a space in single precision, clipped to avoid overflow."""
     return np.clip(codes, -MAX_CODE, MAX_CODE).astype(np.float32, order="C")
 
 
 def _refuse_bad_values(
     frame: pd.DataFrame, bad: npt.NDArray[np.bool_], problem: str, remedy: str, only_column: int | None = None
 ) -> None:
-    """Raise an error about the first bad value, if there is one; with `only` they are of that column."""
+    """Raise `DataError` for the first bad value, if any; with `only_column` all are of that column."""
     if not bad.any():
         return
     row, column = (int(indices[0]) for indices in np.nonzero(bad if only_column is None else bad[:, None]))
@@ -194,7 +198,7 @@ def _refuse_bad_values(
 def read_data(
     forest: Forest, data: Any, *, target: str | None = None, space: Space | None = None
 ) -> tuple[TreeInputs, pd.DataFrame, list[str]]:
-    """Return how trees are given inputs, the rows of the data with their columns, and what was left out.
+    """Return the inputs of a forest, the rows with its columns, and notes on ignored columns.
 
     Parameters
     ----------
@@ -203,18 +207,18 @@ def read_data(
     data : DataFrame, array or Points
         The rows.
     target : str, optional
-        A column that is no input.
+        A column that is not an input.
     space : Space, optional
-        What values the columns may have.
+        The values that the columns may have.
     """
     owner, columns = forest.owner, forest.columns
-    # the steps before keep the columns: as many come in as the trees get
+    # preprocessing keeps the columns, so the data have as many as the trees
     frame, notes = read_table(owner, data, None if columns is None else list(columns), forest.width, target)
     if space is not None:
         absent = [name for name in frame.columns if name not in space.names]
         if absent:
             raise ArgumentError(
-                f"The space has no feature {absent[0]!r}, which {owner} looks at. {suggest_name(absent[0], space.names)}"
+                f"The space has no feature {absent[0]!r}, which {owner} uses. {suggest_name(absent[0], space.names)}"
             )
     names = tuple(str(name) for name in frame.columns)
     categories = {
@@ -226,14 +230,14 @@ def read_data(
         for column, values in forest.categories.items()
     }
     inputs = TreeInputs(
-        owner,
-        names,
-        forest.preprocessing,
-        forest.takes_missing,
-        forest.single,
-        categories,
-        forest.missing_markers,
-        space,
+        owner=owner,
+        names=names,
+        preprocessing=forest.preprocessing,
+        takes_missing=forest.takes_missing,
+        single=forest.single,
+        categories=categories,
+        missing_markers=forest.missing_markers,
+        space=space,
         domains=forest.domains,
     )
     return inputs, frame, notes
@@ -242,7 +246,7 @@ def read_data(
 def read_table(
     owner: str, data: Any, columns: list[str] | None, width: int, target: str | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows of the data with the columns a model knows, or as many as it takes, and what was left out."""
+    """Return the rows with the columns of a model, and notes on ignored columns."""
     import pandas as pd
 
     if isinstance(data, Points):
@@ -266,41 +270,43 @@ def read_table(
         if missing:
             listed = ", ".join(map(repr, missing[:6])) + (", ..." if len(missing) > 6 else "")
             raise ModelError(
-                f"{owner} was fitted on {pluralize(len(columns), 'column')}, and {len(missing)} of them are not in the "
+                f"{owner} was fitted on {pluralize(len(columns), 'column')}, but {len(missing)} of them are not in the "
                 f"data: {listed}. {suggest_name(missing[0], frame.columns)}"
             )
         extra = [str(name) for name in frame.columns if name not in columns]
         if extra:
-            notes.append(f"Columns that are no inputs of the model were left out: {', '.join(extra[:5])}.")
+            notes.append(f"Columns that are not inputs of the model were ignored: {', '.join(extra[:5])}.")
         frame = frame[columns]
     elif width != len(frame.columns):
         raise ModelError(
-            f"{owner} was fitted on {pluralize(width, 'column')} and the data have {len(frame.columns)}. Give the "
-            "columns it was fitted on, in their order; name the target, if it is among them: target=..."
+            f"{owner} was fitted on {pluralize(width, 'column')} but the data have {len(frame.columns)}. Give the "
+            "columns it was fitted on, in the same order. If the target is among them, name it: target=..."
         )
     if not len(frame):
-        raise DataError("The data have no rows: no leaf can be reached. Give the rows you test with.")
+        raise DataError("The data have no rows, so no leaf can be reached. Give the rows you test with.")
     return frame, notes
 
 
 def _to_frame(data: Any, columns: list[str] | None, width: int, owner: str, target: str | None) -> Any:
-    """Return an array as a frame, its columns named."""
+    """Return an array as a frame with named columns."""
     import pandas as pd
 
     if target is not None:
-        raise ArgumentError(f"The target {target!r} names a column, and the data are no frame. Leave it out.")
+        raise ArgumentError(
+            f"The target {target!r} names a column, but the data are not a frame. Leave target out."
+        )
     try:
         array = np.asarray(data)
     except ValueError:
-        raise DataError("The rows of the data have different lengths. Each case needs all values.") from None
+        raise DataError("The rows of the data have different lengths. Each row needs all values.") from None
     if array.ndim != 2:
         raise DataError(
-            f"The data must be a frame, or a matrix with one row a case. Got {type(data).__name__} of shape {array.shape}."
+            f"The data must be a frame, or a matrix with one row per case. Got {type(data).__name__} of shape {array.shape}."
         )
     if array.shape[1] != width:
         raise ModelError(
-            f"{owner} was fitted on {pluralize(width, 'column')} and the data have {array.shape[1]}. Leave out the "
-            "columns that are no inputs, the target for one."
+            f"{owner} was fitted on {pluralize(width, 'column')} but the data have {array.shape[1]}. Leave out the "
+            "columns that are not inputs, such as the target."
         )
     names = columns if columns is not None else [f"x{j}" for j in range(array.shape[1])]
     frame = pd.DataFrame(array, columns=names)

@@ -1,4 +1,4 @@
-"""The kills of all mutants of a tree in compiled code: the same as in `kills`, row by row.
+"""Find leaves and kills in compiled code, with the same results as `descent` and `kills`.
 
 Needs numba, the extra "fast".
 """
@@ -15,11 +15,11 @@ from numba import njit
 from .mutants import Mutants
 from .tree import ABOVE, BELOW, EQUAL, FROM, LEVELS_PER_ARRIVAL_CHECK, WITHIN, Floats, Nodes, Tree
 
-ROWS_ABREAST = 16  # rows
+ROWS_ABREAST = 16
 
 
 def compile_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Have a function compiled when it is first called; what came out is kept, and lets other threads run."""
+    """Compile a function on its first call, cached on disk and without the global lock."""
     kernel: Callable[..., Any] = njit(cache=True, nogil=True)(function)
     return kernel
 
@@ -27,7 +27,7 @@ def compile_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 def find_kills_compiled(
     tree: Tree, values: npt.NDArray[Any], mutants: Mutants, answer: Floats, tolerance: float
 ) -> tuple[Nodes, Nodes]:
-    """Return where the rows that kill each mutant start, and these rows; see `kills.Kills`."""
+    """Return where the rows that kill each mutant start, and these rows; see `kills.RowKills`."""
     routing_arrays = _prepare_routing(tree, values)
     leaves = _find_leaves(*routing_arrays)
     swapped = (tree.operator == ABOVE) | (tree.operator == FROM)
@@ -35,7 +35,7 @@ def find_kills_compiled(
     killer_rows, compared_values, holds, start, end = _find_telling_rows(
         *routing_arrays, swapped, visits, answer[leaves], answer, tolerance
     )
-    # as in `Tree.routing`: all but == and sets ask whether a value is at most a limit, or whether it is not
+    # as in `Tree.routing`, all comparisons but == and sets become "at most" or its negation
     strict = (mutants.operator == BELOW) | (mutants.operator == FROM)
     limit = np.where(strict, np.nextafter(mutants.threshold, -np.inf), mutants.threshold)
     is_swapped = (mutants.operator == ABOVE) | (mutants.operator == FROM)
@@ -47,12 +47,12 @@ def find_kills_compiled(
 
 
 def find_leaves_compiled(tree: Tree, values: npt.NDArray[Any]) -> Nodes:
-    """Return the leaf each row comes to; see `model.leaf_of`. Other threads may run meanwhile."""
+    """Find the leaf that each row reaches; see `descent.find_leaves`."""
     return _find_leaves(*_prepare_routing(tree, values))
 
 
 def _prepare_routing(tree: Tree, values: npt.NDArray[Any]) -> tuple[Any, ...]:
-    """Return what kernels need to follow a tree; `plain` if all values are there and all comparisons of one kind."""
+    """Return the arrays that kernels need; the last is whether no value is missing and none special."""
     routing = tree.routing
     return (
         values,
@@ -70,7 +70,7 @@ def _prepare_routing(tree: Tree, values: npt.NDArray[Any]) -> tuple[Any, ...]:
 
 @compile_kernel
 def _is_match(value: Any, operator: Any, threshold: Any, members: Any) -> Any:
-    """Tell whether a value equals a number, or is in a set or not."""
+    """Return whether a value equals a number, or is (not) in a set."""
     if operator == EQUAL:
         return value == threshold
     inside = False
@@ -81,7 +81,7 @@ def _is_match(value: Any, operator: Any, threshold: Any, members: Any) -> Any:
 
 @compile_kernel
 def _is_second(value: Any, limit: Any, missing: Any, special: Any, operator: Any, members: Any) -> Any:
-    """Tell whether a value, which may be missing, leads to the second child of a node, which may compare otherwise."""
+    """Return whether a value, which may be missing, leads to the second child of a node."""
     if np.isnan(value):
         return missing
     if special:
@@ -91,7 +91,7 @@ def _is_second(value: Any, limit: Any, missing: Any, special: Any, operator: Any
 
 @compile_kernel
 def _find_leaves_abreast(values: Any, feature: Any, limit: Any, children: Any, is_leaf: Any) -> Any:
-    """Return the leaf each row comes to: some rows abreast, as a processor waits for the next node of one otherwise."""
+    """Find the leaf of each row, several rows at once to hide the latency of memory."""
     leaves = np.empty(len(values), dtype=np.intp)
     nodes = np.zeros(ROWS_ABREAST, dtype=np.int32)
     for start in range(0, len(values), ROWS_ABREAST):
@@ -99,7 +99,7 @@ def _find_leaves_abreast(values: Any, feature: Any, limit: Any, children: Any, i
         nodes[:] = 0
         under_way = True
         while under_way:
-            for _ in range(LEVELS_PER_ARRIVAL_CHECK):  # who has arrived waits in a leaf that leads to itself
+            for _ in range(LEVELS_PER_ARRIVAL_CHECK):  # a leaf leads to itself
                 for k in range(size):
                     node = nodes[k]
                     nodes[k] = children[2 * node + (values[start + k, feature[node]] > limit[node])]
@@ -155,9 +155,9 @@ def _find_telling_rows(
     answer: Any,
     tolerance: Any,
 ) -> Any:
-    """Return, node by node, the rows that get another answer on its other side, what it sees of them, and what holds."""
+    """Return, node by node, the rows whose answer changes on the other side of the node."""
     n, nodes = len(values), len(feature)
-    # rows at a node are a slice of this; a node's slice is parted into those of its children, order kept
+    # the rows of a node are a slice of this, which is split stably into those of its children
     order, second_rows = np.arange(n), np.empty(n, dtype=np.intp)
     killer_rows = np.empty(visits, dtype=np.intp)
     compared_values = np.empty(visits, dtype=values.dtype)
@@ -224,7 +224,7 @@ def _find_telling_rows(
 def _find_turned_rows(
     compared_values: Any, holds: Any, start: Any, end: Any, operator: Any, limit: Any, swapped: Any, members: Any
 ) -> Any:
-    """Return which of the rows that tell two sides apart each mutant sends the other way, and how many these are."""
+    """Return which telling rows each mutant sends to the other side, and how many."""
     begin = np.zeros(len(operator) + 1, dtype=np.intp)
     for mutant in range(len(operator)):
         begin[mutant + 1] = begin[mutant] + end[mutant] - start[mutant]
@@ -253,7 +253,7 @@ def _collect_rows(killer_rows: Any, start: Any, begin: Any, turned: Any, row_sta
     for mutant in range(len(start)):
         place = row_starts[mutant]
         for at in range(begin[mutant], begin[mutant + 1]):
-            # written in any case and kept if the place moves on: no branch to guess wrong
+            # write always and advance only if turned, which avoids mispredicted branches
             if place < len(rows):
                 rows[place] = killer_rows[start[mutant] + at - begin[mutant]]
             place += turned[at]

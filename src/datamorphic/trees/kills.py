@@ -1,7 +1,7 @@
-"""Which rows kill which mutants of a tree, without asking a single mutant.
+"""Find the rows that kill each mutant of a tree, without evaluating a single mutant.
 
-A mutant differs from its tree at one node, so only rows that come by this node can tell: those that it sends the other
-way. What the other way leads to is found once for each row and node; then a mutant is one comparison.
+A mutant differs from its tree at one node, so only rows that reach this node can kill it: those that it sends to the
+other side. The leaf on the other side is found once per row and node; then a mutant is a single comparison.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from .tree import Nodes, Tree
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-MIN_COMPILED_CELLS = 1_000_000_000  # rows times mutants: below, loading the compiler costs more than it saves
-ROWS_PER_COUNT = 200_000  # rows
+MIN_COMPILED_CELLS = 1_000_000_000  # rows times mutants; below that, loading the compiler costs more than it saves
+ROWS_PER_COUNT = 200_000
 
 
 @dataclass(frozen=True, eq=False)
 class RowKills:
-    """Which rows kill which mutants: those of mutant m are ``rows[start[m]:start[m + 1]]``, ascending."""
+    """The rows that kill each mutant: those of mutant m are ``rows[start[m]:start[m + 1]]``, ascending."""
 
     start: Nodes
     rows: Nodes
@@ -42,16 +42,16 @@ class RowKills:
 
     @cached_property
     def counts(self) -> Nodes:
-        """How many rows kill each mutant."""
+        """The number of rows that kill each mutant."""
         return np.diff(self.start)
 
     @property
     def killed(self) -> npt.NDArray[np.bool_]:
-        """Which mutants some row kills."""
+        """Whether each mutant is killed."""
         return self.counts > 0
 
     def to_matrix(self) -> csr_array:
-        """Return all that as a sparse matrix, a row for each mutant and a column for each row of the data."""
+        """Return the kills as a sparse matrix, one row per mutant and one column per row of the data."""
         from scipy.sparse import csr_array
 
         return csr_array(
@@ -62,14 +62,14 @@ class RowKills:
 def find_kills(
     tree: Tree, matrix: Any, mutants: Mutants, *, tolerance: float = 0.0, compiled: bool | None = None
 ) -> RowKills:
-    """Return which rows of a matrix, as the tree sees them, kill which of its mutants: get another answer.
+    """Find the rows that kill each mutant of a tree, that is, for which its answer differs.
 
     Parameters
     ----------
     tolerance : float
-        How far apart answers that are numbers may be and still count as the same.
+        The largest difference between two numbers that count as the same answer.
     compiled : bool, optional
-        Whether to use compiled code, which needs the extra "fast"; left out, where it is there and pays.
+        Whether to use compiled code, which needs the extra "fast"; by default if it is installed and pays.
     """
     values = to_tree_precision(tree, matrix)
     if compiled is None:
@@ -86,7 +86,7 @@ def find_kills(
 
 
 def count_killers(tree: Tree, matrix: Any, mutants: Mutants, *, tolerance: float = 0.0) -> Nodes:
-    """Return how many rows kill each mutant: the same figures without a list of who, which may be long."""
+    """Count the rows that kill each mutant, with less memory than `find_kills`."""
     values = to_tree_precision(tree, matrix)
     counts = np.zeros(len(mutants), dtype=np.intp)
     for start in range(0, len(values), ROWS_PER_COUNT):
@@ -95,7 +95,7 @@ def count_killers(tree: Tree, matrix: Any, mutants: Mutants, *, tolerance: float
 
 
 def collect_kills(number: Nodes, rows: Nodes, mutants: int, width: int) -> RowKills:
-    """Return kills that are given one by one, by mutant and row."""
+    """Group kills, given as pairs of mutant and row, by mutant."""
     start = np.concatenate([[0], np.cumsum(np.bincount(number, minlength=mutants))])
     return RowKills(start.astype(np.intp), rows[np.argsort(number, kind="stable")], width)
 
@@ -103,9 +103,9 @@ def collect_kills(number: Nodes, rows: Nodes, mutants: int, width: int) -> RowKi
 def list_kills(
     tree: Tree, values: npt.NDArray[Any], mutants: Mutants, answer: npt.NDArray[Any], tolerance: float = 0.0
 ) -> tuple[Nodes, Nodes, Nodes]:
-    """Return kills one by one: the mutant, the row, and the leaf it comes to in the mutant; rows ascending.
+    """List kills one by one: the mutant, the row, and the leaf that it reaches in the mutant; rows ascending.
 
-    Two leaves answer the same where their numbers in `answer` are no farther apart than the tolerance.
+    Two leaves give the same answer if their numbers in `answer` differ by at most the tolerance.
     """
     blocks: list[tuple[Nodes, Nodes, Nodes]] = []
     for start in range(0, len(values), ROWS_PER_BLOCK):
@@ -126,7 +126,7 @@ def _list_block_kills(
     rows, nodes = _list_visits(tree, own_leaves)
     compared_values = values[rows, tree.feature[nodes]]
     left = evaluate_comparisons(compared_values, tree.operator[nodes], tree.threshold[nodes], tree.members)
-    is_known = ~np.isnan(compared_values)  # a missing value goes where it went
+    is_known = ~np.isnan(compared_values)  # a mutant sends missing values to the same side
     rows, nodes, compared_values, left = rows[is_known], nodes[is_known], compared_values[is_known], left[is_known]
     other_leaves = descend(tree, values, rows, np.where(left, tree.right[nodes], tree.left[nodes]).astype(np.intp))
     telling = np.flatnonzero(np.abs(answer[other_leaves] - answer[own_leaves[rows]]) > tolerance)
@@ -154,7 +154,7 @@ def _list_block_kills(
 
 
 def _list_visits(tree: Tree, leaves: Nodes) -> tuple[Nodes, Nodes]:
-    """Return the nodes that rows come by on their way to their leaves, as pairs; of one node, rows ascending."""
+    """Return the pairs of row and node on the paths of rows to their leaves, sorted by node and row."""
     rows, nodes = np.arange(len(leaves)), tree.parent[leaves].astype(np.intp)
     levels = []
     while True:

@@ -1,16 +1,17 @@
-"""Mutants of a tree: one decision changed in each, by another comparison (ORRN) or another constant (Cccr)."""
+"""Mutants of a tree: one comparison (ORRN) or one constant (Cccr) changed."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._validation import reject
+from .rules import build_range, format_categories, format_limit
 from .tree import EQUAL, OPERATORS, WITHIN, WITHOUT, Floats, Nodes, Tree
 
 MUTANT_KINDS = ("ORRN", "Cccr")
@@ -20,22 +21,22 @@ NEIGHBOURS = "neighbours"
 PerNode = str | int | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Mutants:
-    """Mutants of one tree, as columns, those of a node together and nodes in pre-order.
+    """The mutants of one tree, as arrays, grouped by node in pre-order.
 
     Attributes
     ----------
     node : array of int
         The node that is changed.
     kind : array of int
-        How, as a place in `KINDS`.
+        The kind of change, as an index of `MUTANT_KINDS`.
     operator : array of int
-        How the node compares then, as a place in `OPERATORS`.
+        The new comparison, as an index of `OPERATORS`.
     threshold : array of float
-        With what it compares then.
+        The new constant.
     donor : array of int
-        The node this constant comes from: the node itself where only the comparison changes.
+        The node that the constant comes from: the node itself if only the comparison changes.
     """
 
     node: Nodes
@@ -49,9 +50,9 @@ class Mutants:
 
 
 def generate_mutants(tree: Tree, per_node: PerNode = NEIGHBOURS) -> Mutants:
-    """Return the mutants of a tree.
+    """Generate the mutants of a tree.
 
-    Each comparison is replaced by each of the four others; "in" becomes "not in". Each constant is replaced by
+    Each comparison is replaced by each of the other four; "in" becomes "not in". Each constant is replaced by
     constants that other nodes compare the same column with.
 
     Parameters
@@ -59,17 +60,18 @@ def generate_mutants(tree: Tree, per_node: PerNode = NEIGHBOURS) -> Mutants:
     tree : Tree
         The tree.
     per_node : "neighbours", int or None
-        Which constants: "neighbours" takes those of the last node before and of the first node after it, in pre-order,
-        that look at the same column; a number as many different ones at most, in pre-order; None all there are.
+        The constants per node: "neighbours" are those of the last node before and the first node after it in
+        pre-order that compare the same column; a number is the maximum of different constants, in pre-order; None
+        means all.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from datamorphic.trees.read import trees_of
-    >>> [tree] = trees_of(DecisionTreeClassifier(random_state=0).fit(*load_iris(return_X_y=True)))
-    >>> found = mutants_of(tree)
-    >>> len(found), int((found.kind == 0).sum()), int((found.kind == 1).sum())
+    >>> from datamorphic.trees.read import read_trees
+    >>> [tree] = read_trees(DecisionTreeClassifier(random_state=0).fit(*load_iris(return_X_y=True)))
+    >>> mutants = generate_mutants(tree)
+    >>> len(mutants), int((mutants.kind == 0).sum()), int((mutants.kind == 1).sum())
     (42, 32, 10)
     """
     validate_per_node(per_node)
@@ -88,23 +90,29 @@ def generate_mutants(tree: Tree, per_node: PerNode = NEIGHBOURS) -> Mutants:
         ]
     table = np.array(changes, dtype=np.intp).reshape(-1, 4)
     node, kind, operator, donor = table.T
-    return Mutants(node, kind.astype(np.int8), operator.astype(np.int8), tree.threshold[donor], donor)
+    return Mutants(
+        node=node,
+        kind=kind.astype(np.int8),
+        operator=operator.astype(np.int8),
+        threshold=tree.threshold[donor],
+        donor=donor,
+    )
 
 
 def validate_per_node(per_node: Any) -> None:
-    """Raise `ArgumentError` if this says nothing about which constants to take."""
+    """Raise `ArgumentError` if `per_node` is invalid."""
     is_count = isinstance(per_node, int) and not isinstance(per_node, bool) and per_node >= 0
     if per_node is not None and per_node != NEIGHBOURS and not is_count:
         reject("per_node", "mutants of trees", f"{NEIGHBOURS!r}, a number of constants, or None for all", per_node)
 
 
 def _get_compared_column(tree: Tree, node: int) -> tuple[int, bool]:
-    """Return what a node compares: a set of categories is no constant for a node that compares numbers."""
+    """Return the column of a node, and whether it compares a set: sets and numbers do not mix."""
     return int(tree.feature[node]), bool(tree.operator[node] >= WITHIN)
 
 
 def _find_donors(tree: Tree, same_column_nodes: list[int], place: int, per_node: PerNode) -> list[int]:
-    """Return the nodes whose constants a node is given in turn, out of those that look at the same column."""
+    """Return the nodes whose constants replace that of a node."""
     if per_node == NEIGHBOURS:
         return same_column_nodes[max(0, place - 1) : place] + same_column_nodes[place + 1 : place + 2]
     node_by_threshold = {float(tree.threshold[node]): node for node in reversed(same_column_nodes)}
@@ -115,9 +123,7 @@ def _find_donors(tree: Tree, same_column_nodes: list[int], place: int, per_node:
 
 
 def build_mutant(tree: Tree, mutants: Mutants, number: int) -> Tree:
-    """Return the tree that one mutant is."""
-    from dataclasses import replace
-
+    """Build the tree of one mutant."""
     node = int(mutants.node[number])
     operator, threshold = tree.operator.copy(), tree.threshold.copy()
     operator[node], threshold[node] = mutants.operator[number], mutants.threshold[number]
@@ -131,15 +137,16 @@ def build_mutant(tree: Tree, mutants: Mutants, number: int) -> Tree:
 def format_change(
     tree: Tree, mutants: Mutants, number: int, categories: Mapping[str, Sequence[Any]] | None = None
 ) -> str:
-    """Return what a mutant changes, in words; `categories` as for `rules.rule`.
+    """Return the change of a mutant as text; `categories` as for `rules.format_rule`.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from datamorphic.trees.read import trees_of
-    >>> [tree] = trees_of(DecisionTreeClassifier(random_state=0).fit(*load_iris(return_X_y=True)))
-    >>> told_change(tree, mutants_of(tree), 0), told_change(tree, mutants_of(tree), 4)
+    >>> from datamorphic.trees.read import read_trees
+    >>> [tree] = read_trees(DecisionTreeClassifier(random_state=0).fit(*load_iris(return_X_y=True)))
+    >>> mutants = generate_mutants(tree)
+    >>> format_change(tree, mutants, 0), format_change(tree, mutants, 4)
     ('x3 <= 0.8 becomes x3 < 0.8', 'x3 <= 0.8 becomes x3 <= 1.75')
     """
     node, donor = int(mutants.node[number]), int(mutants.donor[number])
@@ -150,8 +157,6 @@ def format_change(
 def _format_comparison(
     tree: Tree, node: int, operator: int, donor: int, categories: Mapping[str, Sequence[Any]]
 ) -> str:
-    from .rules import build_range, format_categories, format_limit
-
     thresholds = tree.data_thresholds if tree.data_thresholds is not None else tree.threshold
     limit = float(thresholds[donor])
     name = tree.names[int(tree.feature[node])]

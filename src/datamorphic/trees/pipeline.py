@@ -1,4 +1,4 @@
-"""What a model does before its trees: the last step of a pipeline, told in the columns of the data."""
+"""The steps of a pipeline before its trees, and thresholds in the units of the data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..errors import ModelError
 
 Floats = npt.NDArray[np.float64]
-# where the models of other libraries have the names of their columns, by library
+# the attributes that hold the column names of models, by library
 NAMES_OF_COLUMNS = {
     "xgboost": ["feature_names_in_", "feature_names"],
     "lightgbm": ["feature_name_", "feature_name"],
@@ -23,18 +23,18 @@ NAMES_OF_COLUMNS = {
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """The fitted steps of a pipeline before its last: they keep the columns, and may change their units.
+    """The fitted steps of a pipeline before its last: they keep the columns, and may scale them.
 
     Attributes
     ----------
     pipeline : Pipeline
         The steps.
     scalers : tuple
-        Those that change units, in order.
+        The steps that change units, in order.
     fills : bool
-        Whether one of them fills in missing values.
-    named : bool
-        Whether they were fitted on a frame and want one.
+        Whether a step fills in missing values.
+    takes_frame : bool
+        Whether the steps were fitted on a frame and expect one.
     """
 
     pipeline: Any
@@ -47,16 +47,16 @@ class Preprocessing:
         return np.asarray(self.pipeline.transform(frame if self.takes_frame else frame.to_numpy()))
 
     def to_data_thresholds(self, columns: npt.NDArray[Any], thresholds: Floats) -> Floats:
-        """Return thresholds of the last step, a column for each, in the units of the data.
+        """Convert thresholds of the last step, one per column index, to the units of the data.
 
-        There the limit is known to within what a few steps of single precision become. Of the numbers that close the
-        one with the fewest decimals is taken; it is sent through the steps, and where it turns out to lie above the
-        threshold, the number just below it is the limit.
+        A limit is known only to within a few steps of single precision. Of the numbers that close, the one with the
+        fewest decimals is taken. If it turns out to lie above the threshold after scaling, the number just below it
+        is the limit.
         """
         finite = np.isfinite(thresholds) & (columns >= 0)
         column, limit = columns[finite], thresholds[finite]
         centre = self._to_data_units(column, limit)
-        step = np.spacing(np.maximum(1, np.abs(limit)).astype(np.float32))  # scaled columns hold numbers around 1
+        step = np.spacing(np.maximum(1, np.abs(limit)).astype(np.float32))  # scaled numbers are about 1
         blur = np.abs(self._to_data_units(column, limit + 4 * step) - centre)
         nearest, pending = centre.copy(), np.ones(len(centre), dtype=bool)
         for decimals in range(16):
@@ -76,14 +76,14 @@ class Preprocessing:
         return table[np.arange(len(table)), columns]
 
     def to_tree_units(self, columns: npt.NDArray[Any], values: Floats) -> Floats:
-        """Return values, a column for each, in the units in which the last step gets them."""
+        """Convert values, one per column index, to the units that the last step gets."""
         table = self._build_table(columns, values)
         for scaler in self.scalers:
             table = np.asarray(_without_feature_names(scaler).transform(table), dtype=np.float64)
         return table[np.arange(len(table)), columns]
 
     def _build_table(self, columns: npt.NDArray[Any], values: Floats) -> Floats:
-        """Return a row for each value: each column is scaled by itself, so what the others hold does not matter."""
+        """Return one row per value: scalers treat columns separately, so other columns do not matter."""
         table = np.zeros((len(values), self.pipeline.n_features_in_))
         table[np.arange(len(values)), columns] = values
         return table
@@ -95,11 +95,11 @@ def split_pipeline(model: Any) -> tuple[Any, Preprocessing | None]:
     Raises
     ------
     ModelError
-        If the model is not fitted, or a step makes other columns of those of the data.
+        If the model is not fitted, or a step does not keep the columns of the data.
     """
     from sklearn.pipeline import Pipeline
 
-    model = getattr(model, "best_estimator_", model)  # what a search over parameters has found
+    model = getattr(model, "best_estimator_", model)  # the result of a parameter search
     validate_fitted(model)
     if not isinstance(model, Pipeline):
         return model, None
@@ -110,8 +110,8 @@ def split_pipeline(model: Any) -> tuple[Any, Preprocessing | None]:
     for name, step in steps:
         if not _is_column_preserving(step):
             raise ModelError(
-                f"The step {name!r} ({type(step).__name__}) before the trees does not keep the columns of the data as "
-                "they are, so the trees cannot be told in these. Take the last step and what it gets: "
+                f"The step {name!r} ({type(step).__name__}) before the trees does not keep the columns of the data, so "
+                "the trees cannot be described by them. Use the last step and its input: "
                 "dm.cover(model[-1], model[:-1].transform(data))."
             )
     return last, Preprocessing(
@@ -123,41 +123,43 @@ def split_pipeline(model: Any) -> tuple[Any, Preprocessing | None]:
 
 
 def get_column_names(model: Any) -> list[str] | None:
-    """Return the names of the columns a model was fitted on; None where it was fitted on an array."""
+    """Return the columns that a model was fitted on; None if it was fitted on an array."""
     model = getattr(model, "best_estimator_", model)
     attributes = NAMES_OF_COLUMNS.get(type(model).__module__.partition(".")[0])
     for attribute in attributes or ["feature_names_in_"]:
         names = getattr(model, attribute, None)
         if names is not None:
             listed = [str(name) for name in (names() if callable(names) else names)]
-            return None if attributes and _are_generated(listed) else listed
+            return None if attributes and _has_generated_names(listed) else listed
     return None
 
 
-def _are_generated(names: list[str]) -> bool:
-    """Tell whether a library made up the names of columns because it got none."""
+def _has_generated_names(names: list[str]) -> bool:
+    """Return whether a library generated the column names because it got none."""
     return any(
         names == [template.format(place) for place in range(len(names))] for template in ("Column_{}", "{}")
     )
 
 
 def validate_fitted(model: Any) -> None:
-    """Raise `ModelError` if a model of scikit-learn is not fitted."""
+    """Raise `ModelError` if a model is not fitted."""
     from sklearn.base import BaseEstimator
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
     if isinstance(model, type):
         raise ModelError(
-            f"{model.__name__} is a class, no fitted model. Make one and fit it: {model.__name__}().fit(X, y)."
+            f"{model.__name__} is a class, not a fitted model. Create and fit one: {model.__name__}().fit(X, y)."
         )
     unfitted = ModelError(f"This {type(model).__name__} is not fitted. Fit it first: model.fit(X, y).")
-    if type(model).__module__.startswith("catboost.") and hasattr(model, "is_fitted"):  # none of scikit-learn's
+    if type(model).__module__.startswith("catboost.") and hasattr(
+        model, "is_fitted"
+    ):  # CatBoost does not follow scikit-learn
         if not model.is_fitted():
             raise unfitted
         return
     if not isinstance(model, BaseEstimator) or not hasattr(model, "fit"):
-        return  # whatever it is, it will be looked at for trees
+        return  # the readers decide whether it has trees
     try:
         check_is_fitted(model)
     except NotFittedError:
@@ -165,14 +167,14 @@ def validate_fitted(model: Any) -> None:
 
 
 def _without_feature_names(step: Any) -> Any:
-    """Return a twin of a fitted step that takes an array without a word about the names it was fitted with."""
+    """Return a copy of a fitted step that takes arrays without a warning about names."""
     twin = copy.copy(step)
     vars(twin).pop("feature_names_in_", None)
     return twin
 
 
 def _iterate_steps(pipeline: Any) -> Iterator[tuple[str, Any]]:
-    """Return the steps of a pipeline that do something, those of pipelines in it among them."""
+    """Yield the steps of a pipeline that do something, those of nested pipelines too."""
     from sklearn.pipeline import Pipeline
 
     for name, step in pipeline.steps:
@@ -183,7 +185,7 @@ def _iterate_steps(pipeline: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _is_scaler(step: Any) -> bool:
-    """Tell whether a step stretches and shifts each column by itself, upwards staying upwards."""
+    """Return whether a step scales and shifts each column by itself, keeping the order of values."""
     from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
     return isinstance(step, MaxAbsScaler | MinMaxScaler | RobustScaler | StandardScaler)
@@ -202,5 +204,5 @@ def _is_column_preserving(step: Any) -> bool:
         return step.func is None
     if not _is_scaler(step) and not _is_imputer(step):
         return False
-    # an imputer may leave columns out and add some
+    # an imputer may drop columns and add others
     return len(step.get_feature_names_out()) == step.n_features_in_

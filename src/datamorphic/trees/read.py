@@ -1,4 +1,4 @@
-"""The trees of any model that has some, whatever library it comes from."""
+"""Read the trees of a model of any supported library."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .forest import Forest
 from .pipeline import get_column_names, split_pipeline
 from .tree import Tree
 
-# by the library a model's class comes from, the module here that reads it
+# the reader of each library; scikit-learn is the default
 READER_MODULES = {
     "xgboost": "readers.xgboost",
     "lightgbm": "readers.lightgbm",
@@ -20,22 +20,24 @@ READER_MODULES = {
 
 
 def forest_of(model: Any, data: Any = None) -> Forest:
-    """Return the trees of a fitted model as ours; where it knows no names of columns they are x0, x1, ...
+    """Read the trees of a fitted model.
+
+    Columns without names are called x0, x1, ...
 
     Parameters
     ----------
     model : estimator or Forest
-        A decision tree of scikit-learn, or an ensemble of them: random forests, extra trees, gradient boosting and its
-        histogram kind, AdaBoost, bagging; a model of XGBoost, LightGBM or CatBoost; or a pipeline that ends in one of
-        these and keeps the columns until then (scalers and imputers do).
+        A decision tree of scikit-learn or an ensemble of them (random forest, extra trees, gradient boosting, its
+        histogram kind, AdaBoost, bagging); a model of XGBoost, LightGBM or CatBoost; or a pipeline of scalers and
+        imputers that ends in one of these.
     data : DataFrame, optional
-        Rows for the model. They tell what some models do not keep: the categories that CatBoost asks for, and names of
-        columns with spaces, which LightGBM writes without.
+        Rows for the model. Some models do not keep all names: CatBoost keeps only hashes of categories, and LightGBM
+        writes column names without spaces. They are found in the data.
 
     Raises
     ------
     ModelError
-        If it is not fitted, or has no trees.
+        If the model is not fitted or has no trees.
     """
     from importlib import import_module
 
@@ -53,18 +55,18 @@ def forest_of(model: Any, data: Any = None) -> Forest:
 
 
 def _validate_forest(forest: Forest) -> Forest:
-    """Return the trees if every decision compares with something."""
+    """Return the forest if every decision has a threshold, else raise `ModelError`."""
     for number, tree in enumerate(forest.trees):
         nodes_without_threshold = tree.inner[np.isnan(tree.threshold[tree.inner])]
         if nodes_without_threshold.size:
             name = tree.names[tree.feature[nodes_without_threshold[0]]]
             raise ModelError(
-                f"Node {int(nodes_without_threshold[0])} of tree {number} of this {forest.owner} compares {name!r} with NaN, which nothing "
-                "is below or above. The model is damaged: fit it again."
+                f"Node {int(nodes_without_threshold[0])} of tree {number} of this {forest.owner} compares {name!r} with NaN, which "
+                "decides nothing. The model is damaged: fit it again."
             )
     return forest
 
 
 def read_trees(model: Any, data: Any = None) -> list[Tree]:
-    """Return the trees of a fitted model as ours, without what joins them; see `forest_of`."""
+    """Read the trees of a fitted model without how they are combined; see `forest_of`."""
     return list(forest_of(model, data).trees)

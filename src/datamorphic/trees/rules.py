@@ -1,4 +1,4 @@
-"""The way to a leaf: what it asks of each column, and that in words."""
+"""The path to a node: the range of each column, and the rule as text."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .._text import format_short
 from .tree import BELOW, EQUAL, FROM, UP_TO, WITHOUT, Tree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Range:
-    """The values of one column that a path lets through: numbers above `low` and up to `high`.
+    """The values of one column that a path lets through: numbers above `low` and at most `high`.
 
-    `missing` tells whether a missing value comes through too. Where categories were asked for, `only` has those that
-    come through, and `never` those that do not.
+    `missing` says whether missing values pass too. For categories, `only` holds the codes that pass, and `never`
+    those that do not.
     """
 
     low: float = -math.inf
@@ -29,30 +29,30 @@ class Range:
 
     @property
     def empty(self) -> bool:
-        """Whether no number comes through."""
+        """Whether no number passes."""
         if self.only is not None:
             return not any(map(self.has_value, self.only))
         return self.low >= self.high
 
     def has_value(self, value: float) -> bool:
-        """Tell whether a number comes through."""
+        """Return whether a number passes."""
         is_listed = self.only is None or value in self.only
         return is_listed and value not in self.never and self.low < value <= self.high
 
     def intersect(self, other: Range) -> Range:
-        """Return what comes through both this and another range."""
+        """Return the values that pass both ranges."""
         only = self.only if other.only is None else other.only if self.only is None else self.only & other.only
         return Range(
-            max(self.low, other.low),
-            min(self.high, other.high),
-            self.missing and other.missing,
-            only,
-            self.never | other.never,
+            low=max(self.low, other.low),
+            high=min(self.high, other.high),
+            missing=self.missing and other.missing,
+            only=only,
+            never=self.never | other.never,
         )
 
 
 def find_side(tree: Tree, node: int, goes_left: bool, *, in_data_units: bool = False) -> Range:
-    """Return the values of the column a node looks at that go left there, or right."""
+    """Return the values that go left at a node, or right."""
     thresholds = tree.data_thresholds if in_data_units and tree.data_thresholds is not None else tree.threshold
     operator, limit = int(tree.operator[node]), float(thresholds[node])
     return build_range(operator, limit, goes_left, bool(tree.missing_left[node]) == goes_left, tree.sets)
@@ -61,7 +61,7 @@ def find_side(tree: Tree, node: int, goes_left: bool, *, in_data_units: bool = F
 def build_range(
     operator: int, limit: float, holds: bool, missing: bool, sets: Sequence[frozenset[int]] = ()
 ) -> Range:
-    """Return the values for which a comparison holds, or those for which it does not."""
+    """Return the values for which a comparison holds, or does not hold."""
     if operator >= EQUAL:
         codes = frozenset([limit] if operator == EQUAL else sets[int(limit)])
         return (
@@ -69,7 +69,7 @@ def build_range(
             if holds != (operator == WITHOUT)
             else Range(missing=missing, never=codes)
         )
-    if operator in (BELOW, FROM):  # the largest number below the limit is as far as the lower side goes
+    if operator in (BELOW, FROM):  # the lower side ends at the largest number below the limit
         limit = math.nextafter(limit, -math.inf)
     if holds == (operator in (UP_TO, BELOW)):
         return Range(high=limit, missing=missing)
@@ -77,9 +77,9 @@ def build_range(
 
 
 def find_box(tree: Tree, node: int, *, in_data_units: bool = False) -> dict[int, Range]:
-    """Return what the way to a node asks of each column it looks at, in the order it first does.
+    """Return the range of each column on the path to a node, in the order of the path.
 
-    With `told` in the units of the user's data, where the tree has others.
+    With `in_data_units` thresholds are in the units of the data, if the tree gets scaled columns.
     """
     ranges: dict[int, Range] = {}
     for ancestor, goes_left in tree.path(int(node)):
@@ -97,23 +97,22 @@ def format_rule(
     missing: Collection[str] = (),
     categories: Mapping[str, Sequence[Any]] | None = None,
 ) -> str:
-    """Return the way to a node in words, each column once.
+    """Return the conditions on the path to a node as text, each column once.
 
-    Numbers are told as shortly as the precision of the comparison allows. scikit-learn rounds values to single
-    precision and then asks whether they are at most the threshold, so 2.45 may turn out to lie above a threshold of
-    2.4499999: the rule then says "< 2.45", and is true of the 2.45 in the data. `box` has the thresholds to the last
-    digit.
+    Numbers have as few digits as the precision of the comparison allows. scikit-learn rounds values to single
+    precision and then compares them with "<=", so 2.45 may lie above a threshold of 2.4499999. The rule then says "<
+    2.45", which is true of the 2.45 in the data. `find_box` has the exact thresholds.
 
     Parameters
     ----------
     tree : Tree
         The tree.
     node : int
-        A node of it.
+        The number of the node.
     missing : collection of str
-        The columns whose values may be missing: only for these is it said where missing values go.
+        The columns that may have missing values: only for these the rule says where missing values go.
     categories : mapping
-        For the columns that hold codes, what the codes 0, 1, ... stand for.
+        The values that the codes 0, 1, ... stand for, by categorical column.
     """
     parts = []
     for column, range_ in find_box(tree, node, in_data_units=True).items():
@@ -138,7 +137,7 @@ def format_rule(
 
 
 def _format_interval(name: str, range_: Range, single: bool) -> str:
-    """Return which numbers a range lets through in words; nothing if it lets all."""
+    """Return the numbers that a range lets through as text; empty if all pass."""
     if range_.never:
         others = " or ".join(format_short(code) for code in sorted(range_.never))
         within = _format_interval(name, replace(range_, never=frozenset()), single)
@@ -154,7 +153,7 @@ def _format_interval(name: str, range_: Range, single: bool) -> str:
 
 
 def format_categories(name: str, range_: Range, values: Sequence[Any]) -> str:
-    """Return which categories a range of codes lets through in words; nothing if it lets all."""
+    """Return the categories that a range of codes lets through as text; empty if all pass."""
     inside = [range_.has_value(code) for code in range(len(values))]
     included = [format_short(value) for value, fits in zip(values, inside, strict=True) if fits]
     excluded = [format_short(value) for value, fits in zip(values, inside, strict=True) if not fits]
@@ -168,11 +167,11 @@ def format_categories(name: str, range_: Range, values: Sequence[Any]) -> str:
 
 
 def format_limit(threshold: float, single: bool = True) -> tuple[str, bool]:
-    """Return the shortest decimal within one step of the precision of a threshold, and whether it counts as below.
+    """Return a threshold with as few digits as its precision allows, and whether that number is not above it.
 
     Examples
     --------
-    >>> told_limit(0.800000011920929), told_limit(2.449999988079071), told_limit(1234.5678)
+    >>> format_limit(0.800000011920929), format_limit(2.449999988079071), format_limit(1234.5678)
     (('0.8', True), ('2.45', False), ('1234.5678', True))
     """
     if not math.isfinite(threshold):

@@ -1,4 +1,4 @@
-"""A small set of rows that meets all requirements: greedy, and the smallest there is where that can be found."""
+"""Set cover: few rows that meet all requirements."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-MAX_EXACT_MATRIX_ENTRIES = 200_000  # meetings of a row and a requirement up to which the smallest set is sought
+MAX_EXACT_MATRIX_ENTRIES = 200_000  # beyond, only the greedy set is computed
 EXACT_SOLVER_SECONDS = 10.0
 
 
 def find_smallest_cover(coverage_matrix: csr_array) -> tuple[npt.NDArray[np.intp], bool]:
-    """Return rows that meet every requirement that any row meets, and whether no smaller set would do.
+    """Find few rows that meet every requirement that any row meets, and return whether they are the fewest.
 
     Parameters
     ----------
-    meets : sparse matrix of bool
-        A row for each requirement, a column for each row of the data.
+    coverage_matrix : sparse matrix of bool
+        One row per requirement, one column per row of the data.
 
     Examples
     --------
     >>> from scipy.sparse import csr_array
-    >>> rows, exact = smallest(csr_array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0]]))
+    >>> matrix = csr_array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0]])
+    >>> rows, exact = find_smallest_cover(matrix)
     >>> rows.tolist(), exact
     ([1, 2], True)
     """
@@ -33,7 +34,7 @@ def find_smallest_cover(coverage_matrix: csr_array) -> tuple[npt.NDArray[np.intp
     if not requirements.size:
         return np.zeros(0, dtype=np.intp), True
     required_matrix = coverage_matrix[requirements]
-    # rows that meet the same requirements stand for each other, the first for all
+    # of rows that meet the same requirements only the first is kept
     columns = required_matrix.tocsc()
     columns.sort_indices()
     keys: dict[bytes, int] = {}
@@ -51,7 +52,7 @@ def find_smallest_cover(coverage_matrix: csr_array) -> tuple[npt.NDArray[np.intp
 
 
 def find_greedy_cover(coverage_matrix: csr_array) -> npt.NDArray[np.intp]:
-    """Return rows that meet all requirements: each time the one that meets most of those still open."""
+    """Choose rows that meet all requirements, each time the one that meets most open ones."""
     columns = coverage_matrix.tocsc()
     open_counts = np.diff(columns.indptr).astype(np.int64)
     is_open = np.ones(coverage_matrix.shape[0], dtype=bool)
@@ -62,13 +63,13 @@ def find_greedy_cover(coverage_matrix: csr_array) -> npt.NDArray[np.intp]:
         requirements = columns.indices[columns.indptr[row] : columns.indptr[row + 1]]
         requirements = requirements[is_open[requirements]]
         is_open[requirements] = False
-        # each of the requirements met now counts no longer for all rows that meet it
+        # requirements that are met no longer count for other rows
         np.subtract.at(open_counts, coverage_matrix[requirements].indices, 1)
     return np.array(chosen, dtype=np.intp)
 
 
 def _solve_exactly(coverage_matrix: Any) -> npt.NDArray[np.intp] | None:
-    """Return the smallest set by a solver of integer programs; None if it takes too long."""
+    """Find the smallest set by integer programming; None if that takes too long."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     solution = milp(

@@ -1,9 +1,9 @@
-"""Why a mutant lives, and a row that kills it: the path conditions of a tree and its mutant, solved together.
+"""Explain why a mutant survives, and find a row that kills it, from the path conditions of both trees.
 
-A mutant sends some values of one column the other way at one node. A row kills it if it comes by this node, holds such
-a value, and gets different answers on the two sides. All these are conditions on single columns, so rows that meet them
-are boxes: looking through all pairs of leaves, one of either side, either gives a box to take a row from, or proves that
-there is none.
+A mutant sends some values of one column to the other side of one node. A row kills it if it reaches this node, has
+such a value, and gets different answers on the two sides. All these are conditions on single columns, so the rows
+that meet them form boxes. Searching all pairs of leaves, one on either side, gives a box to take a row from, or
+proves that there is none.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from .tree import LEAF, Floats, Tree
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_BOXES_PER_MUTANT = 20_000  # boxes to look at for one mutant
-MAX_EXACT_INTEGER = 2**24  # beyond it single precision does not tell all whole numbers apart
+MAX_BOXES_PER_MUTANT = 20_000
+MAX_EXACT_INTEGER = 2**24  # beyond, single precision cannot represent all integers
 
 Ranges = dict[int, Range]
 
@@ -40,11 +40,11 @@ class Survival:
     Attributes
     ----------
     killable : bool or None
-        Whether an input exists that would; None where that is not known.
+        Whether some input kills the mutant; None if unknown.
     why : str
-        The reason, in words.
+        The reason as text.
     where : mapping or None
-        Ranges, by column, out of which a row kills it.
+        Ranges by column from which a row kills it.
     """
 
     killable: bool | None
@@ -53,7 +53,7 @@ class Survival:
 
 
 class MutantSolver:
-    """Answers why mutants of a tree live, for the columns of some rows."""
+    """Explains why mutants of a tree survive, and finds rows that kill them."""
 
     def __init__(self, tree: Tree, frame: pd.DataFrame, inputs: TreeInputs, tolerance: float = 0.0) -> None:
         self.tree, self.frame, self.inputs, self.tolerance = tree, frame, inputs, tolerance
@@ -85,13 +85,13 @@ class MutantSolver:
         return not self._get_column(column).restrict(range_).empty
 
     def explain_survival(self, mutants: Mutants, number: int) -> Survival:
-        """Return why a mutant that no row of the data kills lives on."""
+        """Explain why a mutant survives that no row of the data kills."""
         tree, node = self.tree, int(mutants.node[number])
         column = int(tree.feature[node])
         regions = self._find_turned_ranges(mutants, number)
         path_ranges = find_box(tree, node, in_data_units=True)
         if not all(self._is_possible(path_column, range_) for path_column, range_ in path_ranges.items()):
-            return Survival(False if self._is_exact(node) else None, "no possible input comes there")
+            return Survival(False if self._is_exact(node) else None, "no possible input reaches the node")
         effort, reached = MAX_BOXES_PER_MUTANT, False
         for region in regions:
             range_ = path_ranges.get(column, Range()).intersect(region)
@@ -100,22 +100,22 @@ class MutantSolver:
             reached = True
             killing_ranges, effort = self._find_differing_ranges({**path_ranges, column: range_}, node, effort)
             if killing_ranges is not None:
-                return Survival(True, "no row of the data is there", killing_ranges)
+                return Survival(True, "the data have no row that would show it", killing_ranges)
         if effort <= 0:
-            return Survival(None, "there are too many cases to look through")
+            return Survival(None, "there are too many cases to search")
         if not self._is_exact(node):
-            return Survival(None, "no input was found, but for what steps before the tree and rounding may do")
+            return Survival(None, "no such input was found, but steps before the tree or rounding may allow one")
         if not reached:
-            return Survival(False, "no possible input makes the two comparisons differ there")
-        return Survival(False, "both sides answer the same to every input that could go the other way")
+            return Survival(False, "no possible input makes the two comparisons differ")
+        return Survival(False, "both sides give the same answer to every input that changes sides")
 
     def find_killing_row(self, mutants: Mutants, number: int, survival: Survival) -> pd.DataFrame:
-        """Return a row that kills a mutant, as near as can be to a real one.
+        """Find a row that kills a mutant, as similar as possible to a real row.
 
         Raises
         ------
         DataError
-            If there is none.
+            If none was found.
         """
         change = format_change(self.tree, mutants, number)
         if survival.where is None:
@@ -139,7 +139,7 @@ class MutantSolver:
         )
 
     def _find_turned_ranges(self, mutants: Mutants, number: int) -> list[Range]:
-        """Return the values that go left in the tree and right in the mutant, and those the other way round."""
+        """Return the values that go left in the tree and right in the mutant, and vice versa."""
         tree, node = self.tree, int(mutants.node[number])
         thresholds = tree.data_thresholds if tree.data_thresholds is not None else tree.threshold
         limit, operator = float(thresholds[mutants.donor[number]]), int(mutants.operator[number])
@@ -151,7 +151,7 @@ class MutantSolver:
         ]
 
     def _find_differing_ranges(self, ranges: Ranges, node: int, effort: int) -> tuple[Ranges | None, int]:
-        """Return ranges whose rows get different answers on the two sides of a node, and the effort that is left."""
+        """Return ranges whose rows get different answers on both sides, and the effort left."""
         tree, (low, high) = self.tree, self._answer_bounds
         pending = [(ranges, int(tree.left[node]), int(tree.right[node]))]
         while pending and effort > 0:
@@ -173,7 +173,7 @@ class MutantSolver:
         return None, effort
 
     def _is_exact(self, node: int) -> bool:
-        """Tell whether nothing but the trees matters: no steps before, and no whole numbers too large to tell apart."""
+        """Return whether the proof is exact: no steps before the tree, and no integers beyond 2**24."""
         if self.inputs.preprocessing is not None:
             return False
         whole = self._get_column(int(self.tree.feature[node])).whole

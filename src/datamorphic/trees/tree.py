@@ -1,4 +1,4 @@
-"""One neutral tree, as arrays, and how rows fall through it."""
+"""A decision tree as arrays."""
 
 from __future__ import annotations
 
@@ -19,52 +19,55 @@ Nodes = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Tree:
-    """A binary tree of nodes numbered from the root, 0; a row goes left where the comparison of a node holds.
+    """A binary decision tree as arrays, whatever library it comes from.
+
+    Nodes are numbered from the root, 0. A row goes left where the comparison of a node holds.
 
     Attributes
     ----------
     feature : array of int
-        The column a node looks at; -1 at a leaf.
+        The column that a node compares; -1 at a leaf.
     operator : array of int
-        How its value is compared, as a place in `OPERATORS`.
+        The comparison, as an index of `OPERATORS`.
     threshold : array of float
-        What it is compared with; for "in" and "not in" the place of a set of codes in `sets`.
+        The constant of the comparison; for "in" and "not in" the index of a set of codes in `sets`.
     left, right : array of int
         The children; -1 at a leaf.
     missing_left : array of bool
         Whether a missing value goes left.
     answer : array
-        What a row is told at each node if it were a leaf: a number, or the place of a label in `labels`.
+        The answer of each node if it were a leaf: a number, or the index of a label in `labels`.
     value : array of float
-        What each node adds to the scores of a forest, a column for each score.
+        What each node adds to the scores of a forest, one column per score.
     weight : array of float
-        The share of the training rows that came by.
+        The share of the training rows that reached the node.
     names : tuple of str
         The columns.
     labels : tuple or None
-        What is answered, where that is no number.
+        The labels; None if answers are numbers.
     meaning : str
-        What an answer is where it is only part of the model's: "added to the score of 'a'".
-    told : array of float or None
-        The thresholds in the user's units, where the tree gets its columns in others.
+        What an answer means if it is only part of the model's answer, such as "added to the score of 'a'".
+    data_thresholds : array of float or None
+        The thresholds in the units of the data, if the tree gets scaled columns.
     single : bool
         Whether values are rounded to single precision before they are compared.
     sets : tuple of frozenset of int
-        The codes that "in" and "not in" ask for.
+        The sets of codes for "in" and "not in".
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from datamorphic.trees.read import trees_of
-    >>> from datamorphic.trees.rules import rule
+    >>> from datamorphic.trees.descent import find_leaves
+    >>> from datamorphic.trees.read import read_trees
+    >>> from datamorphic.trees.rules import format_rule
     >>> X, y = load_iris(return_X_y=True)
-    >>> [tree] = trees_of(DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y))
-    >>> [(int(leaf), rule(tree, leaf), tree.answer_at(leaf)) for leaf in tree.leaves]
+    >>> [tree] = read_trees(DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y))
+    >>> [(int(leaf), format_rule(tree, leaf), tree.answer_at(leaf)) for leaf in tree.leaves]
     [(1, 'x3 <= 0.8', 0), (3, '0.8 < x3 <= 1.75', 1), (4, 'x3 > 1.75', 2)]
-    >>> leaf_of(tree, X)[[0, 50, 149]].tolist()
+    >>> find_leaves(tree, X)[[0, 50, 149]].tolist()
     [1, 3, 4]
     """
 
@@ -97,7 +100,7 @@ class Tree:
 
     @cached_property
     def inner(self) -> Nodes:
-        """The numbers of the nodes that decide, in pre-order: the root first, all on the left before the right."""
+        """The numbers of the decisions in pre-order: the root first, then its left subtree."""
         order, pending = [], [0]
         left, right = self.left.tolist(), self.right.tolist()
         while pending:
@@ -109,7 +112,7 @@ class Tree:
 
     @cached_property
     def parent(self) -> npt.NDArray[np.int32]:
-        """The parent of each node, -1 above the root."""
+        """The parent of each node; -1 for the root."""
         parent = np.full(len(self), -1, dtype=np.int32)
         inner = np.flatnonzero(self.left != LEAF)
         parent[self.left[inner]] = inner
@@ -118,7 +121,7 @@ class Tree:
 
     @cached_property
     def depth(self) -> npt.NDArray[np.int32]:
-        """How many decisions lead to each node."""
+        """The number of decisions above each node."""
         depth = np.zeros(len(self), dtype=np.int32)
         level = np.zeros(1, dtype=np.intp)
         while True:
@@ -131,12 +134,12 @@ class Tree:
             level = np.concatenate([self.left[level], self.right[level]])
 
     def answer_at(self, node: int) -> Any:
-        """Return what a row is told at a node: a label, or a number."""
+        """Return the answer of a node: a label or a number."""
         answer = self.answer[node]
         return self.labels[int(answer)] if self.labels is not None else answer.item()
 
     def answers_at(self, nodes: Nodes) -> npt.NDArray[Any]:
-        """Return what rows are told at some nodes."""
+        """Return the answers of nodes."""
         if self.labels is None:
             return self.answer[nodes]
         labels: npt.NDArray[Any]
@@ -148,11 +151,11 @@ class Tree:
         return labels[self.answer[nodes]]
 
     def with_names(self, names: Sequence[str]) -> Tree:
-        """Return the same tree with other names of its columns."""
+        """Return the same tree with other column names."""
         return self if tuple(names) == self.names else replace(self, names=tuple(names))
 
     def path(self, node: int) -> list[tuple[int, bool]]:
-        """Return the decisions that lead to a node, the root's first: each a node and whether one goes left."""
+        """Return the decisions above a node, root first, and whether the path goes left at each."""
         decisions: list[tuple[int, bool]] = []
         while (parent := int(self.parent[node])) >= 0:
             decisions.append((parent, int(self.left[parent]) == node))
@@ -161,7 +164,7 @@ class Tree:
 
     @cached_property
     def routing(self) -> Routing:
-        """The same decisions in the form in which they are fastest to take."""
+        """The decisions in the form that is fastest to evaluate."""
         is_leaf, nodes = self.left == LEAF, np.arange(len(self))
         left, right = np.where(is_leaf, nodes, self.left), np.where(is_leaf, nodes, self.right)
         swapped = (self.operator == ABOVE) | (self.operator == FROM)
@@ -177,7 +180,7 @@ class Tree:
 
     @cached_property
     def members(self) -> npt.NDArray[np.bool_]:
-        """Which codes each of `sets` holds, a row for each; the last column stands for all larger codes."""
+        """Whether each set of `sets` holds each code; the last column stands for all larger codes."""
         table = np.zeros(
             (len(self.sets), max((max(codes, default=0) for codes in self.sets), default=0) + 2), dtype=bool
         )
@@ -187,10 +190,10 @@ class Tree:
 
 
 class Routing(NamedTuple):
-    """Decisions of the form "at most": the first child where the value is at most the limit, else the second.
+    """Decisions as "at most" comparisons: the first child if the value is at most the limit, else the second.
 
-    Children of node n are at 2 n and 2 n + 1; a leaf leads to itself. `special` tells the nodes that compare otherwise,
-    if there are any: they lead to the first child where their comparison holds.
+    The children of node n are at 2 n and 2 n + 1. A leaf leads to itself. `special` marks the nodes with other
+    comparisons, if there are any: they lead to the first child if their comparison holds.
     """
 
     feature: Nodes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -84,9 +85,20 @@ def chain(depth):
     inner = (place % 2 == 0) & (place < count - 1)
     left, right = (np.where(inner, place + step, -1).astype(np.int32) for step in (1, 2))
     answer = (place % 2).astype(np.int32)
-    tree = Tree(np.where(inner, 0, -1).astype(np.int32), np.zeros(count, np.int8), place / 2, left, right,
-                np.zeros(count, bool), answer, np.eye(2)[answer], np.ones(count) / count, ("x",), ("a", "b"))  # fmt: skip
-    return Forest((tree,), "chain", ("x",), 1, ("a", "b"))
+    tree = Tree(
+        feature=np.where(inner, 0, -1).astype(np.int32),
+        operator=np.zeros(count, np.int8),
+        threshold=place / 2,
+        left=left,
+        right=right,
+        missing_left=np.zeros(count, bool),
+        answer=answer,
+        value=np.eye(2)[answer],
+        weight=np.ones(count) / count,
+        names=("x",),
+        labels=("a", "b"),
+    )
+    return Forest(trees=(tree,), owner="chain", columns=("x",), width=1, labels=("a", "b"))
 
 
 # -- the drawing ------------------------------------------------------------------------------------------------------
@@ -202,9 +214,9 @@ def test_trees_of_numbers_and_of_one_leaf_can_be_drawn(iris):
     with pytest.raises(ArgumentError, match="'tree'"):
         dm.cover(forest, X).to_svg(tree=4)
     leaf = chain(1).trees[0]
-    alone = Tree(*(getattr(leaf, name)[-1:] for name in ("feature", "operator", "threshold", "left", "right",
-                 "missing_left", "answer", "value", "weight")), ("x",), ("a", "b"))  # fmt: skip
-    both = Forest((leaf, alone), "pair", ("x",), 1, ("a", "b"))
+    arrays = ("feature", "operator", "threshold", "left", "right", "missing_left", "answer", "value", "weight")
+    alone = replace(leaf, **{name: getattr(leaf, name)[-1:] for name in arrays})
+    both = Forest(trees=(leaf, alone), owner="pair", columns=("x",), width=1, labels=("a", "b"))
     assert "✓ 1 row" in texts(dm.cover(both, pd.DataFrame({"x": [1.0]})).to_svg(tree=1))
 
 

@@ -75,13 +75,15 @@ class Surrogate:
         names = self.space.names
         labels = self.tree.labels
         joining = Joining(decision="number" if labels is None else "most")
-        return Forest((self.tree,), "surrogate", names, len(names), labels, joining)
+        return Forest(
+            trees=(self.tree,), owner="surrogate", columns=names, width=len(names), labels=labels, joining=joining
+        )
 
     def cover(self, data: Any, *, target: str | None = None) -> Coverage:
         """Measure which leaves of the tree rows reach."""
         names = list(self.space.names)
         frame, notes = read_table("The surrogate", data, names, len(names), target)
-        inputs = TreeInputs("The surrogate", self.space.names, space=self.space, coded=True)
+        inputs = TreeInputs(owner="The surrogate", names=self.space.names, space=self.space, coded=True)
         return measure_coverage([self.tree], frame, inputs, [*notes, self.describe(), *filter(None, [self.note])])
 
     def describe(self) -> str:

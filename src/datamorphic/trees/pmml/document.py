@@ -1,4 +1,4 @@
-"""PMML documents: parsed with care, and what they say of columns and labels."""
+"""Parse PMML documents safely, and read their fields."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ def get_tag(element: Element) -> str:
 
 
 def find_children(element: Element, *names: str) -> list[Element]:
-    """Return the children of an element that have one of some names."""
+    """Return the children of an element with one of some names."""
     return [child for child in element if child.tag in names]
 
 
 def iterate_descendants(element: Element, *names: str) -> Iterator[Element]:
-    """Return all elements below one, and itself, that have one of some names."""
+    """Yield the element itself and all below it with one of some names."""
     return (descendant for descendant in element.iter() if descendant.tag in names)
 
 
 class _DoctypeRefuser(TreeBuilder):
-    """A builder that takes no declarations: they may make a small file expand to fill the memory."""
+    """A builder that refuses declarations: entities may expand a small file to fill the memory."""
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
         raise DataError(
-            "The file has a DOCTYPE, which PMML needs none of and which may hide entities that expand without end. "
-            "Take it out if you trust the file."
+            "The file has a DOCTYPE, which PMML does not need and which may define entities that expand without end. "
+            "Remove it if you trust the file."
         )
 
 
 def parse_pmml(path: str | os.PathLike[str]) -> Element:
-    """Return the root of a PMML file.
+    """Return the root element of a PMML file.
 
     Raises
     ------
     DataError
-        If it is no PMML; the message says what was found.
+        If the file is not PMML.
     """
     parser = XMLParser(target=_DoctypeRefuser())
     try:
         with Path(path).open("rb") as file:
             start = file.read(80)
             if not start.strip():
-                raise DataError(f"The file {format_short(path)!r} is empty: there is no PMML in it.")
+                raise DataError(f"The file {format_short(path)!r} is empty. A PMML document is expected.")
             parser.feed(start)
             while block := file.read(1 << 20):
                 parser.feed(block)
@@ -68,21 +68,23 @@ def parse_pmml(path: str | os.PathLike[str]) -> Element:
         if isinstance(error, DataError):
             raise
         raise DataError(
-            f"The file {format_short(path)!r} is no PMML: it is not well-formed XML ({error})."
+            f"The file {format_short(path)!r} is not PMML: it is not well-formed XML ({error})."
         ) from None
-    for element in root.iter():  # namespaces tell the version, which is told anyway
+    for element in root.iter():  # drop namespaces: the version is an attribute
         element.tag = element.tag.rpartition("}")[2]
     if get_tag(root) != "PMML":
-        raise DataError(f"The file {format_short(path)!r} is XML, but no PMML: its root is {get_tag(root)!r}.")
+        raise DataError(f"The file {format_short(path)!r} is XML but not PMML: its root is {get_tag(root)!r}.")
     version = root.get("version", "none")
     if not version.startswith("4."):
-        raise ModelError(f"PMML of version {version} is not read, but of versions 4.0 to 4.4. Convert it.")
+        raise ModelError(
+            f"PMML version {version} is not supported. Convert the file to a version from 4.0 to 4.4."
+        )
     return root
 
 
-@dataclass
+@dataclass(kw_only=True)
 class PmmlField:
-    """What a document says of a column, or of what is answered."""
+    """A field of the DataDictionary: a column, or the answer."""
 
     name: str
     data_type: str
@@ -95,7 +97,7 @@ class PmmlField:
     treatment: str = "returnInvalid"
 
     def parse_value(self, text: str) -> Any:
-        """Return the value that a text stands for."""
+        """Return the value of a text, by the type of the field."""
         try:
             return parse_text(text, self.data_type)
         except ModelError as error:
@@ -103,24 +105,24 @@ class PmmlField:
 
     @property
     def invalid_policy(self) -> str:
-        """What becomes of values that are not valid; where none are listed all are."""
+        """What happens to invalid values: "kept", "missing" or "refused"; see `Domain`."""
         if (self.values or self.intervals or self.invalid) and self.treatment not in POLICY_BY_TREATMENT:
             raise ModelError(
-                f"The field {self.name!r} treats invalid values as {self.treatment!r}, which is not read. Read are: "
+                f"The field {self.name!r} treats invalid values as {self.treatment!r}, which is not supported. Use one of: "
                 f"{', '.join(POLICY_BY_TREATMENT)}."
             )
         policy = POLICY_BY_TREATMENT.get(self.treatment, "kept")
-        if self.data_type == "boolean":  # there are no others that could be kept
+        if self.data_type == "boolean":  # there is no other value to keep
             return "missing" if policy == "missing" else "refused"
         if self.invalid and policy != "kept":
             raise ModelError(
-                f"The field {self.name!r} lists values that are invalid, such as {self.invalid[0]!r}, which is not read. "
-                "List those that are valid."
+                f"The field {self.name!r} lists invalid values such as {self.invalid[0]!r}, which is not supported. "
+                "List the valid values instead."
             )
         return policy if self.values or self.intervals else "kept"
 
     def list_missing_values(self) -> list[Any]:
-        """Return the values that stand for a missing one: numbers, or texts where they are none."""
+        """Return the values that stand for a missing one, as numbers where possible."""
         values: list[Any] = []
         for text in self.missing:
             try:
@@ -130,7 +132,7 @@ class PmmlField:
         return values
 
     def build_domain(self, is_categorical: bool) -> Domain:
-        """Return what the column may hold; `grouped` where it holds categories."""
+        """Build the domain of the column."""
         missing_values, policy = self.list_missing_values(), self.invalid_policy
         if is_categorical:
             return Domain(tuple(dict.fromkeys([*missing_values, *self.missing])), (), policy)
@@ -142,16 +144,16 @@ class PmmlField:
 
 
 def parse_text(text: str, data_type: str) -> Any:
-    """Return the value that a text stands for, by the type of its field.
+    """Return the value of a text, by the type of its field.
 
     Examples
     --------
-    >>> as_value("7", "integer"), as_value("7", "string"), as_value("0.5", "double"), as_value("true", "boolean")
+    >>> parse_text("7", "integer"), parse_text("7", "string"), parse_text("0.5", "double"), parse_text("true", "boolean")
     (7, '7', 0.5, True)
     """
     if data_type == "integer":
         try:
-            return int(text)  # a number of many digits is no float
+            return int(text)  # keeps all digits of large integers
         except ValueError:
             number = parse_number(text)
             return int(number) if number == int(number) else number
@@ -165,7 +167,7 @@ def parse_text(text: str, data_type: str) -> Any:
 
 
 def parse_number(text: str | None) -> float:
-    """Return the number that a text stands for."""
+    """Return the number of a text."""
     try:
         number = float(text or "")
     except ValueError:
@@ -176,7 +178,7 @@ def parse_number(text: str | None) -> float:
 
 
 def read_fields(root: Element) -> dict[str, PmmlField]:
-    """Return what a document says of its fields, by name."""
+    """Return the fields of the DataDictionary by name."""
     fields: dict[str, PmmlField] = {}
     for element in (
         element for part in find_children(root, "DataDictionary") for element in find_children(part, "DataField")
@@ -186,26 +188,26 @@ def read_fields(root: Element) -> dict[str, PmmlField]:
         ]
         name = element.get("name", "")
         fields[name] = PmmlField(
-            name,
-            element.get("dataType", "double"),
-            element.get("optype", "continuous"),
-            [value for value, status in values if status == "valid"],
-            [value for value, status in values if status == "missing"],
-            [value for value, status in values if status == "invalid"],
-            [_parse_interval(part) for part in find_children(element, "Interval")],
+            name=name,
+            data_type=element.get("dataType", "double"),
+            optype=element.get("optype", "continuous"),
+            values=[value for value, status in values if status == "valid"],
+            missing=[value for value, status in values if status == "missing"],
+            invalid=[value for value, status in values if status == "invalid"],
+            intervals=[_parse_interval(part) for part in find_children(element, "Interval")],
         )
         pmml_field = fields[name]
         if pmml_field.optype == "ordinal" and pmml_field.data_type in NUMBER_TYPES:
             ranks = [parse_number(value) for value in pmml_field.values]
             if ranks != sorted(ranks):
                 raise ModelError(
-                    f"The field {name!r} is ordinal and its numbers are listed in an order of their own, which is not read."
+                    f"The field {name!r} is ordinal and lists its numbers in an order of its own, which is not supported."
                 )
     return fields
 
 
 def _parse_interval(element: Element) -> tuple[float, bool, float, bool]:
-    """Return where an interval begins and ends, and whether it does so with the ends."""
+    """Return the ends of an interval, and whether each is included."""
     left, right = (element.get(f"{side}Margin") for side in ("left", "right"))
     closure = element.get("closure", "closedClosed")
     return (
@@ -217,7 +219,7 @@ def _parse_interval(element: Element) -> tuple[float, bool, float, bool]:
 
 
 def read_schema(model: Element, fields: dict[str, PmmlField]) -> tuple[list[PmmlField], PmmlField | None]:
-    """Return the fields a model looks at, in order, and the one it answers."""
+    """Return the active fields of a model, in order, and its target."""
     columns: list[PmmlField] = []
     target = None
     for element in (
@@ -227,13 +229,13 @@ def read_schema(model: Element, fields: dict[str, PmmlField]) -> tuple[list[Pmml
         if usage in ("target", "predicted"):
             if target is not None and target.name != name:
                 raise ModelError(
-                    f"The model answers several fields at once, {target.name!r} and {name!r}, which is not read."
+                    f"The model has several targets, {target.name!r} and {name!r}, which is not supported."
                 )
             target = fields.get(name)
         elif usage == "active":
             if name not in fields:
                 raise ModelError(
-                    f"The model looks at the field {name!r}, which is not in the DataDictionary. "
+                    f"The model uses the field {name!r}, which is not in the DataDictionary. "
                     f"{suggest_name(name, fields)}"
                 )
             fields[name].replacement = element.get("missingValueReplacement")
@@ -243,12 +245,12 @@ def read_schema(model: Element, fields: dict[str, PmmlField]) -> tuple[list[Pmml
 
 
 def read_casts(root: Element) -> dict[str, tuple[str, str]]:
-    """Return derived fields that only change the type of another: which, and to what type."""
+    """Return the derived fields that only change a type: the source field and the type, by name."""
     casts_by_name: dict[str, set[tuple[str, str]]] = {}
     for element in iterate_descendants(root, "DerivedField"):
         refs = [part for part in element if get_tag(part) not in ("Extension", "Value", "Interval")]
         is_plain = len(refs) == 1 and get_tag(refs[0]) == "FieldRef" and refs[0].get("mapMissingTo") is None
-        # one of that name may be derived otherwise in another part of the document
+        # another part of the document may derive a field of this name differently
         cast = (refs[0].get("field", ""), element.get("dataType", "double")) if is_plain else ("", "")
         casts_by_name.setdefault(element.get("name", ""), set()).add(cast)
     return {name: casts.pop() for name, casts in casts_by_name.items() if len(casts) == 1}

@@ -1,4 +1,4 @@
-"""What the columns of trees may hold by the word of their model, and the codes of categories."""
+"""The values that a model allows in its columns, and the codes of categories."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ..._validation import is_number
 if TYPE_CHECKING:
     import pandas as pd
 
-OTHER_CATEGORY = "another"  # what stands for all values that no tree asks for
+OTHER_CATEGORY = "another"  # stands for all values that no tree compares
 
 
 @dataclass(frozen=True)
 class Domain:
-    """What a column may hold by the word of its model, and what becomes of all else.
+    """The values that a model allows in a column, and what happens to others.
 
     Attributes
     ----------
     missing : tuple
         Texts and numbers that stand for a missing value.
     intervals : tuple
-        For columns of numbers, where valid ones lie: the lower end and whether it belongs to them, the upper end and
-        whether it does. All are valid if empty.
-    others : {"kept", "missing", "refused"}
-        Whether numbers elsewhere, or values that are none of the categories, are kept as they are, count as missing, or
-        have no answer. Categories that are kept get a code that is in no set.
+        The valid intervals of numbers: lower end, whether it is included, upper end, whether it is included. If
+        empty, all numbers are valid.
+    invalid_policy : {"kept", "missing", "refused"}
+        Whether other numbers or categories are kept, count as missing, or have no answer. Categories that are kept
+        get a code that is in no set.
     """
 
     missing: tuple[Any, ...] = ()
@@ -38,12 +38,12 @@ class Domain:
     invalid_policy: str = "kept"
 
     def find_missing(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-        """Tell which numbers stand for a missing value."""
+        """Return which numbers stand for a missing value."""
         markers = [marker for marker in self.missing if not isinstance(marker, str)]
         return np.isin(values, np.array(markers, dtype=values.dtype))
 
     def find_invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-        """Tell which numbers are not valid; missing ones are."""
+        """Return which numbers are invalid; missing ones are valid."""
         inside = np.isnan(values) | (not self.intervals)
         for low, with_low, high, with_high in self.intervals:
             low_end, high_end = values.dtype.type(low), values.dtype.type(high)
@@ -53,7 +53,7 @@ class Domain:
 
 
 def encode_categories(column: pd.Series[Any], values: Sequence[Any]) -> npt.NDArray[np.float64]:
-    """Return the places of a column's values among some, NaN where they are none of them."""
+    """Return the index of each value of a column among `values`; NaN if it is not among them."""
     import pandas as pd
 
     places = pd.Index(pd.Series(list(values), dtype=object)).get_indexer(column.astype(object))
@@ -61,23 +61,23 @@ def encode_categories(column: pd.Series[Any], values: Sequence[Any]) -> npt.NDAr
 
 
 def replace_with_missing(frame: pd.DataFrame, column: int, values: Sequence[Any]) -> pd.DataFrame:
-    """Return a frame in which some values of a column, are missing."""
+    """Return a frame in which some values of a column are replaced by missing ones."""
     series = frame.iloc[:, column]
     is_marker = series.isin(list(values))
     return frame.assign(**{str(series.name): series.astype(object).mask(is_marker)}) if is_marker.any() else frame
 
 
 class _OtherCategory(int):
-    """A number that stands for all that no tree asks for."""
+    """A number that stands for all categories that no tree compares."""
 
     def __str__(self) -> str:
         return OTHER_CATEGORY
 
 
 def add_other_categories(values: Sequence[Any], column: pd.Series[Any], feature: Any) -> tuple[Any, ...]:
-    """Return categories with others that the column may hold, and one for all the rest: the trees ask for none of these.
+    """Add the categories that no tree compares: those that the column may hold, and one for all others.
 
-    So words for a leaf name them, and rows can be made of them.
+    So rules can name them, and rows can be made with them.
     """
     dtype = getattr(column.dtype, "categories", ())
     possible_values = list(getattr(feature, "values", dtype))

@@ -1,4 +1,4 @@
-"""The elements of a PMML file as text, a tree of nodes among them."""
+"""Write the elements of a PMML file, among them the nodes of a tree."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OPPOSITE_PMML_OPERATORS = {
 
 
 class TreeModelWriter:
-    """Writes trees; elements are closed as they are left, so that no tree is too deep."""
+    """Writes trees element by element, without recursion, so that no tree is too deep."""
 
     def __init__(self, file: TextIO, forest: Forest) -> None:
         self.file, self.forest = file, forest
@@ -46,7 +46,7 @@ class TreeModelWriter:
         self.depth = 0
 
     def write_element(self, name: str, /, *, close: bool = True, **attributes: Any) -> None:
-        """Write an element; it stays open without `leave`."""
+        """Write an element; it stays open if not `close`."""
         attribute_text = "".join(
             f' {key}="{value!r}"'
             if type(value) in (int, float)
@@ -63,7 +63,7 @@ class TreeModelWriter:
         self.file.write(f"{'  ' * min(self.depth, 12)}</{name}>\n")
 
     def write_schema(self, *, with_target: bool = True) -> None:
-        """Write which columns a model looks at."""
+        """Write the MiningSchema: the columns of a model."""
         self.write_element("MiningSchema", close=False)
         for column, name in enumerate(self.names):
             default = Domain(invalid_policy="missing" if column in self.forest.categories else "kept")
@@ -115,7 +115,7 @@ class TreeModelWriter:
         self.end_element("TreeModel")
 
     def write_predicate(self, tree: Tree, node: int, holds: bool) -> None:
-        """Write what a child of a node takes: the rows for which its comparison holds, or the others."""
+        """Write the predicate of a child: the comparison of its parent, or the opposite."""
         if node < 0:
             self.write_element("True")
             return
@@ -138,7 +138,7 @@ class TreeModelWriter:
             self.end_element("SimpleSetPredicate")
             return
         operator_name = PMML_OPERATORS[operator]
-        if not np.isfinite(limit):  # all that is not missing goes one way
+        if not np.isfinite(limit):  # all values but missing ones go to the same side
             is_negative = limit < 0
             operator_name = "isNotMissing" if (operator in (UP_TO, BELOW)) != is_negative else "isMissing"
             opposite = "isMissing" if operator_name == "isNotMissing" else "isNotMissing"
@@ -153,7 +153,7 @@ class TreeModelWriter:
         )
 
     def write_distribution(self, row: Floats, weight: float, labels: tuple[Any, ...]) -> None:
-        """Write how likely each label is, where a node says so."""
+        """Write the probability of each label, if a node has them."""
         total = float(row.sum())
         if total <= 0 or (row < 0).any():
             return
@@ -164,7 +164,7 @@ class TreeModelWriter:
 
 
 def _round_limit(limit: float, operator: int, single: bool) -> float:
-    """Return a threshold that decides the same if it is rounded to the precision of its field."""
+    """Return a threshold that decides the same after rounding to the precision of its field."""
     if not single:
         return limit
     rounded = np.float32(limit)
@@ -176,17 +176,17 @@ def _round_limit(limit: float, operator: int, single: bool) -> float:
 
 
 def _validate_xml_text(text: str) -> str:
-    """Return a text if XML can hold it."""
+    """Return a text if XML can hold it, else raise `ModelError`."""
     match = INVALID_XML_CHARACTERS.search(text)
     if match:
         raise ModelError(
-            f"{format_short(text)!r} cannot be written as PMML: XML cannot hold the sign {match[0]!r}."
+            f"{format_short(text)!r} cannot be written as PMML: XML cannot hold the character {match[0]!r}."
         )
     return text
 
 
 def _find_unused_name(name: str, names: Sequence[str]) -> str:
-    """Return a name that no column has or begins with."""
+    """Return a name that no column starts with."""
     while any(column.startswith(name) for column in names):
         name = "_" + name
     return name

@@ -1,4 +1,4 @@
-"""Trees from PMML files and to them: the format in which tools exchange models."""
+"""Read trees from PMML files, the format in which tools exchange models."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ __all__ = ["read_pmml", "write_pmml"]
 
 
 def read_pmml(path: str | os.PathLike[str]) -> Forest:
-    """Return the trees of a PMML file of version 4, and how they make the model's answer.
+    """Read the trees of a PMML 4 file.
 
-    A TreeModel is read, a MiningModel that lets trees vote or takes the mean, the median or the sum of their answers,
-    and a chain that ends in a RegressionModel with one coefficient for each sum of trees, as boosted trees are written.
-    Nothing in the file is evaluated.
+    Supported are a TreeModel; a MiningModel of trees that vote, or whose answers are averaged or summed or their
+    median taken; and a chain that ends in a RegressionModel with one coefficient per sum of trees, as boosted trees
+    are written. Nothing in the file is evaluated.
 
     Parameters
     ----------
@@ -48,17 +48,15 @@ def read_pmml(path: str | os.PathLike[str]) -> Forest:
     Raises
     ------
     DataError
-        If the file is no PMML.
+        If the file is not PMML.
     ModelError
-        If it is, but its trees ask or join in a way that has no like here.
+        If its trees, or how they are combined, are not supported.
 
-    Notes
-    -----
-    A split into more than two is made binary. Where the document lists what a field may hold, all else is treated as it
-    says: kept (`asIs`), missing (`asMissing`), or refused with the data (`returnInvalid`). Where a document has no answer
-    for missing values (`nullPrediction`, or `none` without the last prediction), makes it from several leaves or asks
-    other columns (surrogates), the trees take none. Fields of type "float" are compared in single precision. What is not
-    understood and may change the answer is an error.
+    Notes ----- Splits into more than two children are made binary. If the document lists the valid values of a field,
+    other values are treated as it says: kept (`asIs`), missing (`asMissing`), or refused (`returnInvalid`). The trees
+    take no missing values if the document has no answer for them (`nullPrediction`, or `none` without the last
+    prediction), computes it from several leaves, or uses surrogate columns. Fields of type "float" are compared in
+    single precision. Anything else that may change the answer is an error.
 
     Examples
     --------
@@ -84,9 +82,7 @@ def read_pmml(path: str | os.PathLike[str]) -> Forest:
         content = (
             "no model" if not models else f"a {get_tag(model)}" if len(models) == 1 else f"{len(models)} models"
         )
-        raise ModelError(
-            f"There is not one model of trees in the PMML file: {content} was found. One TreeModel or MiningModel is read."
-        )
+        raise ModelError(f"The PMML file must hold one TreeModel or MiningModel. Found {content}.")
     validate_elements(root)
     validate_inner_fields(model)
     fields = read_fields(root)
@@ -117,28 +113,28 @@ def read_pmml(path: str | os.PathLike[str]) -> Forest:
     }
     domains = {i: field.build_domain(i in columns.codes) for i, field in enumerate(columns.fields)}
     return Forest(
-        trees,
-        model.get("modelName") or get_tag(model),
-        names,
-        len(names),
-        None if labels is None else tuple(labels),
-        joining,
-        columns.takes_missing,
-        {column: tuple(codes) for column, codes in columns.codes.items()},
-        missing_markers,
+        trees=trees,
+        owner=model.get("modelName") or get_tag(model),
+        columns=names,
+        width=len(names),
+        labels=None if labels is None else tuple(labels),
+        joining=joining,
+        takes_missing=columns.takes_missing,
+        categories={column: tuple(codes) for column, codes in columns.codes.items()},
+        missing_markers=missing_markers,
         domains={i: domain for i, domain in domains.items() if domain != _get_default_domain(i in columns.codes)},
     )
 
 
 def _get_default_domain(is_categorical: bool) -> Domain:
-    """Return what needs not be said of a column."""
+    """Return the domain that applies if a document says nothing about a column."""
     return Domain(invalid_policy="missing" if is_categorical else "kept")
 
 
 def _read_tree(
     member: Member, columns: PmmlColumns, names: tuple[str, ...], meaning: str, is_additive: bool
 ) -> Tree:
-    """Return one tree; where it adds to a score its answers are numbers, whatever the model answers."""
+    """Read one tree; if it adds to a score, its answers are numbers even if the model answers labels."""
     tree_columns = replace(columns, labels=None) if is_additive else columns
     tree = TreeModelReader(member.element, tree_columns).read_tree(names, meaning)
     columns.takes_missing &= tree_columns.takes_missing
@@ -149,6 +145,7 @@ def _read_tree(
 
 
 def _scale_tree(tree: Tree, weight: float) -> Tree:
+    """Multiply the values of a tree by its weight."""
     return tree if weight == 1 else replace(tree, value=tree.value * weight)
 
 
@@ -158,11 +155,11 @@ def _scale_tree(tree: Tree, weight: float) -> Tree:
 def _build_columns(
     root: Element, active_fields: list[PmmlField], labels: list[Any] | None, target: PmmlField | None
 ) -> PmmlColumns:
-    """Return the columns of a document; those whose categories are asked for with their codes."""
+    """Return the columns of a document, with codes for those that are compared as categories."""
     place = {field.name: i for i, field in enumerate(active_fields)}
     type_of = {field.name: field.data_type for field in active_fields}
     for name, (source, data_type) in read_casts(root).items():
-        # any other cast changes values
+        # other casts change values
         is_lossless = type_of.get(source) == data_type or (
             type_of.get(source) in NUMBER_TYPES and data_type in ("float", "double")
         )
@@ -178,10 +175,12 @@ def _build_columns(
     types = types or {field.data_type for field in active_fields}
     if {"float", "double"} <= types:
         raise ModelError(
-            "Some fields of the PMML file are of type 'float' and others of type 'double': trees here compare all their "
-            "columns in one precision. Make the type of all the same."
+            "Some fields of the PMML file have type 'float' and others 'double', but trees compare all columns in one "
+            "precision. Give all fields the same type."
         )
-    columns = PmmlColumns(active_fields, place, {}, labels, target, single="float" in types)
+    columns = PmmlColumns(
+        fields=active_fields, place=place, codes={}, labels=labels, target=target, single="float" in types
+    )
     for column, field in enumerate(active_fields):
         predicates = predicates_by_column.get(column, [])
         if field.data_type not in NUMBER_TYPES or any(
@@ -192,23 +191,23 @@ def _build_columns(
 
 
 def _assign_codes(columns: PmmlColumns, column: int, predicates: list[Element]) -> None:
-    """Give the categories of a column their codes: those that are valid, or those that trees ask for as well."""
+    """Assign codes to the categories of a column: the valid ones, and those that trees compare."""
     field = columns.fields[column]
     texts: list[str] = []
     for predicate in predicates:
         if predicate.get("operator") in ORDER_OPERATORS:
             raise ModelError(
-                f"The field {field.name!r} of categories is compared by {predicate.get('operator')!r}."
+                f"The field {field.name!r} holds categories but is compared by {predicate.get('operator')!r}."
             )
         text = predicate.get("value")
         texts += (
             read_array(predicate) if get_tag(predicate) == "SimpleSetPredicate" else [] if text is None else [text]
         )
     if texts and field.data_type not in (*NUMBER_TYPES, "string", "boolean"):
-        raise ModelError(f"A tree asks about {field.name!r} of type {field.data_type!r}, which is not read.")
+        raise ModelError(f"A tree compares {field.name!r} of type {field.data_type!r}, which is not supported.")
     if field.intervals and field.invalid_policy != "kept":
         raise ModelError(
-            f"The field {field.name!r} has categories and is limited to intervals, which is not read."
+            f"The field {field.name!r} has categories and is limited to intervals, which is not supported."
         )
     if field.invalid_policy == "kept":
         columns.open_columns.add(column)
@@ -219,14 +218,14 @@ def _assign_codes(columns: PmmlColumns, column: int, predicates: list[Element]) 
     )
     if columns.single and any(isinstance(value, float) and value != int(value) for value in values):
         raise ModelError(
-            f"A tree asks whether {field.name!r} of type 'float' is one of some fractions, which is not read."
+            f"A tree compares {field.name!r} of type 'float' with a set of fractions, which is not supported."
         )
     columns.codes[column] = {value: code for code, value in enumerate(values)}
 
 
 def _read_labels(model: Element, target: PmmlField | None) -> list[Any]:
-    """Return what a model answers: what its target may be, and all that its leaves say."""
-    # where a regression decides, scores belong to its tables in their order; of two labels the first has the score
+    """Return the labels of a model: those of its target, and all that its leaves answer."""
+    # the tables of a regression give the order of scores; of two labels, the first table has the score
     texts = [table.get("targetCategory", "") for table in iterate_descendants(model, "RegressionTable")]
     if len(texts) == 2:
         texts.reverse()

@@ -1,4 +1,4 @@
-"""The nodes of a PMML tree as ours: splits of any kind made binary, and where missing values go."""
+"""Read the nodes of a PMML tree: make splits binary, and route missing values."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class TreeModelReader:
         self.answer: list[int] = []
 
     def read_tree(self, names: tuple[str, ...], meaning: str) -> Tree:
-        """Return the tree."""
+        """Read the tree."""
         roots = find_children(self.model, "Node")
         if not roots:
-            raise ModelError("A TreeModel of the PMML file has no Node: there is no tree to read.")
+            raise ModelError("A TreeModel of the PMML file has no Node, so there is no tree to read.")
         if self._read_predicate(roots[0]) != ALWAYS_TRUE:
             raise ModelError(
-                "The root of a tree in the PMML file takes only some rows. It must take all: <True/>."
+                "The root of a tree in the PMML file takes only some rows. It must take all of them: <True/>."
             )
         self._add_node(roots[0])
         pending = [(roots[0], 0)]
@@ -59,6 +59,7 @@ class TreeModelReader:
         return nodes.build_tree(names, single=self.columns.single, meaning=meaning, **answers)
 
     def _read_predicate(self, element: Element) -> Predicate | None:
+        """Return the predicate of a node; None if it never holds."""
         predicates = find_children(element, *PREDICATES)
         if not predicates:
             raise ModelError(f"The node {element.get('id', '')!r} of a tree in the PMML file has no predicate.")
@@ -67,7 +68,7 @@ class TreeModelReader:
     def _split_node(
         self, element: Element, node: int, children: list[tuple[Predicate, Element]]
     ) -> list[tuple[Element, int]]:
-        """Make a node decide between its children, one after the other; return them with their numbers."""
+        """Split a node into its children one after the other; return them with their numbers."""
         predicates = [predicate for predicate, _ in children]
         if ALWAYS_TRUE in predicates:
             children = children[: predicates.index(ALWAYS_TRUE) + 1]
@@ -75,14 +76,13 @@ class TreeModelReader:
         is_covered = self._is_covering([predicate for predicate, _ in children])
         if not is_covered and not self.returns_last:
             raise ModelError(
-                f"A row may come to the node {element.get('id', '')!r} of a tree in the PMML file and find no child that "
-                "takes it, and then there is no answer. Give it a child with <True/>, or noTrueChildStrategy="
-                "'returnLastPrediction'."
+                f"The children of the node {element.get('id', '')!r} of a tree in the PMML file do not take all rows, so some "
+                "rows have no answer. Add a child with <True/>, or set noTrueChildStrategy='returnLastPrediction'."
             )
         columns = {predicate.column for predicate, _ in children if predicate.column >= 0}
         is_open = any(self.columns.fields[column].replacement is None for column in columns)
         if len(columns) > 1 and is_open and self.strategy != "none":
-            self.columns.takes_missing = False  # which column is missing would decide
+            self.columns.takes_missing = False  # the answer would depend on which column is missing
         elif missing is None and (is_covered or self.strategy != "none"):
             node = self._separate_missing(element, node, children)
         numbered_children = []
@@ -108,7 +108,7 @@ class TreeModelReader:
         self.nodes.split(node, predicate.column, predicate.operator, limit, missing_goes != predicate.negated)
 
     def _is_taken(self, predicate: Predicate, text: str) -> bool:
-        """Tell whether a predicate holds for what stands in for a missing value."""
+        """Return whether a predicate holds for the replacement of a missing value."""
         codes = self.columns.codes.get(predicate.column)
         replacement = self.columns.fields[predicate.column].parse_value(text)
         value = (
@@ -126,11 +126,13 @@ class TreeModelReader:
         ) != predicate.negated
 
     def _find_missing_child(self, element: Element, children: list[tuple[Predicate, Element]]) -> int | None:
-        """Return which child a missing value goes to; None if it goes to none."""
+        """Return the index of the child that takes missing values; None if none does."""
         for place, (predicate, _) in enumerate(children):
             if predicate.missing or predicate == ALWAYS_TRUE:
                 return place
-            if not predicate.about_missing and self.strategy != "none":  # it cannot be told whether it holds
+            if (
+                not predicate.about_missing and self.strategy != "none"
+            ):  # it is unknown whether the predicate holds
                 break
         if self.strategy != "defaultChild":
             return None
@@ -138,7 +140,7 @@ class TreeModelReader:
         return next((i for i, (_, child) in enumerate(children) if child.get("id") == default is not None), None)
 
     def _is_covering(self, predicates: list[Predicate]) -> bool:
-        """Tell whether the last child takes all that those before do not."""
+        """Return whether the last child takes all rows that the others do not."""
         last = predicates[-1]
         if last == ALWAYS_TRUE or any(last.is_complement_of(predicate) for predicate in predicates[:-1]):
             return True
@@ -157,7 +159,7 @@ class TreeModelReader:
         return not open_codes
 
     def _separate_missing(self, element: Element, node: int, children: list[tuple[Predicate, Element]]) -> int:
-        """Send missing values to an answer of their own, where there is one; return where all others go on."""
+        """Give missing values an answer of their own if possible; return the node for other values."""
         has_last_prediction = self.strategy == "lastPrediction" or (self.strategy == "none" and self.returns_last)
         columns = {predicate.column for predicate, _ in children if predicate.column >= 0}
         is_filled = all(self.columns.fields[column].replacement is not None for column in columns)
@@ -182,7 +184,7 @@ class TreeModelReader:
         return node
 
     def _set_answer(self, node: int, element: Element) -> None:
-        """Set what a node answers, and how many rows came by."""
+        """Set the answer and the number of training rows of a node."""
         shares = {
             distribution.get("value", ""): parse_number(distribution.get("recordCount"))
             for distribution in find_children(element, "ScoreDistribution")

@@ -1,4 +1,4 @@
-"""What the nodes of a PMML tree ask of a row."""
+"""Read the predicates of the nodes of a PMML tree."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ COMPARISONS = {
     "greaterOrEqual": FROM,
     "equal": EQUAL,
 }
-# asks both ways about the same limit: where one does not hold the other does
+# for the same limit, one holds where the other does not
 OPPOSITE_OPERATORS = {UP_TO: ABOVE, ABOVE: UP_TO, BELOW: FROM, FROM: BELOW}
 
 
 class Predicate(NamedTuple):
-    """A predicate: a comparison that must hold, or with `negated` must not; of missing values what `missing` says.
+    """A comparison that must hold, or with `negated` must not hold; `missing` says whether missing values fulfil it.
 
-    Its limit is a number, or codes where the operator is "in". What always holds has no column.
+    The limit is a number, or a set of codes if the operator is "in". The predicate that always holds has no column.
     """
 
     column: int = -1
@@ -40,11 +40,11 @@ class Predicate(NamedTuple):
 
     @property
     def about_missing(self) -> bool:
-        """Whether it asks but whether there is a value."""
+        """Whether the predicate only checks whether the value is missing."""
         return self.column >= 0 and self.operator == UP_TO and self.limit == math.inf
 
     def is_complement_of(self, other: Predicate) -> bool:
-        """Tell whether this holds for every value for which the other does not."""
+        """Return whether this holds for every value for which the other does not."""
         if self.column != other.column:
             return False
         if self.limit == other.limit and self.operator == other.operator:
@@ -56,11 +56,12 @@ class Predicate(NamedTuple):
 ALWAYS_TRUE = Predicate()
 
 
-@dataclass
+@dataclass(kw_only=True)
 class PmmlColumns:
-    """The columns of a document, and what its trees may answer.
+    """The columns of a document, and the labels of its trees.
 
-    `codes` has those of categories, by column; `open` the columns that may hold other categories as well.
+    `codes` holds the codes of categories by column. `open_columns` are columns that may hold other categories as
+    well.
     """
 
     fields: list[PmmlField]
@@ -78,16 +79,16 @@ class PmmlColumns:
         return float(np.float32(number)) if self.single else float(number)
 
     def get_column(self, name: str) -> int:
-        """Return the place of a column."""
+        """Return the index of a column."""
         if name not in self.place:
             raise ModelError(
-                f"A tree looks at {name!r}, which is no active field of the model. If it is derived from others by a "
-                "transformation: these are not read. Apply it to the data before, and to the model's input."
+                f"A tree uses {name!r}, which is not an active field of the model. If it is derived by a transformation: these "
+                "are not supported. Apply the transformation to the data before, and export the model without it."
             )
         return self.place[name]
 
     def build_set_predicate(self, column: int, texts: list[str], negated: bool) -> Predicate:
-        """Return the question whether a value is one of some; those that are not valid never occur."""
+        """Return the predicate that a value is one of some; invalid values never occur."""
         codes, parse_value = self.codes[column], self.fields[column].parse_value
         return Predicate(
             column, WITHIN, frozenset(codes[value] for value in map(parse_value, texts) if value in codes), negated
@@ -95,17 +96,17 @@ class PmmlColumns:
 
 
 def read_predicate(element: Element, columns: PmmlColumns) -> Predicate | None:
-    """Return what a predicate asks; None if it never holds."""
+    """Read a predicate; None if it never holds."""
     while get_tag(element) == "CompoundPredicate":
         operator_name, parts = element.get("booleanOperator"), find_children(element, *PREDICATES)
         if operator_name != "surrogate" or not parts:
             raise ModelError(
-                f"A CompoundPredicate with {operator_name!r} is not read: trees here ask about one column at a time. Only "
-                "'surrogate' is, of which the first part counts."
+                f"A CompoundPredicate with {operator_name!r} is not supported, since decisions compare one column at a "
+                "time. Only 'surrogate' is, of which the first part is used."
             )
         element = parts[0]
         if len(parts) > 1:
-            columns.takes_missing = False  # the other parts would decide
+            columns.takes_missing = False  # for missing values the other parts would decide
     name = get_tag(element)
     if name in ("True", "False"):
         return ALWAYS_TRUE if name == "True" else None
@@ -118,7 +119,7 @@ def read_predicate(element: Element, columns: PmmlColumns) -> Predicate | None:
         return Predicate(column, UP_TO, math.inf, operator == "isMissing", operator == "isMissing")
     plain = "equal" if operator == "notEqual" else operator
     if plain not in COMPARISONS:
-        raise ModelError(f"The operator {operator!r} of a {name} is not known.")
+        raise ModelError(f"The operator {operator!r} of a {name} is unknown.")
     text = element.get("value")
     if text is None:
         raise ModelError(f"A predicate of the PMML file on {element.get('field')!r} has no value to compare with.")
@@ -133,7 +134,7 @@ def read_predicate(element: Element, columns: PmmlColumns) -> Predicate | None:
 
 
 def read_array(element: Element) -> list[str]:
-    """Return the values of the array in an element: words, or in quotes where they hold spaces."""
+    """Return the values of the array in an element; values with spaces are quoted."""
     text = "".join(array.text or "" for array in find_children(element, "Array"))
     matches = re.findall(r'"((?:[^"\\]|\\.)*)"|(\S+)', text)
     return [plain or re.sub(r"\\(.)", r"\1", quoted) for quoted, plain in matches]

@@ -1,4 +1,4 @@
-"""What a PMML document may say: what is not understood and may change the answer is an error."""
+"""Refuse what is not supported in a PMML document and may change the answer."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ KNOWN_ATTRIBUTE_VALUES = {
 
 
 def validate_elements(root: Element) -> None:
-    """Raise an error if a document says something that may change the answer and is not understood."""
+    """Raise `ModelError` if a document holds something unknown that may change the answer."""
     for element in iterate_descendants(
         root, *KNOWN_CHILDREN, "Segment", "NumericPredictor", "MiningField", "DataField"
     ):
@@ -54,21 +54,23 @@ def validate_elements(root: Element) -> None:
         for part in element if known_children else ():
             if part.tag not in known_children and not (name == "Segment" and part.tag.endswith("Model")):
                 raise ModelError(
-                    f"A {name} of the PMML file holds {part.tag!r}, which is not read and may change the answer."
+                    f"A {name} of the PMML file holds {part.tag!r}, which is not supported and may change the answer."
                 )
         if name in MODELS and element.get("functionName") is None:
-            raise ModelError(f"A {name} of the PMML file has no functionName: it must say what the model is for.")
+            raise ModelError(
+                f"A {name} of the PMML file has no functionName. Expected classification or regression."
+            )
         for key, value in element.attrib.items():
             if value not in KNOWN_ATTRIBUTE_VALUES.get(key, (value,) if not key.startswith("x-") else ()):
                 listed = " or ".join(map(repr, KNOWN_ATTRIBUTE_VALUES.get(key, ())))
-                hint = f" Read is {listed}." if listed else ""
+                hint = f" Supported: {listed}." if listed else ""
                 raise ModelError(
-                    f"A {name} of the PMML file has {key}={value!r}, which is not read and may change the answer.{hint}"
+                    f"A {name} of the PMML file has {key}={value!r}, which is not supported and may change the answer.{hint}"
                 )
 
 
 def validate_inner_fields(model: Element) -> None:
-    """Raise an error if a model within another treats its fields in a way of its own."""
+    """Raise `ModelError` if an inner model treats its fields differently."""
     outer_replacements = {
         field.get("name"): field.get("missingValueReplacement")
         for schema in find_children(model, "MiningSchema")
@@ -78,14 +80,14 @@ def validate_inner_fields(model: Element) -> None:
         name, replacement = field.get("name"), field.get("missingValueReplacement")
         if replacement is not None and replacement != outer_replacements.get(name):
             raise ModelError(
-                f"A model within another in the PMML file replaces missing values of {name!r} by {replacement!r}, which is "
-                "not read. The outermost model may do so."
+                f"An inner model of the PMML file replaces missing values of {name!r} by {replacement!r}, which is not "
+                "supported. Only the outermost model may do so."
             )
         if field.get("outliers", "asIs") != "asIs":
             raise ModelError(
-                f"The field {name!r} treats outliers as {field.get('outliers')!r}, which is not read."
+                f"The field {name!r} treats outliers as {field.get('outliers')!r}, which is not supported."
             )
         if field.get("missingValueTreatment") == "returnInvalid":
             raise ModelError(
-                f"The field {name!r} has no answer for missing values (returnInvalid), which is not read."
+                f"The field {name!r} has no answer for missing values (returnInvalid), which is not supported."
             )

@@ -1,4 +1,4 @@
-"""Trees to PMML files."""
+"""Write trees to PMML files."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ from ..tree import Floats, Tree
 from .domains import Domain
 from .elements import TreeModelWriter
 
-EXTENSION_NAME = "datamorphic"  # the name of the extension that says what PMML has no words for
+EXTENSION_NAME = "datamorphic"  # the name of the Extension for what PMML cannot express
 NORMALIZATIONS = {"": "none", "sigmoid": "logit", "softmax": "softmax", "exp": "exp"}
 
 
 def write_pmml(forest: Forest, path: str | os.PathLike[str]) -> None:
-    """Write trees to a PMML file of version 4.4, so that other tools can read them.
+    """Write trees to a PMML 4.4 file.
 
-    One tree becomes a TreeModel, several a MiningModel; boosted trees for labels become a chain of sums and a
-    regression. Missing values go to the default child, as in the trees. `read_pmml` gets the same answers back.
+    One tree becomes a TreeModel, several become a MiningModel. Boosted trees with labels become a chain of sums and a
+    regression. Missing values go to the default child. `read_pmml` gets the same answers back.
 
     Parameters
     ----------
     forest : Forest
-        The trees, as `forest_of` gives them.
+        The trees, as `forest_of` returns them.
     path : str or path
         The file.
 
     Raises
     ------
     ModelError
-        If PMML cannot say what the model does: several answers at once, steps of a pipeline before the trees.
+        If PMML cannot express the model: several outputs, or steps of a pipeline before the trees.
     """
     joining = forest.joining
     if joining is None or forest.preprocessing is not None or joining.parts:
         reason = (
-            "it starts from another model or has an objective of its own"
+            "it starts from another model or has a custom objective"
             if joining is None
-            else "there are steps before its trees; write what comes after: forest_of(model[-1])"
+            else "there are steps before its trees; write only the last step: forest_of(model[-1])"
             if forest.preprocessing is not None
-            else "it gives several answers at once"
+            else "it has several outputs"
         )
         raise ModelError(f"This {forest.owner} cannot be written as PMML: {reason}.")
-    text = StringIO()  # so that no half of a file is left where something cannot be said
+    text = StringIO()  # no partial file is left behind after an error
     _DocumentWriter(text, forest).write_document()
     try:
         Path(path).write_text(text.getvalue(), encoding="utf-8", newline="\n")
@@ -73,7 +73,7 @@ class _DocumentWriter(TreeModelWriter):
         self.end_element("PMML")
 
     def write_data_dictionary(self) -> None:
-        """Write what is known of the columns and of the answer."""
+        """Write the DataDictionary: the columns and the answer."""
         forest, number = self.forest, "float" if self.forest.single else "double"
         self.write_element("DataDictionary", close=False, numberOfFields=len(self.names) + 1)
         for column, name in enumerate(self.names):
@@ -99,7 +99,7 @@ class _DocumentWriter(TreeModelWriter):
         missing_markers: Sequence[Any] = (),
         intervals: Sequence[tuple[float, bool, float, bool]] = (),
     ) -> None:
-        """Write what is known of one column."""
+        """Write the DataField of one column."""
         is_empty = not (values or missing_markers or intervals)
         self.write_element("DataField", close=is_empty, name=name, optype=optype, dataType=kind)
         for low, with_low, high, with_high in intervals:
@@ -114,7 +114,7 @@ class _DocumentWriter(TreeModelWriter):
             self.end_element("DataField")
 
     def write_model(self) -> None:
-        """Write the model in the form that says what it does."""
+        """Write the model in the simplest form that expresses it."""
         forest, joining = self.forest, self.forest._joining
         trees, labels = forest.trees, forest.labels
         is_simple = not joining.start and not joining.column and joining.link == "" and joining.scale == 1
@@ -147,7 +147,7 @@ class _DocumentWriter(TreeModelWriter):
         start: float = 0.0,
         name: str | None = None,
     ) -> None:
-        """Write trees that are joined by one method; with a name they are a part of more."""
+        """Write trees that are combined by one method; with a name they are part of a chain."""
         self.write_element(
             "MiningModel", close=False, functionName="regression" if labels is None else "classification"
         )
@@ -175,16 +175,20 @@ class _DocumentWriter(TreeModelWriter):
         self.end_element("MiningModel")
 
     def write_chain(self) -> None:
-        """Write sums of trees, and a regression that makes the answer of them."""
+        """Write sums of trees, and a regression that turns them into the answer."""
         forest, joining = self.forest, self.forest._joining
         link = joining.link if joining.decision not in ("above", "at least") else "sigmoid"
         width = len(joining.start) or max(tree.value.shape[1] for tree in forest.trees)
         if link not in NORMALIZATIONS or joining.method == "median":
-            raise ModelError(f"This {forest.owner} cannot be written as PMML: its answers go through {link!r}.")
+            raise ModelError(
+                f"This {forest.owner} cannot be written as PMML: the link {link!r} of its answers has no counterpart."
+            )
         start = joining.start or (0.0,) * width
         function = "regression" if forest.labels is None else "classification"
         self.write_element("MiningModel", close=False, functionName=function)
-        flags = ["single"] * joining.single + [joining.decision] * (joining.decision in ("above", "at least"))
+        flags = ["single"] if joining.single else []
+        if joining.decision in ("above", "at least"):
+            flags.append(joining.decision)
         if flags:
             self.write_element("Extension", extender="datamorphic", name=EXTENSION_NAME, value=",".join(flags))
         self.write_schema()
@@ -208,7 +212,7 @@ class _DocumentWriter(TreeModelWriter):
         self.end_element("MiningModel")
 
     def iterate_trees_of_score(self, score: int) -> Iterator[tuple[Tree, Floats]]:
-        """Return the trees that add to a score, with what they add."""
+        """Yield the trees that add to a score, with what they add."""
         joining = self.forest._joining
         first = joining.column or (0,) * len(self.forest.trees)
         score_trees = [
@@ -239,7 +243,7 @@ class _DocumentWriter(TreeModelWriter):
 
 
 def _find_vote_weights(values: list[Floats]) -> list[float] | None:
-    """Return how much each tree counts if all vote for one label; None if they do not."""
+    """Return the weight of each tree if each votes for one label; otherwise None."""
     weights = []
     for value in values:
         top, low = value.max(axis=1), value.min(axis=1)
@@ -251,7 +255,7 @@ def _find_vote_weights(values: list[Floats]) -> list[float] | None:
 
 
 def _find_data_type(values: Sequence[Any], owner: str) -> str:
-    """Return the type of labels or categories."""
+    """Return the PMML type of labels or categories."""
     if not values:
         return "string"
     for kind, name in ((bool, "boolean"), (int, "integer"), (float, "double"), (str, "string")):

@@ -1,4 +1,4 @@
-"""What the readers of other libraries share: trees made from lists of nodes, and words for what leaves add."""
+"""What the readers of libraries share: building trees from lists of nodes, and texts."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..pipeline import Preprocessing
 from ..tree import LEAF, UP_TO, Floats, Tree
 
 
-@dataclass
+@dataclass(kw_only=True)
 class NodeBuilder:
-    """The nodes of a tree that is being read, in lists or arrays; see `Tree` for what they mean."""
+    """The nodes of a tree that is being read, as lists or arrays; see `Tree` for their meaning."""
 
     feature: Any = field(default_factory=list)
     operator: Any = field(default_factory=list)
@@ -41,12 +41,12 @@ class NodeBuilder:
         return len(self.feature) - 1
 
     def split(self, node: int, feature: int, operator: int, threshold: float, missing_left: bool) -> None:
-        """Make a node decide; its children are still to be set."""
+        """Turn a node into a decision; its children are set later."""
         self.feature[node], self.operator[node] = feature, operator
         self.threshold[node], self.missing_left[node] = threshold, missing_left
 
     def add_code_set(self, codes: Sequence[int] | frozenset[int]) -> int:
-        """Return the place of a set of codes, adding it."""
+        """Add a set of codes, and return its index."""
         self.sets.append(frozenset(int(code) for code in codes))
         return len(self.sets) - 1
 
@@ -58,7 +58,10 @@ class NodeBuilder:
         preprocessing: Preprocessing | None = None,
         **answer_fields: Any,
     ) -> Tree:
-        """Return the tree; `told` are its labels, its answers where they are not its values, and their meaning."""
+        """Build the tree.
+
+        `answer_fields` are its labels, their meaning, and its answers if these are not its values.
+        """
         feature = np.asarray(self.feature, dtype=np.int32)
         inner = feature != LEAF
         threshold = np.where(inner, np.asarray(self.threshold, dtype=np.float64), np.nan)
@@ -86,7 +89,7 @@ class NodeBuilder:
 
 
 def find_reachable(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Return the nodes that can be reached from the root, ascending: libraries leave those they cut off in place."""
+    """Return the nodes below the root, ascending: some libraries keep pruned nodes."""
     nodes, pending = [], [0]
     while pending:
         node = pending.pop()
@@ -97,7 +100,7 @@ def find_reachable(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> npt.NDArr
 
 
 def sum_upwards(left: Sequence[int], right: Sequence[int], amounts: npt.NDArray[Any]) -> Floats:
-    """Return amounts of leaves with those of inner nodes filled in: the sum of what is below."""
+    """Fill in the amounts of inner nodes: the sum of those of their children."""
     total = np.array(amounts, dtype=np.float64)
     order, pending = [], [0]
     while pending:
@@ -111,17 +114,17 @@ def sum_upwards(left: Sequence[int], right: Sequence[int], amounts: npt.NDArray[
 
 
 def decode_bits(bit_words: Sequence[int]) -> list[int]:
-    """Return the places of the bits that are set in words of 32 bits."""
+    """Return the positions of the bits that are set in 32-bit words."""
     return [32 * i + bit for i, word in enumerate(bit_words) for bit in range(32) if int(word) >> bit & 1]
 
 
 def name_columns(columns: Sequence[str] | None, width: int) -> tuple[str, ...]:
-    """Return the names of columns, x0, x1, ... where there are none."""
+    """Return column names, x0, x1, ... if there are none."""
     return tuple(columns) if columns is not None else tuple(f"x{j}" for j in range(width))
 
 
 def describe_meanings(labels: Sequence[Any] | None, scores: int, link: str = "") -> list[str]:
-    """Return what the leaves of trees add to, in words, for each score."""
+    """Return what leaves add to, as one text per score."""
     if labels is not None:
         scored_labels = labels[1:] if scores == 1 else labels
         return [f"added to the score of {label!r}" for label in scored_labels]
@@ -134,10 +137,10 @@ MEANING_BY_LINK: Mapping[str, str] = {"": "the answer", "exp": "the logarithm of
 
 
 def build_no_trees_error(kind: str) -> ModelError:
-    """Return the error about a model without trees that can be read."""
+    """Build the error for a model without readable trees."""
     return ModelError(
-        f"{kind} is no decision tree and no ensemble of them that can be read. Decision trees, random forests, extra "
-        "trees, gradient boosting (its histogram kind too), AdaBoost and bagging of scikit-learn can, and models of "
-        "XGBoost, LightGBM and CatBoost. For any other model have a tree fitted to its answers, and take that: "
-        "surrogate=True (--surrogate on the command line)."
+        f"{kind} is not a readable decision tree or ensemble of trees. Supported are decision trees, random forests, "
+        "extra trees, gradient boosting (the histogram kind too), AdaBoost and bagging of scikit-learn, and models of "
+        "XGBoost, LightGBM and CatBoost. For any other model, fit a tree to its answers: surrogate=True (--surrogate on "
+        "the command line)."
     )

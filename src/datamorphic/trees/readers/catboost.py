@@ -1,4 +1,4 @@
-"""The trees of CatBoost's models as ours."""
+"""Read the trees of CatBoost models."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Codes = dict[tuple[int, int], int]
 def read_forest(
     model: Any, columns: list[str] | None, preprocessing: Preprocessing | None, data: Any = None
 ) -> Forest:
-    """Return the trees of a fitted model of CatBoost, and how they make its answer.
+    """Read the trees of a fitted CatBoost model.
 
-    A tree of CatBoost has a leaf for every combination of answers to its questions. Where two of these are about the
-    same column, no row can reach some of the leaves. Such leaves are left out, and questions with only one answer left;
-    what rows are told stays as it is.
+    A tree of CatBoost has a leaf for every combination of answers to its questions. If two questions are about the
+    same column, no row can reach some of the leaves. These leaves are dropped, and so are questions with only one
+    possible answer. The answers of the model stay the same.
 
-    CatBoost keeps but hashes of the categories it asks for. Which these are is found among those in `data`.
+    CatBoost keeps only hashes of categories. Their names are found in `data`.
     """
     owner = type(model).__name__
     if not hasattr(model, "save_model"):
@@ -67,21 +67,28 @@ def read_forest(
         start = [start[0] - math.log(probability / (1 - probability))]
     is_multi_output = scores > 1 and decision != "most"
     return Forest(
-        trees,
-        owner,
-        None if columns is None else tuple(columns),
-        width,
-        (labels,) * scores if is_multi_output and labels is not None else labels,
-        None
+        trees=trees,
+        owner=owner,
+        columns=None if columns is None else tuple(columns),
+        width=width,
+        labels=(labels,) * scores if is_multi_output and labels is not None else labels,
+        joining=None
         if prediction_type == "RMSEWithUncertainty"
-        else Joining("sum", tuple(start), (), decision, link, parts=(1,) * scores if is_multi_output else ()),
+        else Joining(
+            method="sum",
+            start=tuple(start),
+            column=(),
+            decision=decision,
+            link=link,
+            parts=(1,) * scores if is_multi_output else (),
+        ),
         categories=categories,
         preprocessing=preprocessing,
     )
 
 
 def _dump_model(model: Any, **pool: Any) -> Document:
-    """Return what CatBoost writes about a model."""
+    """Return the JSON document of a CatBoost model."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         model.save_model(str(path), format="json", **pool)
@@ -89,10 +96,10 @@ def _dump_model(model: Any, **pool: Any) -> Document:
 
 
 def _build_unreadable_error(owner: str, info: Document) -> ModelError:
-    """Return the error about splits that look at more than one value."""
+    """Build the error for splits on more than one value."""
     if "ctrs" not in info:
         return ModelError(
-            f"This {owner} looks at columns of text or of embeddings, which are not read. Encode them."
+            f"This {owner} uses columns of text or of embeddings, which are not supported. Encode them as numbers."
         )
     indices = {
         element["cat_feature_index"]
@@ -106,14 +113,14 @@ def _build_unreadable_error(owner: str, info: Document) -> ModelError:
         if feature["feature_index"] in indices
     ]
     return ModelError(
-        f"This {owner} compares statistics of the target for categories of {', '.join(map(repr, names[:6]))}, and no "
-        "tree says which categories these are. Fit it with one_hot_max_size at least as large as the number of "
-        "categories, or encode the column before."
+        f"This {owner} compares target statistics of the categories of {', '.join(map(repr, names[:6]))}, which cannot be "
+        "traced back to categories. Fit it with one_hot_max_size at least as large as the number of categories, or encode "
+        "the column before."
     )
 
 
 def _read_labels(model: Any) -> tuple[tuple[Any, ...] | None, str]:
-    """Return what a model answers, where that is no number, and how it decides."""
+    """Return the labels of a model, None for numbers, and its decision; see `Joining`."""
     if not hasattr(model, "predict_proba"):
         return None, "number"
     labels = tuple(np.asarray(model.classes_).tolist())
@@ -121,11 +128,11 @@ def _read_labels(model: Any) -> tuple[tuple[Any, ...] | None, str]:
     return labels, "most" if is_multiclass else "above"
 
 
-# -- what splits ask -------------------------------------------------------------------------------------
+# -- splits ---------------------------------------------------------------------------------------------
 
 
 class _SplitReader:
-    """What the splits of a model ask in our terms; a row that says yes goes left."""
+    """Converts splits of a model; a row for which the split is true goes left."""
 
     def __init__(self, info: Document, codes: Codes) -> None:
         self.float_features = {feature["feature_index"]: feature for feature in info.get("float_features", [])}
@@ -133,7 +140,7 @@ class _SplitReader:
         self.codes = codes
 
     def __call__(self, split: Document) -> tuple[int, int, float, bool]:
-        """Return the column, the operator, the border or the code, and whether a missing value says yes."""
+        """Return the column, the operator, the border or code, and whether missing values go left."""
         if split["split_type"] == "OneHotFeature":
             column = self.category_columns[split["cat_feature_index"]]
             return column, EQUAL, self.codes[column, split["value"]], False
@@ -151,7 +158,7 @@ def _map_category_columns(info: Document) -> dict[int, int]:
 def _read_categories(
     model: Any, info: Document, data: Any, owner: str
 ) -> tuple[Codes, dict[int, tuple[Any, ...]]]:
-    """Return the codes of hashes by column, and what the codes of each column of categories stand for."""
+    """Return the codes of hashes by column, and the categories of each categorical column."""
     columns = _map_category_columns(info)
     hashes_by_column = {
         columns[feature["feature_index"]]: feature.get("values", [])
@@ -164,8 +171,8 @@ def _read_categories(
     if frame is None:
         first = next(names[column] for column, hashes in hashes_by_column.items() if hashes)
         raise ModelError(
-            f"This {owner} asks for categories of {first!r} and keeps only hashes of their names. Give the data it was "
-            "fitted on along, with all of its columns, so that the names can be found among theirs."
+            f"This {owner} compares categories of {first!r} and keeps only hashes of their names. Pass the data it was "
+            "fitted on, with all columns, so that the names can be found."
         )
     import catboost
 
@@ -187,7 +194,7 @@ def _read_categories(
 
 
 def _select_columns(data: Any, names: list[str]) -> Any:
-    """Return the columns of data a model looks at; None if they are not there."""
+    """Return the columns of the data that a model uses; None if they are not there."""
     import pandas as pd
 
     if data is None:
@@ -202,7 +209,7 @@ def _select_columns(data: Any, names: list[str]) -> Any:
 
 
 def _build_answer_fields(labels: tuple[Any, ...] | None, scores: int, link: str) -> dict[str, Any]:
-    """Return what answers are, in words and labels: of several scores the one that gets the most."""
+    """Return the meaning of answers, and the labels if a leaf has one score per label."""
     if scores == 1 or labels is None:
         return {"meaning": describe_meanings(labels, 1, link)[0]}
     return {"meaning": "gets the most added to its score", "labels": labels}
@@ -215,7 +222,7 @@ def _build_tree(
     preprocessing: Preprocessing | None,
     answer_fields: dict[str, Any],
 ) -> Tree:
-    """Return a tree with the answers its values stand for."""
+    """Build a tree with the answers of its values."""
     value = factor * np.asarray(nodes.value, dtype=np.float64).reshape(len(nodes.feature), -1)
     nodes.value = value
     if value.shape[1] == 1:
@@ -229,7 +236,7 @@ def _build_tree(
 
 
 def _read_any_shape(source: Document, read_split: _SplitReader) -> NodeBuilder:
-    """Return the nodes of a tree whose levels do not ask the same."""
+    """Read the nodes of a tree whose levels have different splits."""
     nodes = NodeBuilder()
     pending = [(source, -1, False)]
     while pending:
@@ -254,10 +261,10 @@ def _read_any_shape(source: Document, read_split: _SplitReader) -> NodeBuilder:
 
 
 def _read_symmetric(source: Document, read_split: _SplitReader) -> NodeBuilder:
-    """Return the nodes of a tree whose levels ask the same, without those that no row can reach.
+    """Read the nodes of a tree whose levels have one split each, without nodes that no row can reach.
 
-    The nodes of the whole tree are laid out level by level, the root asking the last question: node n leads to
-    2 n + 1 if the answer is no and to 2 n + 2 if it is yes, and the last level has the leaves in CatBoost's order.
+    The nodes of the full tree are laid out level by level, with the last split at the root. Node n leads to 2 n + 1
+    if the split is false and to 2 n + 2 if it is true. The last level holds the leaves in the order of CatBoost.
     """
     questions = [read_split(split) for split in reversed(source["splits"])]
     depth, leaves = len(questions), 1 << len(questions)
@@ -278,7 +285,7 @@ def _read_symmetric(source: Document, read_split: _SplitReader) -> NodeBuilder:
     is_decision = np.concatenate([is_reachable[no] & is_reachable[yes], np.zeros(leaves, dtype=bool)])
     is_kept = is_decision | (is_reachable & (np.arange(len(is_reachable)) >= leaves - 1))
     number = np.cumsum(is_kept) - 1
-    for node in inner[::-1]:  # a question with one answer left is skipped
+    for node in inner[::-1]:  # skip a question with only one possible answer
         if is_reachable[node] and not is_kept[node]:
             number[node] = number[yes[node] if is_reachable[yes[node]] else no[node]]
     level = np.repeat(np.arange(depth + 1), [len(nodes) for nodes, _, _ in levels])[is_kept]
@@ -292,19 +299,19 @@ def _read_symmetric(source: Document, read_split: _SplitReader) -> NodeBuilder:
     left, right = np.full((2, len(level)), LEAF)
     left[asks_here], right[asks_here] = number[yes[places]], number[no[places]]
     return NodeBuilder(
-        column,
-        np.where(asks_here, operator, 0),
-        threshold,
-        left,
-        right,
-        missing > 0,
-        value[is_kept],
-        weight[is_kept],
+        feature=column,
+        operator=np.where(asks_here, operator, 0),
+        threshold=threshold,
+        left=left,
+        right=right,
+        missing_left=missing > 0,
+        value=value[is_kept],
+        weight=weight[is_kept],
     )
 
 
 def _find_possible(questions: list[tuple[int, int, float, bool]]) -> npt.NDArray[np.bool_]:
-    """Return which combinations of answers a row can give; the first question is the highest bit."""
+    """Return which combinations of answers are possible; the first question is the highest bit."""
     depth = len(questions)
     answers = (np.arange(1 << depth)[:, None] >> np.arange(depth)[::-1]) & 1 == 1
     possible = np.ones(1 << depth, dtype=bool)

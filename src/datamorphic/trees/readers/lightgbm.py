@@ -1,4 +1,4 @@
-"""The trees of LightGBM's models as ours."""
+"""Read the trees of LightGBM models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..pipeline import Preprocessing
 from ..tree import LEAF, UP_TO, WITHIN, Tree
 from ._build import NodeBuilder, build_no_trees_error, decode_bits, describe_meanings, name_columns
 
-# what the sum of the leaves goes through, by objective
+# the function that is applied to the sum of the leaves, by objective
 LINKS = {
     "binary": "sigmoid",
     "cross_entropy": "sigmoid",
@@ -34,21 +34,21 @@ OBJECTIVES_WITHOUT_LINK = [
     "mape",
     "lambdarank",
     "rank_xendcg",
-]  # stays as it is
-CATEGORICAL_BIT, DEFAULT_LEFT_BIT = 1, 2  # bits of a decision, before those of what counts as missing
-ZERO_TOLERANCE = float(np.float32(1e-35))  # up to here, from -NEARLY_ZERO on, values count as 0
+]
+CATEGORICAL_BIT, DEFAULT_LEFT_BIT = 1, 2  # bits of a decision; the next ones say what counts as missing
+ZERO_TOLERANCE = float(np.float32(1e-35))  # values with at most this absolute value count as 0
 NEGATIVE_LIMIT = float(np.nextafter(-ZERO_TOLERANCE, -np.inf))
-MISSING_IS_ZERO, MISSING_IS_NAN = 1, 2  # what counts as missing; else nothing does, and NaN is taken for 0
+MISSING_IS_ZERO, MISSING_IS_NAN = 1, 2  # what counts as missing; otherwise NaN counts as 0
 
 
 def read_forest(
     model: Any, columns: list[str] | None, preprocessing: Preprocessing | None, data: Any = None
 ) -> Forest:
-    """Return the trees of a fitted model of LightGBM, and how they make its answer.
+    """Read the trees of a fitted LightGBM model.
 
-    Of a model that was stopped early the trees that answer are read, those up to the best round. A plain Booster
-    answers as its `predict` does, but of several classes it tells the number of the likeliest rather than how likely
-    each is. LightGBM writes names of columns without spaces; where data are given, they tell the right ones.
+    After early stopping, only the trees up to the best round are read. A Booster answers like its `predict`, except
+    that for several classes it answers the most likely class instead of probabilities. LightGBM writes column names
+    without spaces; the original names are taken from `data` if given.
     """
     owner = type(model).__name__
     booster = getattr(model, "booster_", model)
@@ -70,23 +70,23 @@ def read_forest(
         for i, part in enumerate(parts)
     )
     if not trees:
-        raise ModelError(f"This {owner} has no trees yet. Fit it first, with at least one round.")
+        raise ModelError(f"This {owner} has no trees. Fit it first, with at least one round.")
     scale = next((float(setting[8:]) for setting in settings.split() if setting.startswith("sigmoid:")), 1.0)
     joining = Joining(
-        "mean" if "average_output" in head else "sum",
-        (0.0,) * scores,
-        tuple(i % scores for i in range(len(trees))),
-        "number" if labels is None else "half" if scores == 1 else "most",
-        link,
-        scale,
+        method="mean" if "average_output" in head else "sum",
+        start=(0.0,) * scores,
+        column=tuple(i % scores for i in range(len(trees))),
+        decision="number" if labels is None else "half" if scores == 1 else "most",
+        link=link,
+        scale=scale,
     )
     return Forest(
-        trees,
-        owner,
-        None if columns is None else tuple(columns),
-        width,
-        labels,
-        joining if objective in LINKS or objective in OBJECTIVES_WITHOUT_LINK else None,
+        trees=trees,
+        owner=owner,
+        columns=None if columns is None else tuple(columns),
+        width=width,
+        labels=labels,
+        joining=joining if objective in LINKS or objective in OBJECTIVES_WITHOUT_LINK else None,
         categories=_read_categories(text, booster.pandas_categorical, owner),
         missing_markers=missing_markers,
         preprocessing=preprocessing,
@@ -94,13 +94,13 @@ def read_forest(
 
 
 def _parse_sections(text: str) -> Iterator[dict[str, str]]:
-    """Return what a model's text says of the whole, and of each tree, by name."""
+    """Yield the entries of a model's text, first those of the model, then those of each tree."""
     for part in text.partition("\nend of trees")[0].split("\nTree="):
         yield {name: value for name, _, value in (line.partition("=") for line in part.splitlines()[1:])}
 
 
 def _restore_spaces(columns: list[str] | None, data: Any) -> list[str] | None:
-    """Return names of columns as the data write them."""
+    """Return column names as the data write them."""
     if columns is None or not hasattr(data, "columns"):
         return columns
     name_by_written = {str(name).replace(" ", "_"): str(name) for name in data.columns}
@@ -108,14 +108,14 @@ def _restore_spaces(columns: list[str] | None, data: Any) -> list[str] | None:
 
 
 def _read_categories(text: str, categories: list[list[Any]] | None, owner: str) -> dict[int, tuple[Any, ...]]:
-    """Return what the codes of columns of categories stand for; nothing for columns that hold the codes."""
+    """Return the categories of categorical columns; none for columns that hold codes."""
     if not categories:
         return {}
     places = text.rpartition("\n[categorical_feature: ")[2].partition("]")[0].split(",")
     if len(places) != len(categories) or not all(place.isdigit() for place in places):
         raise ModelError(
-            f"This {owner} was fitted on {len(categories)} columns of pandas' categories and told of others by "
-            "categorical_feature, so that it cannot be known which are which. Make all of them categories of pandas."
+            f"This {owner} was fitted on {len(categories)} categorical columns of pandas and on others given by "
+            "categorical_feature, so they cannot be told apart. Make all of them categorical in pandas."
         )
     return {int(place): tuple(values) for place, values in zip(places, categories, strict=True)}
 
@@ -128,14 +128,14 @@ def _read_tree(
     missing_markers: dict[int, float],
     owner: str,
 ) -> Tree:
-    """Return one tree of LightGBM as ours, its inner nodes first; columns where 0 is missing are added to `gone`."""
+    """Read one tree, inner nodes first; columns where 0 means missing are added to `missing_markers`."""
 
     def parse_numbers(name: str, kind: type = float) -> Any:
         return np.array(source.get(name, "").split(), dtype=kind)
 
     if source.get("is_linear", "0") != "0":
         raise ModelError(
-            f"The leaves of this {owner} hold linear models (linear_tree=True), which are not read. Fit it without."
+            f"The leaves of this {owner} hold linear models (linear_tree=True), which are not supported. Fit it without."
         )
     leaf_value = parse_numbers("leaf_value")
     if int(source["num_leaves"]) == 1:
@@ -148,7 +148,7 @@ def _read_tree(
     missing_is_zero = ~is_categorical & (missing == MISSING_IS_ZERO)
     missing_markers.update(dict.fromkeys(feature[missing_is_zero].tolist(), 0.0))
     if any(column in missing_markers for column in feature[~is_categorical & ~missing_is_zero].tolist()):
-        raise ModelError(f"Some trees of this {owner} take 0 for a missing value and others do not. Fit it anew.")
+        raise ModelError(f"Some trees of this {owner} treat 0 as missing and others do not. Fit it again.")
     nan_is_zero = ~is_categorical & (missing != MISSING_IS_ZERO) & (missing != MISSING_IS_NAN)
     is_near_zero = ~is_categorical & (np.abs(threshold) <= ZERO_TOLERANCE)
     inner, leaves = len(feature), len(leaf_value)
@@ -176,5 +176,5 @@ def _read_tree(
 
 
 def _number_children(children: Any, inner: int) -> Any:
-    """Return the numbers of children: leaves, which are counted from -1 down, come after all inner nodes."""
+    """Return the numbers of children; leaves, which LightGBM numbers from -1 down, follow the inner nodes."""
     return np.where(children < 0, inner + ~children, children)

@@ -1,4 +1,4 @@
-"""The trees of scikit-learn's models as ours."""
+"""Read the trees of scikit-learn models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Classes = list[npt.NDArray[Any]] | None
 
 
 def read_forest(model: Any, columns: list[str] | None, preprocessing: Preprocessing | None) -> Forest:
-    """Return the trees of a fitted model of scikit-learn, and how they make its answer."""
+    """Read the trees of a fitted scikit-learn model."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
     from sklearn.tree import BaseDecisionTree
 
@@ -49,13 +49,13 @@ def read_forest(model: Any, columns: list[str] | None, preprocessing: Preprocess
         label_tuples = tuple(tuple(class_array.tolist()) for class_array in classes)
         labels = label_tuples if len(label_tuples) > 1 else label_tuples[0]
     return Forest(
-        tuple(trees),
-        type(model).__name__,
-        None if columns is None else tuple(columns),
-        width,
-        labels,
-        joining,
-        _has_missing_support(model),
+        trees=tuple(trees),
+        owner=type(model).__name__,
+        columns=None if columns is None else tuple(columns),
+        width=width,
+        labels=labels,
+        joining=joining,
+        takes_missing=_has_missing_support(model),
         preprocessing=preprocessing,
     )
 
@@ -74,8 +74,8 @@ def _list_members(model: Any) -> list[tuple[Any, str]]:
     non_tree = next((member for member in flat if not isinstance(member, BaseDecisionTree)), None)
     if non_tree is not None:
         raise ModelError(
-            f"This {kind} is an ensemble of {type(non_tree).__name__}, which is no decision tree: there are no leaves to "
-            "cover. Have a tree fitted to its answers: surrogate=True (--surrogate on the command line)."
+            f"This {kind} is an ensemble of {type(non_tree).__name__}, which is not a decision tree, so there are no leaves "
+            "to cover. Fit a tree to its answers: surrogate=True (--surrogate on the command line)."
         )
     meanings = [""]
     if isinstance(model, GradientBoostingRegressor):
@@ -87,7 +87,7 @@ def _list_members(model: Any) -> list[tuple[Any, str]]:
 
 
 def _get_classes(tree: Any) -> Classes:
-    """Return the labels of a tree, a list of them for each of its outputs; None where it answers numbers."""
+    """Return the labels of a tree, one array per output; None for numbers."""
     classes = getattr(tree, "classes_", None)
     if classes is None:
         return None
@@ -95,7 +95,7 @@ def _get_classes(tree: Any) -> Classes:
 
 
 def _get_member_classes(ensemble: Any, member: Any) -> Classes:
-    """Return the labels of a tree of an ensemble: most ensembles number their labels and show trees the numbers."""
+    """Return the labels of a tree of an ensemble: most ensembles train trees on label numbers."""
     from sklearn.ensemble import AdaBoostClassifier
 
     member_classes = _get_classes(member)
@@ -116,7 +116,7 @@ def _read_tree(
     subset: npt.NDArray[Any] | None,
     meaning: str,
 ) -> Tree:
-    """Return one tree of scikit-learn as ours; `subset` are the columns it gets to see."""
+    """Read one tree; `subset` are the columns that it gets."""
     tree = source.tree_
     feature = np.where(tree.children_left == LEAF, LEAF, tree.feature)
     if subset is not None:
@@ -149,7 +149,7 @@ def _replace_value(tree: Tree, value: Floats) -> Tree:
 
 
 def _read_answers(value: Floats, classes: Classes) -> tuple[npt.NDArray[Any], tuple[Any, ...] | None]:
-    """Return the answer of each node and the labels it may point to, from values by node, output and class."""
+    """Return the answer of each node, and the labels, from values by node, output and class."""
     if classes is None:
         if value.shape[1] == 1:
             return value[:, 0, 0].copy(), None
@@ -163,11 +163,11 @@ def _read_answers(value: Floats, classes: Classes) -> tuple[npt.NDArray[Any], tu
     return places.ravel().astype(np.int32), tuple(zip(*parts, strict=True))
 
 
-# -- how trees make one answer --------------------------------------------------------------------------
+# -- how trees are combined -----------------------------------------------------------------------------
 
 
 def _read_joining(model: Any, members: Sequence[Any], classes: Classes) -> tuple[Joining | None, list[Floats]]:
-    """Return how the trees of a model are joined, and what each adds at its nodes."""
+    """Return how the trees of a model are combined, and what each adds at its nodes."""
     from sklearn.ensemble import (
         AdaBoostClassifier,
         AdaBoostRegressor,
@@ -184,20 +184,20 @@ def _read_joining(model: Any, members: Sequence[Any], classes: Classes) -> tuple
         for member, weight in zip(members, model.estimator_weights_, strict=False):
             best = member.classes_[member.tree_.value[:, 0].argmax(axis=1)]
             values.append(np.where(best[:, None] == classes[0], weight, -1 / (class_count - 1) * weight))
-        return Joining("sum"), values
+        return Joining(method="sum"), values
     if isinstance(model, AdaBoostRegressor):
         weights = tuple(model.estimator_weights_[: len(members)].tolist())
-        return Joining("median", decision="number", weights=weights), [
+        return Joining(method="median", decision="number", weights=weights), [
             member.tree_.value[:, :, 0] for member in members
         ]
     values = [_flatten_value(model, member, classes) for member in members]
     decision = "number" if classes is None else "most"
     parts = tuple(len(labels) for labels in classes) if classes is not None else (1,) * members[0].n_outputs_
-    return Joining("mean", decision=decision, parts=parts if len(parts) > 1 else ()), values
+    return Joining(method="mean", decision=decision, parts=parts if len(parts) > 1 else ()), values
 
 
 def _flatten_value(model: Any, member: Any, classes: Classes) -> Floats:
-    """Return what the nodes of a tree say, all outputs side by side, a column for each label of the ensemble."""
+    """Return the values of a tree with one column per output and label of the ensemble."""
     value = member.tree_.value
     if classes is None:
         return value[:, :, 0]
@@ -206,7 +206,7 @@ def _flatten_value(model: Any, member: Any, classes: Classes) -> Floats:
     flat_values = np.zeros((len(value), sum(map(len, classes))))
     start = 0
     for output, labels in enumerate(classes):
-        # a tree that got a part of the rows may not know all labels: its ensemble showed it their numbers
+        # a tree fitted to part of the rows may lack labels; its own are numbers of those of the ensemble
         places = np.arange(len(labels)) if member is model else member_classes[output].astype(np.intp)
         flat_values[:, start + places] = value[:, output, : len(places)]
         start += len(labels)
@@ -214,7 +214,7 @@ def _flatten_value(model: Any, member: Any, classes: Classes) -> Floats:
 
 
 def _read_boosting(model: Any, members: Sequence[Any]) -> tuple[Joining | None, list[Floats]]:
-    """Return how gradient boosting adds up, from a start that is the same for every row."""
+    """Return how gradient boosting sums its trees, if it starts from a constant."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
     values = [model.learning_rate * member.tree_.value[:, 0, :1] for member in members]
@@ -223,8 +223,8 @@ def _read_boosting(model: Any, members: Sequence[Any]) -> tuple[Joining | None, 
         scores = len(start)
         column = tuple(i % scores for i in range(len(members)))
         decision = "number" if not hasattr(model, "classes_") else "at least" if scores == 1 else "most"
-        return Joining("sum", tuple(start.tolist()), column, decision), values
-    return None, values  # it starts from another model's answers
+        return Joining(method="sum", start=tuple(start.tolist()), column=column, decision=decision), values
+    return None, values  # it starts from the answers of another model
 
 
 def _has_missing_support(model: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The trees of scikit-learn's histogram gradient boosting as ours."""
+"""Read the trees of histogram gradient boosting models of scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ._build import NodeBuilder, decode_bits, describe_meanings, name_columns
 
 
 def read_forest(model: Any, columns: list[str] | None, preprocessing: Preprocessing | None) -> Forest:
-    """Return the trees of a fitted histogram gradient boosting model, and how they make its answer."""
+    """Read the trees of a fitted histogram gradient boosting model."""
     width = int(model.n_features_in_)
     order, categories = _read_columns(model, width)
     scores = int(model.n_trees_per_iteration_)
     labels = tuple(model.classes_.tolist()) if hasattr(model, "classes_") else None
-    # losses of numbers have no link or the logarithm
+    # losses for numbers use the identity or the logarithm
     link = "" if labels is not None or type(model._loss.link).__name__ != "LogLink" else "exp"
     leaf_meanings = describe_meanings(labels, scores, link)
     names = name_columns(columns, width)
@@ -32,27 +32,27 @@ def read_forest(model: Any, columns: list[str] | None, preprocessing: Preprocess
     start = tuple(np.ravel(model._baseline_prediction).tolist())
     column = tuple(i % scores for i in range(len(trees)))
     return Forest(
-        trees,
-        type(model).__name__,
-        None if columns is None else tuple(columns),
-        width,
-        labels,
-        Joining("sum", start, column, decision, link),
+        trees=trees,
+        owner=type(model).__name__,
+        columns=None if columns is None else tuple(columns),
+        width=width,
+        labels=labels,
+        joining=Joining(method="sum", start=start, column=column, decision=decision, link=link),
         categories=categories,
         preprocessing=preprocessing,
     )
 
 
 def _read_columns(model: Any, width: int) -> tuple[Any, dict[int, tuple[Any, ...]]]:
-    """Return the column each number in the trees stands for, and the categories of columns that have some.
+    """Return the column of each number in the trees, and the categories of categorical columns.
 
-    The model puts columns of categories before all others, and numbers their values.
+    The model moves categorical columns to the front and encodes their values.
     """
     if model.is_categorical_ is None:
         return np.arange(width), {}
     order = np.concatenate([np.flatnonzero(model.is_categorical_), np.flatnonzero(~model.is_categorical_)])
     encoder = model._preprocessor.named_transformers_["encoder"]
-    # a missing value is the last of the categories, and no code of the trees
+    # NaN is the last of the categories and not a code of the trees
     categories = [[value for value in values.tolist() if value == value] for values in encoder.categories_]
     return order, {int(column): tuple(values) for column, values in zip(order, categories, strict=False)}
 
@@ -69,7 +69,7 @@ def _read_tree(
         left=np.where(is_leaf, LEAF, rows["left"].astype(np.int64)),
         right=np.where(is_leaf, LEAF, rows["right"].astype(np.int64)),
         missing_left=rows["missing_go_to_left"].astype(bool),
-        # only leaves are shrunk already
+        # only the values of leaves include the learning rate
         value=np.where(is_leaf, rows["value"], rate * rows["value"]),
         weight=rows["count"],
         sets=[frozenset(decode_bits(bits)) for bits in source.raw_left_cat_bitsets.tolist()],

@@ -1,4 +1,4 @@
-"""The trees of XGBoost's models as ours."""
+"""Read the trees of XGBoost models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..pipeline import Preprocessing
 from ..tree import BELOW, LEAF, WITHIN, Tree
 from ._build import NodeBuilder, build_no_trees_error, describe_meanings, find_reachable, name_columns
 
-# what the sum of the leaves goes through, by objective; what is ranked or has none of these stays as it is
+# the function that is applied to the sum of the leaves, by objective; others have none
 LINKS = {
     "reg:logistic": "sigmoid",
     "binary:logistic": "sigmoid",
@@ -35,7 +35,7 @@ OBJECTIVES_WITHOUT_LINK = re.compile(
 
 
 class XgboostModel(NamedTuple):
-    """What is kept of a model's document."""
+    """The parts of the JSON document of a model that are needed."""
 
     objective: str
     start: list[float]
@@ -50,11 +50,10 @@ class XgboostModel(NamedTuple):
 def read_forest(
     model: Any, columns: list[str] | None, preprocessing: Preprocessing | None, data: Any = None
 ) -> Forest:
-    """Return the trees of a fitted model of XGBoost, and how they make its answer.
+    """Read the trees of a fitted XGBoost model.
 
-    Of a model that was stopped early the trees that answer are read, those up to the best round. A plain Booster
-    answers as its `predict` does, but of several classes it tells the number of the likeliest rather than how likely
-    each is.
+    After early stopping, only the trees up to the best round are read. A Booster answers like its `predict`, except
+    that for several classes it answers the most likely class instead of probabilities.
     """
     owner = type(model).__name__
     is_wrapped = hasattr(model, "get_booster")
@@ -81,22 +80,22 @@ def read_forest(
     decision = "number" if labels is None else "half" if is_multi_output or len(source.start) == 1 else "most"
     is_known_objective = source.objective in LINKS or OBJECTIVES_WITHOUT_LINK.match(source.objective)
     joining = Joining(
-        "sum",
-        tuple(source.start),
-        tuple(source.column),
-        decision,
-        link,
+        method="sum",
+        start=tuple(source.start),
+        column=tuple(source.column),
+        decision=decision,
+        link=link,
         single=True,
         parts=(1,) * source.outputs if is_multi_output else (),
     )
     missing_marker = getattr(model, "missing", math.nan)
     return Forest(
-        trees,
-        owner,
-        None if columns is None else tuple(columns),
-        width,
-        labels,
-        joining if is_known_objective else None,
+        trees=trees,
+        owner=owner,
+        columns=None if columns is None else tuple(columns),
+        width=width,
+        labels=labels,
+        joining=joining if is_known_objective else None,
         categories=source.categories,
         missing_markers={}
         if missing_marker is None or math.isnan(missing_marker)
@@ -106,7 +105,7 @@ def read_forest(
 
 
 def _count_rounds(model: Any) -> int | None:
-    """Return how many rounds a model of the scikit-learn kind answers with; None for all."""
+    """Return the number of rounds that an estimator answers with; None for all."""
     try:
         return int(model.best_iteration) + 1
     except AttributeError:
@@ -114,7 +113,7 @@ def _count_rounds(model: Any) -> int | None:
 
 
 def _read_labels(model: Any, source: XgboostModel) -> tuple[Any, ...] | None:
-    """Return what a model answers, where that is no number."""
+    """Return the labels of a model; None for numbers."""
     if hasattr(model, "n_classes_"):
         if source.outputs > 1:
             return ((0, 1),) * source.outputs
@@ -123,44 +122,44 @@ def _read_labels(model: Any, source: XgboostModel) -> tuple[Any, ...] | None:
 
 
 def _parse_document(document: dict[str, Any], owner: str, rounds: int | None) -> XgboostModel:
-    """Return what is needed of the document XGBoost writes about a model."""
+    """Read the parts that are needed from the JSON document of a model."""
     learner = document["learner"]
     booster, param = learner["gradient_booster"], learner["learner_model_param"]
     if booster["name"] == "gblinear":
         raise ModelError(
-            f"This {owner} is linear (booster='gblinear'): it has no trees. dm.test fits a surrogate tree to the "
-            "answers of any model."
+            f"This {owner} is linear (booster='gblinear') and has no trees. Fit a tree to its answers: surrogate=True "
+            "(--surrogate on the command line)."
         )
     model = booster.get("gbtree", booster)["model"]
     trees, column = model["trees"], model["tree_info"]
     if any(int(tree["tree_param"].get("size_leaf_vector", 1)) > 1 for tree in trees):
         raise ModelError(
-            f"The trees of this {owner} hold several numbers in a leaf (multi_strategy='multi_output_tree'), which are "
-            "not read. Fit it with multi_strategy='one_output_per_tree'."
+            f"The trees of this {owner} hold several numbers per leaf (multi_strategy='multi_output_tree'), which is not "
+            "supported. Fit it with multi_strategy='one_output_per_tree'."
         )
     if rounds is not None:
         trees, column = (items[: model["iteration_indptr"][rounds]] for items in (trees, column))
     if not trees:
-        raise ModelError(f"This {owner} has no trees yet. Fit it first, with at least one round.")
+        raise ModelError(f"This {owner} has no trees. Fit it first, with at least one round.")
     objective = learner["objective"]["name"]
     classes, outputs = int(param["num_class"]), int(param.get("num_target", 1))
     start = [float(text) for text in re.findall(r"[^\[\],\s]+", param["base_score"])]
     if len(start) == 1:
         start *= max(classes, outputs, 1)
     return XgboostModel(
-        objective,
-        [_compute_margin(score, objective) for score in start],
-        outputs,
-        classes,
-        trees,
-        column,
-        booster.get("weight_drop"),
-        _read_categories(model, learner, document["version"], owner),
+        objective=objective,
+        start=[_compute_margin(score, objective) for score in start],
+        outputs=outputs,
+        classes=classes,
+        trees=trees,
+        column=column,
+        weights=booster.get("weight_drop"),
+        categories=_read_categories(model, learner, document["version"], owner),
     )
 
 
 def _compute_margin(base: float, objective: str) -> float:
-    """Return the score that belongs to a first answer, in the precision of XGBoost."""
+    """Return the score of the base score, in the precision of XGBoost."""
     unit, base_score, link = np.float32(1), np.float32(base), LINKS.get(objective)
     if link == "sigmoid":
         return float(-np.log(unit / base_score - unit))
@@ -170,11 +169,11 @@ def _compute_margin(base: float, objective: str) -> float:
 def _read_categories(
     model: dict[str, Any], learner: dict[str, Any], version: list[int], owner: str
 ) -> dict[int, tuple[Any, ...]]:
-    """Return what the codes of columns of categories stand for; nothing for columns that hold the codes."""
+    """Return the categories of categorical columns; none for columns that hold codes."""
     has_categories = any(any(tree.get("categories_nodes", ())) for tree in model["trees"])
     if has_categories and learner.get("feature_names") and tuple(version) < (3, 1):
         raise ModelError(
-            f"This {owner} asks for categories and was saved by XGBoost {'.'.join(map(str, version))}, which did not "
+            f"This {owner} compares categories and was saved by XGBoost {'.'.join(map(str, version))}, which did not "
             "keep their names. Fit it with XGBoost 3.1 or later, or encode the column as numbers before."
         )
     categories: dict[int, tuple[Any, ...]] = {}
@@ -185,8 +184,8 @@ def _read_categories(
             text, ends = bytes(byte % 256 for byte in encoding["values"]), encoding["offsets"]
             if not text.isascii() and tuple(version) < (3, 3):
                 raise ModelError(
-                    f"This {owner} has categories with letters beyond ASCII, which XGBoost up to 3.2 cuts in pieces: it "
-                    "takes some for others. Encode the column as numbers before, or write the categories in ASCII."
+                    f"This {owner} has categories with non-ASCII letters, which XGBoost up to 3.2 splits wrongly and confuses. "
+                    "Encode the column as numbers before, or write the categories in ASCII."
                 )
             categories[column] = tuple(text[a:b].decode(errors="replace") for a, b in pairwise(ends))
     return categories
@@ -199,7 +198,7 @@ def _read_tree(
     preprocessing: Preprocessing | None,
     factor: float,
 ) -> Tree:
-    """Return one tree of XGBoost as ours."""
+    """Read one tree."""
     left, right = (np.array(source[key]) for key in ("left_children", "right_children"))
     reachable_nodes = find_reachable(left, right)
     place = np.full(len(left), LEAF)
@@ -214,7 +213,7 @@ def _read_tree(
         feature=np.where(is_leaf, LEAF, np.array(source["split_indices"])[reachable_nodes]),
         operator=np.where(is_categorical, WITHIN, BELOW),
         threshold=condition.astype(np.float64),
-        # the categories that are asked for go right
+        # categories in the set go right
         left=np.where(is_leaf, LEAF, place[np.where(is_categorical, right, left)]),
         right=np.where(is_leaf, LEAF, place[np.where(is_categorical, left, right)]),
         missing_left=missing_first ^ is_categorical,
