@@ -332,7 +332,7 @@ def test_commands_options_and_values_are_completed():
 def test_what_is_completed_is_what_there_is():
     from datamorphic.audit.finding import LEVELS
     from datamorphic.audit.options import CHECK_NAMES
-    from datamorphic.exploration.api import STRATEGIES
+    from datamorphic.exploration.options import STRATEGIES
     from datamorphic.exploration.refinement import REFINEMENT_METHODS
 
     values = {name: set(find("data:")) for name, find in completing.VALUES.items()}

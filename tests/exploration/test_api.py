@@ -364,7 +364,7 @@ def test_clusterers_with_and_without_predict(blobs):
         ({"seed": "x"}, ArgumentError, "seed"),
         ({"threshold": "high"}, ArgumentError, "threshold"),
         ({"jump": -1}, ArgumentError, "jump"),
-        ({"jump": 1, "threshold": 2}, ArgumentError, "one thing"),
+        ({"jump": 1, "threshold": 2}, ArgumentError, "only one of them"),
         ({"labels": "tree"}, ArgumentError, "labels"),
         ({"budget": "soon"}, ArgumentError, "budget"),
         ({"engine": "abacus"}, ArgumentError, "engine"),

@@ -1,28 +1,32 @@
-"""``dm.explore``: where are the borders of a system?"""
+"""`dm.explore`: find the borders of a system."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from .._validation import to_generator, validate_choice, validate_integer, validate_positive
+from .._typing import DataLike, EngineLike, FilePath, ModelLike, SeedLike
+from .._validation import to_generator
 from ..errors import ArgumentError
 from ..morphisms.subject import build_subject, find_system_name
 from ..runs.engines import make_engine
 from ..runs.flow import Budget
 from ..runs.interrupts import Interrupts
 from ..runs.keep import KeepOptions, keep_run, resolve_seed
+from ..space.options import SpaceOptions
+from ..space.space import Space
 from .front import Front
+from .options import ExploreOptions
 from .persistence import keep_front, retry_failures
-from .refinement import REFINEMENT_METHODS, UNLIMITED_HALVINGS
-from .runner import choose_border, run_exploration
+from .runner import run_exploration
 
-STRATEGIES = ("random_target", "directed_walk", "random_walk", "auto")
+if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
+    from ..runs.store import Store
 
 
 def explore(
-    model: Any,
-    data: Any = None,
+    model: ModelLike,
+    data: DataLike | None = None,
     strategy: str = "random_walk",
     walks: int = 1000,
     steps: int | None = None,
@@ -31,19 +35,23 @@ def explore(
     moves: Iterable[str] | None = None,
     refine: str = "auto",
     pool: str = "fixed",
-    seeds: Any = None,
-    seed: Any = 0,
-    engine: Any = None,
+    seeds: DataLike | int | None = None,
+    seed: SeedLike = 0,
+    engine: EngineLike = None,
     budget: Budget | str | float | None = None,
     *,
     target: str | None = None,
-    space: Any = None,
+    space: Space | None = None,
+    kinds: Mapping[str, str] | None = None,
+    feature_steps: Mapping[str, float] | None = None,
+    bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
+    orders: Mapping[str, Sequence[Any]] | None = None,
     threshold: float | None = None,
     jump: float | None = None,
     labels: str = "auto",
     timeout: float | None = None,
     batch: int | None = None,
-    store: Any = None,
+    store: FilePath | Store | KeepOptions | None = None,
     resume: int | None = None,
     trust: bool = False,
     scalar: bool = False,
@@ -54,67 +62,73 @@ def explore(
 
     Parameters
     ----------
-    model : object
-        A fitted estimator, a function, a path of a model file, a test system (``dm.subjects["Box 1"]``): whatever
-        `dm.wrap` takes.
+    model : ModelLike
+        A fitted estimator, a function, the path of a model file, or a test system such as ``dm.subjects["Box 1"]``:
+        anything that `dm.wrap` accepts.
     data : DataFrame, array or Space, optional
-        Real inputs, from which walks start; the space is read from them. A test system makes its own.
+        Real inputs from which walks start; the space is inferred from them. A test system makes its own inputs.
     strategy : {"random_walk", "random_target", "directed_walk", "auto"}
-        A random move at each step; two inputs at random and what lies between; the same move again and again,
-        each of `moves` in turn; or all three, with more walks for what finds more new border.
+        ``"random_walk"`` draws a move at each step. ``"random_target"`` draws two inputs and searches between them.
+        ``"directed_walk"`` repeats the same move, each of `moves` in turn. ``"auto"`` uses all three, with more walks
+        for those that find more new border (Zhu & Bayley).
     walks : int
-        How many walks.
+        The number of walks.
     steps : int, optional
-        How often a pair is halved: 20, or with `delta` as often as it takes.
+        The maximum number of halvings per pair: 20 by default, or as many as `delta` takes.
     walk_distance : int
-        How many steps a walk has at most.
+        The maximum number of steps per walk.
     delta : float, optional
-        A pair this near to each other is near enough.
+        The distance at which a pair is near enough and is not halved again.
     moves : sequence of str, optional
-        The moves to take, by name ("up_age", or "age" for both); all by default.
+        The names of the moves to use (``"up_age"``, or ``"age"`` for both directions); all by default.
     refine : {"auto", "bisect", "score", "multisection"}
-        How pairs are narrowed: by halving, guided by the system's scores, by 15 points at once (for few pairs
-        and slow calls), or by scores where they help.
+        How pairs are narrowed: by halving; guided by the scores of the system; by 15 points at once (for few pairs and
+        slow calls); or, with ``"auto"``, by scores where they help.
     pool : {"fixed", "growing"}
         Whether later walks may start from pairs found by earlier ones.
     seeds : int or DataFrame, optional
-        The inputs to start from, or how many to draw; all of `data` by default, 200 from a test system.
+        The seed cases, or how many to draw. By default all rows of `data`, or 200 of a test system.
     seed : int
-        Where randomness starts; the same seed gives the same front.
+        The seed of the random numbers. The same seed gives the same front.
     engine : str or Dask client, optional
-        Who computes: this process, ``"processes:2"``, ``"threads:2"``, ``"dask://host:port"``. The same seed gives the
-        same front on all of them.
+        What runs the model: this process by default, ``"processes:2"``, ``"threads:2"`` or ``"dask://host:port"``. The
+        same seed gives the same front on each of them.
     budget : str or int, optional
-        ``"1m"`` or ``"10000 runs"``; what is found until it is spent is returned.
+        The limit of time or runs, such as ``"1m"`` or ``"10000 runs"``. When it is spent, the pairs found until then
+        are returned.
     target : str, optional
-        The column of `data` that is the label and no input.
+        The column of `data` that holds the label, which is not an input.
     space : Space, optional
-        The space of the inputs, instead of one read from `data`.
+        The space of the inputs, instead of one inferred from `data`.
+    kinds, feature_steps, bounds, orders : dict, optional
+        Hints for inferring the space from `data`, by column, as `kinds`, `steps`, `bounds` and `orders` of
+        `Space.from_frame`. Not together with `space`.
     threshold, jump : float, optional
-        For systems that answer numbers: a border is where the answer crosses a value, or where it changes by
-        more than a tolerance between neighbours. By default the value is the middle one of the first answers;
-        name it if fronts are to be compared.
+        For systems that answer numbers: a border is where the answer crosses the threshold, or where it changes by
+        more than the jump between neighbours. By default the threshold is the median of the first answers. Set it if
+        fronts are to be compared.
     labels : {"auto", "plain", "hierarchy", "multi"}
-        How to read labels: any two that differ, paths like "a/b/c", several at once.
+        How labels are compared: as plain labels, as paths such as "a/b/c", or as several labels at once.
     timeout : float, optional
-        Seconds an answer may take before the row counts as hanging.
+        The number of seconds after which a row without an answer counts as hanging.
     batch : int, optional
-        Rows that the system is asked at once, by default 10,000 for most: smaller for slow systems, so that several
-        workers have something to do, and less is asked again after a run was killed.
+        The number of rows per model call; 10,000 for most systems by default. Use a smaller one for slow systems: more
+        workers can share the rows, and a resumed run repeats fewer of them.
     store : str, path or Store, optional
-        Keep the run in this run store, so that it can go on after whatever ends it: ``"runs.sqlite"``,
-        ``"postgresql://..."``. Cases that the system failed on are kept there too, and tried first the next time.
+        The run store in which the run is kept, so that it can be resumed: ``"runs.sqlite"``, ``"postgresql://..."``.
+        Cases on which the system fails are kept there too, and tried first in the next run.
     resume : int, optional
-        The number of a run in the store to go on with; the other arguments must be those it was begun with.
+        The number of the stored run to resume. The other arguments must be the same as when it began.
     trust, scalar, name
-        As for `dm.wrap`: whether a pickle may be loaded, whether a function takes one case, what to call it.
+        As for `dm.wrap`: whether a pickle may be loaded, whether a function takes a single case, and the name of the
+        system.
     progress : bool, optional
-        Whether to show progress on stderr; by default if that is a terminal.
+        Whether to show progress on stderr; by default if stderr is a terminal.
 
     Returns
     -------
     Front
-        ``.pairs``, ``.capability``, ``.cost``, ``.quality()``, ``.plot()``, ``.diff(other)``, ...
+        With ``.pairs``, ``.capability``, ``.cost``, ``.quality()``, ``.plot()``, ``.diff(other)``, ...
 
     Examples
     --------
@@ -123,71 +137,60 @@ def explore(
     >>> bool((front.pairs["a_output"] != front.pairs["b_output"]).all())
     True
     """
-    validate_choice("strategy", "explore", strategy, STRATEGIES)
-    validate_choice("refine", "explore", refine, REFINEMENT_METHODS)
-    validate_choice("pool", "explore", pool, ("fixed", "growing"))
-    validate_integer("walks", "explore", walks)
-    validate_integer("walk_distance", "explore", walk_distance, low=1)
-    if delta is not None:
-        validate_positive("delta", "explore", delta)
-    halvings = validate_integer(
-        "steps", "explore", steps if steps is not None else UNLIMITED_HALVINGS if delta else 20
+    options = ExploreOptions(
+        strategy=strategy,
+        walks=walks,
+        steps=steps,
+        walk_distance=walk_distance,
+        delta=delta,
+        moves=None if moves is None else list(moves),
+        refine=refine,
+        pool=pool,
+        timeout=timeout,
+        batch=batch,
+        budget=budget,
+        threshold=threshold,
+        jump=jump,
+        labels=labels,
+        target=target,
+        hints=SpaceOptions(kinds=kinds, steps=feature_steps, bounds=bounds, orders=orders),
     )
-    engine = make_engine(engine)
+    chosen_engine = make_engine(engine)
     keep = store if isinstance(store, KeepOptions) or store is None else KeepOptions(store, resume)
     if resume is not None and keep is None:
-        raise ArgumentError(f"Run {resume} is in a store. Say in which: store=...")
+        raise ArgumentError(f"Run {resume} can only be resumed from its run store. Add store=...")
     if keep is not None:
         seed = resolve_seed(seed, keep)
-    if timeout is not None:
-        validate_positive("timeout", "explore", timeout)
-    if batch is not None:
-        validate_integer("batch", "explore", batch, 1)
-    if strategy == "auto" and pool == "growing":
-        raise ArgumentError("strategy='auto' mixes strategies over one pool, which cannot grow. Use pool='fixed'.")
-    rng = to_generator("seed", "explore", seed)
-    border = choose_border(threshold, jump, labels)
-    wrap_options: dict[str, Any] = {"trust": trust, "scalar": scalar, "name": name}
-    subject = build_subject(model, data, target=target, space=space, seeds=seeds, rng=rng, **wrap_options)
-    options: dict[str, Any] = {
-        "strategy": strategy, "walks": walks, "steps": halvings, "walk_distance": walk_distance, "delta": delta,
-        "moves": None if moves is None else list(moves), "refine": refine, "pool": pool, "timeout": timeout, "batch": batch,
-    }  # fmt: skip
-    run_options: dict[str, Any] = {
-        "border": border,
-        "progress": progress,
-        "seed": seed,
-        "engine": engine,
-        "budget": budget,
-    }
+    rng = to_generator("seed", options.OWNER, seed)
+    subject = build_subject(
+        model,
+        data,
+        target=target,
+        space=space,
+        space_options=options.hints,
+        seeds=seeds,
+        rng=rng,
+        trust=trust,
+        scalar=scalar,
+        name=name,
+    )
     if keep is None:
-        return run_exploration(subject, rng, **options, **run_options)
-    limits = {name: limit for name, limit in vars(Budget.parse(budget)).items() if limit is not None}
-    request = {
-        **options, "budget": limits or None, "threshold": threshold, "jump": jump, "labels": labels, "target": target,
-        "seeds": len(subject.seeds),
-    }  # fmt: skip
+        return run_exploration(subject, rng, options, seed=seed, engine=chosen_engine, progress=progress)
     system = find_system_name(model, name, keep.request)
+    session_options: dict[str, Any] = {"seed": seed, "rng": rng, "model": model, "engine": chosen_engine.name}
+    request = options.to_request(len(subject.seeds))
     with (
         Interrupts(),
-        keep_run(
-            keep,
-            "explore",
-            subject.name,
-            request,
-            seed=seed,
-            rng=rng,
-            model=model,
-            seeds=subject.seeds,
-            engine=engine.name,
-        ) as session,
+        keep_run(keep, "explore", subject.name, request, seeds=subject.seeds, **session_options) as session,
     ):
-        retest_counts = None
+        retried_failures = None
         if not session.resumed:
-            retest_counts = retry_failures(
-                session.store, system, subject, engine=engine, timeout=timeout, batch=batch
+            retried_failures = retry_failures(
+                session.store, system, subject, engine=chosen_engine, timeout=timeout, batch=batch
             )
-        front = run_exploration(subject, rng, **options, **run_options, session=session)
+        front = run_exploration(
+            subject, rng, options, seed=seed, engine=chosen_engine, progress=progress, session=session
+        )
         keep_front(session, system, front)
-        front.tally.retried_failures = retest_counts
+        front.tally.retried_failures = retried_failures
         return front

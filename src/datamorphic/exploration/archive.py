@@ -1,4 +1,4 @@
-"""`Archive`: which parts of the border have been seen, as cells of a grid for each two classes."""
+"""`Archive`: the parts of the border that have been found, as cells of a grid per border."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ..space.features import Codes
 from ..space.projection import Projection
 from ..space.space import Space
 
-BINS_PER_AXIS = 16  # of each of the two directions
+BINS_PER_AXIS = 16  # in each of the two directions
 
 
 class Archive:
-    """Cells of a flat view of the space, filled by the borders that fall into them.
+    """Cells of a two-dimensional projection of the space, filled by the pairs in them.
 
     Parameters
     ----------
     space : Space
-        Of the points.
+        The space of the points.
     codes : ndarray
-        Typical points; the grid spans all but the outermost hundredth of them on either side.
+        Typical points. The grid spans them without the outermost hundredth on each side.
     """
 
     def __init__(self, space: Space, codes: Codes) -> None:
@@ -32,7 +32,7 @@ class Archive:
         self.filled_cells: set[tuple[str, int]] = set()
 
     def locate_cells(self, codes: Codes) -> npt.NDArray[np.intp]:
-        """Return the number of the cell of every row; what lies outside belongs to the outermost cells."""
+        """Return the cell of each row; points outside of the grid belong to its outermost cells."""
         width = np.where(self._high > self._low, self._high - self._low, 1.0)
         with np.errstate(invalid="ignore"):
             places = np.nan_to_num((self.view(codes) - self._low) / width * BINS_PER_AXIS)
@@ -40,7 +40,7 @@ class Archive:
         return places[:, 0] * BINS_PER_AXIS + places[:, 1]
 
     def add(self, codes: Codes, kinds: Sequence[str]) -> int:
-        """Fill the cells of borders, each of a kind (its two classes), and return how many were empty before."""
+        """Fill the cells of pairs, each of a border (`kinds`), and return how many were empty before."""
         before = len(self.filled_cells)
         self.filled_cells.update(zip(kinds, self.locate_cells(codes).tolist(), strict=True))
         return len(self.filled_cells) - before

@@ -141,7 +141,8 @@ def augment(
     if len(front) and not len(chosen_rows):
         note = f"The front has no border points of the classes that could use them. {note}"
     if unlabelled_count:
-        note = f"{pluralize(unlabelled_count, 'row')} without a label in {target!r} {'was' if unlabelled_count == 1 else 'were'} left out. {note}"
+        verb = "was" if unlabelled_count == 1 else "were"
+        note = f"{pluralize(unlabelled_count, 'row')} without a label in {target!r} {verb} left out. {note}"
     return Augmentation(frame, added_counts, effect, note)
 
 
@@ -149,7 +150,7 @@ class _MeasurementError(Exception):
     """The reason why the effect cannot be measured."""
 
 
-# -- choice of rows ---------------------------------------------------------------------------------------------
+# -- choice of rows --------------------------------------------------------------------------------------------
 
 
 def _validate_arguments(front: FrontData, data: pd.DataFrame, target: str) -> None:
@@ -162,7 +163,7 @@ def _validate_arguments(front: FrontData, data: pd.DataFrame, target: str) -> No
     border = front.restore_border()
     if len(front) and (type(border) is not Border or isinstance(front.a_output[0], tuple)):
         raise ArgumentError(
-            f"Border points become training rows of rare classes, and {front.subject} answers no plain classes: its "
+            f"Border points become training rows of rare classes, and {front.subject} has no plain classes: its "
             f"border is {border.describe()}. Augment the front of a classifier."
         )
     front.space.points(data)  # raises if a column or row does not fit
@@ -212,7 +213,7 @@ def _append_rows(space: Space, data: pd.DataFrame, target: str, codes: Codes, la
     return pd.concat([data, rows.reindex(columns=data.columns)], ignore_index=True)
 
 
-# -- measurement -------------------------------------------------------------------------------------------------
+# -- measurement -----------------------------------------------------------------------------------------------
 
 
 def _measure_effect(
@@ -319,11 +320,11 @@ def _explore_fold(
     ground = replace(ground, moves=moves or ground.moves)  # the moves of a test system have other names
     border = Border(sut.labels)
     explorer = EXPLORERS.get(front.strategy, EXPLORERS["random_walk"])(
-        ground,
-        border,
-        Refinement(ground, FOLD_HALVINGS, None, "bisect"),
-        int(settings.get("walks", front.walks)),
-        int(settings.get("walk_distance", 20)),
+        ground=ground,
+        border=border,
+        refinement=Refinement(ground, FOLD_HALVINGS, None, "bisect"),
+        walks=int(settings.get("walks", front.walks)),
+        walk_distance=int(settings.get("walk_distance", 20)),
     )
     record = drive(explorer.explore(SeedPool(front.space.points(training_rows)), rng), sut, progress=False)
     codes = np.concatenate([side for brackets in record.brackets for side in (brackets.x, brackets.y)])

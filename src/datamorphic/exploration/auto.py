@@ -1,4 +1,4 @@
-"""`Mixed`: all three strategies, with more walks for those that find more new border for what they ask."""
+"""`AutoExplorer`: all three strategies, with more walks for those that find more new border per run."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .borders import Border
 from .brackets import Brackets, ExplorationRecord, SeedPool
 from .explorers import Explorer
 
-ROUNDS = 6  # in which the walks are handed out
-MIN_ROUND_SHARE = 0.05  # of a round for every strategy: what finds nothing today may tomorrow
-RECORD_DECAY = 0.5  # how much of its record a strategy keeps from round to round
+ROUNDS = 6  # rounds in which the walks are distributed
+MIN_ROUND_SHARE = 0.05  # of the walks of a round for every strategy, since it may find more later
+RECORD_DECAY = 0.5  # weight of earlier rounds, per round
 
 
 @dataclass
 class AutoExplorer:
-    """Explorers that share a pool; every round each gets walks by what it found for its cases so far.
+    """Explorers that share a pool; in each round, the walks are distributed by their yield per run so far.
 
-    What counts is new border: cells of a grid, for each two classes, that no pair fell into before. The best
-    record gets most; every strategy keeps a twentieth. The decisions are in ``Found.choices``.
+    The yield is new border: grid cells, per border, that had no pair before. The best strategy gets the most walks, and
+    every strategy gets at least a twentieth. The decisions are in ``ExplorationRecord.choices``.
     """
 
     explorers: Sequence[Explorer]
@@ -32,7 +32,7 @@ class AutoExplorer:
     walks: int
 
     def explore(self, pool: SeedPool, rng: np.random.Generator) -> Flow[ExplorationRecord]:
-        """Make all walks in rounds and return what they found together."""
+        """Make all walks in rounds and return their common record."""
         usable_explorers = [candidate for candidate in self.explorers if len(pool) >= candidate.min_pool_size]
         record = ExplorationRecord(self.explorers[0].ground.space)
         own_records = [ExplorationRecord(record.space) for _ in usable_explorers]
@@ -56,7 +56,7 @@ class AutoExplorer:
                         )
                         round_runs[i], round_cells[i] = record.choices[-1]["runs"], record.choices[-1]["new"]
                 new_cells, runs = RECORD_DECAY * new_cells + round_cells, RECORD_DECAY * runs + round_runs
-                # as if each had found half a cell more: one that has found none is poor, not hopeless
+                # half a cell is added to each, so that a strategy without a new cell keeps a chance
                 rate = (new_cells + 0.5) / np.maximum(runs, 1)
                 shares = MIN_ROUND_SHARE + (1 - MIN_ROUND_SHARE * len(usable_explorers)) * rate / rate.sum()
         except OutOfBudget:
@@ -73,7 +73,7 @@ class AutoExplorer:
         walks: int,
         round_number: int,
     ) -> Flow[None]:
-        """Let one strategy walk, and put what it finds, even half-way, with the rest."""
+        """Run a wave of one strategy and add its pairs to the common record, even if the budget ends it."""
         before = replace(own_record)
         runs_before, waves_before = own_record.runs, len(own_record.brackets)
         brackets: Brackets | None = None
@@ -103,8 +103,8 @@ class AutoExplorer:
 
 
 def name_border_kinds(border: Border, brackets: Brackets) -> list[str]:
-    """Return the two sides of every border as one name, whichever comes first."""
-    if border.name in ("labels", "hierarchy"):  # few different pairs of labels: name each once
+    """Return a name for each border, independent of the order of its two sides."""
+    if border.name in ("labels", "hierarchy"):  # there are few different pairs of labels: name each of them once
         labels = len(border.codebook.labels)
         label_pairs = (brackets.x_state * labels + brackets.y_state).astype(np.intp)
         distinct_pairs, inverse = np.unique(label_pairs, return_inverse=True)
@@ -116,7 +116,7 @@ def name_border_kinds(border: Border, brackets: Brackets) -> list[str]:
 
 
 def _allot(shares: np.ndarray, total: int) -> np.ndarray:
-    """Hand out a whole number by shares, the largest remainders first."""
+    """Distribute an integer by shares; the largest remainders get the rest."""
     exact = shares * total
     counts = np.floor(exact).astype(int)
     remainder = total - int(counts.sum())

@@ -1,7 +1,7 @@
-"""`Narrowing`: brackets on their way to pairs that are as near to each other as was asked.
+"""`Narrowing`: narrow brackets by bisection, or by several levels of midpoints at once.
 
-The plain rule, shared by all strategies: z is half-way between x and y; it replaces y if its answer differs from x's,
-else x. Asking several levels of midpoints at once comes to the same end with fewer questions.
+The rule of bisection: z is half-way between x and y. It replaces y if its answer differs from that of x, else x.
+Querying several levels of midpoints at once gives the same result with fewer queries.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from .borders import Border
 from .brackets import Brackets, Rows
 from .score_guides import Guide, Scores
 
-LEVELS_PER_QUERY = 4  # of midpoints that multisection asks at once: 15 cases a bracket
+LEVELS_PER_QUERY = 4  # levels of midpoints in one query of multisection: 15 cases per bracket
 
 BracketPredicate = Callable[[Codes, Codes], npt.NDArray[np.bool_]]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Narrowing:
-    """The brackets of one wave of walks while they are narrowed, all together.
+    """Narrows the brackets of one wave, all together.
 
     Attributes
     ----------
     ground, border, brackets
-        Where they lie, what tells answers apart, and the brackets themselves.
+        The terrain, the border, and the brackets.
     steps : int
-        How often a bracket is halved at most.
+        The maximum number of halvings per bracket.
     delta : float, optional
-        A bracket at most this wide is left alone.
+        A bracket of at most this width is not narrowed.
     guide : Guide, optional
-        What tells how far a case is from a border.
-    done, share : float
-        The share of the whole work that lies behind, and that these brackets are.
+        Measures how far a case is from the border.
+    progress, share : float
+        The share of the whole work that is done, and the share that these brackets are.
     extra : ndarray
-        Cases beyond `steps` that a bracket may have, since its first were in vain.
+        Extra cases per bracket beyond `steps`, to make up for cases that did not narrow it.
     """
 
     ground: Terrain
@@ -62,14 +62,14 @@ class Narrowing:
     def __post_init__(self) -> None:
         self.extra = np.zeros(len(self.brackets), dtype=np.intp)
 
-    # -- asking and deciding ------------------------------------------------------------------------
+    # -- one step ----------------------------------------------------------------------------------------------
 
     def query(
         self, codes: Codes, rows: Rows, scores: bool | Literal["only"] = False
     ) -> Flow[tuple[Codes, Scores | None]]:
-        """Execute new cases, each to narrow one of some brackets, and count them.
+        """Query new cases, one per bracket, and count them.
 
-        Brackets of the same walk (several labels) may want the same case: it is asked and counted once.
+        With several labels, brackets of the same walk may need the same case: it is queried and counted once.
         """
         here, inverse = self.brackets, None
         if self.border.has_several_parts:
@@ -78,7 +78,7 @@ class Narrowing:
             codes, rows = codes[first], rows[first]
         batch = Points(self.ground.space, codes)
         self.progress += self.share / max(1, self.steps)
-        self.share -= self.share / max(1, self.steps)  # however many questions come, the end is not overrun
+        self.share -= self.share / max(1, self.steps)  # so that any number of queries stays below 1
         outputs = yield Query(batch, scores, self.progress, "narrowing", fresh=self.ground.continuous)
         here.runs += np.bincount(rows, minlength=len(here))
         state, output_scores = self.border.read(outputs), outputs.scores
@@ -87,9 +87,9 @@ class Narrowing:
         return state[inverse.ravel()], None if output_scores is None else output_scores[inverse.ravel()]
 
     def narrow(self, rows: Rows, z: Codes, state: Codes) -> npt.NDArray[np.bool_]:
-        """Let new cases replace an end of their brackets, and tell which took the place of the second."""
+        """Replace an end of each bracket by its new case, and return where the second end was replaced."""
         here, first_side = self.brackets, self.border.is_in_first_half
-        if len(rows) == len(here):  # all of them, as is usual among real numbers: no need to pick rows
+        if len(rows) == len(here):  # all brackets, the usual case with real numbers: no need to select rows
             second = first_side(here.x_state, state, here.y_state, here.part)
             here.x, here.y = np.where(second, here.x.T, z.T).T, np.where(second, z.T, here.y.T).T
             here.x_state = np.where(second, here.x_state, state)
@@ -101,13 +101,13 @@ class Narrowing:
         return second
 
     def find_wide_brackets(self, rows: Rows) -> Rows:
-        """Return the brackets that are still too wide."""
+        """Return those of the brackets that are still too wide."""
         if self.delta is None or not rows.size:
             return rows
         x, y = self.brackets.x[rows], self.brackets.y[rows]
         distance = self.ground.compute_distances(x, y)
         if self.ground.mixed:
-            # A last category or unit may have to stay. Where that alone is more than delta, the rest counts.
+            # One category or integer step may have to remain. If it alone exceeds delta, the rest counts.
             discrete_distance = geometry.discrete_distance(self.ground.space, x, y)
             is_last_step = (geometry.unit_distance(self.ground.space, x, y) <= 1) & (
                 discrete_distance > self.delta
@@ -115,15 +115,15 @@ class Narrowing:
             distance = np.where(is_last_step, distance - discrete_distance, distance)
         return rows[distance > self.delta]
 
-    # -- the plain rule -----------------------------------------------------------------------------
+    # -- bisection ---------------------------------------------------------------------------------------------
 
     def bisect(self, rows: Rows, condition: BracketPredicate | None = None) -> Flow[None]:
-        """Halve brackets until they are narrow, nothing lies between, or there is no answer.
+        """Halve brackets until they are narrow, have no case in between, or get no answer.
 
-        With `still`, only as long as that holds of their ends.
+        With a `condition`, only as long as it holds for their ends.
         """
         here, space = self.brackets, self.ground.space
-        unnarrowed = not here.runs.any()  # none of them has been narrowed before: all have as many halvings left
+        unnarrowed = not here.runs.any()  # all brackets have the same number of halvings left
         always_wide = self.ground.straight and _is_always_wide(space, here.x[rows], here.y[rows], self.steps)
         for _ in range(self.steps):
             rows = self.find_wide_brackets(
@@ -143,14 +143,14 @@ class Narrowing:
                         return
             state, _ = yield from self.query(z, rows)
             answered = ~np.isnan(state)
-            if not answered.all():  # the pair as it stands is what can be known here
+            if not answered.all():  # brackets without an answer stay as they are
                 rows, z, state = rows[answered], z[answered], state[answered]
             self.narrow(rows, z, state)
 
-    # -- several levels of midpoints at once ----------------------------------------------------------
+    # -- several levels of midpoints at once -------------------------------------------------------------------
 
     def multisect(self) -> Flow[None]:
-        """Ask several levels of midpoints at once and go down among the answers: bisection with fewer questions."""
+        """Bisect with fewer queries: query several levels of midpoints at once, then descend among the answers."""
         here, ground = self.brackets, self.ground
         rows = np.arange(len(here))
         halvings = 0
@@ -178,7 +178,7 @@ class Narrowing:
             halvings += levels
 
     def _descend(self, rows: Rows, grid: list[Codes], states: list[Codes], levels: int) -> Rows:
-        """Halve as bisection would, with answers that are known already; return the brackets to go on with."""
+        """Halve brackets by answers that are known already, and return those to continue with."""
         points, answers = np.stack(grid), np.stack(states)
         left = np.zeros(len(rows), dtype=np.intp)
         right = np.full(len(rows), 2**levels, dtype=np.intp)
@@ -188,7 +188,7 @@ class Narrowing:
             live = live[np.isin(rows[live], wide_rows)]
             middle = (left[live] + right[live]) // 2
             state = answers[middle, live]
-            is_known = ~np.isnan(state)  # unknown: nothing between, or no answer
+            is_known = ~np.isnan(state)  # unknown: no case in between, or no answer
             live, middle, state = live[is_known], middle[is_known], state[is_known]
             second = self.narrow(rows[live], points[middle, live], state)
             right[live[second]], left[live[~second]] = middle[second], middle[~second]
@@ -196,14 +196,14 @@ class Narrowing:
 
 
 def _is_new_point(space: Space, grid: list[Codes], place: int) -> npt.NDArray[np.bool_]:
-    """Tell which points of a grid of midpoints differ from the two they are the midpoint of."""
+    """Return which midpoints of a grid differ from the two points that they are between."""
     stride = place & -place  # the midpoint of its neighbours at this distance
     z, x, y = grid[place], grid[place - stride], grid[place + stride]
     return ~(is_same_row(space, z, x) | is_same_row(space, z, y))
 
 
 def _is_always_wide(space: Space, x: Codes, y: Codes, halvings: int) -> bool:
-    """Tell whether all pairs of real numbers are so far apart that no halving of so many comes to an end."""
+    """Return whether all brackets can be halved that often before floating-point numbers become equal."""
     if not space.smooth or space.keeps_constraints or halvings > 40:
         return False
     digits = np.spacing(np.maximum(np.abs(x), np.abs(y)))
@@ -211,5 +211,5 @@ def _is_always_wide(space: Space, x: Codes, y: Codes, halvings: int) -> bool:
 
 
 def is_same_row(space: Space, a: Codes, b: Codes) -> npt.NDArray[np.bool_]:
-    """Tell which rows of two matrices of codes are equal."""
+    """Return which rows of two matrices of codes are equal."""
     return Points(space, a).same(Points(space, b))

@@ -199,7 +199,8 @@ class MultiLabel(_GradedBorder):
         odd_label = next((label for label in self.codebook.labels if not isinstance(label, tuple)), None)
         if odd_label is not None:
             raise ArgumentError(
-                f"Several labels at once are answered as a tuple or a row of values. The system answered {format_short(odd_label)!r}."
+                "Several labels at once must be answered as a tuple or a row of values. The system answered "
+                f"{format_short(odd_label)!r}."
             )
         return codes
 
@@ -251,7 +252,8 @@ class _NumericBorder(_GradedBorder):
         except (TypeError, ValueError):
             odd_answer = outputs.values[np.flatnonzero(outputs.ok)[0]]
             raise ArgumentError(
-                f"A threshold or a jump needs answers that are single numbers. The system answered {format_short(odd_answer)}."
+                "A threshold or a jump needs answers that are single numbers. The system answered "
+                f"{format_short(odd_answer)}."
             ) from None
         return values
 

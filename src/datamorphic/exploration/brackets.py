@@ -1,4 +1,4 @@
-"""`Brackets`: pairs of cases with a border between them, and `Found`: all that an exploration found and spent."""
+"""`Brackets`: pairs of cases with a border between them; `ExplorationRecord`: all that an exploration finds and uses."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ Rows = npt.NDArray[np.intp]
 
 
 class Brackets:
-    """Pairs of cases between which a border lies, a row each; refinement narrows them in place.
+    """Pairs of cases with a border between them, one per row; refinement narrows them in place.
 
-    Whatever stops it, every row is a pair whose two answers the system gave and that are apart.
+    At any time, every row is a pair whose two answers the system gave, with a border between them.
 
     Attributes
     ----------
     x, y : ndarray
         The codes of the two cases.
     x_state, y_state : ndarray
-        The answers to them, as the border reads them.
+        The answers to them, as numbers of the border.
     part : ndarray
-        Which of several borders it is (multi-label); else 0.
+        The number of the label that changes, with several labels; else 0.
     walk : ndarray
-        The number of the walk that found it.
+        The number of the walk that found the pair.
     runs : ndarray
-        How many cases narrowing it took.
+        The number of cases used to narrow the pair.
     """
 
     def __init__(self, width: int) -> None:
@@ -44,7 +44,7 @@ class Brackets:
         return len(self.x_state)
 
     def add(self, x: Codes, y: Codes, x_state: Codes, y_state: Codes, part: Rows, walk: Rows) -> None:
-        """Add pairs."""
+        """Append pairs."""
         self.x = np.asfortranarray(np.concatenate([self.x, x]))
         self.y = np.asfortranarray(np.concatenate([self.y, y]))
         self.x_state = np.concatenate([self.x_state, x_state])
@@ -69,42 +69,42 @@ class Brackets:
         return subset
 
     def replace_ends(self, rows: Rows, replacements: Brackets) -> None:
-        """Put the pairs of others, as many as there are rows, in their places; what they cost stays."""
+        """Replace the cases and answers of some rows; their runs stay."""
         for name in ("x", "y", "x_state", "y_state"):
             getattr(self, name)[rows] = getattr(replacements, name)
 
     def keep_rows(self, rows: npt.NDArray[Any]) -> None:
-        """Drop all rows but some."""
+        """Drop all other rows."""
         for name, values in vars(self).items():
             setattr(self, name, np.asfortranarray(values[rows]))
 
 
 @dataclass
 class ExplorationRecord:
-    """What an exploration found and what it spent, filled while it goes on.
+    """The pairs and the cost of an exploration, filled while it runs.
 
     Attributes
     ----------
     brackets : list of Brackets
-        The pairs, one entry a wave of walks.
-    strategy : list of str
-        By which strategy each wave walked.
+        The pairs, one entry per wave.
+    strategies : list of str
+        The strategy of each wave.
     walk_runs : list of ndarray
-        How many cases each walk generated, one entry a wave.
+        The number of generated cases per walk, one entry per wave.
     seeds_used : int
-        How many seeds were executed.
+        The number of executed seed cases.
     lost : int
-        Walks that ended because the system gave no answer.
+        The number of walks that ended because the system gave no answer.
     unfinished : int
-        Walks that the budget ended before they met a border or were long enough.
+        The number of walks that the budget cut short.
     slopes : int
-        Brackets that turned out to hold no jump.
+        The number of brackets that turned out to have no jump.
     exhausted : bool
-        Whether the budget ended it.
+        Whether the budget ended the exploration.
     choices : list of dict
-        What a mixed strategy decided, round by round.
+        The decisions of the auto strategy, round by round.
     notes : list of str
-        What else is to be told.
+        Remarks for the reader.
     """
 
     space: Space
@@ -120,7 +120,7 @@ class ExplorationRecord:
     notes: list[str] = field(default_factory=list)
 
     def open_wave(self, walks: int, strategy: str) -> tuple[Brackets, Rows]:
-        """Begin a wave of walks; what is put into its brackets counts as found from then on."""
+        """Add a wave of walks, and return its brackets and its runs per walk, to be filled."""
         self.brackets.append(Brackets(len(self.space)))
         self.walk_runs.append(np.zeros(walks, dtype=np.intp))
         self.strategies.append(strategy)
@@ -128,34 +128,34 @@ class ExplorationRecord:
 
     @property
     def walks_begun(self) -> int:
-        """How many walks were begun."""
+        """The number of walks that were begun."""
         return sum(map(len, self.walk_runs))
 
     @property
     def runs(self) -> int:
-        """How many test cases were executed, each once."""
+        """The number of executed test cases, each counted once."""
         return self.seeds_used + sum(int(runs.sum()) for runs in self.walk_runs)
 
     def add_note(self, text: str) -> None:
-        """Say something once."""
+        """Add a remark, unless it is there already."""
         if text not in self.notes:
             self.notes.append(text)
 
 
 @dataclass
 class SeedPool:
-    """The test cases that walks start from, with what is known of them.
+    """The test cases that walks start from, with their known answers.
 
     Attributes
     ----------
     points : Points
         The cases.
     states : ndarray
-        Their answers as the border reads them; NaN where unknown or without one.
-    asked : ndarray of bool
-        Which were executed.
-    seen : ndarray of bool
-        Whose answers are known, executed for a walk or not.
+        Their answers, as numbers of the border; NaN where unknown or without an answer.
+    executed : ndarray of bool
+        The cases that were executed for a walk, and count as runs.
+    known : ndarray of bool
+        The cases whose answers are known.
     """
 
     points: Points
@@ -172,7 +172,7 @@ class SeedPool:
         return len(self.points)
 
     def add_pairs(self, brackets: Brackets) -> None:
-        """Let later walks start from both ends of every pair."""
+        """Add both ends of every pair, so that later walks may start from them."""
         codes = np.concatenate([self.points.codes, brackets.x, brackets.y])
         self.points = Points(self.points.space, codes)
         self.states = np.concatenate([self.states, brackets.x_state, brackets.y_state])

@@ -1,7 +1,7 @@
-"""The three strategies that look for borders: random target, directed walk and random walk.
+"""The three strategies that search for borders: random target, directed walk and random walk (Zhu & Bayley).
 
-All walks of a wave advance together, one question a step. They draw their random numbers side by side, each its
-own, whatever became of the others: one walk after the other, with the same draws, would find the same.
+All walks of a wave advance together, with one query per step. Each walk uses its own random draws, independent of
+the outcome of the others: walks made one after the other with the same draws would find the same pairs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import validate_integer
 from ..errors import OutOfBudget
 from ..morphisms.terrain import Terrain
 from ..runs.flow import Budget, Flow, Query
@@ -23,25 +22,32 @@ from .borders import Border, InferredBorder
 from .brackets import Brackets, ExplorationRecord, Rows, SeedPool
 from .refinement import Refinement
 
-MAX_WALKS_PER_WAVE = 100_000  # walks that advance together; bounds the memory
-POOL_TO_WAVE_RATIO = (
-    20  # with a growing pool, a wave is this part of it: later walks soon start from what earlier ones found
-)
-MIN_WALKS_PER_WAVE = 10  # walks of a wave, whatever the pool
-MAX_WALKS_PER_TIMED_WAVE = 1_000  # walks of a wave if the time is limited: what is cut off is little
-PEEK_SEEDS = 32  # seeds that show what kind of answers a system gives, where it does not say
+MAX_WALKS_PER_WAVE = 100_000  # limits the memory of walks that advance together
+POOL_TO_WAVE_RATIO = 20  # a growing pool is this many times a wave, so that later walks soon start from new pairs
+MIN_WALKS_PER_WAVE = 10
+MAX_WALKS_PER_TIMED_WAVE = 1_000  # with limited time, small waves lose few walks at the end
+PEEK_SEEDS = 32  # seed cases that are queried to infer the kind of answers
+MAX_COUNTED_HALVINGS = 60  # halvings per walk that a budget of runs reserves at most
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Wave:
-    """Walks that advance together: where from, what they draw, and where to put what they find and spend.
+    """Walks that advance together.
 
     Attributes
     ----------
-    first : int
-        The number of the first of them.
-    done : float
-        The share of all walks that lies behind.
+    pool : SeedPool
+        The cases to start from.
+    rng : Generator
+        Draws the starts and the moves.
+    record : ExplorationRecord
+        The record of the exploration.
+    brackets, walk_runs
+        The pairs that the walks find, and the number of cases of each walk.
+    first_walk : int
+        The number of the first walk.
+    progress : float
+        The share of all walks that is done.
     """
 
     pool: SeedPool
@@ -54,7 +60,7 @@ class Wave:
 
     @contextmanager
     def count_unfinished(self, walks: int) -> Iterator[None]:
-        """Count the walks under way as unfinished if the budget ends them here."""
+        """Count the current walks as unfinished if the budget ends within the block."""
         try:
             yield
         except OutOfBudget:
@@ -62,28 +68,28 @@ class Wave:
             raise
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Explorer:
-    """Walks from the cases of a pool and narrows every border it meets.
+    """A strategy: walks from the cases of a pool, and narrows every border they meet.
 
-    Subclasses draw where each walk starts (and what else it needs) and walk until they meet a border.
+    Subclasses implement `_walk`: draw the start of each walk, and walk until it meets a border.
 
     Attributes
     ----------
     ground : Terrain
-        What to walk on.
+        The moves, the midpoint and the distance.
     border : Border
-        What to look for.
-    refine : Refinement
-        How to narrow what was met.
+        The border to search for.
+    refinement : Refinement
+        Narrows the pairs that were found.
     walks : int
-        How many walks, or how many pairs of cases for random target.
-    distance : int
-        How many steps a walk has at most.
+        The number of walks; for random target, of pairs of cases.
+    walk_distance : int
+        The maximum number of steps per walk.
     growing : bool
-        Whether pairs that were found join the pool, so that later walks may start from them.
+        Whether pairs join the pool when found, so that later walks may start from them.
     budget : Budget
-        What it may cost; waves are made so small that they can be finished.
+        The limits; waves are so small that they can be finished within them.
     """
 
     ground: Terrain
@@ -95,16 +101,12 @@ class Explorer:
     budget: Budget = field(default_factory=Budget)
 
     name = ""
-    min_pool_size = 1  # cases a pool must have
-
-    def __post_init__(self) -> None:
-        validate_integer("walks", "explore", self.walks)
-        validate_integer("walk_distance", "explore", self.walk_distance, low=1)
+    min_pool_size = 1
 
     def explore(
         self, pool: SeedPool, rng: np.random.Generator, record: ExplorationRecord | None = None
     ) -> Flow[ExplorationRecord]:
-        """Make all walks and return what they found; with a spent budget, what was found until then."""
+        """Make all walks and return the record; when the budget is spent, the record until then."""
         record = record if record is not None else ExplorationRecord(self.ground.space)
         if len(pool) < self.min_pool_size:
             record.add_note(f"{self.name} needs {self.min_pool_size} cases to start from; there are {len(pool)}.")
@@ -113,7 +115,7 @@ class Explorer:
         try:
             yield from self.peek_at_answers(pool)
             while (remaining := self.walks - record.walks_begun) > 0:
-                # As long as nothing is found the pool does not grow, and larger waves make no difference.
+                # While nothing is found the pool does not grow, and larger waves give the same result.
                 fruitless = bool(record.brackets) and not len(record.brackets[-1])
                 growth = max(2 * wave_size if fruitless else MIN_WALKS_PER_WAVE, len(pool) // POOL_TO_WAVE_RATIO)
                 wave_size = min(
@@ -127,7 +129,7 @@ class Explorer:
         return record
 
     def peek_at_answers(self, pool: SeedPool) -> Flow[None]:
-        """Look at a few answers before anything else, where the system does not say of which kind they are."""
+        """Query a few seed cases first, where the kind of answers is not known."""
         if (
             not isinstance(self.border, InferredBorder)
             or self.border.inferred_border is not None
@@ -139,7 +141,7 @@ class Explorer:
         pool.states[rows], pool.known[rows] = self.border.read(outputs), True
 
     def count_affordable_walks(self, spent_runs: int) -> int:
-        """Return how many walks can be made for what is left of the budget, each as long as a walk can be."""
+        """Return how many walks of maximum length the rest of the budget allows, at least 1."""
         walks = MAX_WALKS_PER_TIMED_WAVE if self.budget.seconds is not None else MAX_WALKS_PER_WAVE
         if self.budget.runs is not None:
             walks = min(walks, (self.budget.runs - spent_runs) // (self.max_cases_per_walk + 1))
@@ -147,8 +149,8 @@ class Explorer:
 
     @property
     def max_cases_per_walk(self) -> int:
-        """How many cases a walk makes at most, its start included."""
-        return 1 + self.walk_distance + min(self.refinement.steps, 60)
+        """The maximum number of cases per walk, with its start."""
+        return 1 + self.walk_distance + min(self.refinement.steps, MAX_COUNTED_HALVINGS)
 
     def run_wave(
         self,
@@ -158,10 +160,19 @@ class Explorer:
         walks: int,
         walks_before: int | None = None,
     ) -> Flow[Brackets]:
-        """Make some walks together; `before` tells how many there were in all, where others walk too."""
+        """Make one wave of walks; `walks_before` counts all earlier walks where several strategies share the work."""
         progress = (record.walks_begun if walks_before is None else walks_before) / max(1, self.walks)
         first_walk = record.walks_begun
-        wave = Wave(pool, rng, record, *record.open_wave(walks, self.name), first_walk, progress)
+        brackets, walk_runs = record.open_wave(walks, self.name)
+        wave = Wave(
+            pool=pool,
+            rng=rng,
+            record=record,
+            brackets=brackets,
+            walk_runs=walk_runs,
+            first_walk=first_walk,
+            progress=progress,
+        )
         yield from self._walk(wave)
         share = walks / max(1, self.walks)
         walk_share = share * self.walk_distance / (self.walk_distance + self.refinement.steps)
@@ -174,16 +185,16 @@ class Explorer:
 
     def _walk(self, wave: Wave) -> Flow[None]:
         raise NotImplementedError
-        yield  # a flow, even where nothing is asked
+        yield  # makes this a generator
 
     @property
     def current_border(self) -> Border:
-        """The border, or what it turned out to be."""
+        """The border; where it is inferred, the one inferred so far."""
         chosen = self.border.inferred_border if isinstance(self.border, InferredBorder) else None
         return chosen or self.border
 
     def _execute_seeds(self, wave: Wave, rows: Rows, fresh: bool = False) -> Flow[None]:
-        """Execute the cases of the pool that are used for the first time; walks may come back to them."""
+        """Execute the cases of the pool that are used for the first time."""
         pool = wave.pool
         requested = np.zeros(len(pool), dtype=bool)
         requested[rows] = True
@@ -205,7 +216,7 @@ class Explorer:
     def _add_brackets(
         self, brackets: Brackets, x: Codes, y: Codes, x_state: Codes, y_state: Codes, walk: Rows
     ) -> npt.NDArray[np.bool_]:
-        """Keep the rows between whose ends a border lies, and tell which these are."""
+        """Add brackets for the rows with a border between their ends, and return which rows these are."""
         rows, part = self.current_border.find_borders(x_state, y_state)
         if rows.size:
             brackets.add(x[rows], y[rows], x_state[rows], y_state[rows], part, walk[rows])
@@ -215,7 +226,7 @@ class Explorer:
 
 
 class RandomTarget(Explorer):
-    """Two different cases of the pool at random; if their answers differ, there is a border between them."""
+    """Draw two different cases of the pool; if their answers differ, there is a border between them."""
 
     name = "random_target"
     min_pool_size = 2
@@ -233,9 +244,9 @@ class RandomTarget(Explorer):
 
 
 class _StepwiseExplorer(Explorer):
-    """From a case of the pool, step by step, until the answer changes or the walk is long enough."""
+    """Walk from a case of the pool, step by step, until the answer changes or the walk is long enough."""
 
-    counts_standstill = True  # whether a step that leads nowhere is a step all the same
+    counts_standstill = True  # whether a move that changes nothing counts as a step
 
     def _draw_starts(self, pool: SeedPool, rng: np.random.Generator, walks: int, first: int) -> Rows:
         raise NotImplementedError
@@ -263,7 +274,7 @@ class _StepwiseExplorer(Explorer):
             query_rows = np.flatnonzero(moved)
             new_state = state.copy()
             progress = wave.progress + walks / self.walks * step / (self.walk_distance + self.refinement.steps)
-            # a case that stayed where it was has its answer, and counts all the same
+            # a case that did not move has a known answer, but counts as a run
             query = Query(
                 Points(self.ground.space, there[query_rows]), progress=progress, note="walking", runs=len(walk)
             )
@@ -278,10 +289,10 @@ class _StepwiseExplorer(Explorer):
 
 
 class DirectedWalk(_StepwiseExplorer):
-    """Always the same move; several moves are taken in turn, each from the same starts.
+    """Repeat the same move; several moves are used in turn, each from the same starts.
 
-    Every case of the pool is a start once, in random order, before one is a start again. A move that leads
-    nowhere (the end of a range) ends the walk: it would stand there for ever.
+    Every case of the pool is a start once, in random order, before any is used again. A move that changes nothing, at
+    the end of a range, ends the walk: it would never move again.
     """
 
     name = "directed_walk"
@@ -300,7 +311,7 @@ class DirectedWalk(_StepwiseExplorer):
 
 
 class RandomWalk(_StepwiseExplorer):
-    """A move drawn at random at each step."""
+    """Draw a move at random at each step."""
 
     name = "random_walk"
 

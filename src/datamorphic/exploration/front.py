@@ -76,7 +76,7 @@ class Front(FrontData, Exportable):
     _PAGE = "exploration.page:build_front_page"
     _TEXT = "exploration.text:format_front"
 
-    # -- analysis ------------------------------------------------------------------------------------------------
+    # -- analysis ----------------------------------------------------------------------------------------------
 
     def quality(self) -> pd.DataFrame:
         """Return measures of the front: validity, gap, class pairs, spread and archive, each also per 1,000 calls."""
@@ -122,7 +122,7 @@ class Front(FrontData, Exportable):
         """Return the front with its system attached; files do not contain the system."""
         return replace(self, sut=wrap(model, space=self.space, **options))
 
-    # -- files ---------------------------------------------------------------------------------------------------
+    # -- files -------------------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the front to a Parquet file, without the system.
@@ -138,7 +138,7 @@ class Front(FrontData, Exportable):
         front = read_front(path, Front)
         return front if model is None else front.attach(model)
 
-    # -- export --------------------------------------------------------------------------------------------------
+    # -- export ------------------------------------------------------------------------------------------------
 
     def document(self) -> dict[str, Any]:
         """Return the figures of the front as a JSON-serialisable dict, without the pairs."""

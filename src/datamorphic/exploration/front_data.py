@@ -166,7 +166,7 @@ class FrontData:
         a, b = (border.read(Outputs.of(values)) for values in (self.a_output, self.b_output))
         return a, b, self.part
 
-    # -- yield and cost ------------------------------------------------------------------------------------------
+    # -- yield and cost ----------------------------------------------------------------------------------------
 
     @property
     def walks(self) -> int:

@@ -111,8 +111,8 @@ def build_plausible_pairs(front: Front) -> Section:
     rows = [[row, a, b, change, _format_number(front.plausibility[row])] for row, a, b, change in examples]
     return Section(
         heading="The most plausible pairs",
-        text="The pairs nearest to a real input, one per border in turn, with the changes from one case to the other: all "
-        "other features are equal. Pairs are numbered from 0, as in the file of a saved front.",
+        text="The pairs nearest to a real input, one per border in turn, with the changes from one case to the "
+        "other: all other features are equal. Pairs are numbered from 0, as in the file of a saved front.",
         table=Table(columns=["pair", "answer", "becomes", "when", "from a real input"], rows=rows),
     )
 

@@ -1,4 +1,4 @@
-"""What verbs keep in a run store: the run itself, what it found, and cases to try first the next time."""
+"""Keep explorations in a run store: the front, its figures, and the cases on which the system failed."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from .front import Front
 from .io import write_front
 from .summary import ANSWERS_RELATION, list_verdicts, summarize_front
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
+if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
     from ..runs.run import Run
     from ..runs.session import Session
     from ..runs.store import Store
 
-FRONT_FILE = "front.parquet"  # what an exploration found, among the files of its run
+FRONT_FILE = "front.parquet"  # the name of the front among the files of a run
 
 
 def retry_failures(store: Store, name: str, subject: SubjectUnderTest, **driving: Any) -> tuple[int, int] | None:
-    """Ask the cases that the system failed on in earlier runs; forget those that it answers now.
+    """Query the cases on which the system failed in earlier runs, and forget those that it answers now.
 
-    Return how many fail still, and how many do no longer; None where none are known.
+    Return how many still fail and how many do not; None where no failed case is known.
     """
     from ..runs import failures
 
@@ -40,7 +40,7 @@ def retry_failures(store: Store, name: str, subject: SubjectUnderTest, **driving
     known_failures, rows = [], []
     for failure in failures.recall(store, name, ANSWERS_RELATION, MAX_INCIDENT_ROWS):
         if failure.case.keys() != set(space.names):
-            continue  # a case of another model of this name
+            continue  # a case of another model with the same name
         try:
             rows.append(space.points({name: value_from_json(value) for name, value in failure.case.items()}))
             known_failures.append(failure)
@@ -54,7 +54,7 @@ def retry_failures(store: Store, name: str, subject: SubjectUnderTest, **driving
             ask(Points.concat(rows)), subject.sut, tally=tally, progress=False, recheck=0, alive=True, **driving
         )
     except Interrupted:
-        return None  # the run that follows will notice
+        return None  # the exploration that follows will stop too
     is_answered = np.isin(outputs.status, (Status.OK, Status.NEW_LABEL))
     fixed_ids = [failure.id for failure, ok in zip(known_failures, is_answered, strict=True) if ok]
     failures.forget(store, fixed_ids)
@@ -63,7 +63,7 @@ def retry_failures(store: Store, name: str, subject: SubjectUnderTest, **driving
 
 
 def keep_front(session: Session, name: str, front: Front) -> None:
-    """Enter what an exploration found, and the cases without an answer."""
+    """Store the front of a run, its figures, and the cases without an answer."""
     from ..runs import failures
 
     def write_artifact(path: Path) -> int:
@@ -79,12 +79,12 @@ def keep_front(session: Session, name: str, front: Front) -> None:
     stop_reason = session.journal.stop_reason if session.journal is not None else ""
     try:
         session.finish(**end_values, artifacts={FRONT_FILE: write_artifact}, message=stop_reason)
-    except (DataError, UnicodeError) as error:  # labels that no file can hold: what can be kept is
+    except (DataError, UnicodeError) as error:  # some labels cannot be written: keep the rest
         session.finish(**end_values, artifacts={}, message=f"The front is not kept: {error}")
 
 
 def _list_failed_cases(tally: CallCounter) -> list[dict[str, Any]]:
-    """Return the cases without an answer as readable rows."""
+    """Return the cases without an answer, as the store keeps them."""
     import pandas as pd
 
     frame = tally.incidents
@@ -92,11 +92,11 @@ def _list_failed_cases(tally: CallCounter) -> list[dict[str, Any]]:
     cases = []
     for row, status, message in zip(inputs, frame.iloc[:, -2], frame.iloc[:, -1], strict=True):
         if status == Status.NEW_LABEL.name:
-            continue  # an answer, if one that nobody expected
+            continue  # it is an answer, though an unexpected one
         try:
             case = {str(name): None if value is pd.NA else value_to_json(value) for name, value in row.items()}
         except DataError:
-            continue  # values that no file can hold
+            continue  # the values cannot be written
         cases.append({"case": case, "verdict": status, "message": message})
     return cases
 

@@ -1,51 +1,59 @@
-"""``dm.plan``: what an exploration will find and cost, and how to ask for it, from a short try."""
+"""`dm.plan`: estimate the yield and the cost of an exploration from a short trial."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._text import pluralize
-from .._validation import to_generator, validate_integer
+from .._typing import DataLike, ModelLike, SeedLike
+from .._validation import to_generator
 from ..morphisms.stock import derive
 from ..morphisms.subject import SubjectUnderTest, build_subject
 from ..runs.driver import CallCounter, drive
 from ..runs.flow import ask
 from ..space.features import Continuous, Feature, Integer
+from ..space.options import SpaceOptions
 from ..space.space import Space
+from ._utils import thin_rows
+from .explorers import EXPLORERS
 from .front import Front
-from .runner import choose_border, run_exploration
+from .options import PlanOptions
+from .runner import run_exploration
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MIN_TRIAL_DISTANCE = 30  # steps a walk of the try has at least
-MAX_COST_RATIO = 1.1  # of the least cost is cheap enough
-TIMED_ROWS = 1000  # whose answers are timed
-STEP_FACTORS = (0.5, 1.0, 2.0, 4.0)  # of the steps that are tried
+MIN_TRIAL_DISTANCE = 30  # maximum steps of a random walk in the trial, or more if requested
+MAX_COST_RATIO = 1.1  # walk distances up to this multiple of the lowest cost are cheap enough
+TIMED_ROWS = 1000  # rows in the batch that is timed
+MAX_SHARE_SEEDS = 200  # seed cases whose answers are counted
+STEP_FACTORS = (0.5, 1.0, 2.0, 4.0)  # multiples of the step of each feature that are tried
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExplorationPlan:
-    """What to expect of an exploration.
+    """The expected yield and cost of an exploration.
 
     Attributes
     ----------
     table : DataFrame
-        One row a strategy, the cheapest first: expected capability, pairs, runs, cost, seconds and
+        One row per strategy, the cheapest first: expected capability, pairs, runs, cost, seconds and
         ``seconds_per_pair``.
     best : str
-        The strategy that finds a pair with the fewest runs.
+        The strategy with the fewest runs per pair.
     walk_distance : int
-        The longest random walks that find a border point with nearly the fewest runs.
+        The longest distance of random walks that needs nearly the fewest runs per border point.
     step_factor : float
-        By what to multiply the steps of the space for that; 1 where the moves are declared.
+        The best multiple of the steps of the space; 1 where moves are declared.
     shares : dict
-        The share of the seeds that got each answer.
+        The share of seed cases per answer.
+    spent : int
+        The number of runs of the trial.
     """
 
     subject: str
@@ -58,19 +66,19 @@ class ExplorationPlan:
 
     @property
     def best(self) -> str:
-        """The strategy that finds a pair with the fewest runs."""
+        """The strategy with the fewest runs per pair."""
         return str(self.table["strategy"].iloc[0])
 
     def describe(self) -> str:
-        """Return the plan in words."""
+        """Return the plan as text."""
         shares = sorted(self.shares.items(), key=lambda item: -item[1])
         answers = ", ".join(f"{label} {share:.0%}" for label, share in shares[:6])
         lines = [
-            f"{self.subject}, {pluralize(self.walks, 'walk')}, from a try of {pluralize(self.spent, 'run')}",
-            f"answers to the seeds: {answers}{', ...' if len(shares) > 6 else ''}",
+            f"{self.subject}, {pluralize(self.walks, 'walk')}, from a trial of {pluralize(self.spent, 'run')}",
+            f"answers to the seed cases: {answers}{', ...' if len(shares) > 6 else ''}",
         ]
         for row in self.table.itertuples():
-            cost = f"cost {row.cost:.1f}" if row.capability else "no pair in the try"
+            cost = f"cost {row.cost:.1f}" if row.capability else "no pair in the trial"
             lines.append(
                 f"{row.strategy:<14} capability {row.capability:6.1%}  about {row.pairs:,.0f} pairs, "
                 f"{row.runs:,.0f} runs, {_format_time(row.seconds)}, {cost}"
@@ -85,18 +93,22 @@ class ExplorationPlan:
 
 
 def plan(
-    model: Any,
-    data: Any = None,
+    model: ModelLike,
+    data: DataLike | None = None,
     walks: int = 1000,
     *,
     trial: int | None = None,
     steps: int = 20,
     walk_distance: int = 20,
     moves: Iterable[str] | None = None,
-    seeds: Any = None,
-    seed: Any = 0,
+    seeds: DataLike | int | None = None,
+    seed: SeedLike = 0,
     target: str | None = None,
     space: Space | None = None,
+    kinds: Mapping[str, str] | None = None,
+    feature_steps: Mapping[str, float] | None = None,
+    bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
+    orders: Mapping[str, Sequence[Any]] | None = None,
     threshold: float | None = None,
     jump: float | None = None,
     labels: str = "auto",
@@ -104,16 +116,18 @@ def plan(
     scalar: bool = False,
     name: str | None = None,
 ) -> ExplorationPlan:
-    """Try every strategy on a few walks and return what `walks` of them will find and cost.
+    """Try every strategy on a few walks, and return the expected yield and cost of `walks` walks.
 
     Parameters
     ----------
-    model, data, steps, walk_distance, moves, seeds, seed, target, space, threshold, jump, labels, trust, scalar, name
+    model, data, steps, walk_distance, moves, seeds, seed, target, space
+        As for `explore`.
+    kinds, feature_steps, bounds, orders, threshold, jump, labels, trust, scalar, name
         As for `explore`.
     walks : int
-        For how many walks to plan.
+        The number of walks to plan for.
     trial : int, optional
-        How many walks of each strategy to make for it; by default a twentieth of `walks`, 20 to 100.
+        The number of walks per strategy in the trial; by default a twentieth of `walks`, 20 to 100.
 
     Examples
     --------
@@ -121,47 +135,70 @@ def plan(
     >>> dm.plan(dm.subjects["Sin 2"], walks=10_000).best
     'random_target'
     """
-    validate_integer("walks", "plan", walks)
-    trial = min(100, max(20, walks // 20)) if trial is None else validate_integer("trial", "plan", trial, low=10)
-    rng = to_generator("seed", "plan", seed)
-    wrap_options: dict[str, Any] = {"trust": trust, "scalar": scalar, "name": name}
-    subject = build_subject(model, data, target=target, space=space, seeds=seeds, rng=rng, **wrap_options)
+    options = PlanOptions(
+        walks=walks,
+        trial=trial,
+        steps=steps,
+        walk_distance=walk_distance,
+        moves=None if moves is None else list(moves),
+        threshold=threshold,
+        jump=jump,
+        labels=labels,
+        target=target,
+        hints=SpaceOptions(kinds=kinds, steps=feature_steps, bounds=bounds, orders=orders),
+    )
+    rng = to_generator("seed", options.OWNER, seed)
+    subject = build_subject(
+        model,
+        data,
+        target=target,
+        space=space,
+        space_options=options.hints,
+        seeds=seeds,
+        rng=rng,
+        owner=options.OWNER,
+        trust=trust,
+        scalar=scalar,
+        name=name,
+    )
+    return make_plan(subject, rng, options)
+
+
+def make_plan(subject: SubjectUnderTest, rng: np.random.Generator, options: PlanOptions) -> ExplorationPlan:
+    """Run the trials and return the plan."""
 
     def run_trial(
-        strategy: str, distance: int = walk_distance, trial_subject: SubjectUnderTest = subject
+        strategy: str, distance: int = options.walk_distance, trial_subject: SubjectUnderTest = subject
     ) -> Front:
-        border = choose_border(threshold, jump, labels)
-        return run_exploration(
-            trial_subject,
-            rng,
-            strategy=strategy,
-            walks=trial,
-            steps=steps,
-            walk_distance=distance,
-            moves=moves,
-            border=border,
-        )
+        trial_options = replace(options, strategy=strategy, walks=options.trial_walks, walk_distance=distance)
+        return run_exploration(trial_subject, rng, trial_options)
 
-    fronts = {name: run_trial(name) for name in ("random_target", "directed_walk", "random_walk")}
+    fronts = {name: run_trial(name) for name in EXPLORERS}
     shares = _measure_answer_shares(subject)
-    farthest = max(MIN_TRIAL_DISTANCE, walk_distance)
+    farthest = max(MIN_TRIAL_DISTANCE, options.walk_distance)
     trials = {1.0: run_trial("random_walk", farthest)}
-    has_own_moves = moves is not None or not all(move.derived for move in subject.system.moves.values())
+    has_own_moves = options.moves is not None or not all(move.derived for move in subject.system.moves.values())
     numeric_count = len(subject.seeds.space) - subject.seeds.space.kinds["categorical"]
     if not has_own_moves and numeric_count:
         trials |= {f: run_trial("random_walk", farthest, _scale_steps(subject, f)) for f in STEP_FACTORS if f != 1}
     factor = min(trials, key=lambda f: trials[f].cost)
     if trials[factor].cost_interval()[1] >= trials[1.0].cost_interval()[0]:
-        factor = 1.0  # may be chance
+        factor = 1.0  # the difference may be chance
     spent_runs = sum(front.runs for front in (*fronts.values(), *trials.values()))
-    table = _build_table(fronts, walks, _measure_seconds_per_row(subject))
+    table = _build_table(fronts, options.walks, _measure_seconds_per_row(subject))
     return ExplorationPlan(
-        subject.name, walks, table, _find_best_distance(trials[factor]), factor, shares, spent_runs
+        subject=subject.name,
+        walks=options.walks,
+        table=table,
+        walk_distance=_find_best_distance(trials[factor]),
+        step_factor=factor,
+        shares=shares,
+        spent=spent_runs,
     )
 
 
 def _measure_seconds_per_row(subject: SubjectUnderTest) -> float:
-    """Return what one more row costs in a large batch; a question costs something whatever its size."""
+    """Return the time per additional row in a large batch, without the constant time per query."""
 
     def time_rows(rows: int) -> float:
         counter = CallCounter()
@@ -178,7 +215,7 @@ def _build_table(fronts: dict[str, Front], walks: int, seconds_per_row: float) -
     rows = []
     for name, front in fronts.items():
         expected = front.estimate(walks)
-        # walks advance together: more of them ask longer questions, not more
+        # walks advance together: more walks make queries longer, not more frequent
         seconds = min(expected.seconds, front.seconds + max(0.0, expected.runs - front.runs) * seconds_per_row)
         rows.append(
             {
@@ -195,9 +232,9 @@ def _build_table(fronts: dict[str, Front], walks: int, seconds_per_row: float) -
 
 
 def _find_best_distance(front: Front) -> int:
-    """Return after how many steps a walk should end, from when the walks of a try met a border.
+    """Return the best maximum number of steps per walk, from the steps at which walks of a trial met a border.
 
-    Pairs that are the same (walks from one start meet the same border after a step or two) count once.
+    Equal pairs count once: walks from the same start often meet the same border after a step or two.
     """
     narrowing_runs = np.bincount(front.walk, front.pair_runs, front.walks)
     walking_runs = front.walk_runs - narrowing_runs
@@ -215,7 +252,7 @@ def _find_best_distance(front: Front) -> int:
 
 
 def _scale_steps(subject: SubjectUnderTest, factor: float) -> SubjectUnderTest:
-    """Return the subject with larger or smaller steps."""
+    """Return the subject with the steps of its features multiplied by `factor`."""
 
     def scale_feature(feature: Feature) -> Feature:
         if isinstance(feature, Continuous):
@@ -237,8 +274,8 @@ def _scale_steps(subject: SubjectUnderTest, factor: float) -> SubjectUnderTest:
 
 
 def _measure_answer_shares(subject: SubjectUnderTest) -> dict[str, float]:
-    """Return the share of each answer among some seeds."""
-    sample = subject.seeds.take(np.linspace(0, len(subject.seeds) - 1, min(200, len(subject.seeds))).astype(int))
+    """Return the share of each answer among some seed cases."""
+    sample = subject.seeds.take(thin_rows(len(subject.seeds), MAX_SHARE_SEEDS))
     outputs = drive(ask(sample), subject.sut)
     values = outputs.take(outputs.ok).values
     if values.dtype.kind == "f" and len(set(values.tolist())) > 20:

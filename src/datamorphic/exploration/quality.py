@@ -104,7 +104,7 @@ def _measure_spread(front: FrontData) -> float:
     return float(neighbour_distances[np.isfinite(neighbour_distances)].mean())
 
 
-# -- deciding features ----------------------------------------------------------------------------------------------
+# -- deciding features -----------------------------------------------------------------------------------------
 
 
 def rank_deciding_features(front: FrontData) -> pd.DataFrame:

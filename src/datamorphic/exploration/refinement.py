@@ -68,7 +68,14 @@ class Refinement:
             return
         self._resolve_guide(border, record)
         narrowing = GuidedNarrowing(
-            self.ground, border, brackets, self.steps, self.delta, self.guide, progress, share
+            ground=self.ground,
+            border=border,
+            brackets=brackets,
+            steps=self.steps,
+            delta=self.delta,
+            guide=self.guide,
+            progress=progress,
+            share=share,
         )
         try:
             yield from self._narrow(narrowing, record)

@@ -1,29 +1,32 @@
-"""An exploration carried out: a strategy, a terrain and a border put together, driven, and what it found as a front."""
+"""Run an exploration: combine strategy, terrain and border, drive the flow, and build the front."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._text import pluralize
-from .._validation import validate_choice
-from ..errors import ArgumentError, SystemFailed
+from .._typing import SeedLike
+from ..errors import SystemFailed
 from ..morphisms.stock import build_terrain
 from ..morphisms.subject import SubjectUnderTest
 from ..runs.driver import CallCounter, drive
-from ..runs.flow import Budget
+from ..runs.engine_base import Engine
+from ..runs.flow import Flow
 from ..space.outputs import Status
 from ..space.points import Points
 from ..systems.base import Executor
+from ._utils import Answers
 from .archive import Archive
 from .auto import AutoExplorer, name_border_kinds
-from .borders import Border, Hierarchy, InferredBorder, Jump, MultiLabel, Threshold
+from .borders import Border, InferredBorder
 from .brackets import Brackets, ExplorationRecord, SeedPool
 from .explorers import EXPLORERS, Explorer
 from .front import Front
+from .options import ExploreOptions
 from .refinement import Refinement
 from .score_guides import Guide, choose_guide
 
@@ -34,77 +37,81 @@ if TYPE_CHECKING:
 def run_exploration(
     subject: SubjectUnderTest,
     rng: np.random.Generator,
+    options: ExploreOptions,
     *,
-    strategy: str,
-    walks: int,
-    steps: int = 20,
-    walk_distance: int = 20,
-    delta: float | None = None,
-    moves: Iterable[str] | None = None,
-    refine: str = "auto",
-    pool: str = "fixed",
-    border: Border | None = None,
-    budget: Budget | str | float | None = None,
-    timeout: float | None = None,
+    seed: SeedLike = None,
+    engine: Engine | None = None,
     progress: bool | None = None,
-    seed: Any = None,
-    engine: Any = None,
-    batch: int | None = None,
     session: Session | None = None,
 ) -> Front:
-    """Explore what is prepared already; the parameters are `explore`'s."""
-    border = border or InferredBorder(subject.sut.labels, numbers=subject.has_numeric_answers)
-    ground = build_terrain(subject.system, moves)
-    refinement = Refinement(ground, steps, delta, refine, _make_guide_factory(subject.sut))
+    """Explore a subject and return the front.
+
+    `seed` is what `rng` was made from, for the settings of the front. A `session` records the run.
+    """
+    border = options.make_border() or InferredBorder(subject.sut.labels, numbers=subject.has_numeric_answers)
+    ground = build_terrain(subject.system, options.moves)
+    guide_factory = _make_guide_factory(subject.sut)
+    refinement = Refinement(ground, options.halvings, options.delta, options.refine, guide_factory)
     explorers = {
-        name: kind(ground, border, refinement, walks, walk_distance, pool == "growing", Budget.parse(budget))
-        for name, kind in EXPLORERS.items()
+        name: explorer_class(
+            ground=ground,
+            border=border,
+            refinement=refinement,
+            walks=options.walks,
+            walk_distance=options.walk_distance,
+            growing=options.pool == "growing",
+            budget=options.limits,
+        )
+        for name, explorer_class in EXPLORERS.items()
     }
-    flow: Any
-    if strategy == "auto":
+    flow: Flow[ExplorationRecord]
+    if options.strategy == "auto":
         archive = Archive(ground.space, subject.seeds.codes)
-        flow = AutoExplorer(list(explorers.values()), archive, walks).explore(SeedPool(subject.seeds), rng)
+        auto = AutoExplorer(list(explorers.values()), archive, options.walks)
+        flow = auto.explore(SeedPool(subject.seeds), rng)
     else:
-        flow = explorers[strategy].explore(SeedPool(subject.seeds), rng)
+        flow = explorers[options.strategy].explore(SeedPool(subject.seeds), rng)
     counter = CallCounter()
     record = drive(
-        flow, subject.sut, budget=budget, tally=counter, progress=progress, timeout=timeout, engine=engine, batch=batch,
+        flow,
+        subject.sut,
+        budget=options.budget,
+        tally=counter,
+        progress=progress,
+        timeout=options.timeout,
+        engine=engine,
+        batch=options.batch,
         journal=session.journal if session is not None else None,
-    )  # fmt: skip
-    failed_count = sum(
-        count for status, count in counter.health.status_counts.items() if status != Status.NEW_LABEL
     )
+    _raise_if_all_failed(subject, counter)
+    explorer = explorers["random_walk"]
+    border = explorer.current_border
+    settings = options.to_settings() | {
+        "moves": list(ground.moves),
+        "seed": int(seed) if isinstance(seed, Integral) else None,
+        "border": border.describe(),
+        "border_kind": border.name,
+        "border_value": border.value,
+    }
+    return build_front(record, explorer, subject, options.strategy, counter, settings)
+
+
+def _raise_if_all_failed(subject: SubjectUnderTest, counter: CallCounter) -> None:
+    status_counts = counter.health.status_counts
+    failed_count = sum(count for status, count in status_counts.items() if status != Status.NEW_LABEL)
     if counter.calls and failed_count >= counter.calls:
         message = counter.incidents["message"].iloc[0]
         raise SystemFailed(
             f"{subject.name} gave no answer to any of {pluralize(counter.calls, 'row')}: {message}."
         )
-    border = explorers["random_walk"].current_border
-    settings = {
-        "walks": walks, "steps": steps, "walk_distance": walk_distance, "delta": delta, "moves": list(ground.moves),
-        "refine": refine, "pool": pool, "seed": int(seed) if isinstance(seed, Integral) else None,
-        "border": border.describe(), "border_kind": border.name, "border_value": border.value,
-    }  # fmt: skip
-    return build_front(record, explorers["random_walk"], subject, strategy, counter, settings)
 
 
-def choose_border(threshold: float | None, jump: float | None, labels: str) -> Border | None:
-    """Return the border that was asked for; None leaves it to the answers."""
-    validate_choice("labels", "explore", labels, ("auto", "plain", "hierarchy", "multi"))
-    if (threshold is not None) + (jump is not None) + (labels != "auto") > 1:
-        raise ArgumentError("A border is one thing: give threshold=, jump= or labels=, not several of them.")
-    if threshold is not None:
-        return Threshold(threshold)
-    if jump is not None:
-        return Jump(jump)
-    return {"plain": Border, "hierarchy": Hierarchy, "multi": MultiLabel}.get(labels, lambda: None)()
-
-
-def _make_guide_factory(sut: Executor) -> Any:
+def _make_guide_factory(sut: Executor) -> Callable[[Border], Guide | None]:
     def find_guide(border: Border) -> Guide | None:
         labels = sut.labels or ()
-        labels_known = list(labels) == border.codebook.labels[: len(labels)]  # codes are the columns of the scores
-        return choose_guide(border, sut.score_kind if labels_known else None, len(labels))
+        # scores have one column per label: the codes of the border must number the labels the same way
+        labels_match = list(labels) == border.codebook.labels[: len(labels)]
+        return choose_guide(border, sut.score_kind if labels_match else None, len(labels))
 
     return find_guide
 
@@ -117,11 +124,11 @@ def build_front(
     counter: CallCounter,
     settings: dict[str, Any],
 ) -> Front:
-    """Return what an exploration found as a front."""
+    """Build the front from the record of an exploration."""
     border, ground = explorer.current_border, explorer.ground
     first_walk = 0
     for brackets, runs in zip(record.brackets, record.walk_runs, strict=True):
-        if (np.diff(brackets.walk) < 0).any():  # found step by step: put in the order of the walks
+        if (np.diff(brackets.walk) < 0).any():  # pairs are recorded step by step: sort them by walk
             brackets.keep_rows(np.argsort(brackets.walk, kind="stable"))
         brackets.walk = brackets.walk + first_walk
         first_walk += len(runs)
@@ -160,8 +167,8 @@ def build_front(
     )
 
 
-def _simplify_dtype(labels: np.ndarray) -> np.ndarray:
-    """Return labels as plain an array as they allow: ints as ints, the rest as they are."""
+def _simplify_dtype(labels: Answers) -> Answers:
+    """Return labels of one numeric type as an array of that type, and others unchanged."""
     if labels.dtype == object and len(labels):
         kinds = {type(label) for label in labels.tolist()}
         if len(kinds) == 1 and kinds <= {int, float, bool}:

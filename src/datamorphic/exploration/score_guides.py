@@ -1,4 +1,4 @@
-"""Guides: numbers that tell how far a case is from a border, from the scores a system gives or its own answers."""
+"""Guides: estimate how far a case is from a border, by the scores of the system or by its answers."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from ..space.features import Codes
 from .borders import Border, Parts, Threshold
 
 Scores = npt.NDArray[np.float64]
-MIN_PROBABILITY = 1e-300  # probabilities below are as good as this
+MIN_PROBABILITY = 1e-300  # smaller probabilities are replaced by this before the logarithm
 
 
 class Guide(Protocol):
-    """Tells how far a case lies on the first side of a border (above 0) or on the second (below)."""
+    """Estimates how far a case is on the first side of a border (above 0) or on the second (below 0)."""
 
     wants_scores: bool
 
     def value(self, states: Codes, scores: Scores | None, x: Codes, y: Codes) -> Codes:
-        """Return the values of cases on borders between the answers `x` and `y`; NaN where unknown."""
+        """Return the estimates for borders between the answers `x` and `y`; NaN where unknown."""
         ...
 
 
 class Margin:
-    """How much more the system's scores speak for one label than for the other.
+    """The margin between the scores of two labels.
 
     Parameters
     ----------
     kind : {"decision", "probability", "pairwise"}
-        One decision value a class; one probability a class, compared as logarithms, which are straight where
-        probabilities are curved; or one decision value a pair of classes (0 and 1, 0 and 2, ..., 1 and 2, ...),
-        above 0 for the first of the two.
+        One decision value per class; one probability per class, compared by their logarithms, which are closer to
+        linear; or one decision value per pair of classes (0 and 1, 0 and 2, ..., 1 and 2, ...), above 0 for the first
+        of the two.
     classes : int
-        How many classes have scores: those with codes below.
+        The number of classes with scores; their codes are below it.
     """
 
     wants_scores = True
@@ -43,14 +43,14 @@ class Margin:
         self.kind, self.classes = kind, classes
 
     def value(self, states: Codes, scores: Scores | None, x: Codes, y: Codes) -> Codes:
-        """Return the margin of the label `x` over the label `y`; NaN where one has no score."""
+        """Return the margin of the label `x` over the label `y`; NaN where one of them has no score."""
         if scores is None:
             return np.full(len(x), np.nan)
         a, b = x.astype(np.intp), y.astype(np.intp)
         has_scores = (a < self.classes) & (b < self.classes)
         a, b = np.where(has_scores, a, 0), np.where(has_scores, b, min(1, self.classes - 1))
         rows = np.arange(len(scores))
-        with np.errstate(invalid="ignore"):  # infinite scores have no difference: NaN is what they are worth
+        with np.errstate(invalid="ignore"):  # the difference of infinite scores is NaN: unknown
             return np.where(has_scores, self._compute_margin(scores, rows, a, b), np.nan)
 
     def _compute_margin(self, scores: Scores, rows: Parts, a: Parts, b: Parts) -> Codes:
@@ -66,7 +66,7 @@ class Margin:
 
 
 class Level:
-    """How far a regressor's answer is from the threshold."""
+    """The distance of the answer of a regressor from the threshold."""
 
     wants_scores = False
 
@@ -79,7 +79,7 @@ class Level:
 
 
 def choose_guide(border: Border, score_kind: str | None, classes: int) -> Guide | None:
-    """Return the guide a border and a system's scores allow, if any."""
+    """Return the guide for a border and the scores of a system, or None if there is none."""
     if isinstance(border, Threshold):
         return Level(border.value)
     if border.name in ("labels", "hierarchy") and score_kind is not None and classes > 1:
@@ -90,12 +90,12 @@ def choose_guide(border: Border, score_kind: str | None, classes: int) -> Guide 
 def interpolate_root(
     f_low: Codes, f_high: Codes, last_root: Codes, width: Codes, target: Codes, cases_left: Codes
 ) -> tuple[Codes, Codes]:
-    """Return where between 0 and 1 to look next for the change of sign, and the root that was interpolated.
+    """Return where between 0 and 1 to search next for the change of sign, and the interpolated root.
 
-    Oliveira and Takahashi's interpolate-truncate-project: the secant's root, moved a little towards the middle so
-    that both ends close in, and kept so near the middle that `left` more cases suffice to get from `width` to
-    `target`, whatever comes. How far it is moved follows how far the secant's root has shifted since the `last`
-    time: not at all, and the function is straight.
+    This is the interpolate-truncate-project method (Oliveira & Takahashi 2020). The root of the secant is moved a little
+    towards the middle, so that both ends close in. It is kept so near to the middle that `cases_left` more cases always
+    suffice to get from `width` to `target`. The move is as large as the root shifted since `last_root`: none for a
+    linear function.
     """
     with np.errstate(all="ignore"):
         root = f_low / (f_low - f_high)

@@ -1,4 +1,4 @@
-"""`GuidedNarrowing`: brackets narrowed with fewer cases, by the scores of the system or by its own answers."""
+"""`GuidedNarrowing`: narrow brackets with fewer cases, guided by the scores of the system or by its answers."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from .bisection import Narrowing, is_same_row
 from .brackets import Rows
 from .score_guides import Scores, interpolate_root
 
-TRIAL_CASES = 4  # cases after which a trial looks whether the scores are steps
-MAX_HALVINGS = 1000.0  # halvings: more would leave the range of floats
+TRIAL_CASES = 4  # cases per bracket after which a trial tests whether the scores are a step function
+MAX_HALVINGS = 1000.0  # more would leave the range of floats
 
 
-@dataclass
+@dataclass(kw_only=True)
 class GuidedNarrowing(Narrowing):
-    """Narrows by ITP: interpolate, stay near the middle, never need more than one case beyond bisection.
+    """Narrows by interpolation, with at most one case more than bisection (see `interpolate_root`).
 
-    What cannot be interpolated (categories, integers, missing values) is halved first. On the way labels may be
-    guessed from scores; in the end the system is asked for them.
+    Features that cannot be interpolated (categories, integers, missing values) are halved first. In between, labels may
+    be guessed from scores; at the end the system is queried for them.
 
     Attributes
     ----------
-    taken : list
-        How many cases each bracket that was interpolated took, and how many halving would have.
+    case_counts : list
+        The number of cases per interpolated bracket, and the number that bisection would have used.
     """
 
     case_counts: list[tuple[Rows, Codes]] = field(default_factory=list)
 
     def narrow_by_scores(self, rows: Rows, doubtful: bool = False) -> Flow[Rows]:
-        """Narrow brackets and return those that are left to halving.
+        """Narrow brackets, and return those that are left to bisection.
 
-        These are the ones that scores misled, whose straight line leads through invalid cases, where there was no
-        answer, or, if it is doubtful that scores help, whose scores turn out to be steps.
+        These are brackets that scores misled, whose straight line leads through invalid cases, or that got no answer. If
+        it is `doubtful` that scores help, also those whose scores turn out to be a step function.
         """
         here, space = self.brackets, self.ground.space
         if not space.smooth:
@@ -63,20 +63,20 @@ class GuidedNarrowing(Narrowing):
             wrong_rows = (yield from self._find_uncertified(rows)) if self._wants_scores else rows[:0]
         except OutOfBudget:
             if self._wants_scores:
-                here.replace_ends(rows, before)  # guessed labels are no labels
+                here.replace_ends(rows, before)  # the labels were only guessed
             raise
         self.case_counts.append((here.runs[rows] - before.runs, np.ceil(halvings)))
-        self.extra[remaining] = 1  # what interpolation may take longer than halving
+        self.extra[remaining] = 1  # interpolation may take one case more than bisection
         originals = before.take(np.searchsorted(rows, wrong_rows))
         here.replace_ends(wrong_rows, originals)
         self.extra[wrong_rows] = here.runs[wrong_rows] - originals.runs
         return np.union1d(wrong_rows, remaining)
 
     def _interpolate(self, rows: Rows, halvings: Codes, doubtful: bool) -> Flow[Rows]:
-        """Narrow brackets that differ in real numbers only; return those that are left to halving."""
+        """Narrow brackets that differ only in real numbers, and return those that are left to bisection."""
         here, space = self.brackets, self.ground.space
         target, max_cases = 2.0**-halvings, np.ceil(halvings) + 1
-        width = np.ones(len(rows))  # of what the brackets were
+        width = np.ones(len(rows))  # relative to the first width
         low_scores, high_scores = yield from self._query_end_scores(rows)
         last_root = np.full(len(rows), np.nan)
         remaining, guide_values = [rows[:0]], [np.empty(0)]
@@ -92,7 +92,7 @@ class GuidedNarrowing(Narrowing):
             x, y = here.x[rows[live]], here.y[rows[live]]
             z = _interpolate_points(x, y, t)
             blunt = is_same_row(space, z, x) | is_same_row(space, z, y)
-            if blunt.any():  # rounding put it on an end: there may still be a middle
+            if blunt.any():  # rounding gave an end of the bracket: try the midpoint
                 t[blunt] = 0.5
                 z[blunt] = _interpolate_points(x[blunt], y[blunt], t[blunt])
             new = ~(is_same_row(space, z, x) | is_same_row(space, z, y))
@@ -122,7 +122,7 @@ class GuidedNarrowing(Narrowing):
         return np.concatenate(remaining)
 
     def _find_uncertified(self, rows: Rows) -> Flow[Rows]:
-        """Ask for the labels of both ends of brackets, and return those that have no border between them."""
+        """Query the labels of both ends of brackets, and return the brackets without a border between them."""
         here, count = self.brackets, len(rows)
         ends = Points(self.ground.space, np.concatenate([here.x[rows], here.y[rows]]))
         outputs = yield Query(ends, False, self.progress, "asking for labels", fresh=True, runs=0)
@@ -136,7 +136,7 @@ class GuidedNarrowing(Narrowing):
         return self.guide is not None and self.guide.wants_scores
 
     def _query_end_scores(self, rows: Rows) -> Flow[tuple[Scores | None, Scores | None]]:
-        """Ask for the scores of both ends: these cases were executed before, so they are no new runs."""
+        """Query the scores of both ends. These cases were executed before, so they are not new runs."""
         if not self._wants_scores:
             return None, None
         ends = Points(self.ground.space, np.concatenate([self.brackets.x[rows], self.brackets.y[rows]]))
@@ -153,11 +153,11 @@ class GuidedNarrowing(Narrowing):
 
 
 def _interpolate_points(x: Codes, y: Codes, t: Codes) -> Codes:
-    """Return the points a share of the way from `x` to `y`; what is missing on both sides stays missing."""
+    """Return the points at the share `t` of the way from `x` to `y`; values missing in both stay missing."""
     z = x + t[:, None] * np.nan_to_num(y - x)
     return np.clip(z, np.fmin(x, y), np.fmax(x, y))
 
 
 def _is_stepwise(values: Codes) -> bool:
-    """Tell whether the values of a guide are steps: no smooth function takes the same value again and again."""
+    """Return whether the values of a guide are those of a step function, which repeat."""
     return len(np.unique(values)) < 0.9 * len(values)

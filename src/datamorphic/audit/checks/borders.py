@@ -9,9 +9,10 @@ import numpy as np
 from ..._text import pluralize
 from ...exploration.diff.text import format_difference, format_first_cases, format_outcome
 from ...exploration.front import Front
+from ...exploration.options import ExploreOptions
 from ...exploration.page import build_deciding_features, build_plausible_pairs
 from ...exploration.plot import build_scatter
-from ...exploration.runner import choose_border, run_exploration
+from ...exploration.runner import run_exploration
 from ...exploration.text import collect_remarks, format_example
 from ...reporting.document import Section
 from ...space.outputs import Outputs
@@ -29,28 +30,22 @@ MAX_EXAMPLES = 3  # of changed cases
 def explore_borders(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Walk from the given inputs and find where the answer changes."""
     walks = context.count_affordable(budget.remaining(0.5), MAX_WALKS, runs_per_case=RUNS_PER_WALK)
-    border = None
-    if context.baseline is not None:
-        settings = context.baseline.settings
-        kind, value = settings.get("border_kind"), settings.get("border_value")
-        if kind in ("threshold", "jump"):
-            border = choose_border(
-                value if kind == "threshold" else None, value if kind == "jump" else None, "auto"
-            )
+    settings = {} if context.baseline is None else context.baseline.settings
+    kind, value = settings.get("border_kind"), settings.get("border_value")
     subject = context.subject
     if len(subject.seeds) > MAX_SEED_CASES:
         subject = replace(subject, seeds=context.sample_inputs(MAX_SEED_CASES))
-    front = run_exploration(
-        subject,
-        np.random.default_rng(context.seed),
+    options = ExploreOptions(
         strategy=_choose_strategy(context),
         walks=walks,
-        border=border,
-        seed=context.seed,
         budget=budget.remaining(0.6),
-        progress=False,
-        **context.drive_options,
+        threshold=value if kind == "threshold" else None,
+        jump=value if kind == "jump" else None,
+        timeout=context.drive_options.get("timeout"),
+        batch=context.drive_options.get("batch"),
     )
+    rng, engine = np.random.default_rng(context.seed), context.drive_options.get("engine")
+    front = run_exploration(subject, rng, options, seed=context.seed, engine=engine, progress=False)
     budget.add(front.tally)
     context.front = front
     for values in (front.a_output, front.b_output):

@@ -14,6 +14,7 @@ from ...audit.page import build_page
 from ...audit.result import AuditResult
 from ...data.sets import load
 from ...exploration.front import Front
+from ...exploration.options import ExploreOptions
 from ...morphisms.law_result import LawReport
 from ...morphisms.law_runner import check_laws
 from ...morphisms.options import LawOptions
@@ -282,7 +283,7 @@ def run_demo(seed: int = 0) -> Demo:
         path,
         walked,
         cost,
-        cut_and_resumed(prepared, seed, {"strategy": "random_walk", "walks": 200, "seed": seed}),
+        cut_and_resumed(prepared, seed, ExploreOptions(walks=200)),
         front.nearest(unseen.iloc[[unsure]]),
         planted_and_found(seed),
         raced(seed),

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
 from ...exploration.front import Front
 from ...exploration.io import write_front
+from ...exploration.options import ExploreOptions
 from ...exploration.runner import run_exploration
 from ...morphisms.subject import SubjectUnderTest
 from ...runs.keep import KeepOptions, keep_run
@@ -57,9 +56,9 @@ class _Fuse(Wrapper):
         return self.inner.answer(batch, scores)
 
 
-def cut_and_resumed(subject: SubjectUnderTest, seed: int, how: Mapping[str, Any]) -> Resumed:
+def cut_and_resumed(subject: SubjectUnderTest, seed: int, options: ExploreOptions) -> Resumed:
     """Explore, explore again and cut that short half-way, go on with it, and compare."""
-    front = run_exploration(subject, np.random.default_rng(seed), progress=False, **how)
+    front = run_exploration(subject, np.random.default_rng(seed), options, seed=seed, progress=False)
     whole = front.calls + front.tally.health.repeated_rows
     first, second = _Fuse(subject.sut, whole / 2), _Fuse(subject.sut)
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -73,7 +72,9 @@ def cut_and_resumed(subject: SubjectUnderTest, seed: int, how: Mapping[str, Any]
             with keep_run(
                 keep, "demo", subject.name, {}, seed=seed, rng=rng, model=None, seeds=subject.seeds
             ) as session:
-                return run_exploration(replace(subject, sut=sut), rng, session=session, progress=False, **how)
+                return run_exploration(
+                    replace(subject, sut=sut), rng, options, seed=seed, session=session, progress=False
+                )
 
         try:
             explored(first)

@@ -290,7 +290,7 @@ def compare_fronts(old_front: FrontData, new_front: FrontData, tolerance: float 
     )
 
 
-# -- what the fronts have in common ------------------------------------------------------------------------------------
+# -- what the fronts have in common ----------------------------------------------------------------------------
 
 
 def _get_common_space(old_front: FrontData, new_front: FrontData) -> Space:
@@ -354,7 +354,7 @@ def _name_all_borders(
     return name_borders(kinds, [*old_front.kinds, *new_front.kinds], answer_pairs)
 
 
-# -- queries and rows ----------------------------------------------------------------------------------------------------
+# -- queries and rows ------------------------------------------------------------------------------------------
 
 
 def _query_system(

@@ -1,0 +1,146 @@
+"""The options of `explore` and `plan`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from .._text import to_jsonable
+from .._validation import validate_choice, validate_integer, validate_positive
+from ..errors import ArgumentError
+from ..runs.flow import Budget
+from ..space.options import SpaceOptions
+from .borders import Border, Hierarchy, Jump, MultiLabel, Threshold
+from .explorers import EXPLORERS
+from .refinement import REFINEMENT_METHODS, UNLIMITED_HALVINGS
+
+STRATEGIES = (*EXPLORERS, "auto")
+POOLS = ("fixed", "growing")
+LABEL_BORDERS = {"plain": Border, "hierarchy": Hierarchy, "multi": MultiLabel}
+DEFAULT_HALVINGS = 20
+MIN_TRIAL_WALKS, MAX_TRIAL_WALKS, TRIAL_DIVISOR = (
+    20,
+    100,
+    20,
+)  # default: the planned walks divided by 20, 20 to 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExploreOptions:
+    """The options of `dm.explore`, validated; see there for their meaning."""
+
+    OWNER: ClassVar[str] = "explore"
+
+    strategy: str = "random_walk"
+    walks: int = 1000
+    steps: int | None = None
+    walk_distance: int = 20
+    delta: float | None = None
+    moves: Sequence[str] | None = None
+    refine: str = "auto"
+    pool: str = "fixed"
+    timeout: float | None = None
+    batch: int | None = None
+    budget: Budget | str | float | None = None
+    threshold: float | None = None
+    jump: float | None = None
+    labels: str = "auto"
+    target: str | None = None
+    hints: SpaceOptions = field(default_factory=SpaceOptions)
+
+    def __post_init__(self) -> None:
+        validate_choice("strategy", self.OWNER, self.strategy, STRATEGIES)
+        validate_choice("refine", self.OWNER, self.refine, REFINEMENT_METHODS)
+        validate_choice("pool", self.OWNER, self.pool, POOLS)
+        validate_integer("walks", self.OWNER, self.walks)
+        validate_integer("walk_distance", self.OWNER, self.walk_distance, low=1)
+        if self.delta is not None:
+            validate_positive("delta", self.OWNER, self.delta)
+        validate_integer("steps", self.OWNER, self.halvings)
+        if self.timeout is not None:
+            validate_positive("timeout", self.OWNER, self.timeout)
+        if self.batch is not None:
+            validate_integer("batch", self.OWNER, self.batch, 1)
+        if self.strategy == "auto" and self.pool == "growing":
+            raise ArgumentError(
+                "strategy='auto' runs several strategies on one pool, which cannot grow. Use pool='fixed'."
+            )
+        object.__setattr__(self, "budget", Budget.parse(self.budget))
+        object.__setattr__(self, "moves", None if self.moves is None else list(self.moves))
+        self.make_border()
+
+    @property
+    def halvings(self) -> int:
+        """The maximum number of halvings per pair."""
+        if self.steps is not None:
+            return self.steps
+        return UNLIMITED_HALVINGS if self.delta else DEFAULT_HALVINGS
+
+    @property
+    def limits(self) -> Budget:
+        """The budget, parsed."""
+        return Budget.parse(self.budget)
+
+    def make_border(self) -> Border | None:
+        """Return a new border of the requested kind; None if the answers decide on it."""
+        validate_choice("labels", self.OWNER, self.labels, ("auto", *LABEL_BORDERS))
+        if (self.threshold is not None) + (self.jump is not None) + (self.labels != "auto") > 1:
+            raise ArgumentError("threshold=, jump= and labels= each define the border. Give only one of them.")
+        if self.threshold is not None:
+            return Threshold(self.threshold)
+        if self.jump is not None:
+            return Jump(self.jump)
+        return LABEL_BORDERS[self.labels]() if self.labels in LABEL_BORDERS else None
+
+    def to_settings(self) -> dict[str, Any]:
+        """Return the options that a front lists in its settings."""
+        return {
+            "walks": self.walks,
+            "steps": self.halvings,
+            "walk_distance": self.walk_distance,
+            "delta": self.delta,
+            "moves": self.moves,
+            "refine": self.refine,
+            "pool": self.pool,
+        }
+
+    def to_request(self, seed_count: int) -> dict[str, Any]:
+        """Return what a run store keeps of the request, to compare with when the run is resumed."""
+        limits = {name: limit for name, limit in vars(self.limits).items() if limit is not None}
+        request = {
+            "strategy": self.strategy,
+            **self.to_settings(),
+            "timeout": self.timeout,
+            "batch": self.batch,
+            "budget": limits or None,
+            "threshold": self.threshold,
+            "jump": self.jump,
+            "labels": self.labels,
+            "target": self.target,
+            "seeds": seed_count,
+        }
+        if self.hints:
+            request["space_hints"] = to_jsonable(self.hints.to_dict())
+        return request
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions(ExploreOptions):
+    """The options of `dm.plan`, validated; see there for their meaning."""
+
+    OWNER: ClassVar[str] = "plan"
+
+    trial: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.trial is not None:
+            validate_integer("trial", self.OWNER, self.trial, low=10)
+
+    @property
+    def trial_walks(self) -> int:
+        """The number of walks per strategy in the trial."""
+        if self.trial is not None:
+            return self.trial
+        return min(MAX_TRIAL_WALKS, max(MIN_TRIAL_WALKS, self.walks // TRIAL_DIVISOR))
