@@ -232,7 +232,7 @@ def test_kept_by_the_words_and_parameters_it_was_asked_with(folder):
     assert "kept as run 1" in run(*words, "--param", "k=1").stdout
     again = run(*words, "--param", "k=1", "--seed", "1", "--json")
     assert json.loads(again.stdout)["run"] == 2
-    assert "1 violation of earlier checks went first, and can still be seen." in json.loads(again.stdout)["notes"]
+    assert "1 violation of earlier checks was replayed and reproduced." in json.loads(again.stdout)["notes"]
     other = run(*words, "--param", "k=2", "--seed", "1", "--json")
     assert json.loads(other.stdout)["notes"] == []  # what one k violates, another need not
     shown = CliRunner().invoke(app, ["runs", "show", "1", "--store", "runs.sqlite"])

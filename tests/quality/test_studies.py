@@ -204,14 +204,27 @@ def made_mutation(subject, fates):
     for number, (operator, state, violated, different, error) in enumerate(fates, 1):
         counts = {key: violated.get(key[1], 0) for key in relations}
         errors = dict.fromkeys(mutants.LEARNERS[subject], (0.8, error, 0.0))
-        fate = MutantOutcome(counts, dict.fromkeys(relations, 10), 0, 10, different, errors=errors)
+        fate = MutantOutcome(
+            violation_counts=counts,
+            judged_counts=dict.fromkeys(relations, 10),
+            undefined_count=0,
+            answered_count=10,
+            different_count=different,
+            errors=errors,
+        )
         tried.append(MutantResult(SourceMutant(f"v{number}", operator, 1, 0, "a", "b", "", (1, 1)), state, fate))
     learners = {
         name: [relation for own, relation in relations if own == name] for name in mutants.LEARNERS[subject]
     }
     errors = dict.fromkeys(learners, (0.8, 0.05, 0.01))
     own = OriginalOutcome(
-        learners, dict.fromkeys(relations, frozenset()), dict.fromkeys(relations, 10), {}, frozenset(), {}, errors
+        relations=learners,
+        violating_cases=dict.fromkeys(relations, frozenset()),
+        judged_counts=dict.fromkeys(relations, 10),
+        labels={},
+        lines=frozenset(),
+        traces={},
+        errors=errors,
     )
     return Mutation(
         program=subject, tried=tried, original=own, inputs=10, compared=100, rules=CrossValidationRules(1)

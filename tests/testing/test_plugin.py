@@ -882,7 +882,7 @@ def test_expected_failures_and_what_raises(run):
     )
     result.assert_outcomes(xfailed=1, xpassed=2, failed=1, passed=1)
     result.stdout.fnmatch_lines([
-        "*no answer to *: fitted on the source data: ValueError: no way.",
+        "*no answer to *: fit on the source data failed: ValueError: no way.",
         "XFAIL *FirstColumn()-MR-1.2* - it looks at one column",
     ])  # fmt: skip
 
@@ -944,7 +944,7 @@ def test_relations_that_say_nothing_are_skipped(run):
     """,
     )
     result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines(["*MR-1.1 says nothing here: the training rows are all of one class*"])
+    result.stdout.fnmatch_lines(["*MR-1.1 says nothing here: all training rows have the same class*"])
 
 
 def test_relations_of_ones_own():

@@ -1,0 +1,1 @@
+"""Program mutants: a module with one place changed, and which relations kill them."""

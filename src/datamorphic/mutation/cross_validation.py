@@ -1,4 +1,4 @@
-"""Cross-validation as a test of learners, on simulated data whose error rate is known beforehand: the usual rival."""
+"""Cross-validation on simulated data with known error rates, as in Xie et al. (2011), for comparison."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from ..systems.training import Training, TrainingBatch
 
 ATTRIBUTE_COUNT, CLASS_COUNT, SAMPLES_PER_CLASS = 5, 5, 20
 VARIANCE = 2.0
-FIRST_CLASS_MEAN = 4.0  # mean of the first class: with the printed 1, no published error rate comes out
-MEAN_RATIOS = (1.0, 1.5, 2.0)  # of the means of successive classes: no signal, some, more
+FIRST_CLASS_MEAN = 4.0  # the paper prints 1, with which none of its error rates can be reproduced
+MEAN_RATIOS = (1.0, 1.5, 2.0)  # of the means of successive classes: no signal, weak, strong
 MAX_ERROR_RATES = {
     1.5: 0.20,
     2.0: 0.05,
-}  # error rates up to which a learner passes: all published verdicts come out
+}  # by ratio, up to which a learner passes; they reproduce all published verdicts
 FOLDS = 10
 
 
 @dataclass(frozen=True)
 class CrossValidationRules:
-    """Simulated data for cross-validation: for each ratio of means so many data sets."""
+    """Simulated data for cross-validation: the number of data sets per ratio of means, and the seed."""
 
     sets: int = 30
     seed: int = 0
 
 
 def simulate_data(ratio: float, rng: np.random.Generator) -> tuple[Any, Any]:
-    """Return a data set of five classes of twenty samples, and its labels: normal, variance 2, means apart by a ratio."""
+    """Return simulated rows and labels: normal, variance 2, class means that differ by a ratio."""
     labels = np.repeat(np.arange(1, CLASS_COUNT + 1), SAMPLES_PER_CLASS)
     means = FIRST_CLASS_MEAN * ratio ** (labels - 1.0)
     return rng.normal(means[:, None], np.sqrt(VARIANCE), (len(labels), ATTRIBUTE_COUNT)), labels
@@ -39,9 +39,9 @@ def simulate_data(ratio: float, rng: np.random.Generator) -> tuple[Any, Any]:
 def compute_error_rates(
     learner: Any, rules: CrossValidationRules, informative_only: bool = False
 ) -> tuple[float, ...]:
-    """Return the error rate of a learner in cross-validation, for each ratio; no label at all is an error, too.
+    """Return the error rate of a learner in cross-validation, per ratio; a missing label is an error.
 
-    NaN for ratios that tell nothing, if only those that tell are wanted.
+    With `informative_only`, the rates of ratios without a threshold are NaN.
     """
     system = Learner(learner, seed=rules.seed)
     return tuple(
@@ -59,7 +59,7 @@ def _compute_error_rate(system: Learner, ratio: float, rules: CrossValidationRul
         x, y = simulate_data(ratio, rng)
         fold = np.concatenate(
             [rng.permutation(SAMPLES_PER_CLASS) % FOLDS for _ in range(CLASS_COUNT)]
-        )  # of each class as many
+        )  # stratified by class
         sets = [Training(x[fold != k], y[fold != k], x[fold == k]) for k in range(FOLDS)]
         outputs = system.execute(TrainingBatch(sets))
         truth = np.concatenate([y[fold == k] for k in range(FOLDS)])
@@ -69,11 +69,11 @@ def _compute_error_rate(system: Learner, ratio: float, rules: CrossValidationRul
 
 
 def is_passing(errors: tuple[float, ...]) -> bool:
-    """Tell whether error rates are as low as those of a right learner.
+    """Return whether error rates are as low as those of a correct learner.
 
     Examples
     --------
-    >>> passes((0.8, 0.182, 0.035)), passes((0.8, 0.8, 0.054))
+    >>> is_passing((0.8, 0.182, 0.035)), is_passing((0.8, 0.8, 0.054))
     (True, False)
     """
     rates = dict(zip(MEAN_RATIOS, errors, strict=True))

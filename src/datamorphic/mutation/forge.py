@@ -1,6 +1,6 @@
-"""Mutants of a module: made from its text, and imported from memory.
+"""Make mutants of a module from its source text, and import them from memory.
 
-Nothing is run but by `module_of` and `lines_reached`: call these in a process that may come to harm.
+Only `load_module` and `find_reached_lines` run code. Call them in a process that may hang or crash.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CONSTANT_OPCODES = frozenset(dis.hasconst)
 
 @dataclass(frozen=True)
 class ModuleSource:
-    """The text of a module, its name, the package it belongs to (empty if to none) and the file it was read from."""
+    """The source text of a module, its name, its package (empty for none) and its file."""
 
     text: str = field(repr=False)
     name: str
@@ -46,9 +46,9 @@ class ModuleSource:
 class SourceMutant:
     """A module with one place changed.
 
-    `before` and `after` show the place, `function` is the qualified name of the function around it (empty for none).
-    `same_as` is "" or what has the same bytecode: "original", or the id of an earlier mutant. `at_import` tells that the
-    place is run when the module is imported.
+    `before` and `after` are the source of the place, `function` is the qualified name of the enclosing function (empty for
+    none). `same_as` is empty, or names what has the same bytecode: "original", or the id of an earlier mutant. `at_import`
+    says that the place is executed when the module is imported.
     """
 
     id: str
@@ -61,19 +61,19 @@ class SourceMutant:
     lines: tuple[int, int] = field(repr=False)
     at_import: bool = False
     same_as: str = ""
-    # the original text as bytes, and what replaces bytes of it: a mutant weighs little more than a reference
+    # the shared original as bytes, and the replacement of a span of it, so that a mutant needs little memory
     _original: bytes = field(default=b"", repr=False)
     _span: tuple[int, int] = field(default=(0, 0), repr=False)
     _patch: bytes = field(default=b"", repr=False)
 
     @property
     def source(self) -> str:
-        """The text of the mutated module; its lines are those of the original."""
+        """The source text of the mutant, with the same line numbers as the original."""
         start, end = self._span
         return (self._original[:start] + self._patch + self._original[end:]).decode()
 
     def is_reached(self, lines: Collection[int]) -> bool:
-        """Tell whether the changed statement is run when the module is imported, or is among lines that were run."""
+        """Return whether the changed statement is executed on import, or is among executed lines."""
         first, last = self.lines
         return self.at_import or any(line in lines for line in range(first, last + 1))
 
@@ -86,7 +86,7 @@ class SourceMutant:
 
 
 def read_program(module_or_path: Any) -> ModuleSource:
-    """Return the text of a module from a file ``*.py`` or from an imported module; nothing is run.
+    """Return the source of a file ``*.py`` or of an imported module; no code is run.
 
     Examples
     --------
@@ -100,27 +100,29 @@ def read_program(module_or_path: Any) -> ModuleSource:
         package = (spec.parent if spec else getattr(module_or_path, "__package__", "")) or ""
         name = spec.name if spec else module_or_path.__name__
         if not file.endswith(".py"):
-            try:  # it may be in an archive, or in memory
+            try:  # it may be in an archive or in memory
                 return ModuleSource(_normalize_newlines(inspect.getsource(module_or_path)), name, package, file)
             except (OSError, TypeError):
-                raise DataError(f"The module {name} has no Python source: it is compiled or built in.") from None
+                raise DataError(
+                    f"The module {name} has no Python source: it is compiled or built in. Give a module written in Python."
+                ) from None
         return replace(read_program(file), name=name, package=package)
     if not isinstance(module_or_path, str | os.PathLike):
         reject("program", "mutants", "a module or the path of a file *.py", module_or_path)
     path = Path(module_or_path)
     if path.suffix != ".py":
-        raise DataError(f"{path} is no Python source. Expected a file whose name ends in .py.")
+        raise DataError(f"{path} is not a Python source file. Expected a name that ends in .py.")
     try:
         text = importlib.util.decode_source(path.read_bytes())
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from None
     except (SyntaxError, UnicodeError) as error:
-        raise DataError(f"{path} is no text: {error}.") from None
+        raise DataError(f"{path} cannot be decoded as text: {error}.") from None
     return ModuleSource(_normalize_newlines(text), path.stem, "", str(path))
 
 
 def _normalize_newlines(text: str) -> str:
-    """Return a text whose lines are those that Python counts."""
+    """Return a text with the line breaks that Python counts."""
     return text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
 
 
@@ -133,9 +135,9 @@ def _parse(text: str, name: str) -> ast.Module:
             return tree
     except SyntaxError as error:
         location = f", line {error.lineno}" if error.lineno else ""
-        raise DataError(f"{name} is no Python{location}: {error.msg}.") from None
-    except ValueError as error:  # null bytes, in some versions
-        raise DataError(f"{name} is no Python: {error}.") from None
+        raise DataError(f"{name} is not valid Python{location}: {error.msg}.") from None
+    except ValueError as error:  # null bytes, in some versions of Python
+        raise DataError(f"{name} is not valid Python: {error}.") from None
     except (RecursionError, MemoryError):
         raise DataError(f"{name} is nested too deeply to be parsed.") from None
 
@@ -151,27 +153,27 @@ def make_mutants(
     seed: Any = 0,
     name: str = "the text",
 ) -> list[SourceMutant]:
-    """Return the mutants of a module, in the order of its text.
+    """Return the mutants of a module, in the order of its source text.
 
-    A mutant has the same id whichever operators and limit are asked for. Those with the bytecode of the original, or of
-    an earlier mutant, are marked (`same_as`).
+    A mutant has the same id for any choice of operators and limit. Mutants with the bytecode of the original, or of an
+    earlier mutant, are marked (`same_as`).
 
     Parameters
     ----------
     text : str
-        The text of the module.
+        The source text of the module.
     operators : "all" or list of str
         Some of `OPERATORS`.
     limit : int, optional
-        Return so many, drawn by `seed` among those that are not marked.
+        The number of mutants to draw among those that are not marked.
     seed : int or Generator
-        Draws them.
+        The seed of the draw.
     name : str
-        What the module is called in messages.
+        The name of the module in messages.
 
     Examples
     --------
-    >>> for mutant in mutants_of("def half(x):\\n    return x / 2\\n", ["AOR"]):
+    >>> for mutant in make_mutants("def half(x):\\n    return x / 2\\n", ["AOR"]):
     ...     print(mutant)
     v1 AOR line 2 in half: x / 2 -> x + 2
     v2 AOR line 2 in half: x / 2 -> x - 2
@@ -207,7 +209,7 @@ def _validate_operators(operators: Any) -> list[str]:
 def _iter_mutants(text: str, tree: ast.Module) -> Iterator[SourceMutant]:
     original = text.encode()
     starts = [0, *itertools.accumulate(len(line) + 1 for line in original.split(b"\n"))]
-    known_code: dict[int, dict[Any, str]] = {}  # by line: bytecode, and what has it
+    known_code: dict[int, dict[Any, str]] = {}  # by line, then by bytecode: the id
     for number, change in enumerate(find_changes(tree), 1):
         span, patch = _make_patch(change, original, starts)
         mutant = SourceMutant(
@@ -234,7 +236,7 @@ def _iter_mutants(text: str, tree: ast.Module) -> Iterator[SourceMutant]:
 
 @contextmanager
 def _apply_change(change: AstChange) -> Iterator[None]:
-    """Change the tree for as long as the block lasts."""
+    """Change the tree within the ``with`` block."""
     parent, before, after = change.parent, change.before, change.after
     for name, value in ast.iter_fields(parent):
         if value is before:
@@ -248,7 +250,7 @@ def _apply_change(change: AstChange) -> Iterator[None]:
 
 
 def _make_patch(change: AstChange, original: bytes, starts: list[int]) -> tuple[tuple[int, int], bytes]:
-    """Return which bytes a change replaces, and by what: as many lines, so that all others keep their numbers."""
+    """Return the span of bytes that a change replaces, and the replacement, with as many lines."""
 
     def begin(node: ast.expr) -> int:
         return starts[node.lineno - 1] + node.col_offset
@@ -257,7 +259,7 @@ def _make_patch(change: AstChange, original: bytes, starts: list[int]) -> tuple[
         return starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
 
     before, after = change.before, change.after
-    if isinstance(before, ast.AugAssign):  # only the operator, which is the first thing after the target
+    if isinstance(before, ast.AugAssign):  # only the operator, which directly follows the target
         old = _format_operator(before)
         start = original.index(old, end(before.target))
         return (start, start + len(old)), _format_operator(after)
@@ -265,7 +267,7 @@ def _make_patch(change: AstChange, original: bytes, starts: list[int]) -> tuple[
     start, stop = begin(before), end(before)
     patch = ast.unparse(after).encode()
     lines = original[start:stop].count(b"\n")
-    # in place of a tighter operator it may need brackets, and lines may end within brackets only
+    # the replacement may need parentheses for precedence, and to contain line breaks
     tight = isinstance(
         change.parent, ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.Attribute | ast.Subscript | ast.Await
     )
@@ -277,7 +279,7 @@ def _make_patch(change: AstChange, original: bytes, starts: list[int]) -> tuple[
 
 
 def _format_operator(node: ast.AST) -> bytes:
-    """Return the sign of an assignment."""
+    """Return the operator of an assignment."""
     if not isinstance(node, ast.AugAssign):
         return b"="
     plain = ast.AugAssign(ast.Name("a", ast.Store()), node.op, ast.Name("b", ast.Load()))
@@ -285,7 +287,7 @@ def _format_operator(node: ast.AST) -> bytes:
 
 
 def _compile_bytecode(tree: ast.Module, line: int) -> tuple[int, Any]:
-    """Return the bytecode of the function or statement a line is in, and where that begins."""
+    """Return the first line and the bytecode of the function or statement around a line."""
     statements = _find_statements(tree.body, line)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -295,7 +297,7 @@ def _compile_bytecode(tree: ast.Module, line: int) -> tuple[int, Any]:
 
 
 def _find_statements(body: list[ast.stmt], line: int) -> list[ast.stmt]:
-    """Return the statements of a line; of a class only as much: a change elsewhere leaves their bytecode alone."""
+    """Return the statements of a line; of a class only these, since its other bytecode is the same."""
     statements = [
         statement for statement in body if statement.lineno <= line <= (statement.end_lineno or statement.lineno)
     ]
@@ -307,15 +309,15 @@ def _find_statements(body: list[ast.stmt], line: int) -> list[ast.stmt]:
 
 
 def _make_signature(value: Any) -> Any:
-    """Return what tells code from other code, and constants from others (1 from 1.0 and True), whatever its lines.
+    """Return a value that is equal for equal code, whatever its line numbers, and differs for 1, 1.0 and True.
 
-    Constants count where they are used: the compiler leaves some behind that no instruction needs any more.
+    Only used constants count, since the compiler leaves some that no instruction needs.
     """
     if isinstance(value, CodeType):
         names = (value.co_name, value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars)
         shape = (value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_flags)
         steps: list[Any] = []
-        high = 0  # what an instruction before this one adds to its argument
+        high = 0  # from EXTENDED_ARG instructions before this one
         for step, low in zip(value.co_code[::2], value.co_code[1::2], strict=True):
             argument = high | low
             high = argument << 8 if step == dis.EXTENDED_ARG else 0
@@ -335,7 +337,7 @@ _module_numbers = itertools.count(1)
 
 @contextmanager
 def _prepare_module(source: str, name: str, package: str) -> Iterator[tuple[ModuleType, CodeType]]:
-    """Give an empty module that is known to Python, and the code that fills it."""
+    """Yield an empty module, registered in `sys.modules`, and the code that fills it."""
     module_name = f"{package}._mutant_{next(_module_numbers)}_{name.rpartition('.')[2]}".lstrip(".")
     file, text = f"<{module_name}>", _normalize_newlines(source)
     with warnings.catch_warnings():
@@ -358,14 +360,14 @@ def _prepare_module(source: str, name: str, package: str) -> Iterator[tuple[Modu
 
 @contextmanager
 def load_module(source: str, name: str, package: str = "") -> Iterator[ModuleType]:
-    """Run a text as a module, which is known to Python for as long as the ``with`` block lasts.
+    """Run a source text as a module that is registered within the ``with`` block.
 
-    Meanwhile it is among ``sys.modules`` under a name of its own, so that its objects can be pickled, and its text is
-    known to `linecache`, so that tracebacks show the lines that were run. With a `package` relative imports work.
+    It is in ``sys.modules`` under a unique name, so that its objects can be pickled, and its source is known to
+    `linecache`, so that tracebacks show its lines. With a `package`, relative imports work.
 
     Examples
     --------
-    >>> with module_of("def twice(x):\\n    return 2 * x\\n", "small") as module:
+    >>> with load_module("def twice(x):\\n    return 2 * x\\n", "small") as module:
     ...     module.twice(4)
     8
     """
@@ -377,15 +379,15 @@ def load_module(source: str, name: str, package: str = "") -> Iterator[ModuleTyp
 def find_reached_lines(
     source: str, run: Callable[[ModuleType], Any], *, name: str = "program", package: str = ""
 ) -> set[int]:
-    """Return the lines of a module that are run when it is imported and `run` is called with it.
+    """Return the lines of a module that are executed on import and by a call of `run` with it.
 
     Examples
     --------
     >>> text = "def sign(x):\\n    if x < 0:\\n        return -1\\n    return 1\\n"
-    >>> sorted(lines_reached(text, lambda module: module.sign(5)))
+    >>> sorted(find_reached_lines(text, lambda module: module.sign(5)))
     [1, 2, 4]
     """
     with _prepare_module(source, name, package) as (module, code), count_lines(module) as counts:
         exec(code, module.__dict__)
         run(module)
-    return set(counts) - {0}  # a module begins before its first line
+    return set(counts) - {0}  # line 0 is the start of the module

@@ -1,4 +1,4 @@
-"""Which relation kills which mutant: score, unique kills, and the fewest relations that kill all that any kills."""
+"""The kill matrix: which relation kills which mutant, the score, and the smallest sufficient set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 KILLED, SURVIVED = "killed", "survived"
-#: what else may become of a mutant: these count neither for nor against the relations
+#: the other states of a mutant, which do not enter the score
 SAME_BYTECODE, UNREACHED = "equivalent: same bytecode", "equivalent: never reached"
 CRASHED, TIMED_OUT, OUT_OF_MEMORY, DIED = "crashed", "timed out", "out of memory", "died"
 STATES = (KILLED, SURVIVED, SAME_BYTECODE, UNREACHED, CRASHED, TIMED_OUT, OUT_OF_MEMORY, DIED)
@@ -25,16 +25,16 @@ STATES = (KILLED, SURVIVED, SAME_BYTECODE, UNREACHED, CRASHED, TIMED_OUT, OUT_OF
 
 @dataclass(frozen=True, eq=False)
 class KillMatrix:
-    """A table of relations and mutants.
+    """Violation rates of relations (rows) on mutants (columns).
 
     Attributes
     ----------
     relations, mutants : tuple of str
-        Rows and columns.
+        The names of rows and columns.
     rates : array of float
-        The share of inputs on which a relation is violated; NaN where it says nothing.
+        The share of inputs that violate a relation; NaN if it does not apply.
     states : tuple of str
-        What became of each mutant, one of `STATES`.
+        The state of each mutant, one of `STATES`.
     """
 
     relations: tuple[str, ...]
@@ -50,13 +50,14 @@ class KillMatrix:
         rates: npt.ArrayLike,
         other_states: Mapping[str, str] | None = None,
     ) -> KillMatrix:
-        """Return the table of violation rates, or of True where a mutant is killed.
+        """Return the matrix of violation rates, or of True where a mutant is killed.
 
-        `fates` names mutants that are neither killed nor survived, each with one of `STATES`; their rates do not count.
+        `other_states` names mutants that are neither killed nor survive, each with one of `STATES`; their rates do not count.
 
         Examples
         --------
-        >>> kills = Kills.of(["MR-0", "MR-1.1"], ["v1", "v2", "v3"], [[0.0, 0.0, 0.0], [0.1, 0.0, 0.0]], {"v3": "crashed"})
+        >>> rates = [[0.0, 0.0, 0.0], [0.1, 0.0, 0.0]]
+        >>> kills = KillMatrix.from_rates(["MR-0", "MR-1.1"], ["v1", "v2", "v3"], rates, {"v3": "crashed"})
         >>> kills.states, kills.score
         (('killed', 'survived', 'crashed'), 0.5)
         """
@@ -70,7 +71,7 @@ class KillMatrix:
         for mutant, state in other_states.items():
             if mutant not in mutants or state not in STATES[2:]:
                 expectation = f"a mutant of the table and one of {', '.join(map(repr, STATES[2:]))}"
-                raise ArgumentError(f"The fate of {mutant!r} is {state!r}. Expected {expectation}.")
+                raise ArgumentError(f"The state of {mutant!r} is {state!r}. Expected {expectation}.")
         table[:, [mutant in other_states for mutant in mutants]] = np.nan
         states = tuple(
             other_states.get(mutant, KILLED if (table[:, place] > 0).any() else SURVIVED)
@@ -84,29 +85,29 @@ class KillMatrix:
         return self.rates > 0
 
     def count(self, state: str) -> int:
-        """Return how many mutants came to this."""
+        """Return the number of mutants in a state."""
         return self.states.count(state)
 
     @property
     def score(self) -> float:
-        """The share that is killed of those that are killed or survive; NaN if there are none."""
+        """The share of killed mutants among those that are killed or survive; NaN if there are none."""
         scored_count = self.count(KILLED) + self.count(SURVIVED)
         return self.count(KILLED) / scored_count if scored_count else math.nan
 
     @property
     def average_rate(self) -> float:
-        """The mean violation rate over all relations and all mutants that are killed or survive."""
+        """The mean violation rate over all relations, and all mutants that are killed or survive."""
         finite = self.rates[np.isfinite(self.rates)]
         return float(finite.mean()) if finite.size else math.nan
 
     @property
     def kills(self) -> dict[str, int]:
-        """How many mutants each relation kills."""
+        """The number of mutants that each relation kills."""
         return dict(zip(self.relations, self.killed.sum(axis=1).tolist(), strict=True))
 
     @property
     def unique_kills(self) -> dict[str, list[str]]:
-        """The mutants that each relation alone kills."""
+        """The mutants that only this relation kills, by relation."""
         unique = self.killed & (self.killed.sum(axis=0) == 1)
         return {
             relation: [self.mutants[place] for place in np.flatnonzero(row)]
@@ -114,17 +115,17 @@ class KillMatrix:
         }
 
     def smallest_set(self) -> list[str]:
-        """Return the fewest relations that kill all mutants that any kills; of several such sets the one that comes first.
+        """Return the fewest relations that kill all killed mutants; the first such set in order.
 
         Examples
         --------
-        >>> Kills.of("abc", ["v1", "v2", "v3"], [[1, 1, 0], [0, 1, 1], [1, 0, 1]]).smallest_set()
+        >>> KillMatrix.from_rates("abc", ["v1", "v2", "v3"], [[1, 1, 0], [0, 1, 1], [1, 0, 1]]).smallest_set()
         ['a', 'b']
         """
         needed = np.unique(self.killed[:, self.killed.any(axis=0)], axis=1)
         selection = np.zeros(len(self.relations))
         size = _compute_cover_size(needed, selection)
-        for place in range(len(selection)):  # take the earliest ones with which the set is no larger
+        for place in range(len(selection)):  # prefer the first relations that keep the set as small
             selection[place] = 1
             if selection.sum() > size or _compute_cover_size(needed, selection) > size:
                 selection[place] = 0
@@ -132,7 +133,7 @@ class KillMatrix:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """A row a mutant: the violation rates by relation, and its state."""
+        """One row per mutant: the violation rates by relation, and its state."""
         import pandas as pd
 
         table = pd.DataFrame(
@@ -141,20 +142,20 @@ class KillMatrix:
         return table.assign(state=list(self.states))
 
     def describe(self) -> str:
-        """Return the table in words."""
+        """Return the matrix as text."""
         mutant_count = self.count(KILLED) + self.count(SURVIVED)
         lines = [f"{self.count(KILLED)} of {pluralize(mutant_count, 'mutant')} killed"]
         if mutant_count:
             lines[0] += f" ({self.score:.1%}), mean violation rate {self.average_rate:.1%}"
         others = [f"{self.count(state)} {state}" for state in STATES[2:] if self.count(state)]
         if others:
-            lines.append(f"Left out: {', '.join(others)}")
+            lines.append(f"Not counted: {', '.join(others)}")
         width = max(map(len, self.relations), default=0)
         for relation, mutants in self.unique_kills.items():
             unique = f", {', '.join(mutants)} by it alone" if mutants else ""
             lines.append(f"  {relation:{width}}  kills {self.kills[relation]}{unique}")
         if self.count(KILLED):
-            lines.append(f"Enough: {', '.join(self.smallest_set())}")
+            lines.append(f"Sufficient: {', '.join(self.smallest_set())}")
         if self.count(SURVIVED):
             survivors = [
                 mutant for mutant, state in zip(self.mutants, self.states, strict=True) if state == SURVIVED
@@ -164,7 +165,7 @@ class KillMatrix:
 
 
 def _compute_cover_size(needed: npt.NDArray[np.bool_], selection: Any) -> int:
-    """Return how many rows it takes, those that are taken among them, to have a True in every column."""
+    """Return the least number of rows, `selection` included, that have a True in every column."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     if not needed.shape[1]:

@@ -1,7 +1,7 @@
-"""Mutation operators: every way in which one place of a syntax tree can be changed.
+"""Mutation operators: all changes of one place of a syntax tree.
 
 The names are those of the literature: AOR, ROR, COR, SOR, LOR and ASR replace arithmetic, relational, conditional,
-shift, logical and short-cut assignment operators; CRP replaces constants, RSR what is returned.
+shift, logical and augmented assignment operators; CRP replaces constants, RSR returned values.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ OPERATORS = {
     "COR": "and, or, not: replaced, dropped or added",
     "SOR": "shift operator replaced",
     "LOR": "bitwise logical operator replaced or dropped",
-    "ASR": "short-cut assignment replaced, also by a plain one",
+    "ASR": "augmented assignment replaced, also by a plain one",
     "CRP": "constant replaced",
     "RSR": "returned value replaced",
 }
 
-#: what each operator of an expression becomes; those of C and Java by all others, Python's own as well by their kin
+#: the replacements of each operator: those of C and Java by all others, Python's own also by related ones
 _ARITHMETIC: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.Add: (ast.Sub, ast.Mult, ast.Div, ast.Mod),
     ast.Sub: (ast.Add, ast.Mult, ast.Div, ast.Mod),
@@ -50,18 +50,18 @@ _OPPOSITE_OPERATORS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.NotIn: ast.In,
 }
 _DROPPABLE_OPERATORS: dict[type[ast.unaryop], str] = {ast.USub: "AOR", ast.Invert: "LOR", ast.Not: "COR"}
-#: what may be a number
+#: expressions that may be numbers
 _NUMERIC_NODES = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Await)
-#: fields that are no part of the program: annotations, decorators, what a class derives from, patterns of a match
+#: fields that are not mutated: annotations, decorators, base classes, patterns of a match
 _IGNORED_FIELDS = {"annotation", "returns", "decorator_list", "bases", "type_params", "pattern"}
 
 
 @dataclass(frozen=True, eq=False)
 class AstChange:
-    """One place of a tree, and what stands there in the mutant.
+    """One place of a syntax tree, and its replacement in the mutant.
 
-    `parent` is the node above it, `function` the qualified name of the function it is in, `lines` the first and last
-    line of the statement (of a compound one: of its head). It is `deferred` if it is not run when the module is imported.
+    `parent` is the node above it, `function` the qualified name of the enclosing function, `lines` the first and last line
+    of the statement (of the head of a compound statement). It is `deferred` if it is not executed on import.
     """
 
     operator: str
@@ -83,14 +83,14 @@ class _NodeContext:
 
 
 def find_changes(tree: ast.Module) -> list[AstChange]:
-    """Return every change of a module there is, by line, column and operator.
+    """Return all changes of a module, by line, column and operator.
 
-    Left alone are annotations, decorators, docstrings, f-strings, ``__all__``, what only runs for a type checker or as
+    Not changed are annotations, decorators, docstrings, f-strings, ``__all__``, code that only runs for a type checker or as
     a script, the function ``learners`` and properties ``like``, which say what is to be tested.
 
     Examples
     --------
-    >>> [f"{each.operator}: {ast.unparse(each.after)}" for each in changes(ast.parse("total += x"))]
+    >>> [f"{change.operator}: {ast.unparse(change.after)}" for change in find_changes(ast.parse("total += x"))]
     ['ASR: total -= x', 'ASR: total *= x', 'ASR: total /= x', 'ASR: total %= x', 'ASR: total = x']
     """
     unsorted_changes = list(_walk(tree, _NodeContext(tree)))
@@ -118,7 +118,7 @@ def _walk(node: ast.AST, context: _NodeContext) -> Iterator[AstChange]:
         parent = context.parent if before is node else node
         yield AstChange(operator, before, after, parent, context.function, context.lines, context.deferred)
     if _to_number(node) is not None:
-        return  # the number in a negative one is no place of its own
+        return  # the constant in a negative number is not a place of its own
     for field, value in ast.iter_fields(node):
         if field in _IGNORED_FIELDS or (field == "keywords" and isinstance(node, ast.ClassDef)):
             continue
@@ -128,8 +128,8 @@ def _walk(node: ast.AST, context: _NodeContext) -> Iterator[AstChange]:
 
 
 def _is_ignored(node: ast.AST, context: _NodeContext) -> bool:
-    """Tell whether a node says nothing about what is computed."""
-    if isinstance(node, ast.FunctionDef):  # these say what is to be tested
+    """Return whether a node does not affect what is computed."""
+    if isinstance(node, ast.FunctionDef):  # learners() and like say what is to be tested
         decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
         return (node.name == "learners" and isinstance(context.parent, ast.Module)) or (
             node.name == "like" and "property" in decorators
@@ -140,7 +140,7 @@ def _is_ignored(node: ast.AST, context: _NodeContext) -> bool:
     if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         return any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets)
-    # f-strings, template strings and type aliases; some of them only newer versions of Python have
+    # f-strings, template strings and type aliases; some of these nodes exist in newer versions of Python only
     return type(node).__name__ in ("JoinedStr", "TemplateStr", "TypeAlias")
 
 
@@ -153,7 +153,7 @@ def _find_head_lines(node: ast.stmt | ast.ExceptHandler) -> tuple[int, int]:
 
 
 def _list_local_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
-    """Return the names of arguments and variables of a function, sorted."""
+    """Return the names of the arguments and variables of a function, sorted."""
     arguments = function.args
     plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     names = {argument.arg for argument in plain} - {"self", "cls"}
@@ -175,7 +175,7 @@ Replacement = tuple[str, ast.expr | ast.AugAssign, ast.expr | ast.AugAssign | as
 
 
 def _iter_replacements(node: ast.AST, context: _NodeContext) -> Iterator[Replacement]:
-    """Yield what a node may become, each with the name of the operator."""
+    """Yield the replacements of a node, each with the name of the operator."""
     number = _to_number(node)
     if isinstance(node, ast.expr) and number is not None:
         for new_number in _list_replacement_numbers(number):
@@ -199,14 +199,14 @@ def _iter_replacements(node: ast.AST, context: _NodeContext) -> Iterator[Replace
 
 
 def _list_conditions(node: ast.AST) -> list[ast.expr]:
-    """Return the conditions that stand directly in a node."""
+    """Return the conditions directly in a node."""
     if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert):
         return [node.test]
     return node.values if isinstance(node, ast.BoolOp) else node.ifs if isinstance(node, ast.comprehension) else []
 
 
 def _to_number(node: ast.AST | None) -> int | float | None:
-    """Return the number a node stands for, also a negative one; None if it is none."""
+    """Return the number that a node stands for, also a negative one; None if it is no number."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inner = _to_number(node.operand) if isinstance(node.operand, ast.Constant) else None
         return None if inner is None else -inner
@@ -216,12 +216,12 @@ def _to_number(node: ast.AST | None) -> int | float | None:
 
 
 def _list_replacement_numbers(number: int | float) -> list[int | float]:
-    """Return one more, one less, 0, 1 and the negative of a number, each once, of its type.
+    """Return one more, one less, 0, 1 and the negative of a number, without duplicates, of its type.
 
     Examples
     --------
-    >>> _others(3), _others(0), _others(0.5)
-    ([4, 2, 0, 1, -3], [1, -1], [1.5, -0.5, 0.0, 1.0])
+    >>> [_list_replacement_numbers(number) for number in (3, 0, 0.5)]
+    [[4, 2, 0, 1, -3], [1, -1], [1.5, -0.5, 0.0, 1.0]]
     """
     kind = type(number)
     candidates = [number + 1, number - 1, kind(0), kind(1), -number]
@@ -235,7 +235,7 @@ def _make_constant(number: int | float) -> ast.expr:
 
 def _replace_arithmetic(node: ast.BinOp) -> Iterator[Replacement]:
     if _is_sequence(node.left) or _is_sequence(node.right):
-        return  # these know + and * only, and every other operator makes them raise
+        return  # sequences support + and * only; every other operator would just raise
     for name, table in _BINARY_OPERATORS.items():
         for operator in table.get(type(node.op), ()):
             yield name, node, ast.BinOp(node.left, operator(), node.right)
@@ -278,7 +278,7 @@ def _replace_return_value(value: ast.expr, context: _NodeContext) -> Iterator[Re
     if isinstance(value, ast.Constant) and (value.value is None or isinstance(value.value, bool)):
         return
     yield "RSR", value, ast.Constant(None)
-    # other operators change constants and conditions; what surely is no number has no negative
+    # other operators change constants and conditions; only an expression that may be a number is negated
     if isinstance(value, _NUMERIC_NODES) and _to_number(value) is None and not _is_self(value):
         yield "RSR", value, ast.Constant(0)
         yield "RSR", value, ast.UnaryOp(ast.USub(), value)

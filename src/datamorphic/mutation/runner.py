@@ -1,93 +1,134 @@
-"""What a child process does to a mutant: import it, put relations to it, compare it with the original.
+"""Study the original and its mutants; everything here runs inside a child process.
 
-Everything here runs code of the program under mutation, so none of it is called in the process of the user.
+The functions run code of the program under mutation, so the process of the user must not call them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from .._typing import SupportsFit
 from ..errors import ModelError
 from ..relations.base import UNDEFINED
 from ..relations.check.learner_session import prepare_outcomes
 from ..relations.learner.base import LearnerRelation
-from ..relations.learner.necessity import Stance, find_stance
+from ..relations.learner.necessity import find_stance
 from ..relations.learner.result import LearnerSubject
 from ..relations.learner.runner import answer_flow, check_relation
 from ..relations.learner.sklearn import LEARNER_RELATIONS
-from ..relations.learner.waves import TrainingSource, check_in_waves
+from ..relations.learner.stance import Stance, must_hold
+from ..relations.learner.waves import LearnerRelationOutcome, TrainingSource, check_in_waves
+from ..runs.flow import Flow, Query
 from ..systems.learner import Learner
 from ..systems.training import TrainingBatch
 from .cross_validation import CrossValidationRules, compute_error_rates
 from .forge import ModuleSource, load_module
+from .options import LearnerFactory
 from .tracing import count_lines
 
-LearnerFactory = Callable[[ModuleType], Mapping[str, Any]]
-TRACED_INPUTS = 30  # inputs on which lines are counted: that takes its time
-INPUTS_PER_COMPARISON = 200  # inputs on which labels are compared at once; one difference is enough
+TRACED_INPUTS = 30  # on which executed lines are counted, which is slow
+INPUTS_PER_COMPARISON = 200  # on which labels are compared in one batch
+TIES = "count"
+ResultKey = tuple[str, str]  # the names of a learner and of a relation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MutationPlan:
-    """How mutants are tried.
+    """How to try mutants.
 
     Attributes
     ----------
-    program : Program
-        The text of the original.
-    inputs : Inputs
-        What relations are tried on.
+    program : ModuleSource
+        The source text of the original.
+    inputs : TrainingSource
+        Draws the inputs on which relations are checked.
     relations : sequence of LearnerRelation, optional
-        Those that count; by default all that every right implementation keeps.
+        The relations that count; by default all that every correct implementation keeps.
     learners : callable, optional
-        What makes the learners from a module; by default its function ``learners``, or its only class that learns.
+        Makes the learners from a module; by default its function ``learners``, or its only class that learns.
     like : estimator, optional
-        Whose relations must hold, where the learners do not say it.
-    differ : int
-        On how many inputs labels are compared with those of the original.
-    rules : Rules, optional
-        Simulated data for cross-validation; None for none.
+        The estimator whose relations must hold, unless the learners name one themselves.
+    compared_inputs : int
+        The number of inputs on which labels are compared with those of the original.
+    rules : CrossValidationRules, optional
+        Simulated data for cross-validation; None for no cross-validation.
     """
 
     program: ModuleSource
     inputs: TrainingSource
     relations: Sequence[LearnerRelation] | None = None
     learners: LearnerFactory | None = None
-    like: Any = None
+    like: SupportsFit | None = None
     compared_inputs: int = 1000
     rules: CrossValidationRules | None = None
 
+    @cached_property
+    def catalogue(self) -> Mapping[str, LearnerRelation]:
+        """The relations that may count, by name."""
+        if self.relations is None:
+            return LEARNER_RELATIONS
+        return {relation.name: relation for relation in self.relations}
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class OriginalOutcome:
-    """What the program itself does: labels, violations that are its own, lines it runs."""
+    """The behaviour of the program itself.
 
-    relations: Mapping[str, list[str]]  # that count, by learner
-    violating_cases: Mapping[tuple[str, str], frozenset[tuple[int, int]]]
-    judged_counts: Mapping[tuple[str, str], int]
+    Attributes
+    ----------
+    relations : mapping
+        The names of the relations that count, by learner.
+    violating_cases, judged_counts, undefined_counts : mapping
+        By learner and relation: the cases that violate, and the numbers of judged and undefined cases.
+    labels : mapping
+        The labels of the compared inputs, by learner.
+    lines : frozenset of int
+        The lines that the traced inputs execute.
+    traces : mapping
+        By learner and relation, how much the executed lines differ between source and follow-up.
+    errors : mapping
+        The error rates of cross-validation, by learner.
+    """
+
+    relations: Mapping[str, list[str]]
+    violating_cases: Mapping[ResultKey, frozenset[tuple[int, int]]]
+    judged_counts: Mapping[ResultKey, int]
     labels: Mapping[str, list[Any]]
     lines: frozenset[int]
-    traces: Mapping[tuple[str, str], float]  # how much source and follow-up runs differ
+    traces: Mapping[ResultKey, float]
     errors: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    undefined_counts: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    undefined_counts: Mapping[ResultKey, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MutantOutcome:
-    """What became of a mutant in its process: violations and judgements by learner and relation, and differences."""
+    """The behaviour of a mutant.
 
-    violation_counts: Mapping[tuple[str, str], int]
-    judged_counts: Mapping[tuple[str, str], int]
+    Attributes
+    ----------
+    violation_counts, judged_counts : mapping
+        The numbers of cases by learner and relation, without those that the original violates.
+    undefined_count, answered_count : int
+        The numbers of cases without and with an answer.
+    different_count : int
+        The number of inputs whose label differs from the original's; of a killed mutant only some of them.
+    message : str
+        The error of a fit that failed, if any did.
+    errors : mapping
+        The error rates of cross-validation, by learner.
+    """
+
+    violation_counts: Mapping[ResultKey, int]
+    judged_counts: Mapping[ResultKey, int]
     undefined_count: int
     answered_count: int
-    different_count: (
-        int  # inputs whose label is another than the original's; of mutants that are killed a few only
-    )
+    different_count: int
     message: str = ""
     errors: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
@@ -98,27 +139,31 @@ def make_learners(module: ModuleType, make: LearnerFactory | None) -> dict[str, 
         return dict(make(module))
     if callable(getattr(module, "learners", None)):
         return dict(module.learners())
-    learner_classes = [
+    classes = [
         value
         for name, value in vars(module).items()
-        if isinstance(value, type) and value.__module__ == module.__name__ and not name.startswith("_")
-        and callable(getattr(value, "fit", None)) and callable(getattr(value, "predict", None))
-    ]  # fmt: skip
-    if len(learner_classes) == 1:
-        return {learner_classes[0].__name__: learner_classes[0]()}
-    names = ", ".join(learner_class.__name__ for learner_class in learner_classes) or "none"
+        if not name.startswith("_") and isinstance(value, type) and _is_own_learner(value, module)
+    ]
+    if len(classes) == 1:
+        return {classes[0].__name__: classes[0]()}
+    names = ", ".join(learner_class.__name__ for learner_class in classes) or "none"
     raise ModelError(
-        f"Which learner of the module is to be tested? It has {names} with fit and predict. Give it a function "
-        "learners() that returns them by name, or name one."
+        f"The module must have one class with fit and predict. It has {names}. Add a function learners() that returns the "
+        "learners to test by name, or name the class."
     )
 
 
+def _is_own_learner(value: type, module: ModuleType) -> bool:
+    methods = (getattr(value, "fit", None), getattr(value, "predict", None))
+    return value.__module__ == module.__name__ and all(callable(method) for method in methods)
+
+
 def _select_stances(learner: Any, plan: MutationPlan) -> dict[str, Stance]:
+    """Return the stances of the relations that count."""
     if plan.relations is not None:
+        reason = "you asked for it"
         return {
-            relation.name: Stance(
-                True, "score_exact" if relation.about_scores else "class_exact", "it was asked for"
-            )
+            relation.name: must_hold(reason, "score_exact" if relation.about_scores else "class_exact")
             for relation in plan.relations
         }
     like = plan.like if plan.like is not None else learner
@@ -126,110 +171,108 @@ def _select_stances(learner: Any, plan: MutationPlan) -> dict[str, Stance]:
     return {name: stance for name, stance in stances.items() if stance.necessary}
 
 
-def _index_relations(plan: MutationPlan) -> dict[str, LearnerRelation]:
-    return (
-        LEARNER_RELATIONS if plan.relations is None else {relation.name: relation for relation in plan.relations}
-    )
-
-
 def study_original(plan: MutationPlan) -> OriginalOutcome:
-    """Try the program itself: what it violates is not held against its mutants."""
-    program, catalogue = plan.program, _index_relations(plan)
-    violating_cases, judged_counts, undefined_counts, labels, errors, relation_names = {}, {}, {}, {}, {}, {}
+    """Return the behaviour of the original. Mutants are not blamed for its violations."""
+    program = plan.program
+    violating_cases, judged_counts, undefined_counts = {}, {}, {}
+    labels, errors, relation_names = {}, {}, {}
     with load_module(program.text, program.name, program.package) as module:
         for name, learner in make_learners(module, plan.learners).items():
             stances = _select_stances(learner, plan)
             relation_names[name] = list(stances)
-            outcomes = prepare_outcomes(
-                [catalogue[relation_name] for relation_name in stances], stances, plan.inputs.seed, "count"
-            )
-            answer_flow(
-                check_in_waves(outcomes, LearnerSubject(learner, plan.like), plan.inputs),
-                _make_system(learner, plan),
-            )
-            for outcome in outcomes:
-                violating_cases[name, outcome.relation.name] = frozenset(
-                    (b.input, b.case) for b in outcome.violations
-                )
-                judged_counts[name, outcome.relation.name] = outcome.judged_count
-                undefined_counts[name, outcome.relation.name] = int(outcome.counts[UNDEFINED])
+            for outcome in _check_relations(learner, stances, plan):
+                key = name, outcome.relation.name
+                violating_cases[key] = frozenset((case.input, case.case) for case in outcome.violations)
+                judged_counts[key] = outcome.judged_count
+                undefined_counts[key] = int(outcome.counts[UNDEFINED])
             labels[name] = [label for part in _iter_labels(learner, plan) for label in part]
             if plan.rules is not None:
                 errors[name] = compute_error_rates(learner, plan.rules)
     lines, traces = _trace_lines(plan, relation_names)
     return OriginalOutcome(
-        relation_names, violating_cases, judged_counts, labels, lines, traces, errors, undefined_counts
+        relations=relation_names,
+        violating_cases=violating_cases,
+        judged_counts=judged_counts,
+        undefined_counts=undefined_counts,
+        labels=labels,
+        lines=lines,
+        traces=traces,
+        errors=errors,
     )
 
 
 def study_mutant(job: tuple[MutationPlan, OriginalOutcome, str]) -> MutantOutcome:
-    """Try a mutant: relations on inputs that the original does not violate, and labels beside those of the original."""
+    """Return the behaviour of a mutant, compared with that of the original."""
     plan, original, source = job
-    catalogue, program = _index_relations(plan), plan.program
+    program = plan.program
     violation_counts, judged_counts, errors = {}, {}, {}
-    undefined_count = answers = 0
-    different = 0
+    undefined_count = answered_count = different_count = 0
     message = ""
     with load_module(source, program.name, program.package) as module:
         for name, learner in make_learners(module, plan.learners).items():
             if name not in original.relations:
                 continue
-            stances = {
-                relation_name: Stance(True, "class_exact", "") for relation_name in original.relations[name]
-            }
             learner_stances = _select_stances(learner if plan.like is None else plan.like, plan)
-            stances |= {
-                relation_name: stance
-                for relation_name, stance in learner_stances.items()
-                if relation_name in stances
+            stances = {
+                relation_name: learner_stances.get(relation_name, must_hold(""))
+                for relation_name in original.relations[name]
             }
-            outcomes = prepare_outcomes(
-                [catalogue[relation_name] for relation_name in stances], stances, plan.inputs.seed, "count"
-            )
-            answer_flow(
-                check_in_waves(outcomes, LearnerSubject(learner, plan.like), plan.inputs),
-                _make_system(learner, plan),
-            )
-            for outcome in outcomes:
+            for outcome in _check_relations(learner, stances, plan):
                 key = name, outcome.relation.name
                 original_cases = original.violating_cases[key]
                 violation_counts[key] = sum(
-                    (violating_case.input, violating_case.case) not in original_cases
-                    for violating_case in outcome.violations
+                    (case.input, case.case) not in original_cases for case in outcome.violations
                 )
-                judged_counts[key] = max(
-                    0, outcome.judged_count - len(original_cases)
-                )  # what the original violates does not count
+                judged_counts[key] = max(0, outcome.judged_count - len(original_cases))
                 undefined_count += max(0, int(outcome.counts[UNDEFINED]) - original.undefined_counts.get(key, 0))
-                answers += outcome.judged_count
-                message = message or next((text for text in outcome.messages if text.startswith("fitted on")), "")
+                answered_count += outcome.judged_count
+                message = message or outcome.fit_failure
             alive = not any(violation_counts.values())
-            different += _count_differences(learner, plan, original.labels[name], count_all=alive)
+            different_count += _count_differences(learner, plan, original.labels[name], count_all=alive)
             if plan.rules is not None:
                 errors[name] = compute_error_rates(learner, plan.rules, informative_only=True)
-    return MutantOutcome(violation_counts, judged_counts, undefined_count, answers, different, message, errors)
+    return MutantOutcome(
+        violation_counts=violation_counts,
+        judged_counts=judged_counts,
+        undefined_count=undefined_count,
+        answered_count=answered_count,
+        different_count=different_count,
+        message=message,
+        errors=errors,
+    )
+
+
+def _check_relations(
+    learner: Any, stances: Mapping[str, Stance], plan: MutationPlan
+) -> Sequence[LearnerRelationOutcome]:
+    relations = [plan.catalogue[name] for name in stances]
+    outcomes = prepare_outcomes(relations, stances, plan.inputs.seed, TIES)
+    flow = check_in_waves(outcomes, LearnerSubject(learner, plan.like), plan.inputs)
+    return answer_flow(flow, _make_system(learner, plan))
 
 
 def _make_system(learner: Any, plan: MutationPlan) -> Learner:
     return Learner(learner, seed=plan.inputs.seed, limited=True)
 
 
-def _iter_labels(learner: Any, plan: MutationPlan) -> Any:
-    """Yield the labels of inputs, some at a time."""
+def _iter_labels(learner: Any, plan: MutationPlan) -> Iterator[list[Any]]:
+    """Yield the labels of the compared inputs, in blocks; None for an input without an answer."""
     system = _make_system(learner, plan)
     for start in range(0, plan.compared_inputs, INPUTS_PER_COMPARISON):
-        sets = [
-            plan.inputs.draw_training(number).cases([0])
-            for number in range(start, min(start + INPUTS_PER_COMPARISON, plan.compared_inputs))
-        ]
-        outputs = system.execute(TrainingBatch(sets))
+        numbers = range(start, min(start + INPUTS_PER_COMPARISON, plan.compared_inputs))
+        outputs = system.execute(
+            TrainingBatch([plan.inputs.draw_training(number).cases([0]) for number in numbers])
+        )
         yield [
             label if ok else None for label, ok in zip(outputs.values.tolist(), outputs.ok.tolist(), strict=True)
         ]
 
 
 def _count_differences(learner: Any, plan: MutationPlan, original_labels: list[Any], count_all: bool) -> int:
-    """Return on how many inputs the label is another than the original's; unless `whole`, those first found do."""
+    """Return the number of inputs with another label than the original's.
+
+    Without `count_all`, stop after the first block that has a difference.
+    """
     start = different_count = 0
     for part in _iter_labels(learner, plan):
         different_count += sum(label != original_labels[start + place] for place, label in enumerate(part))
@@ -241,54 +284,49 @@ def _count_differences(learner: Any, plan: MutationPlan, original_labels: list[A
 
 def _trace_lines(
     plan: MutationPlan, relation_names: Mapping[str, list[str]]
-) -> tuple[frozenset[int], dict[tuple[str, str], float]]:
-    """Return the lines that are run, and by learner and relation how much source and follow-up runs differ in them."""
-    program, catalogue = plan.program, _index_relations(plan)
+) -> tuple[frozenset[int], dict[ResultKey, float]]:
+    """Return the executed lines, and how much they differ between source and follow-up of each relation."""
+    program = plan.program
     reached_lines: set[int] = set()
-    differences: dict[tuple[str, str], float] = {}
-    sets = [
-        plan.inputs.draw_training(number).cases([0]) for number in range(min(TRACED_INPUTS, plan.inputs.count))
-    ]
+    differences: dict[ResultKey, float] = {}
+    traced_inputs = min(TRACED_INPUTS, plan.inputs.count)
+    sets = [plan.inputs.draw_training(number).cases([0]) for number in range(traced_inputs)]
     with load_module(program.text, program.name, program.package) as module:
         for name, learner in make_learners(module, plan.learners).items():
-            system = _make_system(learner, plan)
-            for relation_name in relation_names[name]:
-                outcome = prepare_outcomes(
-                    [catalogue[relation_name]], _select_stances(learner, plan), plan.inputs.seed, "count"
-                )[0]
+            system, subject = _make_system(learner, plan), LearnerSubject(learner, plan.like)
+            relations = [plan.catalogue[relation_name] for relation_name in relation_names[name]]
+            for outcome in prepare_outcomes(relations, _select_stances(learner, plan), plan.inputs.seed, TIES):
                 distances = []
                 for number, data in enumerate(sets):
                     flow = check_relation(
-                        outcome.relation,
-                        LearnerSubject(learner, plan.like),
-                        TrainingBatch([data]),
-                        [number],
-                        outcome.judging,
+                        outcome.relation, subject, TrainingBatch([data]), [number], outcome.judging
                     )
-                    runs: list[Mapping[int, int]] = []
-                    _count_lines(flow, system, module, runs)
-                    reached_lines.update(*runs)
-                    if len(runs) == 2:
-                        distances.append(_compute_trace_distance(*runs))
-                differences[name, relation_name] = float(np.mean(distances)) if distances else float("nan")
+                    traces = _count_lines(flow, system, module)
+                    reached_lines.update(*traces)
+                    if len(traces) == 2:
+                        distances.append(_compute_trace_distance(*traces))
+                mean = float(np.mean(distances)) if distances else float("nan")
+                differences[name, outcome.relation.name] = mean
     return frozenset(reached_lines), differences
 
 
-def _count_lines(flow: Any, system: Learner, module: ModuleType, runs: list[Mapping[int, int]]) -> None:
-    """Answer a flow, and note for each of its questions how often each line of a module was run."""
+def _count_lines(flow: Flow[Any], system: Learner, module: ModuleType) -> list[Mapping[int, int]]:
+    """Answer a flow, and return per query how often each line of a module was executed."""
+    traces: list[Mapping[int, int]] = []
     try:
-        question = next(flow)
+        query = next(flow)
         while True:
+            query = query if isinstance(query, Query) else Query(query)
             with count_lines(module) as counts:
-                outputs = system.execute(question.batch, scores=question.scores)
-            runs.append(counts)
-            question = flow.send(outputs)
+                outputs = system.execute(query.batch, scores=query.scores)
+            traces.append(counts)
+            query = flow.send(outputs)
     except StopIteration:
-        pass
+        return traces
 
 
 def _compute_trace_distance(first: Mapping[int, int], second: Mapping[int, int]) -> float:
-    """Return how different two traces are: the share of all line runs that are not in both, from 0 to 1."""
+    """Return the share of line executions that are not in both traces, from 0 to 1."""
     lines = set(first) | set(second)
     total = sum(max(first.get(line, 0), second.get(line, 0)) for line in lines)
     shared = sum(min(first.get(line, 0), second.get(line, 0)) for line in lines)

@@ -1,4 +1,4 @@
-"""Which lines of a module are run, and how often."""
+"""Count the executed lines of a module."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 
 @contextmanager
 def count_lines(module: ModuleType) -> Iterator[Counter[int]]:
-    """Count how often each line of a module is run while the ``with`` block lasts.
+    """Count how often each line of a module is executed within the ``with`` block.
 
     Examples
     --------
-    >>> from datamorphic.mutation.forge import module_of
+    >>> from datamorphic.mutation.forge import load_module
     >>> text = "def sign(x):\\n    if x < 0:\\n        return -1\\n    return 1\\n"
-    >>> with module_of(text, "small") as module, lines_counted(module) as counts:
+    >>> with load_module(text, "small") as module, count_lines(module) as counts:
     ...     signs = module.sign(5), module.sign(-5), module.sign(7)
     >>> sorted(counts.items())
     [(1, 3), (2, 3), (3, 1), (4, 2)]

@@ -1,1 +1,1 @@
-"""Metamorphic relations: change the input in a known way, and the answer must change in a known way."""
+"""Metamorphic relations: a known change of the input implies a known change of the answer."""

@@ -1,4 +1,4 @@
-"""`Relation`: what a promise is, and what became of it on many cases."""
+"""`Relation`: the base class of relations of models, and the verdicts on groups of cases."""
 
 from __future__ import annotations
 
@@ -21,27 +21,25 @@ if TYPE_CHECKING:
 Mask = npt.NDArray[np.bool_]
 Verdicts = npt.NDArray[np.int8]
 HOLDS, VIOLATED, INAPPLICABLE, UNDEFINED = range(4)  # in the order of `cases.Verdict`
-ROUNDING_TOLERANCE = (
-    1e-6  # real answers may differ by so much of their size or spread: many models compute in single precision
-)
+ROUNDING_TOLERANCE = 1e-6  # of the size or spread of real answers: many models compute in single precision
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class JudgedGroups:
-    """Source cases and their follow-ups, side by side, with a verdict each.
+    """Source cases and their follow-ups with both answers and a verdict per group.
 
     Attributes
     ----------
     rows : ndarray of int
-        Which of the inputs each group is made of.
+        The position of each group's source case among the inputs.
     source, follow_up : Points or Rows
         The two cases of each group.
     before, after : Outputs
-        What the system answered to them.
+        The answers to them.
     verdicts : ndarray of int8
-        HOLDS, VIOLATED, INAPPLICABLE (the relation says nothing of this case) or UNDEFINED (one has no answer).
-    among : Points or Rows, optional
-        The batch in which the follow-up cases were asked, where that is what the relation is about.
+        HOLDS, VIOLATED, INAPPLICABLE (the relation does not apply to the case) or UNDEFINED (an answer is missing).
+    batch : Points or Rows, optional
+        The batch of the follow-up cases, if the relation is about batches.
     """
 
     rows: npt.NDArray[np.intp]
@@ -56,24 +54,24 @@ class JudgedGroups:
         return len(self.verdicts)
 
     def count(self, verdict: int) -> int:
-        """Return how many groups have a verdict."""
+        """Return the number of groups with a verdict."""
         return int((self.verdicts == verdict).sum())
 
     @property
     def judged_count(self) -> int:
-        """How many groups the relation could be judged on."""
+        """The number of groups that hold or are violated."""
         return self.count(HOLDS) + self.count(VIOLATED)
 
     def take(self, rows: RowSelection) -> JudgedGroups:
         """Return some of the groups."""
         return JudgedGroups(
-            self.rows[rows],
-            self.source.take(rows),
-            self.follow_up.take(rows),
-            self.before.take(rows),
-            self.after.take(rows),
-            self.verdicts[rows],
-            self.batch,
+            rows=self.rows[rows],
+            source=self.source.take(rows),
+            follow_up=self.follow_up.take(rows),
+            before=self.before.take(rows),
+            after=self.after.take(rows),
+            verdicts=self.verdicts[rows],
+            batch=self.batch,
         )
 
     @property
@@ -83,20 +81,20 @@ class JudgedGroups:
 
 
 class Relation:
-    """A promise about a system: change a case in a known way, and the answer must change in a known way.
+    """A metamorphic relation of a model: a known change of a case implies a known change of its answer.
 
-    To make one of your own, say how the follow-up case is made from the source case and what is expected of the two
-    answers; without `expects` they must be the same. `follow_up` and `expects` get whole columns, all cases at once.
+    To write your own, implement `follow_up`, which makes the follow-up cases, and `expects`, which compares the two answers.
+    Without `expects`, the answers must be the same. Both get whole columns, all cases at once.
 
     Attributes
     ----------
     name : str
-        What it is called in reports and commands.
+        The name in reports and commands.
     says : str
-        The promise in a sentence.
+        The relation as a sentence.
     necessary : bool
-        Whether every right system keeps it: a violation is a fault. Otherwise it is a hypothesis, and a violation
-        teaches something.
+        Whether every correct system keeps it, so that a violation is a fault. Otherwise it is a hypothesis, and a
+        violation shows how the system behaves.
 
     Examples
     --------
@@ -115,46 +113,51 @@ class Relation:
     name: str = ""
     says: str = ""
     necessary: bool = True
-    needs: tuple[str, ...] = ()  # what is assumed, in words
-    whole: bool = False  # about batches as a whole, not about cases
-    about: tuple[str, ...] = ()  # the features that an example must show
+    needs: tuple[str, ...] = ()  # the assumptions, as sentences
+    whole: bool = False  # whether it is about batches as a whole, not about single cases
+    about: tuple[str, ...] = ()  # the features whose values an example must keep
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
-        """Return why the relation says nothing about a system; an empty text where it does."""
+        """Return why the relation does not apply to a system; empty if it applies."""
         return ""
 
     def fitted_to(self, sut: Executor, inputs: Points) -> Relation:
-        """Return the relation with what it has to know of a system and its inputs, the same for all cases to come."""
+        """Return the relation with what it needs to know of a system and its inputs.
+
+        The same fitted relation is used for all cases.
+        """
         return self
 
     def system(self, sut: Executor) -> Executor:
-        """Return the system as this relation asks it; most ask it as everybody does."""
+        """Return the system as this relation queries it; by default as it is."""
         return sut
 
     def applies(self, frame: pd.DataFrame) -> Mask:
-        """Tell which source cases the relation says something of: all, unless a subclass knows better."""
+        """Return to which source cases the relation applies; by default to all."""
         return np.ones(len(frame), dtype=bool)
 
     def follow_up(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-        """Return the follow-up case of each source case, as rows in the same order."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how follow-up cases are made: follow_up()")
+        """Return one follow-up case per source case, in the same order."""
+        raise NotImplementedError(
+            f"{type(self).__name__} must implement follow_up(), which makes the follow-up cases."
+        )
 
     def expects(self, before: npt.NDArray[Any], after: npt.NDArray[Any]) -> Any:
-        """Tell group by group whether the two answers are as promised; by default they must be the same."""
+        """Return per group whether the two answers are as expected; by default they must be the same."""
         if before.dtype.kind == after.dtype.kind == "f":
             size = np.maximum(np.maximum(np.abs(before), np.abs(after)), np.ptp(before))
             return np.abs(before - after) <= ROUNDING_TOLERANCE * size
         return Outputs.of(before).same(Outputs.of(after))
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
-        """Ask for source and follow-up cases, and judge them."""
+        """Query source and follow-up cases, and judge the answers."""
         frame = inputs.frame
         applies = validate_booleans("applies", self.name, self.applies(frame), len(frame))
         follow_up_frame = self.follow_up(frame.copy(), rng)
         if len(follow_up_frame) != len(frame):
             raise TestSystemError(
-                f"follow_up of the relation {self.name!r} gave {len(follow_up_frame):,} rows for {len(frame):,} source cases. "
-                "It must return one row for each, in the same order."
+                f"follow_up of the relation {self.name!r} returned {len(follow_up_frame):,} rows for {len(frame):,} source "
+                "cases. It must return one row per case, in the same order."
             )
         follow_up = self._points(inputs, follow_up_frame)
         before = yield Query(inputs, note=self.name)
@@ -180,10 +183,12 @@ class Relation:
             )
         if applies is not None:
             verdicts[~applies] = INAPPLICABLE
-        return JudgedGroups(rows, source, follow_up, before, after, verdicts)
+        return JudgedGroups(
+            rows=rows, source=source, follow_up=follow_up, before=before, after=after, verdicts=verdicts
+        )
 
     def _points(self, inputs: Points, frame: pd.DataFrame) -> Batch:
-        """Return follow-up cases in the space of the source cases, or as they are where they leave it."""
+        """Return follow-up cases in the space of the source cases, or as plain rows if they leave it."""
         try:
             return inputs.space.points(frame)
         except DataError:
@@ -193,30 +198,36 @@ class Relation:
         return f"{type(self).__name__}({self.name!r})"
 
     def __str__(self) -> str:
-        assumption = "the input is a case, the output what the system answers to it"
-        return format_relation("systems that answer cases", (assumption, *self.needs), self.name, self.says)
+        assumption = "the input is a case, the output is the answer of the system"
+        return format_relation("systems that answer single cases", (assumption, *self.needs), self.name, self.says)
 
 
 def validate_booleans(function: str, name: str, values: Any, length: int, noun: str = "cases") -> Mask:
-    """Return what a function of a relation told of each case, if that is True or False."""
+    """Return the values that a function of a relation gave if they are booleans, one per case."""
     column = np.asarray(values)
     if column.shape != (length,) or column.dtype.kind not in "bO":
         raise TestSystemError(
-            f"{function} of the relation {name!r} must give True or False for each of {length:,} {noun}. "
+            f"{function} of the relation {name!r} must return True or False for each of {length:,} {noun}. "
             f"Got {column.dtype} of shape {column.shape}."
         )
     return column.astype(bool)
 
 
 def format_relation(domain: str, assumptions: Sequence[str], name: str, says: str) -> str:
-    """Return a relation in the words of the usual template; a promise "change: what follows" as if and then."""
-    change, colon, follows = says.partition(": ")
-    promise = [f"  if {change},", f"  then {follows}."] if colon else [f"  {says}."]
+    """Return a relation in the usual template; a statement "change: consequence" as if and then."""
+    change, consequence = split_statement(says)
+    statement = [f"  if {change},", f"  then {consequence}."] if consequence else [f"  {says}."]
     assumption_lines = [f"- {assumption}" for assumption in assumptions]
     return "\n".join(
-        [f"In the domain of {domain}", "assuming that", *assumption_lines,
-         "the following metamorphic relation should hold", f"- {name}:", *promise]
-    )  # fmt: skip
+        [
+            f"In the domain of {domain}",
+            "assuming that",
+            *assumption_lines,
+            "the following metamorphic relation should hold",
+            f"- {name}:",
+            *statement,
+        ]
+    )
 
 
 def split_statement(says: str) -> tuple[str, str]:
@@ -231,5 +242,5 @@ def get_relation_name(relation: Relation) -> str:
 
 
 def index_by_name(relations: Sequence[Relation]) -> dict[str, Relation]:
-    """Return relations by their names."""
+    """Return relations by name."""
     return {relation.name: relation for relation in relations}

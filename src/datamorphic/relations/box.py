@@ -1,4 +1,4 @@
-"""`Box`: the inputs a relation of a function starts from, or leads to; `Affine`: a change that is a matrix."""
+"""`Box`, the domain of a relation of a function, and `Affine`, a linear change of inputs."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ NUMBER, WHOLE, CATEGORY = range(3)
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """The inputs between two corners: numbers, whole numbers, or the codes of categories.
+    """The inputs between two corners: numbers, whole numbers, or codes of categories.
 
     Attributes
     ----------
     low, high : ndarray
-        The least and the greatest value of each column.
+        The minimum and the maximum of each column.
     kind : ndarray of int8
         NUMBER, WHOLE or CATEGORY for each column.
     estimated : bool
-        Whether the corners were seen in samples only.
+        Whether the corners are estimated from samples.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class Box:
 
     @staticmethod
     def of(given: Any, owner: str = "Box") -> Box:
-        """Return a box from pairs (low, high), one pair for one column, or a space."""
+        """Return a box from pairs (low, high), a single pair for one column, or a space."""
         if isinstance(given, Box):
             return given
         if isinstance(given, Space):
@@ -71,7 +71,7 @@ class Box:
                 continue
             if not (np.isfinite(feature.low) and np.isfinite(feature.high)):
                 raise ArgumentError(
-                    f"{owner} draws inputs between limits, and the feature {feature.name!r} has none. Give it both, e.g. "
+                    f"{owner} draws inputs between limits, but the feature {feature.name!r} has none. Give it both, as in "
                     f"dm.{type(feature).__name__}({feature.name!r}, 0, 100)."
                 )
             low, high = [*low, float(feature.low)], [*high, float(feature.high)]
@@ -80,9 +80,9 @@ class Box:
 
     def __post_init__(self) -> None:
         if not np.isfinite([self.low, self.high]).all():
-            raise ArgumentError(f"The domain {self} has limits that are no finite numbers. Give finite ones.")
+            raise ArgumentError(f"The domain {self} has limits that are not finite. Give finite limits.")
         if (self.low > self.high).any():
-            raise ArgumentError(f"The domain {self} is empty: a lower limit lies above the upper one.")
+            raise ArgumentError(f"The domain {self} is empty: a lower limit is above the upper one. Swap them.")
         with np.errstate(over="ignore"):
             too_wide = np.isinf(self.high - self.low)
         if too_wide.any():
@@ -90,22 +90,22 @@ class Box:
 
     @property
     def dimension(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return len(self.low)
 
     @property
     def edges(self) -> tuple[Floats, Floats]:
-        """The corners between which numbers are drawn: whole ones are rounded, so these have half a unit more."""
+        """The corners between which numbers are drawn; half a unit wider where they are then rounded."""
         margin = np.where(self.kind == NUMBER, 0.0, 0.5)
         return self.low - margin, self.high + margin
 
     def contains(self, points: Floats) -> npt.NDArray[np.bool_]:
-        """Tell which rows lie within; rounding at the corners is forgiven."""
+        """Return which rows lie within the box, up to rounding at the corners."""
         slack = 1e-9 * np.maximum(np.abs(self.low), np.abs(self.high))
         return np.asarray(((points >= self.low - slack) & (points <= self.high + slack)).all(axis=-1))
 
     def meet(self, other: Box) -> Box | None:
-        """Return what two boxes share, only whole numbers where one has only these; None if that is nothing."""
+        """Return the intersection of two boxes, or None; whole numbers where one has only these."""
         low, high = np.maximum(self.low, other.low), np.minimum(self.high, other.high)
         kind = np.maximum(self.kind, other.kind)
         if ((kind == CATEGORY) & (self.kind != other.kind)).any():
@@ -114,14 +114,14 @@ class Box:
         return None if (low > high).any() else Box(low, high, kind, self.estimated)
 
     def same(self, other: Box) -> bool:
-        """Tell whether two boxes are the same, but for rounding."""
+        """Return whether two boxes are the same up to rounding."""
         if self.dimension != other.dimension or (self.kind != other.kind).any():
             return False
         slack = 1e-9 * np.maximum(self.high - self.low, other.high - other.low)
         return bool(((np.abs(self.low - other.low) <= slack) & (np.abs(self.high - other.high) <= slack)).all())
 
     def sample(self, count: int, rng: np.random.Generator) -> Floats:
-        """Return uniform points."""
+        """Return points drawn uniformly."""
         low, high = self.edges
         points = low + (high - low) * rng.random((count, self.dimension))
         return np.where(self.kind == NUMBER, points, np.clip(np.floor(points + 0.5), self.low, self.high))
@@ -140,7 +140,9 @@ class Box:
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """A change of inputs of the form ``matrix @ x + offset``: its domains are known, and it runs in compiled code.
+    """A change of inputs of the form ``matrix @ x + offset``.
+
+    Its domains are known exactly, and it runs in compiled code.
 
     Examples
     --------
@@ -154,7 +156,7 @@ class Affine:
 
     @staticmethod
     def of(matrix: Any, offset: Any = 0.0) -> Affine:
-        """Return the change from a matrix (a row for each column of the follow-up) and what is added."""
+        """Return the change from a matrix, with one row per column of the follow-up, and an offset."""
         rows = np.atleast_2d(np.asarray(matrix, dtype=float))
         offsets = np.asarray(offset, dtype=float)
         if rows.ndim != 2 or offsets.shape not in ((), (1,), (len(rows),)):
@@ -168,7 +170,7 @@ class Affine:
 
     @staticmethod
     def permuted(order: Sequence[int]) -> Affine:
-        """Return the change whose first input is the one at ``order[0]``, and so on."""
+        """Return the change that permutes inputs: the first becomes the one at ``order[0]``, and so on."""
         return Affine.of(np.eye(len(order))[list(order)])
 
     def __post_init__(self) -> None:
@@ -176,7 +178,7 @@ class Affine:
             reject("follow_up", "Affine", "a matrix and an offset of finite numbers", self.matrix.tolist())
 
     def __call__(self, points: Floats) -> Floats:
-        """Return the follow-up of each row, in the order of additions that compiled code has."""
+        """Return the follow-up of each row, with additions in the same order as in compiled code."""
         follow_ups = np.empty((len(points), len(self.matrix)))
         for i, row in enumerate(self.matrix):
             follow_ups[:, i] = self.offset[i]
@@ -185,7 +187,7 @@ class Affine:
         return follow_ups
 
     def image(self, box: Box) -> Box:
-        """Return the smallest box around what becomes of a box."""
+        """Return the smallest box that contains the images of a box."""
         up, down = np.clip(self.matrix, 0, None), np.clip(self.matrix, None, 0)
         low = self.offset + up @ box.low + down @ box.high
         high = self.offset + up @ box.high + down @ box.low
@@ -197,7 +199,7 @@ class Affine:
         return Box(low, high, kind)
 
     def preimage(self, box: Box) -> tuple[Floats, Floats] | None:
-        """Return between which corners inputs must lie to end up in a box; None where that is no box."""
+        """Return the corners between which inputs are mapped into a box; None if they form no box."""
         width = self.matrix.shape[1]
         low, high = np.full(width, -np.inf), np.full(width, np.inf)
         for i, row in enumerate(self.matrix):

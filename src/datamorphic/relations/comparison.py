@@ -1,4 +1,4 @@
-"""Two sides of a promise compared, group by group: kept or not, how much room is left, and whether that is defined."""
+"""Compare two sides of a relation per group: whether it holds, with which margin."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EQUAL, AT_MOST, LESS = "equal", "at_most", "less"
 
 
 class Comparison(NamedTuple):
-    """Which groups keep the promise, how far they are from failing, and which can be told at all."""
+    """Which groups keep the relation, with which margin, and for which that is defined."""
 
     holds: Mask
     margin: Floats
@@ -22,7 +22,7 @@ class Comparison(NamedTuple):
 
 
 def has_answer(output: Any, count: int) -> Mask:
-    """Tell which answers are there: neither NaN nor None, in any of their parts."""
+    """Return which answers are present: neither NaN nor None in any part."""
     values = np.asarray(output).reshape(count, -1)
     if values.dtype.kind in "fc":
         return np.asarray(~np.isnan(values).any(axis=1))
@@ -32,7 +32,7 @@ def has_answer(output: Any, count: int) -> Mask:
 
 
 def compare_labels(outputs: list[Any], count: int) -> Comparison:
-    """Compare answers that are no numbers: all must be the same."""
+    """Compare answers that are not numbers: all must be equal."""
     first = np.asarray(outputs[0]).reshape(count, -1)
     holds, defined = np.ones(count, dtype=bool), has_answer(outputs[0], count)
     for output in outputs[1:]:
@@ -44,7 +44,7 @@ def compare_labels(outputs: list[Any], count: int) -> Comparison:
 def compare_numbers(
     sides: tuple[Any, Any], operator: str, tolerance: float, relative: bool, count: int, name: str
 ) -> Comparison:
-    """Compare two sides that are numbers."""
+    """Compare two numeric sides."""
     a, b = (_to_numbers(side, count, name, operator) for side in sides)
     difference = a - b
     defined = np.asarray(~np.isnan(difference).any(axis=1))
@@ -52,7 +52,7 @@ def compare_numbers(
         margin = np.where(difference < 0, -difference, np.minimum(-difference, -np.finfo(float).tiny))
         return Comparison((margin >= 0).all(axis=1), margin.min(axis=1), defined)
     magnitude = np.maximum(np.abs(a), np.abs(b)) if relative else np.ones(difference.shape)
-    # nothing is near infinity: no part of it is allowed
+    # no tolerance for infinite numbers
     allowance = np.where(np.isfinite(magnitude), tolerance * np.where(np.isfinite(magnitude), magnitude, 0.0), 0.0)
     if operator == AT_MOST:
         margin = allowance - difference
@@ -67,18 +67,18 @@ def _to_numbers(values: Any, count: int, name: str, operator: str) -> Any:
     side = np.asarray(values)
     try:
         if side.dtype.kind == "c" and operator != EQUAL:
-            raise TypeError  # complex numbers can be the same, but none is less
+            raise TypeError  # complex numbers have no order
         side = side if side.dtype.kind == "c" else side.astype(float)
     except (TypeError, ValueError):
         raise TestSystemError(
-            f"A side of the relation {name!r} is no number that can be compared: {side.dtype}. Compare other answers with "
+            f"A side of the relation {name!r} cannot be compared as a number: {side.dtype}. Compare such answers with "
             "expects."
         ) from None
     if side.ndim == 0:
         side = np.full(count, side.item())
     if len(side) != count:
         raise TestSystemError(
-            f"A side of the relation {name!r} must have a number for each of {count:,} groups. "
+            f"A side of the relation {name!r} must have one number for each of {count:,} groups. "
             f"Got an array of shape {np.asarray(values).shape}."
         )
     return side.reshape(count, -1)

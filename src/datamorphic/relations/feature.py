@@ -1,4 +1,4 @@
-"""Promises about one feature: all else equal, the answer does not hang on it, or moves one way only."""
+"""Relations about one feature: all else equal, it does not matter, or moves the answer one way only."""
 
 from __future__ import annotations
 
@@ -18,38 +18,49 @@ from ..space.outputs import Outputs
 from ..space.points import Points
 from ..systems.base import Executor
 from ..systems.coerce import Labels
-from .base import HOLDS, INAPPLICABLE, ROUNDING_TOLERANCE, UNDEFINED, VIOLATED, JudgedGroups, Mask, Relation
+from .base import (
+    HOLDS,
+    INAPPLICABLE,
+    ROUNDING_TOLERANCE,
+    UNDEFINED,
+    VIOLATED,
+    JudgedGroups,
+    Mask,
+    Relation,
+    Verdicts,
+)
 from .sweep import Sweep, find_sweep_values, sweep
 
+Places = npt.NDArray[np.intp]
 DIRECTION_SIGNS = {"up": 1, "increasing": 1, "+": 1, "down": -1, "decreasing": -1, "-": -1}
 
 
 class _FeatureRelation(Relation):
-    """A promise about one feature."""
+    """A relation about one feature."""
 
-    feature_values: Codes | None = None  # values; by default those of the cases at hand
+    feature_values: Codes | None = None  # to try; by default those of the checked cases
 
     def __init__(self, feature: str) -> None:
         self.feature = feature
         self.about = (feature,)
 
     def fitted_to(self, sut: Executor, inputs: Points) -> Self:
-        """Return the promise with the values that will be tried on every case."""
+        """Return the relation with the values that are tried on every case."""
         fitted_relation = copy.copy(self)
         fitted_relation.feature_values = find_sweep_values(inputs, self.feature)
         return fitted_relation
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
-        """Return why it cannot be asked: the feature has one value."""
+        """Return why the relation does not apply: the feature is missing or has one value."""
         values = inputs.codes[:, inputs.space.position(self.feature)]
         if np.isnan(values).all():
             return f"{self.feature} is missing in every case"
         feature = inputs.space[self.feature]
-        return f"{self.feature} has one value only" if feature.low == feature.high else ""
+        return f"{self.feature} has only one value" if feature.low == feature.high else ""
 
 
 class Invariant(_FeatureRelation):
-    """All else equal, the answer does not hang on a feature.
+    """All else equal, the answer does not depend on a feature.
 
     Parameters
     ----------
@@ -71,12 +82,12 @@ class Invariant(_FeatureRelation):
         self.says = f"another {feature} alone does not change the answer"
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
-        """Try all values of the feature on each case; a group is a case and the nearest value that changes its answer."""
+        """Try all values of the feature on each case; a group is a case and the nearest value that matters."""
         swept = yield from sweep(inputs, self.feature, self.feature_values, note=self.name)
         return self.judge_sweep(swept)
 
     def find_changes(self, swept: Sweep) -> Mask:
-        """Tell of which cases with which value the answer differs from the case's own."""
+        """Return for which cases and values the answer differs from that to the case itself."""
         n, width = swept.shape
         rows = np.repeat(np.arange(n), width)
         own_outputs = swept.answers(rows, np.repeat(swept.own_columns, width))
@@ -89,7 +100,7 @@ class Invariant(_FeatureRelation):
         return swept.grid(~unchanged) & swept.valid
 
     def judge_sweep(self, swept: Sweep) -> JudgedGroups:
-        """Return a group a case: with the nearest value that changes its answer, or else another one."""
+        """Return one group per case: with the nearest value that changes the answer, else the nearest value."""
         n, width = swept.shape
         rows, answered = np.arange(n), swept.answered
         differs = self.find_changes(swept)
@@ -105,24 +116,21 @@ class Invariant(_FeatureRelation):
             ~answered[rows, swept.own_columns]
             | (~changed & ~np.isfinite(known_distances.min(axis=1, initial=np.inf)))
         ] = UNDEFINED
-        return JudgedGroups(
-            rows, swept.points(rows, swept.own_columns), swept.points(rows, columns),
-            swept.answers(rows, swept.own_columns), swept.answers(rows, columns), verdicts,
-        )  # fmt: skip
+        return _build_groups(swept, swept.own_columns, columns, verdicts)
 
 
 class Monotone(_FeatureRelation):
-    """All else equal, more of a feature moves the answer one way only.
+    """All else equal, a higher value of a feature moves the answer one way only.
 
-    What must not fall is the answer itself where it is a number, else the score of a class (its probability, its
-    decision value), or, where there are no scores, whether the answer is that class.
+    The level that must not fall is the answer itself if it is a number. Otherwise it is the score of a class (its
+    probability or decision value) or, without scores, whether the answer is that class.
 
     Parameters
     ----------
     feature : str
         The feature.
     direction : {"up", "down"}
-        Where the answer goes as the feature rises.
+        The direction of the answer as the feature rises.
     towards : object, optional
         The class that becomes more likely; the second of two classes by default.
 
@@ -147,18 +155,18 @@ class Monotone(_FeatureRelation):
         self.says = f"{'more' if self.sign > 0 else 'less'} {feature} alone never {effect}"
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
-        """Try all values of the feature on each case; a group is a case with the steepest step the wrong way."""
+        """Try all values of the feature on each case; a group is a case with the steepest wrong step."""
         swept = yield from sweep(inputs, self.feature, self.feature_values, scores=True, note=self.name)
         return self.judge_sweep(swept)
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
-        """Return why it cannot be judged: nobody said which of several classes is meant."""
+        """Return why the relation does not apply: it is open which of several classes is meant."""
         why = super().why_not(sut, inputs)
         if why or sut.labels is None:
             return why
         if self.towards is not None and self._find_label(sut.labels) is None:
             raise ArgumentError(
-                f"The class {self.towards!r} that {self.feature} should lead towards is none of the model's: "
+                f"The model has no class {self.towards!r} that {self.feature} could lead towards. It has: "
                 f"{', '.join(map(repr, sut.labels[:12]))}."
             )
         if self.towards is None and len(sut.labels) > 2 and not all(_is_number(label) for label in sut.labels):
@@ -166,7 +174,7 @@ class Monotone(_FeatureRelation):
         return ""
 
     def fitted_to(self, sut: Executor, inputs: Points) -> Monotone:
-        """Return the promise with what is known of the system's classes and scores."""
+        """Return the relation with what is known of the system's classes and scores."""
         fitted_relation = super().fitted_to(sut, inputs)
         if self.towards is not None and sut.labels is not None:
             fitted_relation.towards = self._find_label(sut.labels)
@@ -178,7 +186,7 @@ class Monotone(_FeatureRelation):
         return fitted_relation
 
     def _find_label(self, labels: Labels) -> Any:
-        """Return the class that is meant, which a command line or a file may write as text; None if there is none."""
+        """Return the label that `towards` means, also if it is written as text; None if there is none."""
         matches = [label for label in labels if label == self.towards] or [
             label for label in labels if str(label) == str(self.towards)
         ]
@@ -186,15 +194,15 @@ class Monotone(_FeatureRelation):
 
     @property
     def _target_label(self) -> Any:
-        """The class that the feature leads towards; None where the answers are numbers."""
+        """The class that the feature leads towards; None if the answers are numbers."""
         labels = self._labels
         return labels[1] if self.towards is None and labels is not None and len(labels) == 2 else self.towards
 
     def compute_level(self, outputs: Outputs) -> Codes:
-        """Return what must not fall, as a number an answer; NaN where there is none.
+        """Return the level that must not fall, one number per answer; NaN without an answer.
 
-        A score of a class is told as its standing against all others: of probabilities the class's own, of other scores
-        the class's less the (soft) highest of the others.
+        The level of a class is its standing against all others: its probability, or for other scores its score minus the soft
+        maximum of the others.
         """
         ok, labels, towards = outputs.ok, self._labels, self._target_label
         if outputs.scores is not None and self._scored and labels is not None and towards in labels:
@@ -206,30 +214,29 @@ class Monotone(_FeatureRelation):
         if towards is not None:
             if labels is None and values.dtype.kind == "f":
                 raise ArgumentError(
-                    f"The answers are numbers, and {self.feature} is said to lead towards {towards!r}. Leave that out."
+                    f"The answers are numbers, but {self.feature} is to lead towards the class {towards!r}. Leave out towards=."
                 )
             level[ok] = [value == towards for value in values.tolist()]
             if labels is None and not level[ok].any():
                 examples = ", ".join(repr(value) for value in list(dict.fromkeys(values.tolist()))[:6])
                 raise ArgumentError(
-                    f"No answer is {towards!r}, which {self.feature} should lead towards. There are: {examples}."
+                    f"No answer is {towards!r}, which {self.feature} should lead towards. Answers are: {examples}."
                 )
         elif values.dtype.kind in "fiub" or all(_is_number(value) for value in values.tolist()):
             level[ok] = values.astype(np.float64)
         else:
             raise ArgumentError(
-                f"The answers are no numbers ({str(values[0])[:40]!r}, ...). Say which of them more {self.feature} leads "
+                f"The answers are not numbers ({str(values[0])[:40]!r}, ...). Name the answer that more {self.feature} leads "
                 "towards: towards=..."
             )
         return level
 
     def judge_sweep(self, swept: Sweep) -> JudgedGroups:
-        """Return a group a case: the two neighbouring values between which the level falls most.
+        """Return one group per case: the two neighbouring values between which the level falls most.
 
-        Where the level is a score, an answer that leaves the class against its score is a fall, too.
+        If the level is a score, an answer that leaves the class although its score does not fall counts as a fall, too.
         """
         n, width = swept.shape
-        rows = np.arange(n)
         levels = [self.compute_level(swept.outputs)]
         towards = self._target_label
         if towards is not None:
@@ -245,16 +252,24 @@ class Monotone(_FeatureRelation):
         )
         verdicts[~np.isfinite(fall).any(axis=1)] = UNDEFINED if width > 1 else INAPPLICABLE
         first, second = (earlier, later) if self.sign > 0 else (later, earlier)
-        return JudgedGroups(
-            rows, swept.points(rows, first), swept.points(rows, second),
-            swept.answers(rows, first), swept.answers(rows, second), verdicts,
-        )  # fmt: skip
+        return _build_groups(swept, first, second, verdicts)
 
 
-def _compute_falls(
-    swept: Sweep, level: Codes
-) -> tuple[Codes, Callable[[npt.NDArray[np.intp]], npt.NDArray[np.intp]]]:
-    """Return by how much of its spread a level falls at each step, and where the steps begin.
+def _build_groups(swept: Sweep, source: Places, follow_up: Places, verdicts: Verdicts) -> JudgedGroups:
+    """Return one group per case from the columns of its source and its follow-up."""
+    rows = np.arange(len(source))
+    return JudgedGroups(
+        rows=rows,
+        source=swept.points(rows, source),
+        follow_up=swept.points(rows, follow_up),
+        before=swept.answers(rows, source),
+        after=swept.answers(rows, follow_up),
+        verdicts=verdicts,
+    )
+
+
+def _compute_falls(swept: Sweep, level: Codes) -> tuple[Codes, Callable[[Places], Places]]:
+    """Return how far the level falls at each step, as a share of its spread, and where steps begin.
 
     A value without an answer is skipped: its neighbours are compared with each other.
     """
@@ -266,8 +281,8 @@ def _compute_falls(
     return fall, lambda later: _find_last_known(levels, later)
 
 
-def _find_steepest_steps(fall: Codes, swept: Sweep) -> npt.NDArray[np.intp]:
-    """Return in each row where the level has fallen most; a step that changes the answer itself goes first."""
+def _find_steepest_steps(fall: Codes, swept: Sweep) -> Places:
+    """Return the steepest fall of each row; a step that changes the answer itself is preferred."""
     n, width = swept.shape
     rows, steps = np.repeat(np.arange(n), width - 1), np.tile(np.arange(width - 1), n)
     same = swept.answers(rows, steps).same(swept.answers(rows, steps + 1)).reshape(fall.shape)
@@ -277,7 +292,10 @@ def _find_steepest_steps(fall: Codes, swept: Sweep) -> npt.NDArray[np.intp]:
 
 
 def _compute_standing(scores: Codes, column: int) -> Codes:
-    """Return how a class stands against all others: the score of a class alone may fall although the class gains."""
+    """Return the score of a class relative to all others.
+
+    The score of a class alone may fall although the class gains.
+    """
     others = np.delete(scores, column, axis=1)
     if not others.shape[1]:
         return scores[:, column]
@@ -287,21 +305,21 @@ def _compute_standing(scores: Codes, column: int) -> Codes:
 
 
 def _fill_forward(levels: Codes) -> Codes:
-    """Return each row with the last known value in place of a missing one."""
+    """Return rows with missing values replaced by the last known value."""
     places = np.where(np.isnan(levels), 0, np.arange(levels.shape[1])[None, :])
     np.maximum.accumulate(places, axis=1, out=places)
     return np.take_along_axis(levels, places, axis=1)
 
 
-def _find_last_known(levels: Codes, before: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """Return in each row the last place before the given one that has a value; 0 if none has."""
+def _find_last_known(levels: Codes, before: Places) -> Places:
+    """Return per row the last position before a given one that has a value; 0 if there is none."""
     columns = np.arange(levels.shape[1])[None, :]
     usable = ~np.isnan(levels) & (columns < before[:, None])
     return np.where(usable, columns, 0).max(axis=1, initial=0)
 
 
 def monotone(feature: str, direction: str = "up", towards: Any = None) -> Monotone:
-    """Return the promise that more of a feature moves the answer one way only; see `Monotone`.
+    """Return the relation that more of a feature moves the answer one way only; see `Monotone`.
 
     Examples
     --------
@@ -313,7 +331,7 @@ def monotone(feature: str, direction: str = "up", towards: Any = None) -> Monoto
 
 
 def invariant(feature: str) -> Invariant:
-    """Return the promise that a feature alone does not change the answer; see `Invariant`.
+    """Return the relation that a feature alone does not change the answer; see `Invariant`.
 
     Examples
     --------

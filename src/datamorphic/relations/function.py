@@ -1,10 +1,11 @@
-"""`FunctionRelation`: a promise about a function, from M inputs to N further ones, and what became of it."""
+"""`FunctionRelation`: a relation of a function between M source inputs and N follow-ups."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from .box import NUMBER, Affine, Box, Floats
 from .comparison import AT_MOST, EQUAL, LESS, Comparison, compare_labels, compare_numbers, has_answer
 
 DEFAULT_TOLERANCE = 1e-6
-DOMAIN_SAMPLE_SIZE = 4096  # points whose follow-ups tell a domain that nobody declared
+DOMAIN_SAMPLE_SIZE = 4096  # points from which a domain that is not declared is estimated
 ColumnList = list[Any]
 SidesFunction = Callable[[ColumnList, ColumnList], tuple[Any, Any]]
 FollowUpChange = Affine | Callable[..., Any]
@@ -24,46 +25,45 @@ FollowUpChange = Affine | Callable[..., Any]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FunctionRelation:
-    """A promise about a function: from source inputs further inputs are made, and all outputs must fit together.
+    """A relation of a function: follow-up inputs are made from source inputs, and all outputs must fit.
 
-    Functions given here get whole columns. Inputs are arrays with a row for each group and a column for each input of the
-    function; where it has one input only, they are flat. `x` and `y` are lists: the inputs, sources first, and what the
-    function answered to each.
+    The functions passed here get whole columns. Inputs are arrays with one row per group and one column per input of the
+    function; if it has only one input, they are flat. `x` and `y` are lists: the inputs, sources first, and the outputs.
 
     Parameters
     ----------
     name : str
-        What it is called in reports and commands.
+        The name in reports and commands.
     domain : pair, pairs, Box or Space
-        Between which limits source inputs are drawn; a sequence of boxes where each of several sources has its own.
+        The limits between which source inputs are drawn; a sequence of boxes for several sources with different limits.
     follow_up : Affine or callable, or a sequence of them
-        How each follow-up is made from the sources. A function of the sources, in their order; with `uses_outputs` also
-        of the keyword ``outputs``, what was answered to them.
+        Makes a follow-up from the sources. A function of the sources, in order; with `uses_outputs` also of the keyword
+        ``outputs``, the outputs of the sources.
     equal, at_most, less : callable, optional
-        A function of ``(x, y)`` that returns two sides: they must be the same, or the first at most the second, or
-        below it. Without any of these, and without `expects`, all outputs must be the same.
+        A function of ``(x, y)`` that returns two sides: they must be equal, or the first at most the second, or less
+        than it. Without any of these, and without `expects`, all outputs must be equal.
     expects : callable, optional
-        Any other promise: a function of ``(x, y)`` that returns True or False for each group.
+        Any other condition: a function of ``(x, y)`` that returns True or False per group.
     says : str
-        The promise in a sentence, best as "change: what follows".
+        The relation as a sentence, best as "change: consequence".
     sources : int
-        How many source inputs a group has.
+        The number of source inputs per group.
     given : callable, optional
-        Turns what is drawn into the inputs of the function, where these are not the same: a relation that starts at a
-        fixed input and has free numbers draws the free numbers. Returns one array for each source.
+        Converts the drawn numbers to the inputs of the function if they differ, for example if a relation starts at a
+        fixed input and draws other numbers. Returns one array per source.
     applies : callable, optional
-        A function of ``(x, y)``, y being what was answered to the sources, that tells where the promise says something.
+        A function of ``(x, y)``, with y the outputs of the sources, that returns where the relation applies.
     follow_domain : sequence, optional
-        Between which limits follow-ups lie. Where they leave them, the relation is not applicable. Without it the domain
-        is derived, for an `Affine` change exactly, otherwise from samples.
+        The limits of follow-ups. Outside them the relation is not applicable. By default the domain is derived: exactly
+        for an `Affine` change, otherwise from samples.
     uses_outputs : bool
-        Whether follow-ups depend on what was answered to the sources.
+        Whether follow-ups depend on the outputs of the sources.
     tolerance : float
-        By how much two sides may differ; with `relative` by how much of the greater one.
+        The allowed difference of two sides; with `relative`, as a share of the greater one.
     relative : bool
-        How `tolerance` is meant.
+        Whether `tolerance` is relative.
     necessary : bool
-        Whether every right function keeps it.
+        Whether every correct function keeps it.
 
     Examples
     --------
@@ -98,7 +98,9 @@ class FunctionRelation:
         if not is_number(self.tolerance) or not 0 <= float(self.tolerance) < np.inf:
             reject("tolerance", owner, "a finite number, 0 or more", self.tolerance)
         if sum(side is not None for side in (self.equal, self.at_most, self.less, self.expects)) > 1:
-            raise ArgumentError(f"{owner} promises one thing: give one of equal, at_most, less and expects.")
+            raise ArgumentError(
+                f"{owner} has several conditions. Give only one of equal, at_most, less and expects."
+            )
         changes = self.follow_up if isinstance(self.follow_up, list | tuple) else [self.follow_up]
         if not changes or not all(callable(change) for change in changes):
             reject("follow_up", owner, "an Affine, a function of the sources, or several of these", self.follow_up)
@@ -108,8 +110,8 @@ class FunctionRelation:
         for change in changes:
             if isinstance(change, Affine) and change.matrix.shape[1] != width:
                 raise ArgumentError(
-                    f"A follow-up of {owner} is a matrix for {change.matrix.shape[1]} numbers, and its "
-                    f"{self.sources} source(s) have {width} in all. Give it one column for each."
+                    f"A follow-up of {owner} is a matrix for {change.matrix.shape[1]} numbers, but its "
+                    f"{self.sources} source(s) have {width} in all. Give it one column per number."
                 )
         for role, function in (*(("follow_up", change) for change in changes), ("given", self.given)):
             if function is not None and not isinstance(function, Affine):
@@ -122,8 +124,7 @@ class FunctionRelation:
         boxes = tuple(self.domain) if several else (Box.of(self.domain, owner),) * self.sources
         if len(boxes) != self.sources:
             raise ArgumentError(
-                f"{owner} has {self.sources} source(s) and {len(boxes)} domain(s) for them. Give one for each, "
-                "or one for all."
+                f"{owner} has {self.sources} source(s) but {len(boxes)} domain(s). Give one per source, or one for all."
             )
         return boxes
 
@@ -132,14 +133,14 @@ class FunctionRelation:
         try:
             signature = inspect.signature(function)
         except (TypeError, ValueError):
-            return  # nobody knows: NumPy's own functions do not tell
+            return  # functions of NumPy have no signature
         keywords: dict[str, Any] = {"outputs": []} if self.uses_outputs and role == "follow_up" else {}
         try:
             signature.bind(*range(self.sources), **keywords)
         except TypeError as error:
             keyword_note = " and the keyword 'outputs'" if keywords else ""
             raise ArgumentError(
-                f"{role} of {owner} is called with its {self.sources} source(s){keyword_note}, and does not take that: {error}."
+                f"{role} of {owner} must accept its {self.sources} source(s){keyword_note}: {error}."
             ) from None
 
     def _to_follow_boxes(self, owner: str) -> tuple[Box, ...]:
@@ -151,42 +152,42 @@ class FunctionRelation:
             reject(
                 "follow_domain",
                 owner,
-                f"a sequence of {len(changes)} domains, one for each follow-up",
+                f"a sequence of {len(changes)} domains, one per follow-up",
                 follow_domain,
             )
         boxes = tuple(Box.of(limits, owner) for limits in follow_domain)
         if len(boxes) != len(changes):
             raise ArgumentError(
-                f"{owner} has {len(changes)} follow-up(s) and {len(boxes)} domain(s) for them. Give one for each."
+                f"{owner} has {len(changes)} follow-up(s) but {len(boxes)} domain(s) for them. Give one per follow-up."
             )
         for change, box in zip(changes, boxes, strict=True):
             if isinstance(change, Affine) and len(change.matrix) != box.dimension:
                 raise ArgumentError(
-                    f"A follow-up of {owner} has {len(change.matrix)} columns, and its declared domain {box.dimension}."
+                    f"A follow-up of {owner} has {len(change.matrix)} columns, but its declared domain has {box.dimension}."
                 )
         return boxes
 
     @property
     def follow_ups(self) -> int:
-        """How many follow-ups a group has."""
+        """The number of follow-ups per group."""
         return len(self.follow_up)
 
     @property
     def width(self) -> int:
-        """How many numbers are drawn for a group."""
+        """The number of numbers drawn per group."""
         return sum(box.dimension for box in self.domain)
 
     @property
     def affine(self) -> bool:
-        """Whether all follow-ups are matrices."""
+        """Whether all follow-ups are affine."""
         return all(isinstance(change, Affine) for change in self.follow_up)
 
     # -- making groups ---------------------------------------------------------------------------------------
 
     def split(self, drawn: Floats) -> list[Floats]:
-        """Return what was drawn, source by source, each with a row a group."""
+        """Return drawn numbers source by source, with one row per group."""
         drawn = np.asarray(drawn, dtype=float)
-        if self.sources == 1:  # as good as always, and for every group that a generator chooses
+        if self.sources == 1:  # the usual case, on a hot path of generators
             return [drawn]
         return np.split(drawn, np.cumsum([box.dimension for box in self.domain])[:-1], axis=1)
 
@@ -199,13 +200,13 @@ class FunctionRelation:
         inputs = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
         if len(inputs) != self.sources:
             raise TestSystemError(
-                f"given of the relation {self.name!r} made {len(inputs)} source input(s), not {self.sources}."
+                f"given of the relation {self.name!r} returned {len(inputs)} source input(s). It must return {self.sources}."
             )
         return [self._to_rows("given", part, len(drawn)) for part in inputs]
 
     def follow(self, drawn: Floats, outputs: ColumnList | None = None) -> Floats:
-        """Return the follow-up inputs of what was drawn, side by side; `outputs` where they depend on answers."""
-        parts = [_flatten(part.copy()) for part in self.split(drawn)]  # a function may change what it is given
+        """Return the follow-up inputs side by side; `outputs` are those of the sources, if needed."""
+        parts = [_flatten(part.copy()) for part in self.split(drawn)]  # a function may change its arguments
         keywords = {"outputs": outputs} if self.uses_outputs else {}
         inputs = [
             change(drawn)
@@ -217,13 +218,13 @@ class FunctionRelation:
             for part, box in zip(inputs, self.follow_domain, strict=True):
                 if part.shape[1] != box.dimension:
                     raise TestSystemError(
-                        f"A follow-up of the relation {self.name!r} has {part.shape[1]} columns, and its declared domain "
-                        f"{box.dimension}."
+                        f"A follow-up of the relation {self.name!r} has {part.shape[1]} columns, but its declared domain "
+                        f"has {box.dimension}."
                     )
         return np.concatenate(inputs, axis=1)
 
     def follow_inputs(self, made: Floats) -> list[Floats]:
-        """Return follow-ups one by one."""
+        """Return the follow-ups one by one."""
         ends = np.cumsum([box.dimension for box in self.follow_domains()])[:-1]
         return np.split(made, ends, axis=1)
 
@@ -231,11 +232,11 @@ class FunctionRelation:
         rows = np.asarray(values, dtype=float)
         if rows.ndim == 1:
             rows = rows[:, None] if len(rows) == count else rows
-        if rows.ndim == 0:  # the same for all
+        if rows.ndim == 0:  # the same for all groups
             rows = np.full((count, 1), float(rows))
         if rows.ndim != 2 or len(rows) != count:
             raise TestSystemError(
-                f"{role} of the relation {self.name!r} must return a row for each of {count:,} groups. "
+                f"{role} of the relation {self.name!r} must return one row for each of {count:,} groups. "
                 f"Got an array of shape {rows.shape}."
             )
         return rows
@@ -243,12 +244,12 @@ class FunctionRelation:
     # -- domains -----------------------------------------------------------------------------------------------
 
     def follow_domains(self) -> tuple[Box, ...]:
-        """Return between which limits each follow-up lies: as declared, derived, or seen in samples."""
-        domains = self.__dict__.get("_follow_domains")
-        if domains is None:
-            domains = self.follow_domain or self._derive_domains()
-            object.__setattr__(self, "_follow_domains", domains)
-        return domains
+        """Return the box of each follow-up: declared, derived or estimated from samples."""
+        return self._follow_boxes
+
+    @cached_property
+    def _follow_boxes(self) -> tuple[Box, ...]:
+        return self.follow_domain or self._derive_domains()
 
     def _derive_domains(self) -> tuple[Box, ...]:
         source_box = _join_boxes(self.domain)
@@ -256,7 +257,7 @@ class FunctionRelation:
             return tuple(change.image(source_box) for change in self.follow_up)
         if self.uses_outputs:
             raise ArgumentError(
-                f"Follow-ups of the relation {self.name!r} depend on answers, so their domain cannot be derived. "
+                f"Follow-ups of the relation {self.name!r} depend on outputs, so their domain cannot be derived. "
                 "Declare it: follow_domain=(low, high)."
             )
         sample = source_box.sample(DOMAIN_SAMPLE_SIZE, np.random.default_rng(0))
@@ -271,8 +272,8 @@ class FunctionRelation:
             finite = follow_ups[np.isfinite(follow_ups).all(axis=1)]
             if not len(finite):
                 raise ArgumentError(
-                    f"follow_up of the relation {self.name!r} makes no finite numbers from any of {DOMAIN_SAMPLE_SIZE:,} sources in "
-                    f"{source_box}. Is its domain right?"
+                    f"follow_up of the relation {self.name!r} returns no finite numbers for any of {DOMAIN_SAMPLE_SIZE:,} "
+                    f"sources in {source_box}. Check its domain."
                 )
             boxes.append(
                 Box(finite.min(0), finite.max(0), np.zeros(follow_ups.shape[1], dtype=np.int8), estimated=True)
@@ -280,30 +281,32 @@ class FunctionRelation:
         return tuple(boxes)
 
     def over(self, domain: Any) -> FunctionRelation:
-        """Return the relation with other source inputs; its follow-ups go wherever that leads ("image")."""
+        """Return the relation with another source domain; follow-ups may leave it ("image")."""
         return replace(self, domain=domain, follow_domain=None)
 
     def within(self, domain: Any) -> FunctionRelation:
-        """Return the relation with as many source inputs as have their follow-ups in a domain, too ("fit")."""
+        """Return the relation with the largest source domain whose follow-ups stay in a domain ("fit")."""
         box = Box.of(domain, f"the relation {self.name!r}")
         if not self.affine or self.given is not None:
             raise ArgumentError(
-                f"Follow-ups of the relation {self.name!r} are made by a function, so nobody can tell which sources keep "
-                "them in a domain. Say which: over(domain)."
+                f"Follow-ups of the relation {self.name!r} are not affine, so it is not known which sources keep them in a "
+                "domain. Give the source domain: over(domain)."
             )
         low, high = np.tile(box.low, self.sources), np.tile(box.high, self.sources)
         for change in self.follow_up:
             ends = change.preimage(box)
             if ends is None:
                 raise ArgumentError(
-                    f"A follow-up of the relation {self.name!r} mixes inputs, so the sources that stay in {box} are no box. "
-                    "Say which to draw from: over(domain)."
+                    f"A follow-up of the relation {self.name!r} mixes inputs, so the sources that stay in {box} do not form a "
+                    "box. Give the source domain: over(domain)."
                 )
             low, high = np.maximum(low, ends[0]), np.minimum(high, ends[1])
         integral = np.tile(box.kind, self.sources) != NUMBER
         low, high = np.where(integral, np.ceil(low), low), np.where(integral, np.floor(high), high)
         if (low > high).any():
-            raise ArgumentError(f"No source of the relation {self.name!r} in {box} has its follow-ups there.")
+            raise ArgumentError(
+                f"No source of the relation {self.name!r} in {box} has its follow-ups there. Give another domain."
+            )
         splits = np.cumsum([box.dimension] * self.sources)[:-1]
         boxes = [Box(a, b, box.kind) for a, b in zip(np.split(low, splits), np.split(high, splits), strict=True)]
         return replace(self, domain=tuple(boxes), follow_domain=None)
@@ -311,10 +314,10 @@ class FunctionRelation:
     # -- judging -----------------------------------------------------------------------------------------------
 
     def judge(self, x: ColumnList, y: ColumnList, answered: Mask | None = None) -> tuple[Verdicts, Floats]:
-        """Return a verdict for each group, and how far it is from failing: 0 is there, NaN is not known.
+        """Return the verdict of each group, and its margin: 0 is about to fail, NaN is not known.
 
-        For two sides that must be the same, that is the part of the tolerance that is left; for an inequality, what
-        lies between the sides. `answered` tells which groups have all their answers.
+        For equal sides, the margin is the unused part of the tolerance. For an inequality, it is the difference of the sides.
+        `answered` says which groups have all outputs.
         """
         count = len(x[0])
         x = [_flatten(column) for column in x]
@@ -358,8 +361,10 @@ class FunctionRelation:
         return f"FunctionRelation({self.name!r}, {self.sources}-{self.follow_ups})"
 
     def __str__(self) -> str:
-        assumption = f"{self.sources} source input(s) between {self.domain[0]}, {self.follow_ups} follow-up(s)"
-        return format_relation("functions", [assumption], self.name, self.says or "see its code")
+        assumption = (
+            f"there are {self.sources} source input(s) in {self.domain[0]} and {self.follow_ups} follow-up(s)"
+        )
+        return format_relation("functions", [assumption], self.name, self.says or "see the code")
 
 
 def _flatten(part: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Promises of anything that predicts: an answer belongs to its case, whatever else is asked and however it is written."""
+"""Relations of every model: an answer depends on the case alone, not on how it is queried."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ from .base import INAPPLICABLE, JudgedGroups, Relation, index_by_name
 if TYPE_CHECKING:
     import pandas as pd
 
-ROW_ORDER_COUNT = 5  # other orders in which a batch is asked
-MAX_SINGLE_CASES = 40  # cases that are asked one by one: each is a call
+ROW_ORDER_COUNT = 5  # other orders in which a batch is queried
+MAX_SINGLE_CASES = 40  # queried one by one, each with a call of its own
 
 
 class _BatchRelation(Relation):
-    """A promise about how a batch is asked; its cases are asked anew, whatever is remembered of them."""
+    """A relation about how a batch is queried; its cases bypass the cache."""
 
-    whole = True  # a smaller example is a smaller batch
+    whole = True  # shrinking removes rows
 
     def query(self, batch: Batch) -> Flow[Outputs]:
-        """Ask a batch that no cache answers."""
+        """Query a batch without the cache."""
         return (yield Query(batch, note=self.name, fresh=True))
 
 
 class Repeats(_BatchRelation):
-    """A case that is asked twice gets the same answer."""
+    """A case that is queried twice gets the same answer."""
 
     name = "repeats"
-    says = "the same case gets the same answer when it is asked again"
+    says = "the same case gets the same answer when it is queried again"
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
-        """Ask everything twice."""
+        """Query everything twice."""
         before = yield from self.query(inputs)
         after = yield from self.query(inputs)
         return self.judge(np.arange(len(inputs)), inputs, inputs, before, after)
 
 
 class RowOrder(_BatchRelation):
-    """The order of the rows of a batch makes no difference to any of them."""
+    """The order of the rows in a batch does not matter."""
 
     name = "row order"
-    says = "a case gets the same answer wherever it stands in a batch"
+    says = "a case gets the same answer at any position in a batch"
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
-        """Ask the rows in several orders, backwards among them."""
+        """Query the rows in several orders, one of them reversed."""
         n = len(inputs)
         before = yield from self.query(inputs)
         orders = [np.arange(n)[::-1], *(rng.permutation(n) for _ in range(ROW_ORDER_COUNT - 1))]
@@ -66,13 +66,13 @@ class Batches(_BatchRelation):
     """A case gets the same answer alone, in a small batch and in a large one."""
 
     name = "batches"
-    says = "a case gets the same answer alone as among others"
+    says = "a case gets the same answer alone and in a batch"
 
     def __init__(self, single_cases: int = MAX_SINGLE_CASES) -> None:
         self.single_cases = single_cases
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
-        """Ask all rows at once, then in parts, then some of them one by one."""
+        """Query all rows at once, then in parts, then some of them one by one."""
         n = len(inputs)
         before = yield from self.query(inputs)
         parts = [np.arange(start, min(start + 7, n)) for start in range(0, n, 7)] if n > 7 else []
@@ -87,30 +87,30 @@ class Batches(_BatchRelation):
 
 
 class _FrameRelation(_BatchRelation):
-    """A promise about how cases are written down: systems that read frames get the same cases in another frame."""
+    """A relation about how cases are written as a frame; for systems that read frames."""
 
     whole = False
-    MAX_CASES = 50  # cases: a system that refuses is asked row by row
+    MAX_CASES = 50  # a system that rejects the batch is queried row by row, which is slow
 
     def system(self, sut: Executor) -> Executor:
-        """Return the system as it is: what wraps a model would put its columns in order again."""
+        """Return the bare system: its wrapper would put the columns in order again."""
         return sut.bare if isinstance(sut, Estimator) else sut
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
-        """Return why it does not apply to systems that read no frames."""
+        """Return why the relation does not apply: the system does not read frames."""
         if isinstance(sut, Function):
             return "it takes one case at a time" if sut.scalar else ""
         if isinstance(sut, Estimator):
             arrays = sut.columns is None and sut.width is not None
-            return "the model was fitted on arrays: it knows columns by their place" if arrays else ""
-        return "the system is not asked with frames"
+            return "the model was fitted on arrays, so it knows columns by position" if arrays else ""
+        return "the system is not queried with frames"
 
     def rewrite(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         """Return the same cases in another frame."""
         raise NotImplementedError
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
-        """Ask for the cases as they are, and written in another way."""
+        """Query the cases as they are, and in another frame."""
         inputs = inputs.take(slice(0, self.MAX_CASES))
         frame = inputs.frame
         follow_up = Rows(self.rewrite(frame, rng))
@@ -118,55 +118,55 @@ class _FrameRelation(_BatchRelation):
         after = yield from self.query(follow_up)
         groups = self.judge(np.arange(len(inputs)), inputs, follow_up, before, after)
         if before.ok.any() and not after.ok.any():
-            groups.verdicts[:] = INAPPLICABLE  # it refuses, and loudly: nobody gets a wrong answer
+            groups.verdicts[:] = INAPPLICABLE  # the system rejects the frame, so nobody gets a wrong answer
         return groups
 
 
 class ColumnOrder(_FrameRelation):
-    """Columns are read by their names, not by their places."""
+    """Columns are read by name, not by position."""
 
     name = "column order"
-    says = "a case gets the same answer when its columns stand in another order"
+    says = "a case gets the same answer when its columns are in another order"
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
-        """Return why it does not apply: one column has one order."""
-        return "there is one column only" if len(inputs.space) == 1 else super().why_not(sut, inputs)
+        """Return why the relation does not apply: a single column has one order."""
+        return "there is only one column" if len(inputs.space) == 1 else super().why_not(sut, inputs)
 
     def rewrite(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-        """Return the columns in the opposite order: no column but one in the middle stays in its place."""
+        """Return the columns in reverse order."""
         return frame[frame.columns[::-1]]
 
 
 class RowLabels(_FrameRelation):
-    """The labels of rows mean nothing: a frame that was filtered or sorted has others."""
+    """The index of a frame does not matter; filtering or sorting changes it."""
 
     name = "row labels"
-    says = "a case gets the same answer when the rows of the frame have other labels"
+    says = "a case gets the same answer when the frame has another index"
 
     def rewrite(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-        """Return the rows with labels as a filtered, shuffled frame has them."""
+        """Return the rows with the index of a filtered and shuffled frame."""
         return frame.set_axis(rng.permutation(10 * len(frame))[: len(frame)], axis=0)
 
 
 class NumberTypes(_FrameRelation):
-    """Whole numbers are the same numbers when a file or a join has made floats of them."""
+    """Integers may be written as floats, as files and joins do."""
 
     name = "number types"
-    says = "a case gets the same answer when its whole numbers are written as floats"
+    says = "a case gets the same answer when its integers are written as floats"
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
-        """Return why it does not apply: no column has whole numbers."""
+        """Return why the relation does not apply: no column has integers."""
         return super().why_not(sut, inputs) or (
-            "" if self._find_integer_columns(inputs.frame) else "no column has whole numbers"
+            "" if self._find_integer_columns(inputs.frame) else "no column has integers"
         )
 
     def _find_integer_columns(self, frame: pd.DataFrame) -> list[Any]:
         return [name for name, dtype in frame.dtypes.items() if isinstance(dtype, np.dtype) and dtype.kind in "iu"]
 
     def rewrite(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-        """Return the frame with floats for ints."""
+        """Return the frame with integers as floats."""
         return frame.astype(dict.fromkeys(self._find_integer_columns(frame), np.float64))
 
 
-#: the relations that every fitted model is asked to keep, by name
+#: the relations that every fitted model must keep, by name
 PREDICTOR_RELATIONS = index_by_name([Repeats(), RowOrder(), Batches(), ColumnOrder(), RowLabels(), NumberTypes()])

@@ -1,4 +1,4 @@
-"""The smallest example of a violation: the smallest batch, or the case with fewest values that are not usual."""
+"""Shrink a violation by a model: the smallest batch, or the case with the most usual values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_BATCH_ROUNDS = 40
 
 
 def find_usual_values(points: Points) -> Codes:
-    """Return the most usual value of each feature: the median of numbers, the most frequent category."""
+    """Return the most usual value of each feature: the median number, the most frequent category."""
     usual_values = np.full(len(points.space), np.nan)
     for column, feature in enumerate(points.space.features):
         codes = points.codes[:, column]
@@ -36,15 +36,14 @@ def find_usual_values(points: Points) -> Codes:
 def shrink_violation(
     relation: Relation, inputs: Points, groups: JudgedGroups, seed: int = 0, usual_values: Codes | None = None
 ) -> Flow[JudgedGroups]:
-    """Return one violation, as small as it gets, and an empty set of groups if none can be shown again.
+    """Return one violation, shrunk as far as possible; no groups if it cannot be reproduced.
 
-    `inputs` are those the groups were made of; `groups` has at least one violation. `ordinary` is the most usual value of
-    each feature, by default among the inputs. If the budget is spent on the way,
-    the smallest found until then is returned.
+    `inputs` are the source cases of `groups`, which have at least one violation. `usual_values` are the most usual value of
+    each feature, by default among the inputs. If the budget is spent, the smallest violation so far is returned.
     """
     violations = groups.violations
     differs = ~violations.before.same(violations.after)
-    if differs.any():  # those that anybody sees at once
+    if differs.any():  # prefer those whose answers visibly differ
         violations = violations.take(np.flatnonzero(differs))
     if relation.whole:
         return (yield from _shrink_batch(relation, inputs, violations, seed))
@@ -56,10 +55,10 @@ def shrink_violation(
 def _shrink_case(
     relation: Relation, inputs: Points, violations: JudgedGroups, seed: int, usual_values: Codes
 ) -> Flow[JudgedGroups]:
-    """Give one violating case the usual value in as many features as it can have while it still violates."""
+    """Give one violating case the usual value in as many features as possible."""
     space = inputs.space
     differs = inputs.codes[violations.rows] != usual_values
-    row = int(differs.sum(axis=1).argmin())  # the one that is nearly usual already
+    row = int(differs.sum(axis=1).argmin())  # the case that has the most usual values already
     best, case = violations.take(slice(row, row + 1)), inputs.codes[violations.rows[row]]
     answer_changes = not bool(best.before.same(best.after)[0])
     fixed_columns = [space.position(name) for name in relation.about if name in space.names]
@@ -87,7 +86,7 @@ def _shrink_case(
                 parts = [part for i, part in enumerate(parts) if i != winner]
                 parts = [np.array([j for j in part if j in free], dtype=np.intp) for part in parts]
                 parts = [part for part in parts if part.size]
-            else:  # none of them can go as a whole: try their halves
+            else:  # no part can become usual as a whole: try halves
                 parts = [half for part in parts if len(part) > 1 for half in np.array_split(part, 2)]
     except OutOfBudget:
         pass
@@ -95,7 +94,7 @@ def _shrink_case(
 
 
 def _shrink_batch(relation: Relation, inputs: Points, violations: JudgedGroups, seed: int) -> Flow[JudgedGroups]:
-    """Leave out rows of the batch while it still violates."""
+    """Remove rows of the batch while it still violates the relation."""
     best = replace(violations, batch=inputs)
     rows: Places = np.arange(len(inputs))
 

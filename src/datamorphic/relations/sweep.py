@@ -1,4 +1,4 @@
-"""Cases with every value of one feature, all else equal."""
+"""Sweeps: cases with every value of one feature, all else equal."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ from ..space.outputs import Outputs
 from ..space.points import Points
 from .base import Mask
 
-MAX_VALUES_PER_NUMBER = 16  # of a number that are tried on each case
+MAX_VALUES_PER_NUMBER = 16  # tried on each case
 MAX_CATEGORIES = 50
-MAX_ROWS_PER_QUERY = 5_000  # rows a question: between two of them a budget is looked at
+MAX_ROWS_PER_QUERY = 5_000  # the budget is checked between queries
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Sweep:
-    """Cases, each with every value of one feature: a row a case, a column a value, the case's own among them.
+    """Cases with every value of one feature: one row per case, one column per value, its own included.
 
     Attributes
     ----------
     inputs : Points
         The cases.
     values : ndarray
-        The codes of the feature, in rising order along each row.
-    own : ndarray of int
-        In which column each case stands as it is.
+        The codes of the feature, ascending along each row.
+    own_columns : ndarray of int
+        The column of each case's own value.
     outputs : Outputs
-        The answers, row after row.
+        The answers, row by row.
     valid : ndarray of bool
         Which combinations the constraints of the space allow.
+    feature : int
+        The position of the feature.
     """
 
     inputs: Points
@@ -47,35 +49,35 @@ class Sweep:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many cases, and values of each."""
+        """The numbers of cases and of values per case."""
         return self.values.shape[0], self.values.shape[1]
 
     def grid(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return something known of every answer as a matrix of cases by values."""
+        """Return a property of all answers as a matrix of cases by values."""
         return column.reshape(*self.shape, *column.shape[1:])
 
     @property
     def answered(self) -> Mask:
-        """Which answers are there and count."""
+        """Which combinations are valid and have an answer."""
         return self.grid(self.outputs.ok) & self.valid
 
     def points(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> Points:
-        """Return some of the cases that were asked."""
+        """Return some of the queried cases."""
         codes = self.inputs.codes[rows].copy()
         codes[:, self.feature] = self.values[rows, columns]
         return Points(self.inputs.space, codes)
 
     def answers(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> Outputs:
-        """Return the answers to some of them."""
+        """Return the answers to some of the queried cases."""
         return self.outputs.take(rows * self.shape[1] + columns)
 
 
 def sweep(
     inputs: Points, feature: str, feature_values: Codes | None = None, *, scores: bool = False, note: str = ""
 ) -> Flow[Sweep]:
-    """Ask every case with every value of a feature; if the budget is spent before that, those it was asked for.
+    """Query every case with every value of a feature, until all cases or the budget are used up.
 
-    `tried` are the values, by default those that `values_of` finds among the cases.
+    `feature_values` are the values to try, by default those of `find_sweep_values`.
     """
     space, column = inputs.space, inputs.space.position(feature)
     inputs = inputs.take(~np.isnan(inputs.codes[:, column]))
@@ -109,11 +111,18 @@ def sweep(
         codes = np.repeat(inputs.codes, width, axis=0)
         codes[:, column] = values.ravel()
         valid = space.satisfied(codes).reshape(values.shape)
-    return Sweep(inputs, values, own_columns, Outputs.concat(answers), valid, column)
+    return Sweep(
+        inputs=inputs,
+        values=values,
+        own_columns=own_columns,
+        outputs=Outputs.concat(answers),
+        valid=valid,
+        feature=column,
+    )
 
 
 def find_sweep_values(inputs: Points, feature: str) -> Codes:
-    """Return the values of a feature that are worth trying: all of few, else some of those that occur, and the bounds."""
+    """Return the values of a feature to try: all if there are few, else a selection with the bounds."""
     column = inputs.space.position(feature)
     spec, own_values = inputs.space.features[column], inputs.codes[:, column]
     own_values = own_values[~np.isnan(own_values)]

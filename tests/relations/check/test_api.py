@@ -372,7 +372,7 @@ def test_texts_go_through_a_pipeline():
 def test_regressors(learner):
     data = NUMBERS.assign(y=2 * NUMBERS["x"] + NUMBERS["z"])
     report = check(learner, data, ["MR-1.1", "MR-1.2", "sample order", "refit"], "y", rows=20)
-    assert entry(report, "MR-1.1").messages == {"it is about labels, and the learner is given numbers": 20}
+    assert entry(report, "MR-1.1").messages == {"the relation is about labels, but the learner learns numbers": 20}
     for name in ("MR-1.2", "sample order", "refit"):
         assert (entry(report, name).holds, entry(report, name).violated) == (20, 0)
 
@@ -399,7 +399,7 @@ def test_missing_values_and_labels():
     assert not refused.passed
     assert refused.headline == "nothing could be judged: 20 cases without an answer"
     (message,) = entry(refused, "MR-1.2").messages
-    assert message.startswith("fitted on the source data: ValueError: Input X contains NaN")
+    assert message.startswith("fit on the source data failed: ValueError: Input X contains NaN")
     data = NUMBERS.assign(y=NUMBERS["y"].where(NUMBERS["x"] > 0))
     assert check(KNN(1), data, ["MR-1.2"], "y", rows=10).passed  # rows without a label are left out
 
@@ -409,7 +409,7 @@ def test_one_class_only():
     assert not report.passed
     assert report.headline == "nothing could be judged"
     for each in report.entries:
-        assert each.messages == {"the training rows are all of one class": 20}
+        assert each.messages == {"all training rows have the same class": 20}
 
 
 @pytest.mark.parametrize(
@@ -461,8 +461,8 @@ def test_what_a_learner_raises_is_counted():
     assert report.passed
     order, added = report.entries
     assert 10 < order.undefined < added.undefined  # with one row more, others are refused
-    assert order.messages["fitted on the source data: RuntimeError: no threes"] == order.undefined
-    assert "fitted on the follow-up data: RuntimeError: no threes" in added.messages
+    assert order.messages["fit on the source data failed: RuntimeError: no threes"] == order.undefined
+    assert "fit on the follow-up data failed: RuntimeError: no threes" in added.messages
     assert (report.table["holds"] + report.table["undefined"] + report.table["inapplicable"] == 60).all()
     cases = {
         case.get("name"): [part.tag for part in case] for case in ET.fromstring(report.to_junit()).iter("testcase")
@@ -497,8 +497,8 @@ def test_a_learner_that_hangs_or_dies_does_no_harm():
     assert report.table["holds"].tolist() == [1, 1, 0, 0]
     assert report.table["undefined"].tolist() == [0, 0, 1, 1]
     (hung,), (died,) = (entry(report, name).messages for name in ("MR-3.2", "MR-2.1"))
-    assert hung == "fitted on the follow-up data: it gave no answer to 1 row in 2 s"
-    assert died == "fitted on the follow-up data: its process ended while it was asked 1 row"
+    assert hung == "fit on the follow-up data failed: it gave no answer to 1 row in 2 s"
+    assert died == "fit on the follow-up data failed: its process ended while it was asked 1 row"
 
 
 def test_a_learner_is_not_asked_here_when_it_is_to_be_asked_elsewhere():
@@ -620,11 +620,11 @@ def test_ctrl_c_tells_what_was_found():
 
     report = check(Interrupted(1), inputs=100_000, budget="20000 runs", shrink=True)
     assert not report.complete
-    assert "It was stopped before everything was tried." in report.notes
+    assert "The check was stopped before everything was tried." in report.notes
     assert Interrupted.fits < 600  # no violation is made small any more
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     asked = dm.check(lambda frame: [signal.raise_signal(signal.SIGINT)] * len(frame), NUMBERS[["x"]], inputs=5)
-    assert asked.notes == ("It was stopped before everything was tried.",)
+    assert asked.notes == ("The check was stopped before everything was tried.",)
 
 
 def test_processes_stay_up_from_question_to_question():
@@ -680,7 +680,7 @@ def test_violations_are_kept_tried_first_and_forgotten_when_they_are_mended(url,
     again = check(learner, *given, **options, inputs=1, seed=2, store=url)
     (fault,) = again.faults
     assert (fault.relation, fault.replayed) == ("sample order", 1)
-    assert "1 violation of earlier checks went first" in again.describe()
+    assert "1 violation of earlier checks was replayed" in again.describe()
     assert again.examples["sample order"].size == first.examples["sample order"].size
     (failure,) = ET.fromstring(again.to_junit()).iter("failure")
     assert failure.text == again.examples["sample order"].describe()
@@ -772,20 +772,20 @@ def test_json_and_junit_say_what_the_report_says(whole, tmp_path):
 @pytest.mark.parametrize(
     ("given", "options", "error", "says"),
     [
-        ((KNN,), {}, ModelError, "KNN is a class. Make a learner of it first"),
+        ((KNN,), {}, ModelError, "KNN is a class, not a learner"),
         ((KNN(1), "random", "MR-9"), {}, ArgumentError, "no relation 'MR-9'. Did you mean"),
         ((KNN(1), "random", []), {}, ArgumentError, "at least one relation"),
         ((KNN(1), "random", [3]), {}, ArgumentError, "the name of one"),
         ((KNN(1), "random", relation("")), {}, ArgumentError, "The relation Own has no name"),
         ((KNN(1), "random", [relation("own"), relation("own")]), {}, ArgumentError, "Two relations are called 'own'"),
-        ((KNN(1), "iris"), {}, ArgumentError, "a frame, or 'random'"),
-        ((KNN(1), NUMBERS), {}, ArgumentError, "give target= to name their column"),
+        ((KNN(1), "iris"), {}, ArgumentError, "must be a frame or 'random'"),
+        ((KNN(1), NUMBERS), {}, ArgumentError, "Give their column as target="),
         ((KNN(1), NUMBERS, "MR-0"), {}, ArgumentError, "target="),
         ((KNN(1), NUMBERS), {"target": "yy"}, DataError, "'yy' is not in the data"),
         ((KNN(1), NUMBERS[:1]), {"target": "y"}, DataError, "The data have 1 row with a label"),
         ((KNN(1), NUMBERS[["y"]]), {"target": "y"}, DataError, "need columns"),
         ((KNN(1), NUMBERS.to_numpy()), {"target": "y"}, ArgumentError, "needs labelled data"),
-        ((KNN(1), "random", "row order"), {}, ArgumentError, "give inputs, a frame"),
+        ((KNN(1), "random", "row order"), {}, ArgumentError, "Give a frame of inputs"),
         ((print,), {}, ArgumentError, "Random data are for learners"),
         ((print, NUMBERS, "MR-0"), {"target": "y"}, ModelError, "'MR-0' is about learners"),
         ((object(), NUMBERS), {}, ModelError, "cannot be tested"),

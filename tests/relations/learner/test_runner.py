@@ -482,14 +482,14 @@ class Broken(Learner):
 def test_learners_that_fail_are_undefined(data, where, error):
     found = check(Broken(where, error), "MR-0", data)
     assert found.count(UNDEFINED) == len(data.t)
-    assert found.message.startswith(f"fitted on the source data: {type(error).__name__}")
+    assert found.message.startswith(f"fit on the source data failed: {type(error).__name__}")
     assert "\n" not in found.message
 
 
 def test_what_is_left_of_a_learner_is_judged(data):
     found = check(Broken("names", ValueError("no such label")), "label renaming", data)
     assert found.count(UNDEFINED) == len(data.t)
-    assert found.message == "fitted on the follow-up data: ValueError: no such label"
+    assert found.message == "fit on the follow-up data failed: ValueError: no such label"
     assert found.before.tolist() == Learner().fit(data.x, data.y).predict(data.t).tolist()
     gaps = check(Broken("gaps", data.t.iloc[0, 0]), "refit", data)
     assert gaps.verdicts.tolist() == [UNDEFINED] + [HOLDS] * (len(data.t) - 1)
@@ -519,14 +519,14 @@ def test_any_object_that_learns_will_do(data):
 @pytest.mark.parametrize(
     ("name", "learner", "change", "why"),
     [
-        ("refit", GaussianNB(), {"y": np.repeat("L0", 6)}, "all of one class"),
+        ("refit", GaussianNB(), {"y": np.repeat("L0", 6)}, "have the same class"),
         ("refit", GaussianNB(), {"y": np.array(["a", None] * 3, dtype=object)}, "no label"),
-        ("MR-3.2", KNeighborsClassifier(7), {}, "looks for 7 neighbours, and there are 6 training rows"),
+        ("MR-3.2", KNeighborsClassifier(7), {}, "looks for 7 neighbours, but there are only 6 training rows"),
         ("refit", make_pipeline(StandardScaler(), KNeighborsClassifier(7)), {}, "looks for 7 neighbours"),
         ("refit", GaussianNB(), {"x": pd.DataFrame({"a": [1.0] * 6, "b": [2.0] * 6})}, "no attribute .* varies"),
         ("MR-0", GaussianNB(), {"x": pd.DataFrame({"a": list("uvuvuv"), "b": list("uvuvuv")})}, "no numeric attribute"),
-        ("MR-1.1", KNeighborsRegressor(2), {"y": np.arange(6)}, "it is about labels"),
-        ("MR-1.1", Learner(), {"y": np.arange(6) / 4}, "it is about labels"),
+        ("MR-1.1", KNeighborsRegressor(2), {"y": np.arange(6)}, "the relation is about labels"),
+        ("MR-1.1", Learner(), {"y": np.arange(6) / 4}, "the relation is about labels"),
         ("label renaming", SVC(class_weight={"L0": 2}), {}, "calls the classes by name"),
         ("label renaming", Learner(), {"y": np.array([1, "a"] * 3, dtype=object)}, "several types"),
     ],

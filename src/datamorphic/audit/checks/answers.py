@@ -72,7 +72,14 @@ class Answers(Relation):
         outputs = Outputs.concat(parts)
         queries = inputs.take(slice(0, len(outputs)))
         verdicts = np.where(outputs.ok, HOLDS, VIOLATED).astype(np.int8)
-        return JudgedGroups(np.arange(len(queries)), queries, queries, outputs, outputs, verdicts)
+        return JudgedGroups(
+            rows=np.arange(len(queries)),
+            source=queries,
+            follow_up=queries,
+            before=outputs,
+            after=outputs,
+            verdicts=verdicts,
+        )
 
 
 def make_probes(context: CheckContext, limit: int) -> Points:

@@ -1,0 +1,1 @@
+"""``dm.check``: check learners and models against relations."""

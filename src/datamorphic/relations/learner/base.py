@@ -1,7 +1,7 @@
-"""Relations of learners: change the training data in a known way, and the labels must change in a known way.
+"""Relations of learners: training data change in a known way, so labels do, too.
 
 The learner is fitted on the source data and on the follow-up data, and each test case gets a verdict. Whether a
-violation is a fault depends on the learner: `datamorphic.relations.learner.necessity` knows.
+violation is a fault depends on the learner: see `datamorphic.relations.learner.necessity`.
 """
 
 from __future__ import annotations
@@ -17,25 +17,26 @@ from ...systems.training import Array, Floats, Places, Training
 from ..base import format_relation
 
 Rng = np.random.Generator
-NUMERIC_DTYPE_KINDS = "iuf"  # kinds of labels that get a new number where others get a star
+NUMERIC_DTYPE_KINDS = "iuf"  # a new label of these kinds is a new number, of other kinds a text with a star
 
 
 class LearnerRelation:
-    """A promise about a learner: train it on data changed in a known way, and its labels change in a known way.
+    """A relation of learners: a known change of the training data implies a known change of labels.
 
-    To make one of your own, say how the follow-up data are made; without `expected` the labels must stay.
+    To write your own, implement `follow_up`, which makes the follow-up data. Without `expected`, the labels must stay the
+    same.
 
     Attributes
     ----------
     name, says : str
-        What it is called in reports and in the table of necessity; the promise in a sentence, "change: what follows".
+        The name in reports and in the table of necessary relations, and the relation as "change: consequence".
     shares : {"all", "label", "case"}
-        Which test cases share one follow-up: all, those with one predicted label, or each has its own.
+        Which test cases share one follow-up: all, those with the same predicted label, or none.
     regressors, scores : bool
-        Whether it is about regressors, too; whether the scores of the classes must stay, too.
+        Whether it applies to regressors, too; whether the scores of the classes must stay the same, too.
     firm : bool
-        Whether a violation must show again in most copies of the data with all numbers moved by a hair. Of
-        neighbours at equal distance one is taken by chance, and which one is nobody's promise.
+        Whether a violation must also occur in most slightly perturbed copies of the data. Otherwise it depends on
+        a tie, such as the choice among neighbours at equal distance.
 
     Examples
     --------
@@ -48,7 +49,7 @@ class LearnerRelation:
     >>> print(Backwards())
     In the domain of learners
     assuming that
-    - the input is training data and test cases, the output a label of each case
+    - the input is training data and test cases, the output is a label per case
     the following metamorphic relation should hold
     - backwards:
       if training rows in reverse order,
@@ -64,46 +65,48 @@ class LearnerRelation:
     firm: ClassVar[bool] = True
 
     def why_not(self, learner: Any, data: Training) -> str:
-        """Return why the relation says nothing about a learner and data; an empty text where it does.
+        """Return why the relation does not apply to a learner and data; empty if it applies.
 
-        What every relation needs is looked at before: two classes, enough rows, an attribute that varies.
+        Every relation needs two classes, enough rows and an attribute that varies; that is checked elsewhere.
         """
         return ""
 
     def source(self, data: Training, rng: Rng) -> Training:
-        """Return the source data, made of those that were drawn; by default these themselves."""
+        """Return the source data, made from the drawn data; by default these themselves."""
         return data
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         """Return the follow-up data; `labels` are those that the source fit gave ``data.t``.
 
-        Test cases must be as many and in the same order. Where they share by label, the labels are all the same.
+        The test cases must keep their number and order. If they share a follow-up by label, all labels are the same.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not say how follow-up data are made: follow_up()")
+        raise NotImplementedError(
+            f"{type(self).__name__} must implement follow_up(), which makes the follow-up data."
+        )
 
     def expected(self, labels: Array, data: Training, made: Training) -> Array:
-        """Return the label expected of the follow-up fit in place of each source label; by default the same."""
+        """Return the labels that the follow-up fit must give, one per source label; by default the same."""
         return labels
 
     def renamed(self, classes: Array, data: Training, made: Training) -> Array:
-        """Return what the classes are called in the follow-up data; by default as `expected` has it."""
+        """Return the names of the classes in the follow-up data; by default those of `expected`."""
         return self.expected(classes, data, made)
 
     def expected_scores(self, scores: Floats, classes: list[Any], labels: Array) -> Floats:
-        """Return the scores expected in place of those of the source fit, a column a class; by default the same."""
+        """Return the scores that the follow-up fit must give, one column per class; by default the same."""
         return scores
 
     @property
     def about_scores(self) -> bool:
-        """Whether it promises other scores, so that labels alone tell little."""
+        """Whether the relation is about changed scores, so that labels alone do not show a violation."""
         return type(self).expected_scores is not LearnerRelation.expected_scores
 
     def change(self, data: Training, made: Training) -> str:
-        """Return in a line how the follow-up data came from the source data, for an example; empty by default."""
+        """Describe in one line how the follow-up data differ from the source data; empty by default."""
         return ""
 
     def groups(self, labels: Array) -> list[Places]:
-        """Return, for each follow-up, the places of the test cases that share it."""
+        """Return, per follow-up, the positions of the test cases that share it."""
         if len(labels) == 1 or self.shares == "case":
             return [np.array([i]) for i in range(len(labels))]
         if self.shares == "all":
@@ -117,12 +120,12 @@ class LearnerRelation:
         return f"{type(self).__name__}({self.name!r})"
 
     def __str__(self) -> str:
-        assumption = "the input is training data and test cases, the output a label of each case"
+        assumption = "the input is training data and test cases, the output is a label per case"
         return format_relation("learners", (assumption, *self.needs), self.name, self.says)
 
 
 def compute_widths(data: Training, low: float = 0.0, high: float = 1.0) -> Floats:
-    """Return how far two quantiles of each numeric attribute are apart; 0 where it has no finite number."""
+    """Return the distance between two quantiles of each numeric attribute; 0 without finite numbers."""
     numbers = data.numbers
     if (low, high) == (0.0, 1.0) and np.isfinite(numbers).all():
         return np.asarray(np.ptp(numbers, axis=0))
@@ -135,7 +138,7 @@ def compute_widths(data: Training, low: float = 0.0, high: float = 1.0) -> Float
 
 
 def compute_range(data: Training) -> tuple[float, float]:
-    """Return between which numbers those of the data lie; 0 and 1 where there are none, or only one."""
+    """Return the least and the greatest number of the data; 0 and 1 if they do not vary."""
     finite = data.numbers[np.isfinite(data.numbers)]
     if finite.size and finite.min() < finite.max():
         return float(finite.min()), float(finite.max())
@@ -143,20 +146,20 @@ def compute_range(data: Training) -> tuple[float, float]:
 
 
 def shuffle_positions(n: int, rng: Rng) -> Places:
-    """Return 0 to n - 1 in another order than that."""
+    """Return 0 to n - 1 in another order."""
     order = rng.permutation(n)
     return np.roll(order, 1) if (order == np.arange(n)).all() else order
 
 
 def to_object_array(values: Any) -> Array:
-    """Return values as an array of objects, whatever NumPy would make of them."""
+    """Return values as an array of objects, without NumPy's conversions."""
     array = np.empty(len(values), dtype=object)
     array[:] = list(values)
     return array
 
 
 def rename_labels(data: Training, names: Array) -> Training:
-    """Return data whose declared labels, as they stand, have other names."""
+    """Return data whose declared labels, in their order, have other names."""
     new_data = replace(data, y=replace_labels(data.y, data.declared, names))
     return new_data if data.labels is None else replace(new_data, labels=tuple(names.tolist()))
 
@@ -168,16 +171,18 @@ def replace_labels(y: Array, old: Any, new: Array) -> Array:
 
 
 def find_label_obstacle(data: Training) -> str:
-    """Return why no new label can be made of an old one; empty where it can."""
-    kinds = {"number" if isinstance(label, Real) and not isinstance(label, bool) else type(label).__name__
-             for label in data.classes.tolist()}  # fmt: skip
+    """Return why no new label can be derived from the labels; empty if one can."""
+    kinds = {
+        "number" if isinstance(label, Real) and not isinstance(label, bool) else type(label).__name__
+        for label in data.classes.tolist()
+    }
     if kinds in ({"str"}, {"number"}):
         return ""
-    return f"new labels are made of texts and numbers, and these are {' and '.join(sorted(kinds))}"
+    return f"new labels can be derived from texts and numbers only, but these are {' and '.join(sorted(kinds))}"
 
 
 def star_labels(data: Training, rows: Places) -> Training:
-    """Return data in which some rows have a new label of their class's own: "B*" for "B", a new number for a number."""
+    """Return data in which some rows have a new label per class: "B*" for "B", a new number for a number."""
     used_labels = {*data.declared, *data.classes.tolist()}
     old = data.y.tolist()
     new: dict[Any, Any] = {}
@@ -197,12 +202,12 @@ def star_labels(data: Training, rows: Places) -> Training:
 
 
 def has_named_class_weights(learner: Any) -> bool:
-    """Tell whether a learner's weights call the classes by name."""
+    """Return whether the class weights of a learner are given by class."""
     return any(isinstance(weight, dict | list) for weight in find_parameter_values(learner, "class_weight"))
 
 
 def get_comparable_labels(data: Training) -> Array:
-    """Return the labels of the rows so that each equals what was predicted."""
+    """Return the labels of the rows in a form that compares equal to predicted labels."""
     return data.y if data.y.dtype.kind in NUMERIC_DTYPE_KINDS else data.y.astype(object)
 
 
@@ -212,13 +217,13 @@ def _to_label_array(labels: list[Any]) -> Array:
 
 
 def draw_subset(places: Places, rng: Rng) -> Places:
-    """Return at least one of the places and, where there are several, not all of them."""
+    """Return at least one of the positions and, if there are several, not all of them."""
     limit = max(2, len(places))
     return np.sort(rng.permutation(places)[: rng.integers(1, limit)])
 
 
 def replace_positions(n: int, rows: Places, new: Places) -> Places:
-    """Return 0 to n - 1 with others in some places."""
+    """Return 0 to n - 1 with other numbers at some positions."""
     places = np.arange(n)
     places[rows] = new
     return places

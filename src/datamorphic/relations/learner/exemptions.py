@@ -1,4 +1,4 @@
-"""Data on which a learner need not keep what it must keep on all others."""
+"""Data-dependent exemptions from the table of necessary relations."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from ...systems.training import Training
 from .base import compute_widths
 from .smoothing import SMOOTHING_FACTORS, is_smoothing_decisive
 
-_FLAGS_REASON = "flags and categories are not mapped along with the numbers"
-_PRECISION_REASON = "numbers that lie far from zero and close together have lost the digits it takes"
+_FLAGS_REASON = "booleans and categories are not mapped like the numbers"
+_PRECISION_REASON = (
+    "the numbers are far from zero and close together, so floating-point precision does not suffice"
+)
 
 
 def _exempt_distances(relation: str, model: Any, data: Training) -> str:
@@ -28,13 +30,13 @@ def _exempt_densities(relation: str, model: Any, data: Training) -> str:
     if _is_imprecise(data, 1e6):
         return _PRECISION_REASON
     if relation in SMOOTHING_FACTORS and is_smoothing_decisive(relation, model, data):
-        return "smoothing (var_smoothing) changes with the spread of all rows, and here it tells"
+        return "smoothing (var_smoothing) depends on the spread of all rows, and on these data it is decisive"
     return ""
 
 
 def _exempt_splits(relation: str, model: Any, data: Training) -> str:
     if relation in ("MR-0", "MR-1.1", "MR-3.1", "sparse") and _is_imprecise(data, 1e3, 1e-3):
-        return "values are compared in single precision, and closer than 1e-7 they are never split"
+        return "values are compared in single precision, and values closer than 1e-7 are never split"
     return ""
 
 
@@ -47,12 +49,12 @@ def _has_flags(data: Training) -> bool:
 
 
 def _is_imprecise(data: Training, max_ratio: float, min_width: float = 0.0) -> bool:
-    """Tell whether an attribute varies by less than `least`, or by less than one part in `most` of its size."""
+    """Return whether an attribute varies by less than `min_width`, or by less than 1/`max_ratio` of its size."""
     spans, sizes = compute_widths(data), np.abs(data.numbers).max(axis=0, initial=0)
     return bool(((spans > 0) & ((spans < min_width) | (spans * max_ratio < sizes))).any())
 
 
-# by name of scikit-learn's class: why a relation that is necessary is not so on these data; empty where it is
+# by class of scikit-learn: returns why a necessary relation is not necessary on given data; empty if it is
 EXEMPTIONS: dict[str, Callable[[str, Any, Training], str]] = {
     "DecisionTreeClassifier": _exempt_splits,
     "ExtraTreesClassifier": _exempt_splits,

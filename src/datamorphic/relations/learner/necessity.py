@@ -1,7 +1,7 @@
 """Which relations a learner must keep, how strictly, and why.
 
-A relation that a learner must keep is *necessary*: a violation is a fault of the implementation. Any other is a
-hypothesis, and a violation tells how the algorithm behaves. When in doubt, a relation is not necessary.
+A relation that a learner must keep is *necessary*: a violation is a fault of the implementation. Any other relation is
+a hypothesis, and a violation shows how the algorithm behaves. In doubt, a relation is not necessary.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .table import STANCE_BUILDERS
 __all__ = ["STRICTNESS", "Stance", "Strictness", "find_stance", "is_known_learner", "override_stance"]
 
 _SCALERS = ("MinMaxScaler", "StandardScaler")
-# blind to labels, and nothing in them is left to chance
+# transformers that ignore the labels and are deterministic
 _LABEL_BLIND_STEPS = (
     *_SCALERS,
     "MaxAbsScaler",
@@ -44,30 +44,30 @@ _LABEL_BLIND_STEPS = (
     "RobustScaler",
     "SimpleImputer",
 )
-_LABEL_RELATIONS = (*SHARED_STANCES, "MR-1.1", "MR-4.2")  # nothing but labels changes
+_LABEL_RELATIONS = (*SHARED_STANCES, "MR-1.1", "MR-4.2")  # only labels change
 _ROW_RELATIONS = (
     "MR-3.1",
     "MR-3.2",
     "MR-3.2 odds",
     *COPY_RELATIONS,
     *REMOVAL_RELATIONS,
-)  # there are more or fewer rows
+)  # the number of rows changes
 _COLUMN_RELATIONS = (
     "MR-1.2",
     *CONSTANT_ATTRIBUTE_RELATIONS,
     *INFORMATIVE_ATTRIBUTE_RELATIONS,
     "MR-NBC",
     "sample order",
-)  # no column gets another scale
+)  # no column is scaled
 
 
 def find_stance(relation: str, learner: Any, data: Training | None = None) -> Stance:
     """Return whether a learner must keep a relation, how strictly, and why.
 
-    Knows the learners of scikit-learn, alone or as the last step of a `Pipeline`. An implementation of your own of one
-    of these algorithms says so with an attribute `like`: the estimator of scikit-learn whose algorithm it is.
+    The table has the learners of scikit-learn, alone or as the last step of a `Pipeline`. Your own implementation of one of
+    these algorithms says so with an attribute `like`: the estimator of scikit-learn whose algorithm it implements.
 
-    Some relations are necessary on most data only: give the `data` that are used, and the answer is about them.
+    Some relations are necessary on most data only. With `data`, the answer is about these data.
 
     Examples
     --------
@@ -88,18 +88,18 @@ def find_stance(relation: str, learner: Any, data: Training | None = None) -> St
     for step in steps:
         inner_relation = _map_through_step(step, inner_relation)
         if not inner_relation and _get_sklearn_name(step) in _SCALERS and relation in _ROW_RELATIONS:
-            return may_fail(f"{_get_sklearn_name(step)} learns from the changed rows, too")
+            return may_fail(f"{_get_sklearn_name(step)} learns from the changed rows as well")
         if not inner_relation:
-            return may_fail(f"{relation} with a step {type(step).__name__} is not in the table")
+            return may_fail(f"the table does not have {relation} with a step {type(step).__name__}")
         if data is not None:
             data = _scale(step, data) if _get_sklearn_name(step) in _SCALERS else None
     if inner_relation == "overruled" and table:
         table = {inner_relation: OVERRULED_STANCE, **table}
     if inner_relation not in table:
-        return may_fail(f"{relation} of {type(last).__name__} is not in the table")
+        return may_fail(f"the table does not have {relation} of {type(last).__name__}")
     row = table[inner_relation]
     if row.necessary and inner_relation == SCALING_UNDONE:
-        row = replace(row, reason=f"{scaler} undoes the map")
+        row = replace(row, reason=f"{scaler} undoes the change of scale")
     if row.necessary and data is not None and inner_relation not in SHARED_STANCES and name in EXEMPTIONS:
         exemption = EXEMPTIONS[name](inner_relation, last, data)
         return may_fail(exemption) if exemption else row
@@ -107,7 +107,7 @@ def find_stance(relation: str, learner: Any, data: Training | None = None) -> St
 
 
 def is_known_learner(learner: Any) -> bool:
-    """Tell whether the table has a learner at all.
+    """Return whether the table has a learner.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def is_known_learner(learner: Any) -> bool:
 
 
 def override_stance(stance: Stance, strictness: str | None = None, expected_failure: str | None = None) -> Stance:
-    """Return a stance as a user has it: judged in another way, or known to be violated, for a reason.
+    """Return a stance with another strictness, or with a failure that the user expects.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def override_stance(stance: Stance, strictness: str | None = None, expected_fail
 
 
 def _map_through_step(step: Any, relation: str) -> str:
-    """Return which relation the learner sees when a transformer stands before it; empty where nobody knows."""
+    """Return the relation that a learner behind a transformer sees; empty if that is not known."""
     name = _get_sklearn_name(step)
     if name == "MinMaxScaler" or (name == "StandardScaler" and step.with_mean and step.with_std):
         if relation in ("MR-0", SCALING_UNDONE):
@@ -160,7 +160,7 @@ def _map_through_step(step: Any, relation: str) -> str:
 
 
 def _scale(step: Any, data: Training) -> Training | None:
-    """Return data as a scaler hands them on; none where it refuses them, and there is nothing to be learnt."""
+    """Return data as a scaler transforms them; None if it rejects them."""
     from sklearn.base import clone
 
     with suppress(ValueError), warnings.catch_warnings():
@@ -170,17 +170,17 @@ def _scale(step: Any, data: Training) -> Training | None:
 
 
 def _list_steps(learner: Any) -> list[Any]:
-    """Return the steps of a pipeline, also of one within another; the learner, or what it is like, where it is none."""
+    """Return the steps of a pipeline, nested ones included; else the learner, or the one it is like."""
     if _get_sklearn_name(learner) == "Pipeline":
         steps = [step for _, step in learner.steps if step is not None and not isinstance(step, str)]
         return [substep for step in steps for substep in _list_steps(step)] or [learner]
     like = None
-    with suppress(Exception):  # whatever else it may mean to others
+    with suppress(Exception):  # the attribute may have another meaning, and raise anything
         like = getattr(learner, "like", None)
     return _list_steps(like) if not _get_sklearn_name(learner) and _get_sklearn_name(like) else [learner]
 
 
 def _get_sklearn_name(learner: Any) -> str:
-    """Return the name of a class of scikit-learn itself; a class derived from it may be anything."""
+    """Return the name of a class of scikit-learn itself; empty for classes derived from it."""
     kind = type(learner)
     return kind.__name__ if kind.__module__.partition(".")[0] == "sklearn" else ""

@@ -1,4 +1,4 @@
-"""Who is asked, how it is judged, and what came out, when a relation is put to a learner."""
+"""The learner under check, how relations are judged, and the verdicts on it."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from .necessity import STRICTNESS
 
 @dataclass(frozen=True, eq=False)
 class LearnerSubject:
-    """A learner, and what a relation has to know of it; `like` is the one whose promises it must keep, if not its own."""
+    """A learner, and the estimator `like` whose necessary relations it must keep, if not its own."""
 
     learner: Any
     like: Any = None
 
     @property
     def reference_learner(self) -> Any:
-        """The learner whose promises it must keep."""
+        """The learner whose necessary relations it must keep."""
         return self.learner if self.like is None else self.like
 
     @cached_property
     def neighbours(self) -> int:
-        """How many neighbours it looks for, at most; 0 if it looks for none."""
+        """The maximum number of neighbours it looks for; 0 if it looks for none."""
         reference = getattr(self.reference_learner, "like", None) or self.reference_learner
         return max(
             (int(k) for k in find_parameter_values(reference, "n_neighbors") if isinstance(k, Integral)), default=0
@@ -44,37 +44,38 @@ class LearnerSubject:
         return is_regressor(self.learner)
 
     def has_numeric_target(self, data: Training) -> bool:
-        """Tell whether what it learns are numbers and no labels."""
+        """Return whether it learns numbers instead of labels."""
         return self.is_regression or (data.y.dtype.kind == "f" and bool((data.y % 1 > 0).any()))
 
     def find_obstacle(self, relation: LearnerRelation, data: Training) -> str:
-        """Return why a relation says nothing about the learner and data; an empty text where it does."""
+        """Return why a relation does not apply to the learner and data; empty if it applies."""
         return self.find_data_obstacle(relation, data) or relation.why_not(self.learner, data)
 
     def find_data_obstacle(self, relation: LearnerRelation, data: Training) -> str:
-        """Return why nobody can learn from data; an empty text where one can."""
+        """Return why nothing can be learnt from data; empty if something can."""
         if _has_missing_label(data.y):
             return "some training rows have no label"
         if self.has_numeric_target(data):
             if not relation.regressors:
-                return "it is about labels, and the learner is given numbers"
+                return "the relation is about labels, but the learner learns numbers"
         elif len(data.classes) < 2:
-            return "the training rows are all of one class"
+            return "all training rows have the same class"
         elif isinstance(data.classes[0], tuple):
-            return "the labels are tuples, and relations are about texts, numbers and flags"
+            return "the labels are tuples, but relations need texts, numbers or booleans"
         if self.neighbours > len(data.y):
             rows = pluralize(len(data.y), "training row")
-            return f"the learner looks for {self.neighbours} neighbours, and there are {rows}"
+            return f"the learner looks for {self.neighbours} neighbours, but there are only {rows}"
         return "" if _has_variation(data.x) else "no attribute of the training rows varies"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LearnerVerdicts:
-    """What became of a relation on training sets, test case by test case.
+    """The verdicts of one relation on training sets, one per test case.
 
-    `before` and `after` are the labels of the two fits, `expected` what the second should have given; scores have a
-    column for each declared label of the source data. Case i was asked with the follow-up ``made[follow_up[i]]``. Where
-    `tied`, a violation was set aside; `messages` say, by case, why there is nothing to judge, or why answers are missing.
+    `before` and `after` are the labels of the two fits, `expected` the labels that the second fit should have given.
+    Scores have a column for each declared label of the source data. The follow-up of case i is
+    ``follow_ups[follow_up_index[i]]``; the index is -1 if there is none. Where `tied`, a violation was set aside.
+    `messages` explain by case why it could not be judged; `fit_failures` are those of them where a fit raised.
     """
 
     relation: str
@@ -89,22 +90,36 @@ class LearnerVerdicts:
     scores_before: Floats | None = None
     scores_after: Floats | None = None
     messages: dict[int, str] = field(default_factory=dict)
+    fit_failures: dict[int, str] = field(default_factory=dict)
+
+    def add_failure(self, row: int, text: str) -> None:
+        """Enter the error of a fit as the message of a case."""
+        self.messages[row] = self.fit_failures[row] = text
 
     def count(self, verdict: int) -> int:
-        """Return how many test cases have a verdict."""
+        """Return the number of test cases with a verdict."""
         return int((self.verdicts == verdict).sum())
 
     def select_training_set(self, number: int) -> LearnerVerdicts:
-        """Return what became of it on one of the training sets."""
+        """Return the verdicts on one of the training sets."""
         rows = np.flatnonzero(self.data.training_index == number)
         indices, follow_up = np.unique(self.follow_up_index[rows], return_inverse=True)
-        shift = int(indices[0] < 0) if len(indices) else 0  # cases without a follow-up have -1 for it
+        shift = int(indices[0] < 0) if len(indices) else 0  # the index of cases without a follow-up is -1
         scores = [None if table is None else table[rows] for table in (self.scores_before, self.scores_after)]
         return LearnerVerdicts(
-            self.relation, TrainingBatch([self.data.trainings[number]]), self.verdicts[rows], self.before[rows], self.after[rows],
-            self.expected[rows], self.tied[rows], follow_up - shift, [self.follow_ups[k] for k in indices if k >= 0],
-            scores[0], scores[1], {new: self.messages[old] for new, old in enumerate(rows.tolist()) if old in self.messages},
-        )  # fmt: skip
+            relation=self.relation,
+            data=TrainingBatch([self.data.trainings[number]]),
+            verdicts=self.verdicts[rows],
+            before=self.before[rows],
+            after=self.after[rows],
+            expected=self.expected[rows],
+            tied=self.tied[rows],
+            follow_up_index=follow_up - shift,
+            follow_ups=[self.follow_ups[k] for k in indices if k >= 0],
+            scores_before=scores[0],
+            scores_after=scores[1],
+            messages={new: self.messages[old] for new, old in enumerate(rows.tolist()) if old in self.messages},
+        )
 
     @property
     def violations(self) -> Places:
@@ -113,15 +128,15 @@ class LearnerVerdicts:
 
     @property
     def message(self) -> str:
-        """The first thing to be said, if anything."""
+        """The first message; empty if there is none."""
         return next(iter(self.messages.values()), "")
 
 
 @dataclass(frozen=True)
 class JudgingOptions:
-    """How a relation is judged: on labels or scores, with ties set aside or counted, from which seed.
+    """How a relation is judged: by labels or scores, with ties set aside or counted.
 
-    `with_scores` asks for scores whether or not they are judged: an example shows them.
+    `with_scores` queries scores even if they are not judged, so that an example can show them.
     """
 
     strictness: str = "class_exact"
@@ -135,13 +150,13 @@ class JudgingOptions:
 
     @property
     def statistical(self) -> bool:
-        """Whether distributions are compared, and not case by case."""
-        return self.strictness.endswith("_stat")
+        """Whether distributions are compared, instead of single cases."""
+        return self.strictness in ("class_stat", "score_stat")
 
     @property
     def needs_scores(self) -> bool:
-        """Whether scores are looked at."""
-        return self.with_scores or self.strictness.startswith("score")
+        """Whether scores are queried."""
+        return self.with_scores or self.strictness in ("score_exact", "score_stat")
 
 
 def _has_missing_label(y: Array) -> bool:

@@ -1,4 +1,4 @@
-"""A relation put to a learner, on many training sets at once: as a flow, which whoever drives it counts and guards."""
+"""Check one relation on a learner, on many training sets at once, as a flow."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from .result import JudgingOptions, LearnerSubject, LearnerVerdicts
 
 Result = TypeVar("Result")
 SCORE_TOLERANCE = (
-    1e-6  # scores and real answers may differ by so much of their range: sums are taken in another order
+    1e-6  # of their range, by which scores and numeric answers may differ: sums are taken in another order
 )
 PERTURBATION_SHARE = (
-    1e-3  # of a column's middle half; much less makes new ties in single precision, which trees use
+    1e-3  # of the middle half of a column; much less would create ties in single precision, which trees use
 )
-PERTURBED_COPIES = 3  # with all numbers moved by a hair; most must show a violation again
+PERTURBED_COPIES = 3  # most of them must show a violation again, else it depends on a tie
 
 
 def check_relation(
@@ -41,29 +41,31 @@ def check_relation(
     stance: Stance | None = None,
     done: float | None = None,
 ) -> Flow[LearnerVerdicts]:
-    """Fit a learner on data and on their follow-ups, and judge its labels; where it raises: UNDEFINED.
+    """Fit a learner on source and follow-up data, and judge its labels.
+
+    Cases for which the learner raises are UNDEFINED. Violations that disappear in most slightly perturbed copies of the
+    data depend on a tie. They are set aside as INAPPLICABLE, unless ``judging.ties`` is "count".
 
     Parameters
     ----------
     relation, subject
-        What is promised, and by whom.
-    data : Trainings
+        The relation, and the learner.
+    data : TrainingBatch
         The source data, with all their cases.
     numbers : sequence of int
-        For each training set a number of its own: what is random about its follow-up depends on this and the seed.
-    manner : Manner
-        How it is judged.
-    known : Outputs, optional
-        The answers to the source data, where they have been asked for already.
-    view : Stance, optional
+        A number per training set. Together with the seed it determines the randomness of the follow-up.
+    judging : JudgingOptions
+        How to judge.
+    source_outputs : Outputs, optional
+        The answers to the source data, if they are known already.
+    stance : Stance, optional
         Whether the learner must keep the relation. If it must on most data but not on some, violations on these are
         set aside as INAPPLICABLE.
-
-    Violations that are gone in most copies of the data with all numbers moved by a hair hang on a tie: they are set
-    aside as INAPPLICABLE, unless ``manner.ties`` is "count".
+    done : float, optional
+        The progress to report, from 0 to 1.
     """
     result = yield from _judge(relation, subject, data, numbers, judging, source_outputs, done)
-    # cases that are compared as many are all needed: those that differ may not be left out
+    # a comparison of distributions needs all cases, so none that differs may be left out
     if relation.firm and judging.ties == "aside" and not judging.statistical and len(result.violations):
         yield from _set_ties_aside(relation, subject, result, numbers, judging)
     if stance is not None and stance.necessary and find_stance(relation.name, subject.reference_learner).necessary:
@@ -85,12 +87,14 @@ def _set_ties_aside(
     numbers: Sequence[int],
     judging: JudgingOptions,
 ) -> Flow[None]:
-    """Set violations aside that are gone when all numbers are moved by a hair."""
+    """Set violations aside that disappear when all numbers change slightly."""
     suspect_rows = result.violations
     sets = np.unique(result.data.training_index[suspect_rows])
     set_numbers = [numbers[k] for k in sets]
     copies = [
-        _perturb(result.data.trainings[k], _make_rng(judging, f"{relation.name} moved {copy}", number))
+        _perturb(
+            result.data.trainings[k], _make_rng(judging, f"{relation.name} moved {copy}", number)
+        )  # the text seeds the generator
         for copy in range(PERTURBED_COPIES)
         for k, number in zip(sets, set_numbers, strict=True)
     ]
@@ -109,7 +113,9 @@ def _set_ties_aside(
         )
         if 2 * hold_count > PERTURBED_COPIES:
             result.tied[row], result.verdicts[row] = True, INAPPLICABLE
-            result.messages[int(row)] = "it hangs on a tie: numbers moved by a hair do not show it"
+            result.messages[int(row)] = (
+                "the violation depends on a tie: it disappears when all numbers change slightly"
+            )
 
 
 def _judge(
@@ -150,18 +156,23 @@ def _judge(
             else Outputs.empty()
         )
         source_outputs = _expand_outputs(answers, applicable_rows, len(data), data.width)
-    before = source_outputs.values
-    messages |= {
-        row: f"fitted on the source data: {text}"
-        for row, text in source_outputs.messages.items()
-        if verdicts[row] != INAPPLICABLE
-    }
     scores = source_outputs.scores if judging.needs_scores else None
     result = LearnerVerdicts(
-        relation.name, data, verdicts, before, to_object_array([None] * len(data)), to_object_array([None] * len(data)),
-        np.zeros(len(data), dtype=bool), np.full(len(data), -1, dtype=np.intp),
-        scores_before=scores, scores_after=None if scores is None else np.full(scores.shape, np.nan), messages=messages,
-    )  # fmt: skip
+        relation=relation.name,
+        data=data,
+        verdicts=verdicts,
+        before=source_outputs.values,
+        after=to_object_array([None] * len(data)),
+        expected=to_object_array([None] * len(data)),
+        tied=np.zeros(len(data), dtype=bool),
+        follow_up_index=np.full(len(data), -1, dtype=np.intp),
+        scores_before=scores,
+        scores_after=None if scores is None else np.full(scores.shape, np.nan),
+        messages=messages,
+    )
+    for failed_row, text in source_outputs.messages.items():
+        if verdicts[failed_row] != INAPPLICABLE:
+            result.add_failure(failed_row, f"fit on the source data failed: {text}")
     groups = _make_follow_ups(
         relation, subject, result, np.flatnonzero(source_outputs.ok & (verdicts != INAPPLICABLE)), numbers, judging
     )
@@ -190,14 +201,12 @@ def _make_follow_ups(
     numbers: Sequence[int],
     judging: JudgingOptions,
 ) -> list[tuple[int, Places]]:
-    """Make the follow-ups of all cases that have a label; return them by number, each with its cases."""
+    """Make the follow-ups of all labelled cases; return the index and the cases of each."""
     data, groups = result.data, []
-    starts = (
-        np.flatnonzero(np.diff(data.training_index[answered_rows], prepend=-1))
-        if len(answered_rows)
-        else answered_rows
-    )
-    for rows in np.split(answered_rows, starts[1:]) if len(answered_rows) else []:
+    if not len(answered_rows):
+        return []
+    starts = np.flatnonzero(np.diff(data.training_index[answered_rows], prepend=-1))
+    for rows in np.split(answered_rows, starts[1:]):
         k = int(data.training_index[rows[0]])
         rng = _make_rng(judging, relation.name, numbers[k])
         for places in relation.groups(result.before[rows]):
@@ -211,8 +220,8 @@ def _make_follow_ups(
             follow_up = _call_relation(relation, "follow_up", part, labels, rng)
             if not isinstance(follow_up, Training):
                 raise TestSystemError(
-                    f"follow_up() of the relation {relation.name!r} must return training data, as data.rows() and the like "
-                    f"give them. Got {type(follow_up).__name__}."
+                    f"follow_up() of the relation {relation.name!r} must return training data, such as data.rows(...). "
+                    f"Got {type(follow_up).__name__}."
                 )
             expected = np.asarray(_call_relation(relation, "expected", labels, part, follow_up))
             if (len(follow_up), expected.shape) != (len(case_rows), case_rows.shape):
@@ -224,7 +233,7 @@ def _make_follow_ups(
             result.follow_ups.append(follow_up)
             if obstacle := subject.find_data_obstacle(relation, follow_up):
                 result.verdicts[case_rows] = INAPPLICABLE
-                result.messages.update(dict.fromkeys(case_rows.tolist(), f"of the follow-up data, {obstacle}"))
+                result.messages.update(dict.fromkeys(case_rows.tolist(), f"in the follow-up data, {obstacle}"))
             else:
                 groups.append((len(result.follow_ups) - 1, case_rows))
     return groups
@@ -238,7 +247,7 @@ def _compare(
     after: Outputs,
     judging: JudgingOptions,
 ) -> None:
-    """Enter the answers to the follow-ups, and the verdicts."""
+    """Enter the answers to the follow-ups, and judge them."""
     sizes = np.array([len(training) for training in result.follow_ups])
     starts = np.cumsum(sizes) - sizes
     rows = np.concatenate([case_rows for _, case_rows in groups])
@@ -255,7 +264,7 @@ def _compare(
     result.verdicts[rows] = np.where(ok, np.where(as_expected, HOLDS, VIOLATED), UNDEFINED)
     for row, place in zip(rows, places, strict=True):
         if place in after.messages:
-            result.messages[int(row)] = f"fitted on the follow-up data: {after.messages[place]}"
+            result.add_failure(int(row), f"fit on the follow-up data failed: {after.messages[place]}")
     if result.scores_before is None or result.scores_after is None or after.scores is None:
         return
     for g, case_rows in groups:
@@ -269,7 +278,7 @@ def _compare(
                 result.scores_before[case_rows, : len(classes)], classes, result.before[case_rows]
             )
             if np.isnan(old).all() or np.isnan(new).all():
-                if relation.about_scores:  # labels are answers without scores, but here scores are all
+                if relation.about_scores:  # without scores such a relation cannot be judged
                     result.verdicts[case_rows] = UNDEFINED
                     result.messages.update(
                         dict.fromkeys(case_rows.tolist(), "the learner gave no scores to compare")
@@ -279,11 +288,11 @@ def _compare(
             result.verdicts[case_rows[(result.verdicts[case_rows] == HOLDS) & ~close]] = VIOLATED
 
 
-# -- without a run ---------------------------------------------------------------------------------------------
+# -- outside a run ---------------------------------------------------------------------------------------------
 
 
 def answer_flow(flow: Flow[Result], system: Executor) -> Result:
-    """Answer a flow with nothing around the system, and return its result."""
+    """Answer a flow directly by a system, without guards, and return its result."""
     try:
         question = next(flow)
         while True:
@@ -303,7 +312,7 @@ def check_learner(
     strictness: str = "class_exact",
     ties: str = "aside",
 ) -> LearnerVerdicts:
-    """Put a relation to a learner on one training set, here and now.
+    """Check a relation on a learner and one training set, outside a run.
 
     Examples
     --------
@@ -322,11 +331,11 @@ def check_learner(
     return answer_flow(flow, system)
 
 
-# -- small things ----------------------------------------------------------------------------------------------
+# -- helpers ---------------------------------------------------------------------------------------------------
 
 
 def _make_rng(judging: JudgingOptions, use: str, number: int) -> np.random.Generator:
-    """Return the random numbers of one training set for one use: the same whatever else is asked, and in which order."""
+    """Return the generator of one training set for one use, independent of all other queries."""
     return np.random.default_rng([judging.seed, zlib.crc32(use.encode()), number])
 
 
@@ -342,7 +351,7 @@ def _call_relation(relation: LearnerRelation, method: str, *arguments: Any) -> A
 
 
 def _expand_outputs(outputs: Outputs, rows: Places, row_count: int, width: int) -> Outputs:
-    """Return outputs of some rows as outputs of all; the others have no answer."""
+    """Return outputs of some rows as outputs of all; the other rows have no answer."""
     if len(rows) == row_count:
         return outputs
     values, status = to_object_array([None] * row_count), np.full(row_count, 1, dtype=np.int8)
@@ -355,7 +364,7 @@ def _expand_outputs(outputs: Outputs, rows: Places, row_count: int, width: int) 
 
 
 def _perturb(data: Training, rng: np.random.Generator) -> Training:
-    """Return data without ties: every number is moved by a hair."""
+    """Return data without ties: every number is changed slightly."""
     half_widths, full_widths = compute_widths(data, 0.25, 0.75), compute_widths(data)
     shifts = (
         PERTURBATION_SHARE
@@ -370,7 +379,7 @@ def _is_same(after: Array, expected: Array) -> Mask:
 
 
 def _is_near(after: Array, expected: Array, training_labels: list[Array]) -> Mask:
-    """Tell which numbers are as expected, but for rounding."""
+    """Return which numbers are as expected, up to rounding."""
     import pandas as pd
 
     numbers, expected_numbers = (

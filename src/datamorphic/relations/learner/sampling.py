@@ -1,4 +1,4 @@
-"""Training sets to try a learner on: random ones as in the study, or parts of labelled data."""
+"""Samplers of training sets: random ones as in Xie et al. (2011), or parts of labelled data."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..._validation import validate_integer
 from ...errors import ArgumentError, DataError
 from ...systems.training import Training
 
-TrainingSampler = Callable[[np.random.Generator, int], Training]  # with so many test cases, at most
+TrainingSampler = Callable[[np.random.Generator, int], Training]  # a generator, and the maximum number of cases
 RANDOM_LABELS = ("L0", "L1", "L2")
 RANDOM_ATTRIBUTE_COUNT = 4
 RANDOM_VALUE_LOW, RANDOM_VALUE_HIGH = 1.0, 20.0
-MIN_ROW_LIMIT, MAX_TRAINING_ROWS = 20, 50  # of a training set at most: as in the study of the relations, and quick
+MIN_ROW_LIMIT, MAX_TRAINING_ROWS = 20, 50  # the maximum number of rows is drawn between these (Xie et al. 2011)
 
 
 def draw_random_training(
@@ -28,10 +28,10 @@ def draw_random_training(
     labels: tuple[Any, ...] = RANDOM_LABELS,
     framed: bool = False,
 ) -> Training:
-    """Return the random data of the study: up to 50 rows of 4 numbers from 1 to 20, with labels L0, L1, L2 by chance.
+    """Return random data as in Xie et al. (2011): up to 50 rows of 4 numbers from 1 to 20.
 
-    All labels are declared, whether or not they occur: what a learner makes of one that does not is behind several of
-    the published violations. The rows are arrays, which is quicker, or `framed`.
+    The labels L0, L1 and L2 are random. All of them are declared, even if they do not occur: how a learner treats a
+    missing label explains several published violations. The rows are arrays, which is faster, or frames if `framed`.
 
     Examples
     --------
@@ -39,11 +39,13 @@ def draw_random_training(
     >>> data.x.shape[1], data.t.shape, data.labels
     (4, (1, 4), ('L0', 'L1', 'L2'))
     """
-    limit = int(rng.integers(min(MIN_ROW_LIMIT, max_rows), max_rows + 1))  # the study had several
+    limit = int(
+        rng.integers(min(MIN_ROW_LIMIT, max_rows), max_rows + 1)
+    )  # Xie et al. (2011) used several maximum numbers of rows
     rows = int(rng.integers(min_rows, max(min_rows, limit) + 1))
     numbers = rng.uniform(RANDOM_VALUE_LOW, RANDOM_VALUE_HIGH, (rows + cases, RANDOM_ATTRIBUTE_COUNT))
     y = np.array(labels)[rng.integers(len(labels), size=rows)]
-    numbers.flags.writeable = False  # a relation that writes on its data would spoil them for others
+    numbers.flags.writeable = False  # a relation that writes to its data would change them for other relations
     if not framed:
         return Training(numbers[:rows], y, numbers[rows:], labels)
     import pandas as pd
@@ -54,13 +56,13 @@ def draw_random_training(
 
 
 def make_data_sampler(data: Any, target: str | None, rows: int = MAX_TRAINING_ROWS) -> TrainingSampler:
-    """Return what draws training sets and cases from labelled data; `rows` of it at least, or half of them."""
+    """Return a sampler that draws training sets of at least `rows` rows, or half of the data."""
     if not hasattr(data, "columns") or target is None:
         raise ArgumentError(
-            "A relation about learning needs labelled data: give a frame, and target= to name the column of its labels."
+            "A relation of learners needs labelled data. Give a frame, and the column of its labels as target=."
         )
     if target not in data.columns:
-        raise DataError(f"The target column {target!r} is not in the data. {suggest_name(target, data.columns)}")
+        raise DataError(f"The data have no target column {target!r}. {suggest_name(target, data.columns)}")
     validate_integer("rows", "check", rows, 1)
     labelled_rows = data[data[target].notna()]
     x, y = labelled_rows.drop(columns=[target]).reset_index(drop=True), labelled_rows[target].to_numpy()

@@ -1,6 +1,6 @@
-"""The smallest training set that violates a relation: fewest rows, fewest attributes, plainest numbers.
+"""Shrink a violation by a learner: fewest training rows and attributes, plainest numbers.
 
-Candidates are asked many at a time. Where the budget is spent, the smallest found until then is returned.
+Candidates are queried many at a time. If the budget is spent, the smallest violation so far is returned.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ..base import VIOLATED
 from .result import LearnerSubject, LearnerVerdicts
 from .waves import LearnerRelationOutcome, check_again
 
-MAX_SHRINK_ROUNDS = 60  # in which candidates are asked
-MAX_CANDIDATES_PER_ROUND = 40  # candidates of a round
-RESEED_ATTEMPTS, RESEED_STRIDE = 4, 1_000_003  # other random numbers that are tried, and what lies between them
+MAX_SHRINK_ROUNDS = 60
+MAX_CANDIDATES_PER_ROUND = 40
+RESEED_ATTEMPTS, RESEED_STRIDE = 4, 1_000_003  # number of other seeds to try, and the distance between them
 
 
 @dataclass
@@ -33,18 +33,16 @@ class _BestCandidate:
 def shrink_training_data(
     outcome: LearnerRelationOutcome, subject: LearnerSubject, data: Training, number: int, case: int = 0
 ) -> Flow[tuple[LearnerVerdicts, int] | None]:
-    """Return a violation by one test case of data, as small as it gets, and the number it starts from.
+    """Return the smallest violation by one test case, with its seed number; None if not reproducible.
 
-    None if it cannot be shown again.
-
-    `number` is that of the training set among the inputs: what is random about its follow-up starts there.
+    `number` is the number of the training set among the inputs, which seeds the randomness of its follow-up.
     """
     best = _BestCandidate(data, number)
 
     def try_candidates(candidates: list[Training]) -> Flow[list[int]]:
-        """Ask candidates; the first that violates becomes the best. Return the places of all that do.
+        """Keep the first candidate that violates; return the positions of all that do.
 
-        Where none does, they are asked with other random numbers: smaller data get another follow-up anyway.
+        If none does, try other seeds: smaller data have another follow-up anyway.
         """
         for salts in (
             [best.number],
@@ -69,7 +67,7 @@ def shrink_training_data(
             len(data) > 1 and (yield from try_candidates([data]))
         ):
             return None
-        for axis in (0, 1, 0):  # with fewer attributes fewer rows may do
+        for axis in (0, 1, 0):  # fewer rows may suffice once there are fewer attributes
             yield from _remove_parts(best, try_candidates, axis)
         yield from _simplify_numbers(best, try_candidates)
         result = yield from check_again(outcome, subject, [best.data], [best.number], scores=True)
@@ -83,7 +81,7 @@ TryCandidates = Callable[[list[Training]], Flow[list[int]]]
 
 
 def _remove_parts(best: _BestCandidate, try_candidates: TryCandidates, axis: int) -> Flow[None]:
-    """Take away as many rows (axis 0) or attributes (1) as can be missed: halves first, then smaller parts."""
+    """Remove as many rows (axis 0) or attributes (axis 1) as possible: halves first, then smaller parts."""
     pieces = 2
     while best.rounds < MAX_SHRINK_ROUNDS and (length := best.data.x.shape[axis]) > 1:
         positions, start = np.arange(length), best.data
@@ -96,7 +94,7 @@ def _remove_parts(best: _BestCandidate, try_candidates: TryCandidates, axis: int
                 for place in (yield from try_candidates(candidates[first : first + MAX_CANDIDATES_PER_ROUND]))
             ]:
                 break
-        if len(removable) > 1:  # each of them can be missed; perhaps all together
+        if len(removable) > 1:  # each of these parts can be removed; perhaps all together
             removed_positions = np.concatenate([parts[place] for place in removable])
             if len(removed_positions) < length:
                 yield from try_candidates(
@@ -115,7 +113,7 @@ def _select_positions(data: Training, places: Places, axis: int) -> Training:
 
 
 def _simplify_numbers(best: _BestCandidate, try_candidates: TryCandidates) -> Flow[None]:
-    """Give numbers fewer digits and make them smaller, where the violation stays: all at once, then one by one."""
+    """Round and reduce numbers where the violation remains: all at once, then one by one."""
     for decimals in (0, 1, 2):
         if (
             yield from try_candidates(
@@ -146,7 +144,7 @@ def _round_numbers(data: Training, decimals: int) -> Training:
 
 
 def _iter_ranked(data: Training) -> Iterator[Training]:
-    """Yield data with 1, 2, 3, ... for the numbers of all attributes, and of one after the other."""
+    """Yield data with ranks 1, 2, 3, ... instead of numbers, for all attributes, then for one at a time."""
     numbers = data.numbers
     if not numbers.size or not np.isfinite(numbers).all():
         return
@@ -157,7 +155,7 @@ def _iter_ranked(data: Training) -> Iterator[Training]:
 
 
 def _replace_numbers(data: Training, new_numbers: Floats, places: Places) -> Training:
-    """Return data with the plain numbers in some places."""
+    """Return data with new numbers at some positions."""
     numbers = data.numbers.copy()
     rows, columns = places.T
     numbers[rows, columns] = new_numbers[rows, columns]

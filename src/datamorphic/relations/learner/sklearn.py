@@ -1,4 +1,4 @@
-"""Further relations of learners, which scikit-learn's own checks of estimators hold, too; and all by name."""
+"""Relations of learners that scikit-learn's own estimator checks use, and all relations by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class _Refit(LearnerRelation):
     name = "refit"
     says = "fitted again on the same data, with the same random_state: the same labels"
     regressors = True
-    firm = False  # what cannot be repeated cannot be judged by any relation
+    firm = False  # a learner that is not repeatable cannot be judged by any relation
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         return data
@@ -34,15 +34,15 @@ class _SampleOrder(LearnerRelation):
 
 class _RenamedLabels(LearnerRelation):
     name = "label renaming"
-    says = "the classes get other names, which sort alike: predicted labels are renamed alike"
-    needs = ("the labels are of one type",)
-    firm = False  # the computation is the same to the last digit
+    says = "the classes get other names in the same order: predicted labels are renamed in the same way"
+    needs = ("the labels have one type",)
+    firm = False  # the computation is exactly the same
 
     def why_not(self, learner: Any, data: Training) -> str:
         if has_named_class_weights(learner):
-            return "the learner's class_weight calls the classes by name"
+            return "the learner's class_weight names the classes"
         mixed = len({isinstance(label, str) for label in data.classes}) > 1
-        return "labels of several types have no order" if mixed else ""
+        return "labels of different types have no order" if mixed else ""
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         class_count = len(data.declared)
@@ -55,7 +55,7 @@ class _RenamedLabels(LearnerRelation):
 
 class _OverruledCase(LearnerRelation):
     name = "overruled"
-    says = "the case itself among the training rows, as often as there are rows, with another label: that label"
+    says = "the case added to the training rows, as often as there are rows, with another label: that label"
     shares = "case"
     scores = False
 
@@ -74,12 +74,12 @@ class _OverruledCase(LearnerRelation):
 
 class _RowWeights(LearnerRelation):
     name = "weights"
-    says = "some training rows twice instead of with a weight of 2: the same labels"
-    needs = ("the learner takes weights of rows",)
+    says = "some training rows twice instead of with weight 2: the same labels"
+    needs = ("the learner accepts sample weights",)
     regressors = True
 
     def why_not(self, learner: Any, data: Training) -> str:
-        return "" if has_weight_parameter(learner) else "the learner's fit takes no sample_weight"
+        return "" if has_weight_parameter(learner) else "the learner's fit does not accept sample_weight"
 
     def source(self, data: Training, rng: Rng) -> Training:
         twice = rng.random(len(data.y)) < 0.5
@@ -95,22 +95,22 @@ class _RowWeights(LearnerRelation):
 class _SparseMatrix(LearnerRelation):
     name = "sparse"
     says = "the same numbers in a sparse matrix instead of a dense one: the same labels"
-    needs = ("the learner takes sparse matrices", "all attributes are numbers")
+    needs = ("the learner accepts sparse matrices", "all attributes are numbers")
     regressors = True
 
     def why_not(self, learner: Any, data: Training) -> str:
         if len(data.numeric) < data.x.shape[1] or not np.isfinite(data.numbers).all():
-            return "a sparse matrix holds numbers only, and some attributes are none"
+            return "a sparse matrix holds numbers only, but some attributes are not numbers"
         from sklearn.utils import get_tags
 
         try:
             takes = get_tags(learner).input_tags.sparse
-        except Exception:  # not of scikit-learn's kin: it says nothing of what it takes
+        except Exception:  # it does not follow the conventions of scikit-learn
             takes = False
-        return "" if takes else "the learner does not say that it takes sparse matrices"
+        return "" if takes else "the learner does not declare that it accepts sparse matrices"
 
     def source(self, data: Training, rng: Rng) -> Training:
-        rows = len(data.y)  # numbers alone: names of columns would be lost on the way
+        rows = len(data.y)  # without column names, which a sparse matrix cannot have
         return replace(data, x=data.numbers[:rows], t=data.numbers[rows:])
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
@@ -121,13 +121,20 @@ class _SparseMatrix(LearnerRelation):
 
 class _ConstantFirst(ConstantAttribute):
     name = "constant column"
-    says = "one attribute more, the first, with one value everywhere: the same labels"
+    says = "one more attribute at the front, with the same value everywhere: the same labels"
     first = True
 
 
 LEARNER_RELATIONS: dict[str, LearnerRelation] = {
     relation.name: relation
     for relation in (
-        *XIE_RELATIONS, _Refit(), _SampleOrder(), _RenamedLabels(), _OverruledCase(), _RowWeights(), _SparseMatrix(), _ConstantFirst()
+        *XIE_RELATIONS,
+        _Refit(),
+        _SampleOrder(),
+        _RenamedLabels(),
+        _OverruledCase(),
+        _RowWeights(),
+        _SparseMatrix(),
+        _ConstantFirst(),
     )
-}  # fmt: skip
+}

@@ -1,7 +1,7 @@
-"""What smoothing makes of a Gaussian naive Bayes whose training data change.
+"""The effect of smoothing on a Gaussian naive Bayes whose training data change.
 
-``var_smoothing`` times the largest variance of all rows is added to the variance of each class. Other rows have another
-largest variance, so follow-up data have another smoothing. It rarely matters; here is told when it can.
+``var_smoothing`` times the largest variance of all rows is added to the variance of each class. Follow-up data have
+another largest variance and so another smoothing. It rarely matters; `is_smoothing_decisive` returns when it can.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 from ...systems.training import Floats, Training
 from .base import compute_range, compute_widths, get_comparable_labels
 
-# By relation: how many times the smoothing of the source data that of the follow-up data is, at least and at most.
-# Rows that count twice, or half, change a variance by a factor of 2 at most; k*x + b with k from 1/2 to 2 by one of 4.
+# By relation: the least and greatest factor between the smoothing of the source data and that of the follow-up data.
+# Rows that count twice, or half, change a variance by a factor of at most 2; k*x + b with k from 1/2 to 2 by at most 4.
 SMOOTHING_FACTORS: dict[str, tuple[float, float]] = {
     "MR-0 subset": (1 / 4, 4),
     "MR-2.2": (1, np.inf),
@@ -23,17 +23,17 @@ SMOOTHING_FACTORS: dict[str, tuple[float, float]] = {
     **dict.fromkeys(("MR-3.2", "MR-3.2 odds", "MR-4.1", "MR-4.1 subset", "weights"), (1 / 2, 2)),
     "MR-5.1": (0, np.inf),
 }
-STRONG_VAR_SMOOTHING = 1e-8  # var_smoothing from which on nothing is taken for granted
-TIED_LOG_LIKELIHOOD_GAP = 1e-5  # log-likelihoods nearer than this tie: numbers moved by a hair part them
-SAME_SCORE_GAP = 5e-7  # scores that differ by less are the same
-NEGLIGIBLE_LOG_PROBABILITY = np.log(1e-8)  # a class that has no part in the scores
-MIN_VARIANCE = 1e-300  # a variance without smoothing
+STRONG_VAR_SMOOTHING = 1e-8  # above this var_smoothing no relation that changes the smoothing is necessary
+TIED_LOG_LIKELIHOOD_GAP = 1e-5  # closer log-likelihoods are tied, and a slight perturbation separates them
+SAME_SCORE_GAP = 5e-7  # scores that differ by less count as equal
+NEGLIGIBLE_LOG_PROBABILITY = np.log(1e-8)  # of a class that does not affect the scores
+MIN_VARIANCE = 1e-300  # replaces a variance of 0 without smoothing
 
 
 def is_smoothing_decisive(relation: str, model: Any, data: Training) -> bool:
-    """Tell whether the smoothing of follow-up data, which is not that of `data`, can change what is predicted.
+    """Return whether the other smoothing of follow-up data can change a prediction on `data`.
 
-    The log-likelihoods of all classes are bounded, for any smoothing that the follow-up data may have.
+    The log-likelihoods of all classes are bounded over every smoothing that the follow-up data may have.
 
     Examples
     --------
@@ -45,9 +45,9 @@ def is_smoothing_decisive(relation: str, model: Any, data: Training) -> bool:
     True
     """
     if len(data.numeric) < data.x.shape[1]:
-        return True  # flags and categories may be numbers to the learner, and are none here
+        return True  # booleans and categories may be numbers to the learner, but are not bounded here
     if model.priors is not None and len(model.priors) != len(data.classes):
-        return True  # it refuses to learn
+        return True  # the learner rejects these data
     rows, share = len(data.y), model.var_smoothing
     numbers, cases, labels = data.numbers[:rows], data.numbers[rows:], get_comparable_labels(data)
     if data.weights is not None:
@@ -61,7 +61,7 @@ def is_smoothing_decisive(relation: str, model: Any, data: Training) -> bool:
         prior = np.log([len(members) for members in classes] if model.priors is None else model.priors)
         source_smoothing = share * numbers.var(axis=0).max()
         min_factor, max_factor = SMOOTHING_FACTORS[relation]
-        # no variance is larger than a quarter of the width squared
+        # a variance is at most a quarter of the squared width
         min_smoothing, max_smoothing = (
             min_factor * source_smoothing,
             np.fmin(max_factor * source_smoothing, share * (high - low) ** 2 / 4),
@@ -71,7 +71,7 @@ def is_smoothing_decisive(relation: str, model: Any, data: Training) -> bool:
             _compute_log_likelihoods(variances + smoothing, gaps) for smoothing in (min_smoothing, max_smoothing)
         ]
         lowest = prior + np.minimum(*ends).sum(axis=2)
-        # a density is largest where the variance is the squared gap
+        # a density is largest if the variance is the squared gap
         highest = prior + _sum_log_likelihoods(
             np.clip(gaps, variances + min_smoothing, variances + max_smoothing), gaps
         )
@@ -85,7 +85,7 @@ def is_smoothing_decisive(relation: str, model: Any, data: Training) -> bool:
 
 
 def _compute_log_likelihoods(variances: Floats, gaps: Floats) -> Floats:
-    """Return the log-likelihood of each attribute, but for a constant."""
+    """Return the log-likelihood per attribute, up to a constant."""
     variances = np.maximum(variances, MIN_VARIANCE)
     return np.asarray(-(np.log(variances) + gaps / variances) / 2)
 
@@ -95,8 +95,8 @@ def _sum_log_likelihoods(variances: Floats, gaps: Floats) -> Floats:
 
 
 def _compute_gain(relation: str, model: Any, classes: int) -> float:
-    """Return what the predicted class gains on the others besides, at least."""
-    if relation.startswith("MR-2.2"):  # half a step apart, and no more spread than the smoothing
+    """Return the least amount by which the predicted class gains on the others."""
+    if relation.startswith("MR-2.2"):  # values are half a step apart, and spread no more than the smoothing
         return float(0.5 / (model.var_smoothing * (classes - 0.5) ** 2))
     doubled = relation.startswith("MR-3.2") and model.priors is None
     return float(np.log(2)) if doubled else 0.0

@@ -1,4 +1,4 @@
-"""Stances: whether a learner must keep a relation, how strictly, and why; and how relations are grouped for that."""
+"""Stances: whether a learner must keep a relation, how strictly, and why."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ STRICTNESS: tuple[Strictness, ...] = get_args(Strictness)
 
 @dataclass(frozen=True)
 class Stance:
-    """What a relation is for a learner: whether each right implementation keeps it, how strictly, and why.
+    """Whether every correct implementation of a learner keeps a relation, how strictly, and why.
 
-    Strictness is "class_exact" (labels), "score_exact" (scores, too), "class_stat" and "score_stat" (labels or scores
-    are distributed alike over many trainings), or "expected_failure" (it is known to be violated).
+    Strictness is "class_exact" (labels), "score_exact" (scores, too), "class_stat" and "score_stat" (labels or scores have
+    the same distribution over many trainings), or "expected_failure" (violations are known).
     """
 
     necessary: bool
@@ -25,12 +25,12 @@ class Stance:
 
 
 def must_hold(reason: str, strictness: Strictness = "class_exact") -> Stance:
-    """Return a stance: every right implementation keeps it."""
+    """Return the stance of a relation that every correct implementation keeps."""
     return Stance(True, strictness, reason)
 
 
 def may_fail(reason: str, strictness: Strictness = "class_exact") -> Stance:
-    """Return a stance: nobody promises it."""
+    """Return the stance of a relation that a correct implementation may violate."""
     return Stance(False, strictness, reason)
 
 
@@ -39,7 +39,7 @@ may_vary = partial(may_fail, strictness="class_stat")
 for_all = dict.fromkeys
 StanceTable = Mapping[str, Stance]
 
-# what a scaler leaves of a map of numbers: nothing but last digits, or the sign of some attributes
+# what a scaler leaves of a linear map of numbers: rounding errors only, or the signs of some attributes
 SCALING_UNDONE, SIGNS_FLIPPED = "the same numbers", "some attributes mirrored"
 MAP_RELATIONS = ("MR-0", "MR-0 mirrored", "MR-0 subset")
 CONSTANT_ATTRIBUTE_RELATIONS, INFORMATIVE_ATTRIBUTE_RELATIONS = (
@@ -48,9 +48,9 @@ CONSTANT_ATTRIBUTE_RELATIONS, INFORMATIVE_ATTRIBUTE_RELATIONS = (
 )
 COPY_RELATIONS, REMOVAL_RELATIONS = ("MR-4.1", "MR-4.1 subset"), ("MR-5.1", "MR-5.2")
 SHARED_STANCES: StanceTable = {
-    "refit": must_hold("nothing is left to chance", "score_exact"),
-    "label renaming": must_hold("labels count by their order alone, so nothing else is computed", "score_exact"),
+    "refit": must_hold("the algorithm is deterministic", "score_exact"),
+    "label renaming": must_hold("only the order of labels matters, so the computation is the same", "score_exact"),
 }
-OVERRULED_STANCE = may_fail("how much rows like the case count is the learner's own business")
-NO_WEIGHTS_STANCE = may_fail("the learner takes no weights of rows")
-NO_SPARSE_STANCE = may_fail("the learner takes no sparse matrices")
+OVERRULED_STANCE = may_fail("learners differ in how much weight rows like the case have")
+NO_WEIGHTS_STANCE = may_fail("the learner does not accept sample weights")
+NO_SPARSE_STANCE = may_fail("the learner does not accept sparse matrices")

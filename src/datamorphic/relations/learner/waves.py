@@ -1,4 +1,4 @@
-"""Many relations put to one learner, on inputs drawn by number: as a flow, in waves, so that a budget loses little."""
+"""Check many relations on one learner in waves, so that a spent budget loses little."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .result import JudgingOptions, LearnerSubject, LearnerVerdicts
 from .runner import check_relation
 from .sampling import TrainingSampler
 
-# inputs that are asked together, at first and later: a small budget should reach every relation
-FIRST_WAVE_CASES, MAX_WAVE_CASES = 10, 50
-SIGNIFICANCE_LEVEL = 0.001  # how likely chance alone may make two distributions look different
-MAX_MESSAGES = 20  # different ones that are kept, each with how often
+FIRST_WAVE_CASES = 10  # few, so that a small budget reaches every relation
+MAX_WAVE_CASES = 50
+SIGNIFICANCE_LEVEL = 0.001  # below which chance does not explain that two distributions differ
+MAX_MESSAGES = 20  # distinct ones per relation
 
 
 class ViolatingCase(NamedTuple):
-    """A case that violates a relation: which input, which case of it, its labels."""
+    """A case that violates a relation: the number of its training set, its index there, its labels."""
 
     input: int
     case: int
@@ -36,20 +36,22 @@ class ViolatingCase(NamedTuple):
 
 @dataclass
 class LearnerRelationOutcome:
-    """What became of one relation on all inputs so far.
+    """The outcome of one relation on all inputs so far.
 
     Attributes
     ----------
-    relation, view, manner
-        The promise, whether the learner must keep it, and how it was judged.
+    relation, stance, judging
+        The relation, whether the learner must keep it, and how it is judged.
     counts : ndarray
-        How many cases HOLD, are VIOLATED, INAPPLICABLE and UNDEFINED.
-    violations : list of Broken
-        The cases that violate it, as they came.
+        The number of cases that HOLD, are VIOLATED, INAPPLICABLE and UNDEFINED.
+    violations : list of ViolatingCase
+        The cases that violate the relation, in order.
     tied : int
-        How many violations were set aside since they hang on a tie.
+        The number of violations that were set aside because they depend on a tie.
     messages : dict
-        What was said of cases that could not be judged, and how often.
+        The reasons why cases could not be judged, each with its number of cases.
+    fit_failure : str
+        The error of the first fit that failed, if any did.
     """
 
     relation: LearnerRelation
@@ -59,27 +61,31 @@ class LearnerRelationOutcome:
     violations: list[ViolatingCase] = field(default_factory=list)
     tied: int = 0
     messages: dict[str, int] = field(default_factory=dict)
+    fit_failure: str = ""
     _labels: list[tuple[Array, Array]] = field(default_factory=list)
     _scores: list[tuple[Array, Array]] = field(default_factory=list)
 
     @property
     def statistical(self) -> bool:
-        """Whether distributions are compared, and not case by case."""
+        """Whether distributions are compared, instead of single cases."""
         return self.judging.statistical
 
     @property
     def changed_count(self) -> int:
-        """How many cases were not as expected."""
+        """The number of cases that were not labelled as expected."""
         return int(self.counts[VIOLATED])
 
     @property
     def judged_count(self) -> int:
-        """How many cases could be judged."""
+        """The number of cases that could be judged."""
         return int(self.counts[HOLDS] + self.counts[VIOLATED])
 
     @property
     def violated_count(self) -> int:
-        """How many violations count: all, or where distributions are compared none unless chance hardly explains them."""
+        """The number of violations that count.
+
+        All count, unless distributions are compared: then none counts if chance may explain the difference.
+        """
         return self.changed_count if not self.statistical or self.compute_chance() < SIGNIFICANCE_LEVEL else 0
 
     def add_wave(self, result: LearnerVerdicts, numbers: Sequence[int]) -> None:
@@ -101,6 +107,8 @@ class LearnerRelationOutcome:
             text = result.messages.get(int(row), "")
             if text in self.messages or len(self.messages) < MAX_MESSAGES:
                 self.messages[text] = self.messages.get(text, 0) + 1
+        if result.fit_failures and not self.fit_failure:
+            self.fit_failure = result.fit_failures[min(result.fit_failures)]
         if self.statistical:
             rows = np.flatnonzero(result.verdicts <= VIOLATED)
             self._labels.append((result.expected[rows], result.after[rows]))
@@ -108,7 +116,7 @@ class LearnerRelationOutcome:
                 self._scores.append((result.scores_before[rows], result.scores_after[rows]))
 
     def compute_chance(self) -> float:
-        """Return how likely chance alone makes the two distributions differ as much as they do."""
+        """Return the p-value of the difference between the two distributions."""
         from scipy import stats
 
         if self.judging.strictness == "score_stat" and self._scores:
@@ -118,7 +126,7 @@ class LearnerRelationOutcome:
                 for a, b in zip(first.T, second.T, strict=True)
                 if (~np.isnan(a)).any() and (~np.isnan(b)).any()
             ]
-            return min(1.0, min(tests, default=1.0) * len(tests))  # the best of several tests
+            return min(1.0, min(tests, default=1.0) * len(tests))  # Bonferroni correction
         if not self._labels:
             return 1.0
         before, after = (np.concatenate(columns) for columns in zip(*self._labels, strict=True))
@@ -128,7 +136,7 @@ class LearnerRelationOutcome:
 
 
 def _stack_scores(tables: Sequence[Array]) -> Array:
-    """Stack tables of scores; waves may know different numbers of classes."""
+    """Stack tables of scores; they may have different numbers of classes."""
     width = max(table.shape[1] for table in tables)
     padded_tables = [
         np.pad(table, ((0, 0), (0, width - table.shape[1])), constant_values=np.nan) for table in tables
@@ -138,18 +146,18 @@ def _stack_scores(tables: Sequence[Array]) -> Array:
 
 @dataclass(frozen=True)
 class TrainingSource:
-    """Where training sets come from: the same number gives the same set, whatever was drawn before.
+    """Draws training sets by number: the same number always gives the same set.
 
     Attributes
     ----------
     draw : callable
-        What draws one from random numbers, with so many cases at most.
+        Draws a training set with a generator and a maximum number of cases.
     count : int
-        How many test cases are wanted in all.
+        The number of test cases in all training sets together.
     cases : int
-        How many of them a training set has, at most.
+        The maximum number of test cases per training set.
     seed : int
-        Where randomness starts.
+        The seed.
     """
 
     draw: TrainingSampler
@@ -158,11 +166,11 @@ class TrainingSource:
     seed: int = 0
 
     def draw_training(self, number: int) -> Training:
-        """Return one training set."""
+        """Return the training set of a number."""
         return self.draw(np.random.default_rng([self.seed, number]), self.cases)
 
     def iter_waves(self) -> Iterator[tuple[list[int], TrainingBatch]]:
-        """Yield the numbers of training sets, and these, a wave at a time."""
+        """Yield the numbers and the training sets of each wave."""
         number, remaining_cases, size = 0, self.count, min(FIRST_WAVE_CASES, MAX_WAVE_CASES)
         while remaining_cases > 0:
             numbers: list[int] = []
@@ -184,7 +192,7 @@ def check_in_waves(
     inputs: TrainingSource,
     on_wave: Callable[[], None] = lambda: None,
 ) -> Flow[Sequence[LearnerRelationOutcome]]:
-    """Put relations to a learner, wave by wave; what was judged until the budget is spent counts."""
+    """Check relations on a learner, wave by wave, until all inputs or the budget are used up."""
     scored = any(outcome.judging.needs_scores for outcome in outcomes)
     done = 0
     try:
@@ -217,7 +225,7 @@ def check_again(
     numbers: Sequence[int],
     scores: bool = False,
 ) -> Flow[LearnerVerdicts]:
-    """Put one relation to the learner once more, on these training sets."""
+    """Check one relation again on given training sets."""
     judging = JudgingOptions(outcome.judging.strictness, outcome.judging.ties, outcome.judging.seed, scores)
     result: Any = yield from check_relation(
         outcome.relation, subject, TrainingBatch(sets), numbers, judging, stance=outcome.stance

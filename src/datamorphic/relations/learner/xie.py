@@ -1,4 +1,4 @@
-"""The relations of the study of learners, with the forms it leaves open."""
+"""The relations of Xie et al. (2011), with variants for what the paper leaves open."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from .base import (
 
 class _SameMap(LearnerRelation):
     name = "MR-0"
-    says = "all numbers, of training rows and test cases, mapped by one k*x + b with k > 0: the same labels"
+    says = "all numbers of training rows and test cases mapped by k*x + b with k > 0: the same labels"
     needs = ("a numeric attribute varies",)
 
     def why_not(self, learner: Any, data: Training) -> str:
         return "" if compute_widths(data).any() else "no numeric attribute varies"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        # a shift wider than the narrowest column would cost it digits, and labels differ with nobody to blame
+        # a shift wider than the narrowest column would lose its precision, and labels would differ without a fault
         spans = compute_widths(data)
         b = spans[spans > 0].min() * rng.uniform(0.25, 1) * rng.choice([-1, 1])
         k = self.draw_sign(rng) * rng.uniform(1.25, 2) ** rng.choice([-1, 1])
@@ -62,7 +62,7 @@ class _SameMap(LearnerRelation):
 
 class _MirroredMap(_SameMap):
     name = "MR-0 mirrored"
-    says = "all numbers, of training rows and test cases, mapped by one k*x + b with k < 0: the same labels"
+    says = "all numbers of training rows and test cases mapped by k*x + b with k < 0: the same labels"
 
     def draw_sign(self, rng: Rng) -> int:
         return -1
@@ -70,10 +70,10 @@ class _MirroredMap(_SameMap):
 
 class _SubsetMap(_SameMap):
     name = "MR-0 subset"
-    says = "the numbers of some attributes, of training rows and test cases, mapped by one k*x + b, k not 0: the same labels"
+    says = "the numbers of some attributes, in training rows and test cases, mapped by k*x + b with k not 0: the same labels"
 
     def why_not(self, learner: Any, data: Training) -> str:
-        too_few = "" if len(data.numeric) > 1 else "there are not two numeric attributes"
+        too_few = "" if len(data.numeric) > 1 else "there are fewer than two numeric attributes"
         return super().why_not(learner, data) or too_few
 
     def draw_sign(self, rng: Rng) -> int:
@@ -87,7 +87,7 @@ class _SubsetMap(_SameMap):
 
 class _PermutedLabels(LearnerRelation):
     name = "MR-1.1"
-    says = "the classes exchange their labels: predicted labels are exchanged alike"
+    says = "the labels of the classes are permuted: predicted labels are permuted in the same way"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         new = data.classes[shuffle_positions(len(data.classes), rng)]
@@ -105,23 +105,23 @@ class _PermutedAttributes(LearnerRelation):
     regressors = True
 
     def why_not(self, learner: Any, data: Training) -> str:
-        return "" if data.x.shape[1] > 1 else "there is one attribute only"
+        return "" if data.x.shape[1] > 1 else "there is only one attribute"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         return data.attributes(shuffle_positions(data.x.shape[1], rng))
 
 
 class ConstantAttribute(LearnerRelation):
-    """An attribute that tells nothing."""
+    """A relation that adds an attribute with the same value everywhere."""
 
     name = "MR-2.1"
-    says = "one attribute more, the last, with one value everywhere: the same labels"
+    says = "one more attribute at the end, with the same value everywhere: the same labels"
     regressors = True
     first: ClassVar[bool] = False
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        """Add a column with one number of the data's."""
-        numbers = data.numbers.ravel()  # a number of the data's, lest it be of another magnitude
+        """Add a column with a number that occurs in the data."""
+        numbers = data.numbers.ravel()  # a number that occurs has the right magnitude
         numbers = numbers[np.isfinite(numbers)]
         value = float(rng.choice(numbers)) if len(numbers) else 1.0
         return data.with_attribute(value, name="constant", first=self.first)
@@ -129,14 +129,16 @@ class ConstantAttribute(LearnerRelation):
 
 class _InformativeAttribute(LearnerRelation):
     name = "MR-2.2"
-    says = "one attribute more, with a value for each class, and that of the predicted class for the case: the same label"
+    says = (
+        "one more attribute, with one value per class; the case gets that of the predicted class: the same label"
+    )
     shares = "label"
     scores = False
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         others = [label for label in data.classes.tolist() if label != labels[0]]
         low, high = compute_range(data)
-        # at least half a step apart: values that nearly agree would tell nothing
+        # at least half a step apart, so that the attribute separates the classes
         steps = rng.permutation(len(others) + 1) + rng.uniform(0, 0.5, len(others) + 1)
         values = low + (high - low) * steps / (len(others) + 0.5)
         value = dict(zip([labels[0], *others], self.assign_values(values), strict=True))
@@ -148,7 +150,7 @@ class _InformativeAttribute(LearnerRelation):
 
 class _InformativeShared(_InformativeAttribute):
     name = "MR-2.2 shared"
-    says = "one attribute more, one value for the predicted class and the case, another for all others: the same label"
+    says = "one more attribute, with one value for the predicted class and the case, another for all others: the same label"
 
     def assign_values(self, different: Floats) -> Floats:
         return np.where(np.arange(len(different)) == 0, different[0], different[-1])
@@ -156,7 +158,7 @@ class _InformativeShared(_InformativeAttribute):
 
 class _RepredictedCase(LearnerRelation):
     name = "MR-3.1"
-    says = "the case itself among the training rows, with the label it got: the same label"
+    says = "the case added to the training rows, with its predicted label: the same label"
     shares = "case"
     scores = False
 
@@ -167,7 +169,7 @@ class _RepredictedCase(LearnerRelation):
 class _DuplicatedClass(LearnerRelation):
     name = "MR-3.2"
     says = "each training row of the predicted class twice: the same label"
-    shares = "label"  # one follow-up serves all test cases that got the label
+    shares = "label"  # one follow-up serves all test cases with this label
     scores = False
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
@@ -177,7 +179,7 @@ class _DuplicatedClass(LearnerRelation):
 
 class _DoubledOdds(_DuplicatedClass):
     name = "MR-3.2 odds"
-    says = "each training row of the predicted class twice: the odds of its score against any other are doubled"
+    says = "each training row of the predicted class twice: the odds of the class against any other are doubled"
     needs = ("scores are probabilities",)
     scores = True
 
@@ -190,7 +192,7 @@ class _DoubledOdds(_DuplicatedClass):
 
 
 class _OtherClasses(LearnerRelation):
-    """Something is done to rows of other classes than the predicted one."""
+    """A relation that changes rows of other classes than the predicted one."""
 
     shares = "label"
     scores = False
@@ -201,7 +203,7 @@ class _OtherClasses(LearnerRelation):
 
 class _StarredCopies(_OtherClasses):
     name = "MR-4.1"
-    says = "the rows of each other class once more, under a new label of their own: the same label"
+    says = "the rows of each other class copied, with a new label per class: the same label"
 
     def why_not(self, learner: Any, data: Training) -> str:
         return find_label_obstacle(data)
@@ -218,7 +220,7 @@ class _StarredCopies(_OtherClasses):
 
 class _StarredSubset(_StarredCopies):
     name = "MR-4.1 subset"
-    says = "the rows of some other classes once more, under a new label of their own: the same label"
+    says = "the rows of some other classes copied, with a new label per class: the same label"
 
     def choose_classes(self, others: list[Any], rng: Rng) -> list[Any]:
         places = rng.permutation(len(others))[: rng.integers(1, len(others) + 1)]
@@ -227,7 +229,7 @@ class _StarredSubset(_StarredCopies):
 
 class _RelabelledRows(_OtherClasses):
     name = "MR-4.2"
-    says = "some rows of other classes under a new label of their class's own: the same label"
+    says = "some rows of other classes relabelled, with a new label per class: the same label"
 
     def why_not(self, learner: Any, data: Training) -> str:
         return find_label_obstacle(data)
@@ -242,7 +244,7 @@ class _RemovedClass(_OtherClasses):
     needs = ("there are three classes",)
 
     def why_not(self, learner: Any, data: Training) -> str:
-        return "" if len(data.classes) > 2 else "with one class less there is one class only"
+        return "" if len(data.classes) > 2 else "there are only two classes, and one must be removed"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         others = self.list_other_classes(data, labels[0])
@@ -251,7 +253,7 @@ class _RemovedClass(_OtherClasses):
 
 class _RemovedRows(_OtherClasses):
     name = "MR-5.2"
-    says = "some rows of other classes than the predicted one removed: the same label"
+    says = "some rows of classes other than the predicted one removed: the same label"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         removed_rows = draw_subset(np.flatnonzero(get_comparable_labels(data) != labels[0]), rng)
@@ -260,7 +262,7 @@ class _RemovedRows(_OtherClasses):
 
 class _PermutedValues(LearnerRelation):
     name = "MR-NBC"
-    says = "the values of one attribute exchanged among the training rows of a class: the same labels"
+    says = "the values of one attribute permuted within the training rows of a class: the same labels"
     needs = ("a class has two rows",)
 
     def why_not(self, learner: Any, data: Training) -> str:
@@ -281,7 +283,21 @@ class _PermutedValues(LearnerRelation):
 
 
 XIE_RELATIONS: tuple[LearnerRelation, ...] = (
-    _SameMap(), _MirroredMap(), _SubsetMap(), _PermutedLabels(), _PermutedAttributes(), ConstantAttribute(),
-    _InformativeAttribute(), _InformativeShared(), _RepredictedCase(), _DuplicatedClass(), _DoubledOdds(), _StarredCopies(),
-    _StarredSubset(), _RelabelledRows(), _RemovedClass(), _RemovedRows(), _PermutedValues(),
-)  # fmt: skip
+    _SameMap(),
+    _MirroredMap(),
+    _SubsetMap(),
+    _PermutedLabels(),
+    _PermutedAttributes(),
+    ConstantAttribute(),
+    _InformativeAttribute(),
+    _InformativeShared(),
+    _RepredictedCase(),
+    _DuplicatedClass(),
+    _DoubledOdds(),
+    _StarredCopies(),
+    _StarredSubset(),
+    _RelabelledRows(),
+    _RemovedClass(),
+    _RemovedRows(),
+    _PermutedValues(),
+)

@@ -1,0 +1,60 @@
+"""The options of ``dm.mutate``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from .._typing import DataLike, SupportsFit
+from .._validation import validate_integer, validate_positive
+from ..errors import ArgumentError
+from ..relations.check.options import validate_like
+from ..relations.learner.sampling import MAX_TRAINING_ROWS
+from ..relations.registry import LearnerRelationsLike
+
+LearnerFactory = Callable[[ModuleType], Mapping[str, Any]]
+DEFAULT_MEMORY_BYTES = 1 << 30  # that a mutant may add to its process
+RANDOM_DATA = "random"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MutateOptions:
+    """Everything that a mutation analysis depends on, besides the program; see `datamorphic.mutate`."""
+
+    relations: LearnerRelationsLike = "auto"
+    operators: str | Sequence[str] = "all"
+    limit: int | None = None
+    seed: int = 0
+    learners: LearnerFactory | None = None
+    like: SupportsFit | None = None
+    data: DataLike | str = RANDOM_DATA
+    target: str | None = None
+    inputs: int = 300
+    compared: int = 1000
+    rows: int = MAX_TRAINING_ROWS
+    rival: int | None = None
+    workers: int = 1
+    timeout: float | None = None
+    memory: int = DEFAULT_MEMORY_BYTES
+    fresh: bool = False
+    progress: bool | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("inputs", "compared", "rows", "workers", "memory"):
+            validate_integer(name, "mutate", getattr(self, name), 1)
+        validate_integer("seed", "mutate", self.seed)
+        if self.rival is not None:
+            validate_integer("rival", "mutate", self.rival, 1)
+        if self.timeout is not None:
+            validate_positive("timeout", "mutate", self.timeout)
+        if self.like is not None:
+            validate_like("mutate", self.like)
+        if isinstance(self.data, str) and not self.is_random:
+            raise ArgumentError(f"data must be a frame or 'random'. Got {self.data!r}.")
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the training sets are random."""
+        return isinstance(self.data, str) and self.data == RANDOM_DATA
