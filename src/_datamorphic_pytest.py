@@ -1,7 +1,7 @@
-"""The pytest plugin of datamorphic: options, where failures are kept, statistics.
+"""The pytest plugin of datamorphic: options, the file of violations, statistics.
 
-It imports nothing of datamorphic before a test does, so that it costs nothing where it is not used. What asserts do
-with its options is told in `datamorphic.testing.profiles`, which looks for the run they are in with `current`.
+It imports nothing of datamorphic before a test does, so that it costs nothing if it is not used. The assertions read its
+options in `datamorphic.testing.profiles`, which looks up the current run with `get_current_run`.
 """
 
 from __future__ import annotations
@@ -18,26 +18,25 @@ import pytest
 
 NAME = "datamorphic"
 PROFILE_VARIABLE = "DATAMORPHIC_PROFILE"
-MAX_STATISTICS_LINES = 40  # of statistics, unless more are asked for with -v
+MAX_STATISTICS_LINES = 40  # without -v
 COLUMNS = ("cases", "violated", "calls", "seconds")
 
 
 class PytestRun:
-    """A run of pytest as asserts see it: what was asked for, which test this is, and where to leave figures.
+    """A run of pytest as assertions see it: its options, the current test, and the recorded figures.
 
     Attributes
     ----------
     profile, seed, budget
-        As given, by an option, a variable or in the configuration; None where nobody said anything.
+        From an option, a variable or the configuration; None if not set.
     profiles : list of str
-        The profiles of the user's own, a line each.
+        The user's own profiles, one line each.
     update : bool
-        Whether baselines are to be written.
-    drawn : int
-        The seed for profiles that have none: new for each run of pytest, the same in all its processes.
+        Whether to write baselines.
+    drawn_seed : int
+        The seed for profiles without one: new for each run of pytest, the same in all its processes.
     item : pytest.Item or None
-        The test that is under way. A plain attribute: pytest makes one test at a time, and threads that a test
-        starts belong to it.
+        The running test. pytest runs one test at a time per process, and threads of a test belong to it.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -49,22 +48,22 @@ class PytestRun:
             self.seed = None if seed is None else _parse_seed(seed)
         except ValueError:
             raise pytest.UsageError(
-                f"datamorphic_seed is a whole number, not below 0. Got {seed!r} instead."
+                f"datamorphic_seed must be a whole number, at least 0. Got {seed!r}."
             ) from None
         self.profiles: list[str] = config.getini("datamorphic_profiles")
         self.update: bool = config.getoption("datamorphic_update")
         worker = getattr(config, "workerinput", {})
-        self.drawn: int = worker.get("datamorphic_seed") or random.SystemRandom().randrange(1, 2**31)
+        self.drawn_seed: int = worker.get("datamorphic_seed") or random.SystemRandom().randrange(1, 2**31)
         self.item: pytest.Item | None = None
         self.figures: dict[str, list[dict[str, Any]]] = {}
 
     @property
     def configured(self) -> bool:
-        """Whether anybody asked for anything."""
+        """Whether any option is set."""
         return bool(self.profile or self.budget or self.profiles) or self.seed is not None
 
     def validate(self) -> None:
-        """Raise where what was asked for cannot be."""
+        """Raise an error if an option is invalid."""
         if not self.configured:
             return
         from datamorphic.errors import UsageError
@@ -77,7 +76,7 @@ class PytestRun:
 
     @property
     def failures(self) -> Path | None:
-        """The file where failures are kept, in pytest's cache; None where that is off or cannot be written."""
+        """The file of violations in pytest's cache; None if the cache is off or cannot be written."""
         cache = getattr(self.config, "cache", None)
         try:
             return None if cache is None else Path(cache.mkdir(NAME)) / "failures.sqlite"
@@ -86,35 +85,35 @@ class PytestRun:
 
     @property
     def test(self) -> str:
-        """The id of the test that is under way; empty between tests."""
+        """The id of the running test; empty between tests."""
         return self.item.nodeid if self.item is not None else ""
 
-    def again(self, seed: int | None) -> str:
-        """Return the command that makes this test again; without a seed where the test itself says which."""
+    def format_rerun_command(self, seed: int | None) -> str:
+        """Return the command that runs this test again; without a seed if the test sets it."""
         if self.item is None:
             return ""
         path, colons, test = self.item.nodeid.partition("::")
         whole = os.path.join(self.config.rootpath, path)
         parts = ["pytest", os.path.relpath(whole, self.config.invocation_params.dir) + colons + test]
         parts += ["--datamorphic-seed", str(seed)] if seed is not None else []
-        for option in ("profile", "budget"):  # what the configuration says is said again by itself
+        for option in ("profile", "budget"):  # the configuration applies again by itself
             value = self.config.getoption(f"datamorphic_{option}")
             value = value or (os.environ.get(PROFILE_VARIABLE) if option == "profile" else None)
             parts += [f"--datamorphic-{option}", value] if value else []
         return shlex.join(parts)
 
-    def note(self, **figures: Any) -> None:
-        """Keep what an assert did, with the report of the test: so it also comes back from another process."""
+    def record(self, **figures: Any) -> None:
+        """Record the figures of an assertion in the report of the test, which also returns from other processes."""
         if self.item is not None:
             self.item.user_properties.append((NAME, json.dumps(figures)))
 
 
-_runs: list[PytestRun] = []  # one, or more where tests run pytest themselves: the last is the one that is at work
+_runs: list[PytestRun] = []  # several if tests run pytest themselves; the last one is active
 _KEY = pytest.StashKey[PytestRun]()
 
 
-def current() -> PytestRun | None:
-    """Return the run of pytest that is going on in this process, if there is one."""
+def get_current_run() -> PytestRun | None:
+    """Return the active run of pytest in this process, if there is one."""
     return _runs[-1] if _runs else None
 
 
@@ -128,24 +127,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--datamorphic-seed",
         type=_parse_seed,
         metavar="N",
-        help="Where randomness starts in the asserts of datamorphic.",
+        help="Seed of the assertions of datamorphic.",
     )
     group.addoption(
-        "--datamorphic-budget", metavar="TIME", help="What each assert may cost: '30s', '2m', '10000 runs'."
+        "--datamorphic-budget", metavar="TIME", help="Budget of each assertion: '30s', '2m', '10000 runs'."
     )
     group.addoption(
         "--datamorphic-profile",
         metavar="NAME",
-        help=f"How much to try: ci, default, thorough, or one of your own; ${PROFILE_VARIABLE} says it too.",
+        help=f"How much to try: ci, default, thorough, or your own profile; also set by ${PROFILE_VARIABLE}.",
     )
     group.addoption(
-        "--datamorphic-update", action="store_true", help="Write the baselines of assert_front_unchanged anew."
+        "--datamorphic-update",
+        action="store_true",
+        help="Write or replace the baselines of assert_front_unchanged.",
     )
     for name in ("seed", "budget", "profile"):
         parser.addini(f"datamorphic_{name}", f"As --datamorphic-{name}.", default=None)
     parser.addini(
         "datamorphic_profiles",
-        "Profiles of your own, a line each: 'nightly: cases=5000, budget=10m, seed=0'.",
+        "Your own profiles, one line each: 'nightly: cases=5000, budget=10m, seed=0'.",
         type="linelist",
     )
 
@@ -159,7 +160,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Forget this run."""
+    """Remove this run."""
     run = config.stash.get(_KEY, None)
     if run in _runs:
         _runs.remove(run)
@@ -167,13 +168,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a process of pytest-xdist the seed of this run."""
-    node.workerinput["datamorphic_seed"] = node.config.stash[_KEY].drawn
+    """Pass the seed of this run to a process of pytest-xdist."""
+    node.workerinput["datamorphic_seed"] = node.config.stash[_KEY].drawn_seed
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Know which test is under way."""
+    """Set the running test."""
     run = item.config.stash[_KEY]
     run.item = item
     try:
@@ -183,7 +184,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Say at the beginning what was asked for."""
+    """Return the options as a line of the header."""
     run = config.stash[_KEY]
     if not run.configured:
         return None
@@ -195,8 +196,8 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 @pytest.hookimpl
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Gather figures; what is told last, when a test is taken down, has all of them."""
-    run = current()
+    """Collect figures from the report of the teardown, which has all of them."""
+    run = get_current_run()
     if run is None or report.when != "teardown":
         return
     figures = [json.loads(str(text)) for name, text in report.user_properties if name == NAME]
@@ -205,7 +206,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Print the figures: a line an assert, or one for all of them with -q."""
+    """Print the figures: one line per assertion, or one for all with -q."""
     run = config.stash[_KEY]
     verbosity = config.get_verbosity()
     if not run.figures or verbosity < -1:
@@ -215,7 +216,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if verbosity < 0:
         terminalreporter.write_line(f"datamorphic: {total}")
         return
-    rows.sort(key=lambda row: not row[1]["violated"])  # what is violated first
+    rows.sort(key=lambda row: not row[1]["violated"])  # violations first
     visible_rows = rows if verbosity > 0 else rows[:MAX_STATISTICS_LINES]
     terminalreporter.section("datamorphic")
     for line in _format_table(visible_rows):
@@ -225,11 +226,11 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     terminalreporter.write_line(total)
 
 
-# -- words -----------------------------------------------------------------------------------------------------
+# -- options and text ------------------------------------------------------------------------------------------
 
 
 def _get_option(config: pytest.Config, name: str, variable: str | None = None) -> Any:
-    """Return what was asked for: on the command line, else by a variable, else in the configuration."""
+    """Return an option: from the command line, else a variable, else the configuration."""
     for value in (config.getoption(f"datamorphic_{name}"), variable, config.getini(f"datamorphic_{name}")):
         if value is not None and value != "":
             return value
@@ -243,19 +244,20 @@ def _parse_seed(text: Any) -> int:
     return number
 
 
-_parse_seed.__name__ = "whole number"  # argparse says: invalid whole number value
+_parse_seed.__name__ = "whole number"  # for the message of argparse: "invalid whole number value"
 
 
 def _format_total(figures: list[dict[str, Any]]) -> str:
     cases, violated_count, calls = (sum(entry[name] for entry in figures) for name in COLUMNS[:3])
-    summary = f"{len(figures):,} check{'s' * (len(figures) != 1)}, {cases:,} case{'s' * (cases != 1)}"
+    checks_text = f"{len(figures):,} {'check' if len(figures) == 1 else 'checks'}"
+    summary = f"{checks_text}, {cases:,} {'case' if cases == 1 else 'cases'}"
     seeds = sorted({entry["seed"] for entry in figures if entry.get("seed") is not None})
     seed = f"; seed {seeds[0]}" if len(seeds) == 1 else ""
     return f"{summary}, {violated_count:,} violated, {calls:,} calls{seed}"
 
 
 def _format_table(rows: list[tuple[str, dict[str, Any]]]) -> list[str]:
-    """Return lines with columns one below the other."""
+    """Return lines with aligned columns."""
     cells = [["test", "relation", *COLUMNS, ""]]
     for test, entry in rows:
         numbers = [f"{entry[name]:,}" for name in COLUMNS[:3]] + [f"{entry['seconds']:.2f}"]
@@ -270,5 +272,5 @@ def _format_table(rows: list[tuple[str, dict[str, Any]]]) -> list[str]:
 
 
 def _shorten(test: str, max_length: int = 60) -> str:
-    """Return an id without what all tests have, and no longer than a line allows."""
+    """Return the end of a test id that fits into a line."""
     return test if len(test) <= max_length else "..." + test[3 - max_length :]

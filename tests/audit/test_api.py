@@ -37,7 +37,7 @@ def test_a_fitted_classifier_with_labels():
     assert result.passed
     assert result.kind == "a fitted classifier of 3 classes (GaussianNB)"
     assert outcome(result, "learning").state == "passed"
-    assert outcome(result, "number types").why == "no column has whole numbers"
+    assert outcome(result, "number types").why == "no column has integers"
     assert any("agrees with the label for 96.0%" in note for note in result.notes)
     assert [each.check for each in result.outcomes] == [check.name for check in CHECKS]
 

@@ -138,7 +138,7 @@ def test_json_is_one_document_and_nothing_else(folder):
     assert told["relations"][1]["holds"] == same.table["holds"][0]
     silent = document(KNN_HERE, "--inputs", "2", "--relation", "weights")["relations"][0]
     assert silent["rate"] is None
-    assert silent["messages"] == {"the learner's fit takes no sample_weight": 2}
+    assert silent["messages"] == {"the learner's fit does not accept sample_weight": 2}
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_files_are_written_and_told(folder):
         (["nowhere.skops"], "nowhere.skops"),
         (["own:ready", "nowhere.csv", "--target", "y"], "nowhere.csv"),
         (["own:ready", "data.csv"], "target"),
-        (["own:ready", "data.csv", "--target", "yy"], "'yy' is not in the data"),
+        (["own:ready", "data.csv", "--target", "yy"], "no target column 'yy'"),
         (["own:ready", "--target", "y"], "no data are given"),
         (["own:First", "--param", "k"], "--param takes NAME=VALUE. Got 'k'"),
         (["own:First", "--param", "kk=1"], "cannot be made with these parameters"),

@@ -303,21 +303,21 @@ def test_programs_are_read_as_python_reads_them(tmp_path):
 
 
 BAD = {
-    "no Python": (lambda path: make_mutants("x = 1\ny = = 2", name="learner.py"), DataError, "learner.py is no Python, line 2: invalid syntax"),
-    "null bytes": (lambda path: make_mutants("x = 1\0"), DataError, "the text is no Python"),
+    "no Python": (lambda path: make_mutants("x = 1\ny = = 2", name="learner.py"), DataError, "learner.py is not valid Python, line 2: invalid syntax"),
+    "null bytes": (lambda path: make_mutants("x = 1\0"), DataError, "the text is not valid Python"),
     "return outside": (lambda path: make_mutants("return 1"), DataError, "line 1: 'return' outside function"),
     "too deep": (lambda path: make_mutants("x = " + "-" * 5000 + "y"), DataError, "nested too deeply"),
     "no text": (lambda path: make_mutants(None), ArgumentError, "'text' parameter of mutants_of must be the text of a module"),
     "unknown operator": (lambda path: make_mutants("x = 1", ["AOX"]), ArgumentError, "no mutation operator 'AOX'. Did you mean 'AOR'?"),
     "no limit": (lambda path: make_mutants("x = 1", limit=0), ArgumentError, "'limit' parameter of mutants_of must be an int in the range [1"),
-    "another file": (lambda path: read_program(path / "model.pkl"), DataError, "Expected a file whose name ends in .py"),
+    "another file": (lambda path: read_program(path / "model.pkl"), DataError, "Expected a name that ends in .py"),
     "no file": (lambda path: read_program(path / "none.py"), DataError, "none.py cannot be read: No such file"),
     "a folder": (lambda path: read_program(path / "folder.py"), DataError, "folder.py cannot be read"),
-    "binary": (lambda path: read_program(path / "binary.py"), DataError, "binary.py is no text"),
+    "binary": (lambda path: read_program(path / "binary.py"), DataError, "binary.py cannot be decoded as text"),
     "built in": (lambda path: read_program(math), DataError, "The module math has no Python source"),
     "a function": (lambda path: read_program(print), ArgumentError, "must be a module or the path of a file *.py"),
     "a small table": (lambda path: KillMatrix.from_rates(["a"], ["v1", "v2"], [[1.0]]), ArgumentError, "1 relation and 2 mutants has the shape (1, 1)"),
-    "an unknown fate": (lambda path: KillMatrix.from_rates(["a"], ["v1"], [[1.0]], {"v1": "killed"}), ArgumentError, "The fate of 'v1' is 'killed'. Expected"),
+    "an unknown fate": (lambda path: KillMatrix.from_rates(["a"], ["v1"], [[1.0]], {"v1": "killed"}), ArgumentError, "The state of 'v1' is 'killed'. Expected"),
 }  # fmt: skip
 
 
@@ -347,11 +347,11 @@ def test_what_is_told_of_kills():
     assert kills.frame.loc["v1"].tolist() == [0.0, 0.5, 0.3, "killed"]
     assert kills.describe().splitlines() == [
         "2 of 4 mutants killed (50.0%), mean violation rate 10.0%",
-        "Left out: 1 timed out",
+        "Not counted: 1 timed out",
         "  MR-0    kills 1",
         "  MR-1.1  kills 2",
         "  MR-2.1  kills 1",
-        "Enough: MR-1.1",
+        "Sufficient: MR-1.1",
         "Survived: v2, v4",
     ]
 

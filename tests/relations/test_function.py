@@ -124,7 +124,7 @@ def test_given_must_make_all_sources():
     relation = FunctionRelation(
         name="two", domain=(0, 1), sources=2, given=lambda a, b: [a], follow_up=lambda a, b: a
     )
-    with pytest.raises(TestSystemError, match=r"made 1 source input\(s\), not 2"):
+    with pytest.raises(TestSystemError, match=r"returned 1 source input\(s\). It must return 2"):
         relation.source_inputs(np.zeros((3, 2)))
 
 
@@ -204,7 +204,7 @@ def test_a_constant_follow_up_is_a_domain_too():
 
 def test_a_domain_nobody_can_see():
     relation = FunctionRelation(name="gone", domain=(0, 1), follow_up=lambda x: x * np.nan)
-    with pytest.raises(ArgumentError, match="'gone' makes no finite numbers"):
+    with pytest.raises(ArgumentError, match="'gone' returns no finite numbers"):
         relation.follow_domains()
 
 
@@ -229,7 +229,7 @@ def test_within_a_domain():
 @pytest.mark.parametrize(
     ("relation", "why"),
     [
-        (FunctionRelation(name="r", domain=(0, 1), follow_up=lambda x: x), "made by a function"),
+        (FunctionRelation(name="r", domain=(0, 1), follow_up=lambda x: x), "are not affine"),
         (FunctionRelation(name="r", domain=(0, 1), sources=2, follow_up=Affine.of([[1, 1]])), "mixes inputs"),
         (
             FunctionRelation(name="r", domain=(0, 1), follow_up=Affine.scaled(1, 1, 50)),
@@ -270,8 +270,8 @@ def test_boxes():
     ("given", "why"),
     [
         ((1, 0), "is empty"),
-        ((0, np.inf), "no finite numbers"),
-        ((np.nan, 1), "no finite numbers"),
+        ((0, np.inf), "not finite"),
+        ((np.nan, 1), "not finite"),
         ((-1e308, 1e308), "too wide"),
         ([(0, 1, 2)], "a pair"),
         ([], "a pair"),
@@ -397,18 +397,18 @@ def test_groups_without_all_answers_are_undefined():
         ({"equal": both, "less": both}, "one of equal, at_most, less and expects"),
         ({"follow_up": []}, "'follow_up'"),
         ({"follow_up": 3}, "'follow_up'"),
-        ({"follow_up": Affine.scaled(1, 2)}, r"a matrix for 2 numbers, and its 1 source\(s\) have 1"),
-        ({"sources": 2, "domain": [Box.of((0, 1))]}, r"2 source\(s\) and 1 domain"),
-        ({"sources": 2, "domain": [Box.of((0, 1))] * 3}, r"2 source\(s\) and 3 domain"),
+        ({"follow_up": Affine.scaled(1, 2)}, r"a matrix for 2 numbers, but its 1 source\(s\) have 1"),
+        ({"sources": 2, "domain": [Box.of((0, 1))]}, r"2 source\(s\) but 1 domain"),
+        ({"sources": 2, "domain": [Box.of((0, 1))] * 3}, r"2 source\(s\) but 3 domain"),
         ({"domain": []}, "domain"),
-        ({"follow_domain": [Box.of((0, 1))] * 2}, r"1 follow-up\(s\) and 2 domain"),
+        ({"follow_domain": [Box.of((0, 1))] * 2}, r"1 follow-up\(s\) but 2 domain"),
         ({"follow_domain": []}, "domain"),
         ({"follow_up": [np.sin] * 2, "follow_domain": Box.of((0, 1))}, "domain"),
         ({"follow_up": [np.sin] * 2, "follow_domain": 5}, "domain"),
         ({"follow_domain": (2, 1)}, "is empty"),
-        ({"sources": 2}, r"called with its 2 source\(s\), and does not take that: too many"),
-        ({"follow_up": lambda x, y: x}, r"called with its 1 source\(s\), and does not take that: missing a req"),
-        ({"uses_outputs": True, "follow_domain": (0, 1)}, "and the keyword 'outputs', and does not take that"),
+        ({"sources": 2}, r"must accept its 2 source\(s\): too many"),
+        ({"follow_up": lambda x, y: x}, r"must accept its 1 source\(s\): missing a req"),
+        ({"uses_outputs": True, "follow_domain": (0, 1)}, "and the keyword 'outputs': got an unexpected"),
     ],
 )
 def test_relations_that_are_none(given, why):
@@ -419,13 +419,13 @@ def test_relations_that_are_none(given, why):
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"follow_up": lambda x: x[:2]}, "follow_up of the relation 'r' must return a row for each of 3 groups"),
+        ({"follow_up": lambda x: x[:2]}, "follow_up of the relation 'r' must return one row for each of 3 groups"),
         ({"follow_up": lambda x: np.zeros((3, 1, 1))}, r"shape \(3, 1, 1\)"),
         ({"equal": lambda x, y: (y[0], y[1][:2])}, "A side of the relation 'r'"),
-        ({"expects": lambda x, y: y[0][:2] == 0}, "expects of the relation 'r' must give True or False"),
-        ({"expects": lambda x, y: y[0]}, "expects of the relation 'r' must give True or False"),
-        ({"applies": lambda x, y: True}, "applies of the relation 'r' must give True or False"),
-        ({"given": lambda x: x[:2]}, "given of the relation 'r' must return a row"),
+        ({"expects": lambda x, y: y[0][:2] == 0}, "expects of the relation 'r' must return True or False"),
+        ({"expects": lambda x, y: y[0]}, "expects of the relation 'r' must return True or False"),
+        ({"applies": lambda x, y: True}, "applies of the relation 'r' must return True or False"),
+        ({"given": lambda x: x[:2]}, "given of the relation 'r' must return one row"),
     ],
 )
 def test_functions_that_return_something_else(given, why):

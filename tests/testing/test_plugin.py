@@ -92,15 +92,15 @@ def test_a_violation_shows_the_case_and_how_to_see_it_again(run):
     )
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines([
-        "*model does not keep 'sign': the sign of y makes no difference.",
+        "*model violates 'sign': the sign of y makes no difference.",
         "*1 of 2,000 cases violates it: 0.05 % (0.00883 % to 0.283 % with 95 % confidence).",
         "*case *x=1234, y=1.5*",
         "*answer *'even'",
         "*changed *y=-1.5*",
         "*becomes *'odd'",
-        f"*To see it again: pytest test_it.py::test_sign --datamorphic-seed {seed_in(result)}",
+        f"*To reproduce it: pytest test_it.py::test_sign --datamorphic-seed {seed_in(result)}",
     ])  # fmt: skip
-    assert "holding.py" not in result.stdout.str()  # our own depths are hidden
+    assert "assert_relation.py" not in result.stdout.str()  # our own depths are hidden
 
 
 def test_the_line_to_see_it_again_shows_it_again(run, pytester):
@@ -115,7 +115,7 @@ def test_the_line_to_see_it_again_shows_it_again(run, pytester):
         dm.assert_holds(lambda frame: frame.y > 1.5, DATA, Noise, cases=400)
     """
     first = run(RARE, "-p", "no:cacheprovider", rest=code)
-    line = re.search(r"To see it again: pytest (.*)", first.stdout.str())[1].split()
+    line = re.search(r"To reproduce it: pytest (.*)", first.stdout.str())[1].split()
     again = run(None, "-p", "no:cacheprovider", *line)
     case = re.compile(r"^E +(?:case|changed|\d+ of) .*$", re.MULTILINE)
     assert case.findall(first.stdout.str()) == case.findall(again.stdout.str()) != []
@@ -134,9 +134,7 @@ def test_all_of_several_relations_are_told(run):
         dm.assert_holds(model, DATA, ["repeats", "row order", "batches", "row labels"])
     """)  # fmt: skip
     result.assert_outcomes(failed=1, passed=1)
-    result.stdout.fnmatch_lines(
-        ["*does not keep 'repeats'*", "*does not keep 'row order'*", "*does not keep 'sign'*"]
-    )
+    result.stdout.fnmatch_lines(["*violates 'repeats'*", "*violates 'row order'*", "*violates 'sign'*"])
 
 
 @pytest.mark.parametrize(
@@ -209,9 +207,9 @@ def test_an_assert_that_says_nothing_does_not_pass():
         def follow_up(self, frame, rng):
             return frame
 
-    with pytest.raises(AssertionError, match="Nothing was tested: 'never': no case"):
+    with pytest.raises(AssertionError, match="Nothing was tested: 'never': it applies to no case"):
         dm.assert_holds(lambda frame: frame.x > 1, frame, Never)
-    with pytest.raises(AssertionError, match="'number types': no column has whole numbers"):
+    with pytest.raises(AssertionError, match="'number types': no column has integers"):
         dm.assert_holds(lambda frame: frame.x > 1, frame, "number types")
     dm.assert_holds(lambda frame: frame.x > 1, frame, ["number types", "repeats"])  # one of them says something
 
@@ -221,7 +219,7 @@ def test_an_assert_that_says_nothing_does_not_pass():
     [
         ({"relation": "row orders"}, "There is no relation 'row orders'. Did you mean 'row order'?"),
         ({"relation": "MR-9"}, "There is no relation 'MR-9'"),
-        ({"relation": None}, "must be a Relation, the name of one"),
+        ({"relation": None}, "must be a relation, the name of one"),
         ({"relation": []}, "at least one relation"),
         ({"relation": "repeats", "tolerated": 1}, "a share from 0 to below 1"),
         ({"relation": "repeats", "cases": 0}, "The 'cases' parameter of assert_holds"),
@@ -246,7 +244,7 @@ def test_a_budget_ends_the_search_and_what_was_tried_counts():
     assert 100 < sum(seen) <= 500
     with pytest.raises(ArgumentError, match="The budget 'soon' is not understood"):
         dm.assert_holds(model, frame, "repeats", budget="soon")
-    with pytest.raises(AssertionError, match="the budget was spent before an answer came"):
+    with pytest.raises(AssertionError, match="the budget was spent before any answer"):
         dm.assert_holds(model, frame, "repeats", cases=1000, budget="3 runs")
 
 
@@ -386,10 +384,10 @@ def test_outside_pytest_violations_are_kept_in_a_store_that_is_named(tmp_path):
 
 SETTINGS = """
     import json
-    from datamorphic.testing.profiles import settings
+    from datamorphic.testing.profiles import get_settings
 
     def test_settings():
-        now = settings()
+        now = get_settings()
         print("cases", now.cases, "seed", now.seed, "budget", now.budget, "update", now.update)
 """
 
@@ -424,9 +422,9 @@ def test_options_variables_and_configuration(run, pytester, monkeypatch, options
         (("--datamorphic-profile", "cii"), "", "*There is no profile 'cii'. Did you mean 'ci'?*"),
         (("--datamorphic-seed", "-1"), "", "*--datamorphic-seed: invalid whole number value: '-1'*"),
         (("--datamorphic-budget", "soon"), "", "*The budget 'soon' is not understood*"),
-        ((), "datamorphic_seed = x", "*datamorphic_seed is a whole number, not below 0. Got 'x' instead.*"),
-        ((), "datamorphic_profiles =\n    own: cases=0", "*'cases=0' in the profile 'own' is not understood*"),
-        ((), "datamorphic_profiles =\n    own", "*The profile 'own' is not understood*"),
+        ((), "datamorphic_seed = x", "*datamorphic_seed must be a whole number, at least 0. Got 'x'.*"),
+        ((), "datamorphic_profiles =\n    own: cases=0", "*'cases=0' in the profile 'own' is invalid*"),
+        ((), "datamorphic_profiles =\n    own", "*The profile 'own' is invalid*"),
         ((), "datamorphic_profiles =\n    own: budget=soon", "*The budget 'soon' is not understood*"),
     ],
 )
@@ -569,7 +567,7 @@ def test_asserts_work_without_pytest(monkeypatch):
     monkeypatch.setattr("_datamorphic_pytest._runs", [])
     frame = pd.DataFrame({"x": [-1.0, 1.0]})
     dm.assert_holds(lambda frame: frame.x > 0, frame, "repeats")
-    with pytest.raises(AssertionError, match="To see it again: give seed=4"):
+    with pytest.raises(AssertionError, match="To reproduce it: use seed=4"):
         dm.assert_holds(lambda frame: frame.x > 0, frame, dm.invariant("x"), seed=4)
 
 
@@ -600,7 +598,7 @@ def test_a_front_is_pinned(run, pytester):
 
     missing = front("18")
     missing.assert_outcomes(failed=1)
-    missing.stdout.fnmatch_lines(["*There is no baseline 'front.parquet'. Make one *--datamorphic-update*"])
+    missing.stdout.fnmatch_lines(["*There is no baseline 'front.parquet'. Create one *--datamorphic-update*"])
     made = front("18", "--datamorphic-update")
     made.assert_outcomes(passed=1)
     made.stdout.fnmatch_lines(["*front front.parquet *the baseline was written"])
@@ -611,13 +609,13 @@ def test_a_front_is_pinned(run, pytester):
     moved = front("25")
     moved.assert_outcomes(failed=1)
     moved.stdout.fnmatch_lines([
-        "*The border of model is not where 'front.parquet' has it.",
+        "*The border of model differs from the baseline 'front.parquet'.",
         "*Look first at:*",
-        "*write the baseline anew: pytest test_it.py::test_front --datamorphic-update",
+        "*replace the baseline: pytest test_it.py::test_front --datamorphic-update",
     ])  # fmt: skip
     front("25", tolerance="0.2").assert_outcomes(passed=1)
     assert pytester.path.joinpath("front.parquet").read_bytes() == written
-    front("25", "--datamorphic-update").stdout.fnmatch_lines(["*the baseline was written anew"])
+    front("25", "--datamorphic-update").stdout.fnmatch_lines(["*the baseline was replaced"])
     front("25").assert_outcomes(passed=1)
     assert sorted(path.name for path in pytester.path.iterdir() if "front" in path.name) == ["front.parquet"]
 
@@ -663,7 +661,7 @@ def test_coverage_is_asserted():
     dm.assert_covers(tree, iris[:70], target="target", at_least=2 / 3)
     with pytest.raises(AssertionError) as told:
         dm.assert_covers(tree, iris[:70], target="target", at_least=0.67)
-    assert "reach 66.7 % of the leaves, and at least 67 % were asked for" in str(told.value)
+    assert "reach 66.7 % of the leaves. At least 67 % are required" in str(told.value)
     assert "petal width (cm) > 1.75" in str(told.value)
     with pytest.raises(ArgumentError, match="at_least"):
         dm.assert_covers(tree, iris, target="target", at_least=1.1)
@@ -767,7 +765,7 @@ def test_the_random_data_are_those_of_the_study():
 def test_learners_are_tested_on_labelled_data_too():
     iris = dm.data.load("iris")
     dm.assert_holds(sklearn.naive_bayes.GaussianNB(), iris, ["MR-1.2", "refit"], target="target", cases=40, seed=0)
-    with pytest.raises(AssertionError, match=r"does not keep 'MR-1\.2'"):
+    with pytest.raises(AssertionError, match=r"violates 'MR-1\.2'"):
         dm.assert_holds(FirstColumn(), iris[50:], "MR-1.2", target="target", cases=40, seed=0)
 
 
@@ -824,15 +822,15 @@ def test_hypotheses_are_told_and_strict_where_they_are_named(run):
     told = run(LEARNERS, "-k", "MR-1.2", *QUICK, rest=code.replace("RELATIONS", "'auto'"))
     told.assert_outcomes(passed=1, deselected=len(LEARNER_RELATIONS) - 1)
     told.stdout.re_match_lines(
-        [r".*MR-1\.2\] +MR-1\.2 +\d+ +[1-9]\d* .*a hypothesis only: .* is not in the table"]
+        [r".*MR-1\.2\] +MR-1\.2 +\d+ +[1-9]\d* .*a hypothesis only: the table does not have .*"]
     )
     strict = run(LEARNERS, *QUICK, rest=code.replace("RELATIONS", "['MR-1.2']"))
     strict.assert_outcomes(failed=1)
     strict.stdout.fnmatch_lines([
-        "*FirstColumn() does not keep 'MR-1.2'*",
-        "*Not every right learner of its kind keeps it: MR-1.2 of FirstColumn is not in the table.",
+        "*FirstColumn() violates 'MR-1.2'*",
+        "*A correct learner of this kind may violate it: the table does not have MR-1.2 of FirstColumn.",
         "*trained on *",
-        "*To see it again: pytest 'test_it.py::test_them?FirstColumn()-MR-1.2?' --datamorphic-seed 0 "
+        "*To reproduce it: pytest 'test_it.py::test_them?FirstColumn()-MR-1.2?' --datamorphic-seed 0 "
         "--datamorphic-profile quick",
     ])  # fmt: skip
 
@@ -853,7 +851,7 @@ def test_a_function_that_takes_neither_has_the_check_made_for_it(run):
     """,
     )
     result.assert_outcomes(failed=1, passed=2)
-    result.stdout.fnmatch_lines(["*FirstColumn() does not keep 'MR-1.2': the attributes in another order*"])
+    result.stdout.fnmatch_lines(["*FirstColumn() violates 'MR-1.2': the attributes in another order*"])
 
 
 def test_expected_failures_and_what_raises(run):
@@ -921,8 +919,8 @@ def test_learners_without_a_lasting_text_go_by_their_type(run, says):
     """
     found = run(LEARNERS, *QUICK, rest=code)
     found.assert_outcomes(failed=2)
-    found.stdout.fnmatch_lines(["*Plain does not keep 'MR-1.2'*"])
-    (name, *_) = re.findall(r"To see it again: pytest '(\S+)'", found.stdout.str())
+    found.stdout.fnmatch_lines(["*Plain violates 'MR-1.2'*"])
+    (name, *_) = re.findall(r"To reproduce it: pytest '(\S+)'", found.stdout.str())
     assert name.startswith("test_it.py::test_them[Plain-MR-1.2")
     again = run(LEARNERS, name, *QUICK, rest=code)  # the test is found, and what it found before is tried again
     again.assert_outcomes(failed=1)
@@ -944,7 +942,7 @@ def test_relations_that_say_nothing_are_skipped(run):
     """,
     )
     result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines(["*MR-1.1 says nothing here: all training rows have the same class*"])
+    result.stdout.fnmatch_lines(["*MR-1.1 is not applicable: all training rows have the same class*"])
 
 
 def test_relations_of_ones_own():
@@ -970,10 +968,10 @@ def test_relations_of_ones_own():
     ("arguments", "told"),
     [
         (([],), "at least one learner"),
-        (([sklearn.naive_bayes.GaussianNB],), "GaussianNB is a class, not a learner. Make one: GaussianNB()."),
+        (([sklearn.naive_bayes.GaussianNB],), "GaussianNB is a class, not a learner. Create one: GaussianNB()."),
         (([3],), "objects with fit and predict"),
         (([FirstColumn()], ["MR-1.3"]), "There is no relation 'MR-1.3'. Did you mean 'MR-1.2'?"),
-        (([FirstColumn()], [3]), '"auto", names, or LearnerRelations'),
+        (([FirstColumn()], [3]), "'auto', a relation of learners, the name of one"),
     ],
 )
 def test_wrong_learners_and_relations_are_told(arguments, told):
@@ -984,15 +982,15 @@ def test_wrong_learners_and_relations_are_told(arguments, told):
 def test_wrong_options_of_learners_are_told(monkeypatch):
     frame = pd.DataFrame({"x": [1.0], "y": ["a"]})
     for named, told in (
-        ({"target": "y"}, "no data are given"),
-        ({"data": frame}, "name their column with target="),
-        ({"data": frame, "target": "z"}, "name their column with target="),
+        ({"target": "y"}, "there are no data"),
+        ({"data": frame}, "Give the column of the labels as target="),
+        ({"data": frame, "target": "z"}, "Give the column of the labels as target="),
         ({"expected_failures": {"MR-1.22": ""}}, "There is no relation 'MR-1.22' that could be expected to fail"),
         ({"expected_failures": ["MR-1.2"]}, "a mapping of names to reasons"),
     ):
         with pytest.raises(ArgumentError, match=re.escape(told)):
             dm.parametrize_with_relations([FirstColumn()], **named)
-    with pytest.raises(ArgumentError, match="takes 'learner' alone"):
+    with pytest.raises(ArgumentError, match="takes only 'learner'"):
         dm.parametrize_with_relations([FirstColumn()])(lambda learner: None)
     monkeypatch.setitem(sys.modules, "pytest", None)
     with pytest.raises(MissingExtra, match="pip install pytest"):
@@ -1006,5 +1004,5 @@ def test_words_of_a_verdict():
     told = AssertionOutcome("r", "it holds", "m", cases=5, undefined_count=5, unjudged_reason="NaN").describe("x")
     assert (
         told
-        == "Whether m keeps 'r' is not known: it holds.\nIt gave no answer to 5 of 10 cases: NaN.\nTo see it again: x"
+        == "Whether m keeps 'r' is not known: it holds.\nIt gave no answer to 5 of 10 cases: NaN.\nTo reproduce it: x"
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from .._typing import SupportsFit
 from ..systems.learner import Learner
-from ..systems.training import Training, TrainingBatch
+from ..systems.training import Array, Floats, Training, TrainingBatch
 
 ATTRIBUTE_COUNT, CLASS_COUNT, SAMPLES_PER_CLASS = 5, 5, 20
 VARIANCE = 2.0
@@ -29,7 +29,7 @@ class CrossValidationRules:
     seed: int = 0
 
 
-def simulate_data(ratio: float, rng: np.random.Generator) -> tuple[Any, Any]:
+def simulate_data(ratio: float, rng: np.random.Generator) -> tuple[Floats, Array]:
     """Return simulated rows and labels: normal, variance 2, class means that differ by a ratio."""
     labels = np.repeat(np.arange(1, CLASS_COUNT + 1), SAMPLES_PER_CLASS)
     means = FIRST_CLASS_MEAN * ratio ** (labels - 1.0)
@@ -37,7 +37,7 @@ def simulate_data(ratio: float, rng: np.random.Generator) -> tuple[Any, Any]:
 
 
 def compute_error_rates(
-    learner: Any, rules: CrossValidationRules, informative_only: bool = False
+    learner: SupportsFit, rules: CrossValidationRules, informative_only: bool = False
 ) -> tuple[float, ...]:
     """Return the error rate of a learner in cross-validation, per ratio; a missing label is an error.
 

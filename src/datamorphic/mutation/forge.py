@@ -24,6 +24,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from .._text import format_short, suggest_name
+from .._typing import FilePath, SeedLike
 from .._validation import reject, to_generator, validate_integer
 from ..errors import ArgumentError, DataError
 from .operators import OPERATORS, AstChange, find_changes
@@ -85,7 +86,7 @@ class SourceMutant:
 # -- reading ---------------------------------------------------------------------------------------------------
 
 
-def read_program(module_or_path: Any) -> ModuleSource:
+def read_program(module_or_path: ModuleType | FilePath) -> ModuleSource:
     """Return the source of a file ``*.py`` or of an imported module; no code is run.
 
     Examples
@@ -150,7 +151,7 @@ def make_mutants(
     operators: str | Sequence[str] = "all",
     *,
     limit: int | None = None,
-    seed: Any = 0,
+    seed: SeedLike = 0,
     name: str = "the text",
 ) -> list[SourceMutant]:
     """Return the mutants of a module, in the order of its source text.
@@ -198,7 +199,7 @@ def make_mutants(
     return [distinct[place] for place in sorted(places)]
 
 
-def _validate_operators(operators: Any) -> list[str]:
+def _validate_operators(operators: str | Sequence[str]) -> list[str]:
     names = [operators] if isinstance(operators, str) else list(operators)
     for name in names:
         if name not in OPERATORS:
@@ -308,7 +309,7 @@ def _find_statements(body: list[ast.stmt], line: int) -> list[ast.stmt]:
     return [ast.copy_location(class_part, class_part.body[0])]
 
 
-def _make_signature(value: Any) -> Any:
+def _make_signature(value: object) -> object:
     """Return a value that is equal for equal code, whatever its line numbers, and differs for 1, 1.0 and True.
 
     Only used constants count, since the compiler leaves some that no instruction needs.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -164,7 +164,7 @@ class KillMatrix:
         return "\n".join(lines)
 
 
-def _compute_cover_size(needed: npt.NDArray[np.bool_], selection: Any) -> int:
+def _compute_cover_size(needed: npt.NDArray[np.bool_], selection: npt.NDArray[np.float64]) -> int:
     """Return the least number of rows, `selection` included, that have a True in every column."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 

@@ -158,7 +158,7 @@ def _is_own_learner(value: type, module: ModuleType) -> bool:
     return value.__module__ == module.__name__ and all(callable(method) for method in methods)
 
 
-def _select_stances(learner: Any, plan: MutationPlan) -> dict[str, Stance]:
+def _select_stances(learner: SupportsFit, plan: MutationPlan) -> dict[str, Stance]:
     """Return the stances of the relations that count."""
     if plan.relations is not None:
         reason = "you asked for it"
@@ -243,7 +243,7 @@ def study_mutant(job: tuple[MutationPlan, OriginalOutcome, str]) -> MutantOutcom
 
 
 def _check_relations(
-    learner: Any, stances: Mapping[str, Stance], plan: MutationPlan
+    learner: SupportsFit, stances: Mapping[str, Stance], plan: MutationPlan
 ) -> Sequence[LearnerRelationOutcome]:
     relations = [plan.catalogue[name] for name in stances]
     outcomes = prepare_outcomes(relations, stances, plan.inputs.seed, TIES)
@@ -251,11 +251,11 @@ def _check_relations(
     return answer_flow(flow, _make_system(learner, plan))
 
 
-def _make_system(learner: Any, plan: MutationPlan) -> Learner:
+def _make_system(learner: SupportsFit, plan: MutationPlan) -> Learner:
     return Learner(learner, seed=plan.inputs.seed, limited=True)
 
 
-def _iter_labels(learner: Any, plan: MutationPlan) -> Iterator[list[Any]]:
+def _iter_labels(learner: SupportsFit, plan: MutationPlan) -> Iterator[list[Any]]:
     """Yield the labels of the compared inputs, in blocks; None for an input without an answer."""
     system = _make_system(learner, plan)
     for start in range(0, plan.compared_inputs, INPUTS_PER_COMPARISON):
@@ -268,7 +268,9 @@ def _iter_labels(learner: Any, plan: MutationPlan) -> Iterator[list[Any]]:
         ]
 
 
-def _count_differences(learner: Any, plan: MutationPlan, original_labels: list[Any], count_all: bool) -> int:
+def _count_differences(
+    learner: SupportsFit, plan: MutationPlan, original_labels: list[Any], count_all: bool
+) -> int:
     """Return the number of inputs with another label than the original's.
 
     Without `count_all`, stop after the first block that has a difference.

@@ -22,7 +22,9 @@ LearnerRelationsLike: TypeAlias = LearnerRelationLike | Collection[LearnerRelati
 RELATIONS: dict[str, AnyRelation] = {**PREDICTOR_RELATIONS, **LEARNER_RELATIONS}
 
 
-def resolve_relations(request: RelationsLike, argument: str, owner: str, words: str = "") -> list[AnyRelation]:
+def resolve_relations(
+    request: RelationsLike | None, argument: str, owner: str, words: str = ""
+) -> list[AnyRelation]:
     """Return the relations that a user named or passed.
 
     Parameters

@@ -1,10 +1,10 @@
-"""One relation put to one learner for an assert: fitted again and again, told in words, and remembered."""
+"""Check one relation on one learner for an assertion, and remember its violations."""
 
 from __future__ import annotations
 
 import time
-from typing import Any
 
+from .._typing import DataLike, ModelLike, SupportsFit
 from ..errors import DataError
 from ..relations.base import INAPPLICABLE, UNDEFINED
 from ..relations.check.learner_session import LearnerSession, make_random_sampler, prepare_outcomes
@@ -13,30 +13,31 @@ from ..relations.learner.base import LearnerRelation
 from ..relations.learner.necessity import Stance
 from ..relations.learner.sampling import make_data_sampler
 from ..relations.learner.waves import TrainingSource
+from ..runs.flow import Budget
 from ..systems.learner import format_learner
 from .assert_relation import AssertionOutcome
 from .replay import Memory
 
-CASES_PER_TRAINING_SET = 20  # test cases of a training set: a fit may be slow
-MIN_TRAINING_ROWS = 20  # rows of a random one, so that most relations apply
+CASES_PER_TRAINING_SET = 20  # many, since a fit may be slow
+MIN_TRAINING_ROWS = 20  # of a random training set, so that most relations apply
 
 
 def check_learner_relation(
     relation: LearnerRelation,
-    learner: Any,
+    learner: SupportsFit | ModelLike,
     stance: Stance,
     memory: Memory,
     *,
-    data: Any = None,
+    data: DataLike | None = None,
     target: str | None = None,
     cases: int,
     seed: int,
-    budget: Any = None,
+    budget: Budget | str | float | None = None,
     shrink: bool = True,
 ) -> AssertionOutcome:
-    """Put a relation to a learner: what violated it before first, then new training sets.
+    """Check a relation on a learner: known violations first, then new training sets.
 
-    Without `shrink` no smaller example is looked for, and nothing is kept: for promises that nobody has to keep.
+    Without `shrink`, violations are neither shrunk nor kept; for relations that need not hold.
     """
     name, began = relation.name, time.monotonic()
     sampler = (
@@ -53,17 +54,17 @@ def check_learner_relation(
         try:
             violation = session.replay(outcome, failure.case)
         except (DataError, KeyError, TypeError, ValueError):
-            continue  # a case of another learner of this name
+            continue  # the case belongs to another learner of this name
         replay_results.append((failure, violation is not None))
-        violations += [violation] if violation is not None else []
+        if violation is not None:
+            violations.append(violation)
     session.run(budget)
     smallest, note = None, ""
     if outcome.statistical:
         note = f"{outcome.changed_count:,} changed, judged by their distribution"
     elif outcome.changed_count and shrink:
-        smallest = session.shrink(outcome, outcome.violations[0]) or session.reproduce(
-            outcome, outcome.violations[0]
-        )
+        first = outcome.violations[0]
+        smallest = session.shrink(outcome, first) or session.reproduce(outcome, first)
     case = None if smallest is None else session.to_stored_case(smallest)
     memory.update(name, replay_results, [] if case is None else [case])
     example = violations[0] if violations else smallest
@@ -72,7 +73,8 @@ def check_learner_relation(
         f"{len(violations)} of {len(replay_results)} replayed" if replay_results else "",
         "the budget is spent" if session.counter.exhausted else "",
     ]
-    messages = [text for text in outcome.messages if text]
+    has_unjudged = bool(outcome.counts[UNDEFINED] or outcome.counts[INAPPLICABLE])
+    messages = [text for text in outcome.messages if text and has_unjudged]
     return AssertionOutcome(
         relation=name,
         says=relation.says,
@@ -83,11 +85,9 @@ def check_learner_relation(
         calls=session.counter.calls,
         seconds=time.monotonic() - began,
         example="" if example is None else example.describe(),
-        unjudged_reason=messages[0]
-        if messages and (outcome.counts[UNDEFINED] or outcome.counts[INAPPLICABLE])
-        else "",
+        unjudged_reason=messages[0] if messages else "",
         tried_count=len(replay_results),
         replayed_count=len(violations),
         note=", ".join(filter(None, notes)),
-        remark="" if stance.necessary else f"Not every right learner of its kind keeps it: {stance.reason}.",
+        remark="" if stance.necessary else f"A correct learner of this kind may violate it: {stance.reason}.",
     )

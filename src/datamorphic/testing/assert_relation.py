@@ -1,4 +1,4 @@
-"""One relation put to one system for an assert: tried, told in words, and remembered."""
+"""Check one relation on one system for an assertion, and remember its violations."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from .._stats import compute_wilson_interval
 from .._text import pluralize
 from ..errors import Interrupted, OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
-from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Relation, get_relation_name
+from ..relations.base import HOLDS, UNDEFINED, VIOLATED, JudgedGroups, Relation, get_relation_name
 from ..relations.check.example_text import format_example
+from ..relations.check.model_session import count_verdicts
 from ..relations.check.runner import run_relation_check
 from ..runs.driver import CallCounter, drive
 from ..runs.flow import Budget
@@ -24,33 +23,33 @@ from ..space.points import Points
 from ..systems.base import Executor
 from .replay import Memory, ReplayCase, replay_violations, restore_case, to_stored_cases
 
-FIRST_WAVE_CASES = 25  # cases that are tried first where there is a budget; then twice as many, and so on
+FIRST_WAVE_CASES = 25  # with a budget; each later wave has twice as many cases
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AssertionOutcome:
-    """What became of a relation.
+    """The outcome of one relation in an assertion.
 
     Attributes
     ----------
     relation, says : str
-        Its name, and the promise in words.
+        The name of the relation, and what it states.
     system : str
-        Whose promise it is.
-    cases, violated, undefined : int
-        Cases it could be judged on, those that violate it, and those without an answer.
+        The name of the system.
+    cases, violated_count, undefined_count : int
+        The numbers of judged cases, of violations, and of cases without an answer.
     calls, seconds
-        What it cost.
+        The cost.
     example : str
-        The smallest violation, in lines.
-    silent : str
-        Why the relation says nothing here, or what the system said instead of an answer.
-    tried, replayed : int
-        How many violations of earlier runs were tried again, and how many of them are violations still.
+        The smallest violation as lines of text.
+    unjudged_reason : str
+        Why the relation does not apply, or the error that the system gave instead of an answer.
+    tried_count, replayed_count : int
+        The number of violations of earlier runs that were tried again, and of those that still occur.
     note : str
-        For the statistics.
+        A remark for the summary of pytest.
     remark : str
-        What whoever reads of a violation should know.
+        A remark for the reader of a violation.
     """
 
     relation: str
@@ -69,10 +68,9 @@ class AssertionOutcome:
     remark: str = ""
 
     def is_failing(self, tolerated: float = 0.0) -> bool:
-        """Tell whether too many cases violate it or have no answer; a violation that is known always counts."""
-        return bool(self.replayed_count) or self.violated_count + self.undefined_count > tolerated * (
-            self.cases + self.undefined_count
-        )
+        """Return whether a replayed case, or too large a share of new ones, violates or has no answer."""
+        allowed_count = tolerated * (self.cases + self.undefined_count)
+        return bool(self.replayed_count) or self.violated_count + self.undefined_count > allowed_count
 
     @property
     def judged(self) -> bool:
@@ -80,34 +78,33 @@ class AssertionOutcome:
         return bool(self.cases or self.undefined_count or self.replayed_count)
 
     def describe(self, rerun_command: str) -> str:
-        """Return what is wrong in words, and how to see it again."""
-        lines = [f"{self.system} does not keep {self.relation!r}: {self.says}."]
+        """Return the failure as text, with the command that reproduces it."""
+        lines = [f"{self.system} violates {self.relation!r}: {self.says}."]
         if self.replayed_count:
-            still_text = "still does" if self.replayed_count == 1 else "still do"
-            lines.append(
-                f"{pluralize(self.replayed_count, 'case')} that violated it before {still_text} (replayed first)."
-            )
+            verb = "does" if self.replayed_count == 1 else "do"
+            known_cases = pluralize(self.replayed_count, "case")
+            lines.append(f"{known_cases} that violated it before still {verb} (replayed first).")
         if self.violated_count:
             low, high = compute_wilson_interval(self.violated_count, self.cases)
             verb = "violates" if self.violated_count == 1 else "violate"
             lines.append(
-                f"{self.violated_count:,} of {pluralize(self.cases, 'case')} {verb} it: {_format_percent(self.violated_count / self.cases)} "
+                f"{self.violated_count:,} of {pluralize(self.cases, 'case')} {verb} it: "
+                f"{_format_percent(self.violated_count / self.cases)} "
                 f"({_format_percent(low)} to {_format_percent(high)} with 95 % confidence)."
             )
         elif self.replayed_count:
-            lines.append(f"Of {pluralize(self.cases, 'new case')} none violates it.")
+            lines.append(f"None of {pluralize(self.cases, 'new case')} violates it.")
         elif self.undefined_count:
-            lines = [f"Whether {self.system} keeps {self.relation!r} is not known: {self.says}."]
+            lines = [f"It is not known whether {self.system} keeps {self.relation!r}: {self.says}."]
         if self.undefined_count:
-            cases_text = pluralize(self.cases + self.undefined_count, "case")
-            lines.append(
-                f"It gave no answer to {self.undefined_count:,} of {cases_text}: {self.unjudged_reason or 'and no reason'}."
-            )
+            all_cases = pluralize(self.cases + self.undefined_count, "case")
+            reason = self.unjudged_reason or "without a reason"
+            lines.append(f"It gave no answer to {self.undefined_count:,} of {all_cases}: {reason}.")
         if self.remark:
             lines.append(self.remark)
         if self.example:
             lines += ["The smallest example:", *(f"  {line}" for line in self.example.splitlines())]
-        return "\n".join([*lines, f"To see it again: {rerun_command}"])
+        return "\n".join([*lines, f"To reproduce it: {rerun_command}"])
 
 
 def _format_percent(share: float) -> str:
@@ -116,7 +113,7 @@ def _format_percent(share: float) -> str:
 
 @contextmanager
 def stop_on_interrupt() -> Iterator[None]:
-    """End the run of pytest, not this test alone, when the user presses Ctrl-C."""
+    """End the whole run of pytest, not only this test, when the user presses Ctrl-C."""
     with Interrupts() as interrupts:
         try:
             yield
@@ -132,34 +129,35 @@ def check_model_relation(
     memory: Memory,
     *,
     seed: int,
-    budget: Any = None,
+    budget: Budget | str | float | None = None,
     **drive_options: Any,
 ) -> AssertionOutcome:
-    """Put a relation to a system: what violated it before first, then its inputs.
+    """Check a relation on a system: known violations first, then the inputs.
 
-    `driving` are options of `drive`.
+    The other keyword arguments are options of `drive`.
     """
     name, sut, inputs = get_relation_name(relation), subject.sut, subject.seeds
-    description: dict[str, Any] = {"relation": name, "says": relation.says or "no promise was put in words"}
-    description["system"] = subject.name
-    obstacle = relation.why_not(sut, inputs)
-    if obstacle:
-        return AssertionOutcome(**description, unjudged_reason=obstacle, note=f"says nothing: {obstacle}")
-    began, calls = time.monotonic(), 0
+    says = relation.says or "the relation has no description"
+    if obstacle := relation.why_not(sut, inputs):
+        return AssertionOutcome(
+            relation=name,
+            says=says,
+            system=subject.name,
+            unjudged_reason=obstacle,
+            note=f"not applicable: {obstacle}",
+        )
+    began, counter = time.monotonic(), CallCounter()
+    restored_cases = [restore_case(failure, inputs.space) for failure in memory.recall(name)]
+    known_cases = [case for case in restored_cases if case is not None]
+    replays = _replay(relation, sut, known_cases, counter, drive_options)
+    calls, runs, limit = counter.calls, 0, Budget.parse(budget)
     verdict_counter, check, spent = _VerdictCounter(), None, False
-    replay_cases = (restore_case(failure, inputs.space) for failure in memory.recall(name))
-    call_counter = CallCounter()
-    replays = _replay(
-        relation, sut, [case for case in replay_cases if case is not None], call_counter, drive_options
-    )
-    calls += call_counter.calls
-    limit, runs = Budget.parse(budget), 0
     for wave in _iter_waves(inputs, limit):
-        call_counter = CallCounter()
-        remaining = _get_remaining_budget(limit, runs, began)
+        counter = CallCounter()
+        remaining = limit.subtract(runs, time.monotonic() - began)
         try:
             check = run_relation_check(
-                relation, sut, wave, seed=seed, counter=call_counter, budget=remaining, **drive_options
+                relation, sut, wave, seed=seed, counter=counter, budget=remaining, **drive_options
             )
         except OutOfBudget as error:
             if isinstance(error, Interrupted):
@@ -167,34 +165,40 @@ def check_model_relation(
             spent = True
             break
         finally:
-            calls, runs = calls + call_counter.calls, runs + call_counter.runs
+            calls, runs = calls + counter.calls, runs + counter.runs
         verdict_counter.add(check.groups, len(wave))
         if verdict_counter.violated_count:
             break
-    smallest = check.smallest if check is not None and verdict_counter.violated_count else None
-    new_cases = []
+    smallest, new_cases = None, []
     if check is not None and verdict_counter.violated_count:
+        smallest = check.smallest
         new_cases = to_stored_cases(relation, smallest, check.groups.violations, seed)
-    replay_results = [(replay_case.failure, bool(len(groups))) for replay_case, groups in replays]
-    memory.update(name, replay_results, new_cases)
-    violated_groups = [groups for _, groups in sorted(replays, key=lambda replay: replay[0].place) if len(groups)]
-    example_groups = (
-        violated_groups[0] if violated_groups else smallest if smallest is not None and len(smallest) else None
-    )
-    notes = [f"{len(violated_groups)} of {len(replay_results)} replayed"] if replay_results else []
-    notes += [f"no answer to {verdict_counter.undefined_count:,}"] if verdict_counter.undefined_count else []
-    notes += ["the budget is spent"] if spent else []
+    memory.update(name, [(case.failure, bool(len(groups))) for case, groups in replays], new_cases)
+    replays.sort(key=lambda replay: replay[0].place)
+    examples = [groups for _, groups in replays if len(groups)]
+    replayed_count = len(examples)
+    if smallest is not None and len(smallest):
+        examples.append(smallest)
+    notes = []
+    if replays:
+        notes.append(f"{replayed_count} of {len(replays)} replayed")
+    if verdict_counter.undefined_count:
+        notes.append(f"no answer to {verdict_counter.undefined_count:,}")
+    if spent:
+        notes.append("the budget is spent")
     return AssertionOutcome(
-        **description,
+        relation=name,
+        says=says,
+        system=subject.name,
         cases=verdict_counter.cases,
         violated_count=verdict_counter.violated_count,
         undefined_count=verdict_counter.undefined_count,
         calls=calls,
         seconds=time.monotonic() - began,
-        example="" if example_groups is None else format_example(example_groups),
-        unjudged_reason=verdict_counter.message or ("the budget was spent before an answer came" if spent else ""),
-        tried_count=len(replay_results),
-        replayed_count=len(violated_groups),
+        example=format_example(examples[0]) if examples else "",
+        unjudged_reason=verdict_counter.message or ("the budget was spent before any answer" if spent else ""),
+        tried_count=len(replays),
+        replayed_count=replayed_count,
         note=", ".join(notes),
     )
 
@@ -202,20 +206,20 @@ def check_model_relation(
 def _replay(
     relation: Relation,
     sut: Executor,
-    replay_cases: list[ReplayCase],
-    call_counter: CallCounter,
+    known_cases: list[ReplayCase],
+    counter: CallCounter,
     drive_options: dict[str, Any],
 ) -> list[tuple[ReplayCase, JudgedGroups]]:
-    """Return known violations, each with what violates the relation still."""
-    if not replay_cases:
+    """Return known violations, each with the groups that still violate the relation."""
+    if not known_cases:
         return []
-    flow = replay_violations(relation, sut, replay_cases)
+    flow = replay_violations(relation, sut, known_cases)
     options = {"progress": False, "recheck": 0, "alive": True, **drive_options}
-    return list(zip(replay_cases, drive(flow, relation.system(sut), tally=call_counter, **options), strict=True))
+    return list(zip(known_cases, drive(flow, relation.system(sut), tally=counter, **options), strict=True))
 
 
 class _VerdictCounter:
-    """Cases by verdict; a case that several groups are made of counts once, by the worst of them."""
+    """The number of cases per verdict, and the first error."""
 
     def __init__(self) -> None:
         self.cases = self.violated_count = self.undefined_count = 0
@@ -223,29 +227,17 @@ class _VerdictCounter:
 
     def add(self, groups: JudgedGroups, inputs: int) -> None:
         """Count the groups of some inputs."""
-        worst = np.full(inputs, INAPPLICABLE, dtype=np.int8)
-        for verdict in (HOLDS, UNDEFINED, VIOLATED):
-            worst[groups.rows[groups.verdicts == verdict]] = verdict
-        violated_count, holds = int((worst == VIOLATED).sum()), int((worst == HOLDS).sum())
-        self.cases += holds + violated_count
-        self.violated_count += violated_count
-        self.undefined_count += int((worst == UNDEFINED).sum())
+        counts = count_verdicts(groups, inputs)
+        self.cases += int(counts[HOLDS] + counts[VIOLATED])
+        self.violated_count += int(counts[VIOLATED])
+        self.undefined_count += int(counts[UNDEFINED])
         for outputs in (groups.before, groups.after):
             self.message = self.message or next(iter(outputs.messages.values()), "")
 
 
 def _iter_waves(inputs: Points, budget: Budget) -> Iterator[Points]:
-    """Yield inputs: all at once, or more and more where there is a budget, so that some are judged before it is spent."""
+    """Yield all inputs at once, or with a budget in growing waves, so that some are judged in time."""
     start, size = 0, len(inputs) if budget == Budget() else FIRST_WAVE_CASES
     while start < len(inputs):
         yield inputs.take(slice(start, start + size))
         start, size = start + size, 2 * size
-
-
-def _get_remaining_budget(budget: Budget, runs: int, began: float) -> Budget:
-    """Return what is left of a budget; of what is spent so little that nothing can be asked."""
-    seconds = budget.seconds
-    return Budget(
-        None if budget.runs is None else budget.runs - runs,
-        None if seconds is None else max(seconds - (time.monotonic() - began), 1e-9),
-    )

@@ -1,76 +1,79 @@
-"""``dm.assert_holds`` and its companions: what a test says of a model, in one line. They work with and without pytest."""
+"""``dm.assert_holds`` and ``dm.assert_covers``: assertions about models, with and without pytest."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from .._text import suggest_name
+from .._typing import DataLike, FilePath, ModelLike
 from .._validation import is_number, reject, validate_integer
-from ..errors import ArgumentError, DatamorphicError
+from ..errors import DatamorphicError
 from ..morphisms.subject import build_subject, find_system_name
-from ..relations.base import Relation
 from ..relations.learner.base import LearnerRelation
 from ..relations.learner.necessity import find_stance
-from ..relations.learner.sklearn import LEARNER_RELATIONS
-from ..relations.predictor import PREDICTOR_RELATIONS
+from ..relations.registry import RelationsLike, resolve_relations
+from ..runs.flow import Budget
+from ..space.space import Space
 from .assert_learner import check_learner_relation
 from .assert_relation import AssertionOutcome, check_model_relation, stop_on_interrupt
 from .profiles import Settings, get_settings
 from .replay import Memory
 
+if TYPE_CHECKING:
+    from ..runs.store import Store
+
 
 def assert_holds(
-    model: Any,
-    data: Any = None,
-    relation: Any = None,
+    model: ModelLike,
+    data: DataLike | None = None,
+    relation: RelationsLike | None = None,
     *,
     target: str | None = None,
     cases: int | None = None,
     seed: int | None = None,
-    space: Any = None,
+    space: Space | None = None,
     tolerated: float = 0.0,
-    budget: Any = None,
+    budget: Budget | str | float | None = None,
     timeout: float | None = None,
-    store: Any = None,
+    store: FilePath | Store | None = None,
     trust: bool = False,
     scalar: bool = False,
     name: str | None = None,
 ) -> None:
-    """Raise AssertionError unless a model keeps a promise on every case that is tried.
+    """Raise AssertionError unless a model keeps a relation on every case that is tried.
 
-    The error says how often the promise is broken, shows the smallest case that breaks it, and how to see it again.
-    Under pytest, cases that break it are kept in pytest's cache and tried first the next time.
+    The error says how often the relation is violated, shows the smallest violation, and how to reproduce it. Under pytest,
+    violations are kept in pytest's cache and replayed first the next time.
 
     Parameters
     ----------
     model : object
-        A fitted model, a function, a path of a model file: whatever `dm.wrap` takes.
+        A fitted model, a function, or the path of a model file: anything that `dm.wrap` accepts.
     data : DataFrame, array or Space, optional
-        The inputs to try it on. A test system makes its own.
+        The inputs to try. A test system makes its own.
     relation : Relation, str, or a sequence of these
-        The promise: one of your own, ``dm.monotone("income", "up")``, or by name. Of models that predict: "repeats", "row
-        order", "batches", "column order", "row labels", "number types". Of learners, which are fitted anew on changed
-        data: "MR-1.2" and the like. A sequence means all of them.
+        The relation: one of your own, ``dm.monotone("income", "up")``, or a name. Relations of models are "repeats", "row
+        order", "batches", "column order", "row labels" and "number types". Relations of learners, which are fitted again
+        on changed data, are "MR-1.2" and others. All relations of a sequence must hold.
     target : str, optional
-        The column of `data` that is the label and no input. Relations of learners need it, if they are given data.
+        The column of `data` with the label, which is not an input. Relations of learners need it if there are data.
     cases : int, optional
-        How many cases to try at most; 300 by default, or what the profile of pytest says.
+        The maximum number of cases; by default that of the pytest profile, or 300.
     seed : int, optional
-        Where randomness starts; by default what pytest says (``--datamorphic-seed``), 0 without it.
+        The seed; by default that of pytest (``--datamorphic-seed``), or 0.
     space : Space, optional
-        The space of the inputs, instead of one read from `data`.
+        The space of the inputs; by default read from `data`.
     tolerated : float
-        The share of the cases that may break the promise.
+        The share of cases that may violate the relation.
     budget : str or int, optional
-        What each relation may cost: ``"30s"`` or ``"10000 runs"``.
+        The budget of each relation: ``"30s"`` or ``"10000 runs"``.
     timeout : float, optional
-        Seconds an answer may take; the model then runs in a process that can be stopped.
+        Seconds that an answer may take; the model then runs in a process that can be stopped.
     store : str, path or Store, optional
-        Where cases that break the promise are kept, instead of pytest's cache.
+        Where violations are kept, instead of pytest's cache.
     trust, scalar, name
         As for `dm.wrap`.
 
@@ -89,13 +92,13 @@ def assert_holds(
     >>> dm.assert_holds(lambda x: x > 3, space, Mirrored(), scalar=True, name="large")
     Traceback (most recent call last):
     ...
-    AssertionError: large does not keep 'mirrored': the sign of x makes no difference.
+    AssertionError: large violates 'mirrored': the sign of x makes no difference.
     ...
     """
     __tracebackhide__ = True
     outcomes: list[AssertionOutcome] = []
     try:
-        settings, relations = get_settings(), _select_relations(relation)
+        settings, relations = get_settings(), resolve_relations(relation, "relation", "assert_holds")
         if not is_number(tolerated) or not 0 <= tolerated < 1:
             reject("tolerated", "assert_holds", "a share from 0 to below 1", tolerated)
         start_seed = settings.seed if seed is None else validate_integer("seed", "assert_holds", seed)
@@ -122,9 +125,17 @@ def assert_holds(
                     )
                 else:
                     subject = subject or build_subject(
-                        model, data, target=target, space=space, seeds=case_count, rng=np.random.default_rng(start_seed),
-                        trust=trust, scalar=scalar, name=name,
-                    )  # fmt: skip
+                        model,
+                        data,
+                        target=target,
+                        space=space,
+                        seeds=case_count,
+                        rng=np.random.default_rng(start_seed),
+                        owner="assert_holds",
+                        trust=trust,
+                        scalar=scalar,
+                        name=name,
+                    )
                     outcomes.append(
                         check_model_relation(
                             single_relation, subject, memory, seed=start_seed, budget=limit, timeout=timeout
@@ -137,34 +148,33 @@ def assert_holds(
 
 
 def assert_covers(
-    tree: Any,
-    data: Any,
+    tree: ModelLike,
+    data: DataLike,
     criterion: str = "DTC",
     at_least: float = 0.9,
     *,
     target: str | None = None,
-    space: Any = None,
+    space: Space | None = None,
     **options: Any,
 ) -> None:
-    """Raise AssertionError if test data exercise too little of a tree, or of the trees of a forest.
+    """Raise AssertionError if test data cover too little of a tree or of the trees of a forest.
 
     Parameters
     ----------
     tree : estimator
-        What `dm.cover` takes: a fitted tree, forest or boosted trees, or a pipeline that ends in one.
+        Anything that `dm.cover` accepts: a fitted tree, forest or boosted trees, or a pipeline that ends in one.
     data : DataFrame or array
-        The rows to test with.
+        The test data.
     criterion : {"DTC", "BVA", "DTMT"}
-        What has to be covered: every leaf; every leaf by a row at its limits; every mutant of a decision by a row that
-        kills it.
+        What to cover: every leaf; every leaf by a row at its limits; every mutant of a decision by a row that kills it.
     at_least : float
-        The share of these that the data must cover. Of mutants about four in five can be killed: see `dm.cover`.
+        The share that the data must cover. About four in five mutants can be killed: see `dm.cover`.
     target : str, optional
-        The column of `data` that is the label and no input.
+        The column of `data` with the label, which is not an input.
     space : Space, optional
         The values that columns may have.
     options
-        What else `dm.cover` takes.
+        Other options of `dm.cover`.
 
     Examples
     --------
@@ -176,7 +186,7 @@ def assert_covers(
     >>> dm.assert_covers(tree, iris[:70], target="target")
     Traceback (most recent call last):
     ...
-    AssertionError: The data reach 66.7 % of the leaves, and at least 90 % were asked for.
+    AssertionError: The data reach 66.7 % of the leaves. At least 90 % are required.
     ...
     """
     __tracebackhide__ = True
@@ -185,25 +195,29 @@ def assert_covers(
     settings, began = get_settings(), time.monotonic()
     try:
         if not is_number(at_least) or not 0 < at_least <= 1:
-            reject("at_least", "assert_covers", "a share above 0, 1 at most", at_least)
+            reject("at_least", "assert_covers", "a share above 0 and at most 1", at_least)
         coverage = cover(tree, data, target=target, space=space, criterion=criterion, **options)
     except DatamorphicError as error:
         reraise(error)
     verb, noun = ("kill", "mutants") if criterion == "DTMT" else ("reach", "leaves")
     settings.record(
-        relation=f"covers {criterion}", cases=len(coverage.covered), violated=int((~coverage.covered).sum()),
-        calls=coverage.rows, seconds=round(time.monotonic() - began, 3), note=f"{coverage.share:.1%} of the {noun}",
-    )  # fmt: skip
+        relation=f"covers {criterion}",
+        cases=len(coverage.covered),
+        violated=int((~coverage.covered).sum()),
+        calls=coverage.rows,
+        seconds=round(time.monotonic() - began, 3),
+        note=f"{coverage.share:.1%} of the {noun}",
+    )
     if coverage.share < at_least:
         criterion_text = "" if criterion == "DTC" else f", criterion={criterion!r}"
         raise AssertionError(
-            f"The data {verb} {100 * coverage.share:.1f} % of the {noun}, and at least {100 * at_least:g} % were asked "
-            f"for.\n{coverage.describe()}\nAdd rows that do: dm.cover(model, data{criterion_text}).fix() makes them."
+            f"The data {verb} {100 * coverage.share:.1f} % of the {noun}. At least {100 * at_least:g} % are required.\n"
+            f"{coverage.describe()}\nAdd the rows that dm.cover(model, data{criterion_text}).fix() makes."
         )
 
 
 def record_outcome(settings: Settings, outcome: AssertionOutcome, seed: int | None, remark: str = "") -> None:
-    """Leave the figures of a check for the summary of pytest."""
+    """Record the figures of a check for the summary of pytest."""
     settings.record(
         relation=outcome.relation,
         cases=outcome.cases + outcome.undefined_count + outcome.tried_count,
@@ -218,46 +232,23 @@ def record_outcome(settings: Settings, outcome: AssertionOutcome, seed: int | No
 def raise_if_violated(
     outcomes: Sequence[AssertionOutcome], settings: Settings, seed: int | None, tolerated: float, rerun_hint: str
 ) -> None:
-    """Raise AssertionError if a relation is broken, or if nothing could be judged at all."""
+    """Raise AssertionError if a relation is violated, or if nothing could be judged."""
     __tracebackhide__ = True
-    rerun_command = settings.format_rerun_command(seed) or f"give {rerun_hint}"
+    rerun_command = settings.format_rerun_command(seed) or f"use {rerun_hint}"
     failures = [outcome.describe(rerun_command) for outcome in outcomes if outcome.is_failing(tolerated)]
     if failures:
         raise AssertionError("\n\n".join(failures))
     if not any(outcome.judged for outcome in outcomes):
-        why = "; ".join(
-            f"{outcome.relation!r}: {outcome.unjudged_reason or 'no case it applies to was tried'}"
-            for outcome in outcomes
+        reasons = "; ".join(
+            f"{outcome.relation!r}: {outcome.unjudged_reason or 'it applies to no case'}" for outcome in outcomes
         )
         raise AssertionError(
-            f"Nothing was tested: {why}. An assert that says nothing would hold whatever the model does: leave it out, "
-            "or give data to which it applies."
+            f"Nothing was tested: {reasons}. Such an assertion would pass for any model. Remove it, or give data to which it "
+            "applies."
         )
 
 
 def reraise(error: DatamorphicError) -> NoReturn:
-    """Raise an error of ours again, without the way it came: its message says all there is to know."""
+    """Raise one of our errors again without its traceback, since the message says everything."""
     __tracebackhide__ = True
     raise error.with_traceback(None) from None
-
-
-def _select_relations(request: Any) -> list[Relation | LearnerRelation]:
-    """Return the relations that were asked for."""
-    candidates = request if isinstance(request, list | tuple | set | frozenset) else [request]
-    known_relations: dict[str, Relation | LearnerRelation] = {**PREDICTOR_RELATIONS, **LEARNER_RELATIONS}
-    relations = []
-    for relation in candidates:
-        if isinstance(relation, str):
-            if relation not in known_relations:
-                raise ArgumentError(
-                    f"There is no relation {relation!r}. {suggest_name(relation, known_relations)}"
-                )
-            relation = known_relations[relation]
-        elif isinstance(relation, type) and issubclass(relation, Relation | LearnerRelation):
-            relation = relation()
-        if not isinstance(relation, Relation | LearnerRelation):
-            reject("relation", "assert_holds", "a Relation, the name of one, or several of these", relation)
-        relations.append(relation)
-    if not relations:
-        reject("relation", "assert_holds", "at least one relation", request)
-    return relations

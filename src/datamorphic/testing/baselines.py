@@ -1,4 +1,4 @@
-"""``dm.assert_front_unchanged``: is the border of a model where it was when a baseline was saved?"""
+"""``dm.assert_front_unchanged``: compare the border of a model with a saved baseline."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from .._typing import DataLike, ModelLike
 from ..errors import DatamorphicError, UsageError
 from ..exploration.api import explore
 from ..exploration.front import Front
@@ -15,8 +16,8 @@ from .profiles import Settings, get_settings
 
 
 def assert_front_unchanged(
-    model: Any,
-    data: Any = None,
+    model: ModelLike,
+    data: DataLike | None = None,
     baseline: str | os.PathLike[str] = "front.parquet",
     tolerance: float | None = None,
     *,
@@ -26,27 +27,27 @@ def assert_front_unchanged(
     name: str | None = None,
     **explore_options: Any,
 ) -> None:
-    """Raise AssertionError if the border of a model is no longer where a baseline has it.
+    """Raise AssertionError if the border of a model differs from that of a baseline.
 
-    The model is explored as it was for the baseline, the same walks from the same seed, and the two fronts are compared.
+    The model is explored as for the baseline, with the same walks and the same seed, and the two fronts are compared.
 
     Parameters
     ----------
     model : object
-        Whatever `dm.wrap` takes, or a test system.
+        Anything that `dm.wrap` accepts, or a test system.
     data : DataFrame, array or Space, optional
-        The inputs from which walks start; by default those of the baseline.
+        The seed cases of the walks; by default those of the baseline.
     baseline : path
-        The front to compare with, as `Front.save` writes it. ``pytest --datamorphic-update`` writes it if it is not there,
-        and anew if the border has changed.
+        The front to compare with, written by `Front.save`. ``pytest --datamorphic-update`` writes it if it does not exist
+        or if the border has changed.
     tolerance : float, optional
         How far a border may move, as a share of the range of a feature; 0.01 by default.
     target : str, optional
-        The column of `data` that is the label and no input.
+        The column of `data` with the label, which is not an input.
     trust, scalar, name
         As for `dm.wrap`.
-    **exploring
-        Options of `dm.explore` that are to be others than those of the baseline.
+    **explore_options
+        Options of `dm.explore` that differ from those of the baseline.
 
     Examples
     --------
@@ -71,8 +72,8 @@ def assert_front_unchanged(
         if not file.exists():
             if not settings.update:
                 raise AssertionError(
-                    f"There is no baseline {str(file)!r}. Make one of a model you trust: dm.explore(model, data)"
-                    f".save({str(file)!r}), or pytest with --datamorphic-update. Then keep it with the tests."
+                    f"There is no baseline {str(file)!r}. Create one from a model you trust, with dm.explore(model, data)"
+                    f".save({str(file)!r}) or pytest --datamorphic-update, and keep it with the tests."
                 )
             with stop_on_interrupt():
                 front = explore(model, data, **options)
@@ -90,24 +91,25 @@ def assert_front_unchanged(
         rows = 0 if change.rows is None else len(change.rows)
         changed_count = max(1, int((change.judged["status"] != "kept").sum()) + rows)
     rewritten = bool(changed_count) and settings.update
-    note = "the baseline was written anew" if rewritten else ""
+    note = "the baseline was replaced" if rewritten else ""
     record_comparison(settings, file, front, compared_count, changed_count, change.calls, note)
     if rewritten:
         write_baseline(front, file)
     elif changed_count:
+        command = settings.format_rerun_command(None) or "pytest"
         raise AssertionError(
-            f"The border of {front.subject} is not where {str(file)!r} has it.\n{change.describe()}\n"
-            f"If it is meant to be there, write the baseline anew: {settings.format_rerun_command(None) or 'pytest'} --datamorphic-update"
+            f"The border of {front.subject} differs from the baseline {str(file)!r}.\n{change.describe()}\n"
+            f"If the change is intended, replace the baseline: {command} --datamorphic-update"
         )
     elif not compared_count:
         raise AssertionError(
-            f"Nothing was tested: neither {str(file)!r} nor the model of today has a border, and no inputs to compare. "
-            "Explore with more walks, or leave this assert out."
+            f"Nothing was tested: neither {str(file)!r} nor the model has a border, and there are no inputs to compare. "
+            "Explore with more walks, or remove this assertion."
         )
 
 
 def get_explore_options(front: Front) -> dict[str, Any]:
-    """Return the options of `dm.explore` that a front was made with."""
+    """Return the options of `dm.explore` with which a front was made."""
     settings = front.settings
     names = ("steps", "walk_distance", "delta", "moves", "refine", "pool", "seed")
     options = {name: settings[name] for name in names if name in settings}
@@ -117,14 +119,12 @@ def get_explore_options(front: Front) -> dict[str, Any]:
         options[kind] = value
     elif kind in ("hierarchy", "multilabel"):
         options["labels"] = "hierarchy" if kind == "hierarchy" else "multi"
-    return options | {
-        "strategy": front.strategy,
-        "walks": front.walks,
-    }  # those that were made: time may have run out
+    # the walks that were completed, since the budget may have been spent before all
+    return options | {"strategy": front.strategy, "walks": front.walks}
 
 
 def write_baseline(front: Front, file: Path) -> None:
-    """Write a baseline, whole or not at all: other processes may be reading it."""
+    """Write a baseline atomically, since other processes may be reading it."""
     temporary_file = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -147,9 +147,12 @@ def record_comparison(
     calls: int = 0,
     note: str = "",
 ) -> None:
-    """Leave the figures of a comparison for the summary of pytest."""
-    seconds = round(front.seconds, 3)
+    """Record the figures of a comparison for the summary of pytest."""
     settings.record(
-        relation=f"front {file.name}", cases=compared_count, violated=changed_count, calls=front.calls + calls, seconds=seconds,
+        relation=f"front {file.name}",
+        cases=compared_count,
+        violated=changed_count,
+        calls=front.calls + calls,
+        seconds=round(front.seconds, 3),
         note=note,
-    )  # fmt: skip
+    )

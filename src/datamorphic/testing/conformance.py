@@ -1,4 +1,4 @@
-"""Conformance suites: a new executor, generator or selector is tested in one line.
+"""Conformance suites that test a new executor, generator or selector in one line.
 
 ::
 
@@ -29,38 +29,42 @@ from ..systems.base import Executor
 
 
 def check_executor(executor: Executor, points: Points) -> None:
-    """Assert that an executor keeps its contract on some points it can answer.
+    """Assert that an executor keeps its contract on points that it can answer.
 
-    One output a row, in order; the same for a part, for one row and for any order of rows; nothing changed
-    in what it was given; no rows, no outputs; scores of one column a label where it says it has them.
+    It must return one output per row, in order, the same for parts, single rows and any order of rows. It must not change
+    its input. Without rows it must return no outputs. Scores must have one column per label, if it declares them.
     """
     before = points.codes.copy()
     whole = executor.execute(points)
     assert len(whole) == len(points), f"{executor} gave {len(whole)} outputs for {len(points)} rows"
     assert whole.status.dtype == np.int8, f"{executor}: the status must be int8"
-    np.testing.assert_array_equal(points.codes, before, err_msg=f"{executor} changed what it was given")
-    assert executor.execute(points).same(whole).all(), f"{executor} answers differently the second time"
+    np.testing.assert_array_equal(points.codes, before, err_msg=f"{executor} changed its input")
+    assert executor.execute(points).same(whole).all(), f"{executor} gives other answers the second time"
 
     backwards = np.arange(len(points))[::-1]
     assert executor.execute(points.take(backwards)).same(whole.take(backwards)).all(), (
-        f"{executor} minds the order"
+        f"{executor} depends on the order of rows"
     )
     half = slice(0, len(points) // 2)
-    assert executor.execute(points.take(half)).same(whole.take(half)).all(), f"{executor} minds the batch"
+    assert executor.execute(points.take(half)).same(whole.take(half)).all(), f"{executor} depends on the batch"
     first = slice(0, 1)
-    assert executor.execute(points.take(first)).same(whole.take(first)).all(), f"{executor} minds single rows"
+    assert executor.execute(points.take(first)).same(whole.take(first)).all(), (
+        f"{executor} gives other answers to single rows"
+    )
     assert len(executor.execute(points.take(slice(0, 0)))) == 0, f"{executor} gave outputs for no rows"
     twice = executor.execute(Points.concat([points, points]))
-    assert twice.take(slice(len(points), None)).same(whole).all(), f"{executor} minds repeated rows"
+    assert twice.take(slice(len(points), None)).same(whole).all(), (
+        f"{executor} gives other answers to repeated rows"
+    )
 
     if executor.labels is not None:
         known = {Status(s) for s in np.unique(whole.status)} - {Status.NEW_LABEL}
         assert known <= set(Status), f"{executor}: unknown status"
         assert set(whole.values[whole.status == Status.OK].tolist()) <= set(executor.labels)
     scored = executor.execute(points, scores=True)
-    assert scored.same(whole).all(), f"{executor} gives other labels when it is asked for scores"
+    assert scored.same(whole).all(), f"{executor} gives other labels with scores"
     if executor.score_kind is None:
-        assert scored.scores is None, f"{executor} gives scores it says it does not have"
+        assert scored.scores is None, f"{executor} gives scores although it declares none"
     else:
         assert scored.scores is not None
         assert scored.scores.shape[0] == len(points)
@@ -71,18 +75,18 @@ def check_executor(executor: Executor, points: Points) -> None:
 def check_selector(
     make: Callable[..., Selector], relations: Sequence[FunctionRelation], *, opens: bool = True, groups: int = 60
 ) -> None:
-    """Assert that a selector keeps its contract on some relations of one source domain.
+    """Assert that a selector keeps its contract on relations with the same source domain.
 
     Parameters
     ----------
     make : callable
-        Returns the selector: it is given the relations, and `seed`, `k` and `candidates` by keyword.
+        Returns a selector for relations, with `seed`, `k` and `candidates` as keywords.
     relations : sequence of FunctionRelation
-        At least two, with one source a group each.
+        At least two, each with one source per group.
     opens : bool
-        Whether each relation comes once before any comes again.
+        Whether each relation is chosen once before any is chosen again.
     groups : int
-        How many pairs are made each time.
+        The number of pairs per call.
     """
     relation_count = len(relations)
     selector = make(relations, seed=1)
@@ -91,49 +95,51 @@ def check_selector(
     assert len(whole) == selector.count == groups, f"{selector} gave {len(whole)} pairs for {groups}"
     assert whole.sources.shape == (groups, box.dimension), f"{selector}: sources of shape {whole.sources.shape}"
     assert ((whole.relation >= 0) & (whole.relation < relation_count)).all(), (
-        f"{selector} chose a relation there is not"
+        f"{selector} chose a relation that does not exist"
     )
     assert box.contains(whole.sources).all(), f"{selector} left the source domain"
     integral = box.kind > 0
     assert (whole.sources[:, integral] % 1 == 0).all(), f"{selector}: whole numbers and categories must be whole"
 
-    _assert_same(make(relations, seed=1).propose(groups), whole, f"{selector} minds more than its seed")
+    _assert_same(make(relations, seed=1).propose(groups), whole, f"{selector} depends on more than its seed")
     _assert_same(selector.clone(1).propose(groups), whole, f"{selector}: again() does not start again")
     parts = make(relations, seed=1)
     picks = [parts.propose(count) for count in (1, relation_count, 7, groups - relation_count - 8)]
     split = Picks(
         *(np.concatenate(columns) for columns in zip(*((p.relation, p.sources) for p in picks), strict=True))
     )
-    _assert_same(split, whole, f"{selector} minds how many pairs it is asked for at once")
+    _assert_same(split, whole, f"{selector} depends on the number of pairs per call")
     assert not np.array_equal(make(relations, seed=2).propose(groups).sources, whole.sources), (
-        f"{selector} does not mind its seed"
+        f"{selector} ignores its seed"
     )
     if opens:
         first_orders = [make(relations, seed=seed).propose(relation_count).relation.tolist() for seed in range(20)]
         assert all(sorted(order) == list(range(relation_count)) for order in first_orders), (
-            f"{selector} leaves a relation out at first"
+            f"{selector} leaves out a relation at first"
         )
         assert len({order[0] for order in first_orders}) > 1, f"{selector} always begins with the same relation"
 
     before = selector.rng.bit_generator.state
     assert 0 <= selector.choose_relation(whole.sources[0]) < relation_count, (
-        f"{selector}: relation_for gave no relation"
+        f"{selector}: relation_for returned no relation"
     )
     for number in range(relation_count):
-        assert 0 <= selector.choose_group(number, whole.sources[:5]) < 5, f"{selector}: group_for gave no group"
-    assert selector.count == groups, f"{selector} counts what it was only asked about"
+        assert 0 <= selector.choose_group(number, whole.sources[:5]) < 5, (
+            f"{selector}: group_for returned no group"
+        )
+    assert selector.count == groups, f"{selector} counts queries that choose nothing"
     selector.rng.bit_generator.state = before
     further = selector.propose(groups)
     untouched = make(relations, seed=1)
     untouched.propose(groups)
-    _assert_same(further, untouched.propose(groups), f"{selector} remembers what it was only asked about")
+    _assert_same(further, untouched.propose(groups), f"{selector} remembers queries that choose nothing")
 
     selector.tell(further, (np.arange(groups) % 4).astype(np.int8), np.linspace(0, 1, groups))
     selector.tell(further, np.zeros(groups, dtype=np.int8), np.full(groups, np.nan))
     selector.tell(further, np.ones(groups, dtype=np.int8))
     sources = selector.propose(groups).sources
-    assert box.contains(sources).all(), f"{selector} left the source domain after it was told"
-    assert (sources[:, integral] % 1 == 0).all(), f"{selector}: no whole numbers after it was told"
+    assert box.contains(sources).all(), f"{selector} left the source domain after feedback"
+    assert (sources[:, integral] % 1 == 0).all(), f"{selector}: no whole numbers after feedback"
 
     data = box.sample(25, np.random.default_rng(0))
     from_data = make(relations, seed=1, candidates=data).propose(groups).sources
@@ -153,21 +159,22 @@ def _assert_same(picks: Picks, others: Picks, message: str) -> None:
 def check_generator(
     make: Callable[[int], Generator], relation: FunctionRelation | Box | Any, *, groups: int = 200
 ) -> None:
-    """Assert that a generator keeps its contract: `make` makes one from a seed, `relation` is what it makes groups of.
+    """Assert that a generator keeps its contract.
 
-    The same groups for the same seed, however they are asked for, and others for another; sources within the domain,
-    and the follow-ups that belong to them; no trouble with verdicts, nor with groups of earlier days, which count.
+    `make` makes a generator from a seed, `relation` is the relation of its groups. The same seed must give the same groups,
+    for any sizes of proposals, and another seed other groups. Sources must be in the domain, with the follow-ups that belong
+    to them. Feedback and groups that were executed earlier must be accepted.
     """
     generator = make(0)
     target = relation if isinstance(relation, FunctionRelation) else Box.of(relation, generator.name)
     domain = list(target.domain) if isinstance(target, FunctionRelation) else [target]
     width = sum(box.dimension for box in domain)
     assert (generator.count, len(generator.name) > 0) == (0, True), (
-        f"{generator} has no name, or has counted groups that nobody saw"
+        f"{generator} has no name, or counts groups before the first proposal"
     )
 
     whole = generator.propose(groups)
-    assert len(whole) == groups, f"{generator} gave {len(whole)} groups when {groups} were asked for"
+    assert len(whole) == groups, f"{generator} gave {len(whole)} groups instead of {groups}"
     assert generator.count == groups, f"{generator} counts {generator.count} groups after {groups}"
     assert whole.sources.shape == (groups, width), f"{generator}: sources of shape {whole.sources.shape}"
     for box, part in zip(
@@ -176,7 +183,7 @@ def check_generator(
         outside = ~box.contains(part)
         assert not outside.any(), f"{generator} left the domain {box}: {part[outside][0]}"
         fractions = part[:, box.kind != 0] % 1
-        assert not fractions.any(), f"{generator} gave numbers that are not whole where they should be"
+        assert not fractions.any(), f"{generator} gave fractions instead of whole numbers"
     if isinstance(target, FunctionRelation):
         np.testing.assert_array_equal(
             whole.follow_ups, target.follow(whole.sources), err_msg=f"{generator} gave follow-ups of other sources"
@@ -189,21 +196,23 @@ def check_generator(
         _assert_same_groups(
             _join_groups([other_generator.propose(count) for count in cut if count]),
             whole,
-            f"{generator} minds how it is asked",
+            f"{generator} depends on the sizes of proposals",
         )
-    _assert_same_groups(_join_groups(list(islice(make(0), groups))), whole, f"{generator} minds being iterated")
-    assert not np.array_equal(make(1).propose(groups).sources, whole.sources), f"{generator} minds no seed"
+    _assert_same_groups(
+        _join_groups(list(islice(make(0), groups))), whole, f"{generator} gives other groups when iterated"
+    )
+    assert not np.array_equal(make(1).propose(groups).sources, whole.sources), f"{generator} ignores its seed"
 
     _check_feedback(make, whole)
     for bad_count in (0, -1, 1.5, "3", None):
         _assert_refused(make(0).propose, bad_count)
-    # more numbers in a row, and numbers that are none
+    # too many numbers per row, NaN, and a flat list
     for sources in ([[0.0] * (width + 1)], [[np.nan] * width], [0.0] * width):
         _assert_refused(make(0).know, sources)
 
 
 def _check_feedback(make: Callable[[int], Generator], whole: GroupBatch) -> None:
-    """Assert that a generator takes all verdicts, at once or one by one, and groups that others have executed."""
+    """Assert that a generator accepts all verdicts, and groups that others have executed."""
     groups = len(whole)
     generator = make(0)
     for verdict in (HOLDS, VIOLATED, INAPPLICABLE, UNDEFINED):
@@ -215,15 +224,17 @@ def _check_feedback(make: Callable[[int], Generator], whole: GroupBatch) -> None
     second_generator, earlier = make(1), make(2).propose(groups).sources
     second_generator.know(earlier[:1])
     second_generator.know(earlier[1:])
-    assert second_generator.count == groups, f"{second_generator} does not count the groups it is told of"
+    assert second_generator.count == groups, f"{second_generator} does not count groups executed earlier"
     before = earlier.copy()
     assert len(second_generator.propose(groups)) == groups
     assert second_generator.count == 2 * groups, (
         f"{second_generator} counts {second_generator.count} groups after {2 * groups}"
     )
-    np.testing.assert_array_equal(earlier, before, err_msg=f"{second_generator} changed what it was told")
+    np.testing.assert_array_equal(
+        earlier, before, err_msg=f"{second_generator} changed the groups executed earlier"
+    )
     second_generator.know(earlier[:0])
-    second_generator.know(np.repeat(earlier[:1], 70, axis=0))  # the same again and again
+    second_generator.know(np.repeat(earlier[:1], 70, axis=0))  # the same group many times
     assert len(second_generator.propose(3)) == 3
 
 
@@ -243,4 +254,4 @@ def _assert_refused(call: Callable[[Any], Any], argument: Any) -> None:
         call(argument)
     except ArgumentError:
         return
-    raise AssertionError(f"{call.__name__}({argument!r}) should be an ArgumentError")
+    raise AssertionError(f"{call.__name__}({argument!r}) must raise ArgumentError")

@@ -1,47 +1,57 @@
-"""``dm.parametrize_with_relations``: one test a learner and relation, as pytest knows it."""
+"""``dm.parametrize_with_relations``: one pytest test per learner and relation."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._text import suggest_name
+from .._typing import SupportsFit
 from .._validation import reject
 from ..errors import ArgumentError, DatamorphicError, MissingExtra
 from ..morphisms.subject import find_system_name
 from ..relations.learner.base import LearnerRelation
 from ..relations.learner.necessity import Stance, find_stance
 from ..relations.learner.sklearn import LEARNER_RELATIONS
+from ..relations.registry import LearnerRelationLike, resolve_learner_relations
 from ..systems.learner import format_learner
 from .assert_learner import check_learner_relation
 from .assertions import raise_if_violated, record_outcome, reraise
 from .profiles import get_settings
 from .replay import Memory
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+RelationChoice = LearnerRelationLike | Iterable[LearnerRelationLike]
 Reasons = Mapping[str, str] | Callable[[Any], Mapping[str, str]]
 TEST_ARGUMENTS = ("learner", "relation")
 
 
 class RelationAssertion:
-    """A relation as a test gets it: call it with a learner, and it raises AssertionError unless the learner keeps it.
+    """The relation that a test gets: called with a learner, it raises AssertionError on violations.
 
-    A relation that the learner need not keep is a hypothesis: where it is violated the statistics say so, and no test
-    fails.
+    A relation that the learner need not keep is a hypothesis. If it is violated, the summary says so, and no test fails.
 
     Attributes
     ----------
     relation : LearnerRelation
         The relation.
     stance : Stance
-        What it is for the learner of this test: necessary or not, and how strictly it is judged.
+        Whether the learner of this test must keep it, and how strictly it is judged.
     strict : bool
         Whether a violation fails the test.
     """
 
     def __init__(
-        self, relation: LearnerRelation, stance: Stance, strict: bool, data: Any = None, target: str | None = None
+        self,
+        relation: LearnerRelation,
+        stance: Stance,
+        strict: bool,
+        data: pd.DataFrame | None = None,
+        target: str | None = None,
     ) -> None:
         self.relation, self.stance, self.strict = relation, stance, strict
         self._data, self._target = data, target
@@ -55,7 +65,7 @@ class RelationAssertion:
         return f"{self.name}: {self.relation.says}"
 
     def __call__(self, learner: Any, *, cases: int | None = None, seed: int | None = None) -> None:
-        """Raise AssertionError if the learner violates the relation, or skip the test where it says nothing."""
+        """Raise AssertionError if the learner violates the relation; skip the test if it does not apply."""
         __tracebackhide__ = True
         import pytest
 
@@ -79,41 +89,40 @@ class RelationAssertion:
         hypothesis = "" if self.strict or not outcome.is_failing() else f"a hypothesis only: {self.stance.reason}"
         record_outcome(settings, outcome, start_seed, hypothesis)
         if not outcome.judged:
-            pytest.skip(
-                f"{self.name} says nothing here: {outcome.unjudged_reason or 'no case it applies to was tried'}"
-            )
+            pytest.skip(f"{self.name} is not applicable: {outcome.unjudged_reason or 'it applies to no case'}")
         if self.strict or outcome.undefined_count:
             raise_if_violated([outcome], settings, start_seed if seed is None else None, 0.0, f"seed={start_seed}")
 
 
 def parametrize_with_relations(
-    learners: Any,
-    relations: Any = "auto",
+    learners: SupportsFit | Iterable[SupportsFit],
+    relations: RelationChoice = "auto",
     *,
-    data: Any = None,
+    data: pd.DataFrame | None = None,
     target: str | None = None,
     expected_failures: Reasons | None = None,
 ) -> Callable[[Callable[..., Any]], Any]:
-    """Make one test a learner and relation of a test function, which gets both as `learner` and `relation`.
+    """Turn a test function into one test per learner and relation.
 
-    In the function, ``relation(learner)`` asserts that the learner keeps the relation. A function that takes neither
-    has the assert made for it. A relation that every right implementation of the learner keeps must hold; one that is
-    known to be violated is expected to fail, with the reason; any other is a hypothesis, and where it is violated the
-    statistics tell it. The smallest violation is shown, kept in pytest's cache, and tried first the next time.
+    The function gets both as `learner` and `relation`, and ``relation(learner)`` asserts that the learner keeps the relation.
+    A function that takes neither argument has this assertion made for it. A relation that every correct implementation
+    keeps must hold. One with known violations is expected to fail, with the reason. Any other is a hypothesis, whose
+    violations appear in the summary. The smallest violation is shown, kept in pytest's cache, and replayed first the next
+    time.
 
     Parameters
     ----------
     learners : sequence of estimators
-        Whatever has ``fit`` and ``predict``; copies of them are fitted.
+        Anything with ``fit`` and ``predict``; copies of them are fitted.
     relations : "auto", or a sequence of str or LearnerRelation
-        All that are known, or those that are named. What is named must hold, necessary or not.
+        All known relations, or the named ones. Named relations must hold, necessary or not.
     data : DataFrame, optional
-        Labelled data from which training rows and cases are drawn. By default random ones: 4 numbers from 1 to 20 a row,
-        labels L0, L1 and L2, up to 50 rows.
+        Labelled data from which training rows and cases are drawn. By default random data: up to 50 rows of 4 numbers
+        from 1 to 20, with labels L0, L1 and L2.
     target : str, optional
         The column of `data` with the labels.
     expected_failures : mapping, or function of a learner that returns one, optional
-        Names of relations that are expected to be violated, each with the reason.
+        Names of relations whose violations are expected, each with the reason.
 
     Examples
     --------
@@ -127,12 +136,14 @@ def parametrize_with_relations(
     try:
         import pytest
     except ImportError as error:
-        raise MissingExtra("Tests of relations need pytest. Install it with: pip install pytest") from error
+        raise MissingExtra("parametrize_with_relations needs pytest. Install it: pip install pytest") from error
     learner_list = _list_learners(learners)
     if data is None and target is not None:
-        raise ArgumentError(f"The target {target!r} names a column of the data, and no data are given.")
+        raise ArgumentError(
+            f"target={target!r} names a column of the data, but there are no data. Give data=, or leave out target=."
+        )
     if data is not None and (target is None or target not in getattr(data, "columns", ())):
-        raise ArgumentError("Data to learn from are a frame with labels: name their column with target=.")
+        raise ArgumentError("data must be a frame with labels. Give the column of the labels as target=.")
     chosen_relations, strict = _select_relations(relations)
     tests = []
     for learner in learner_list:
@@ -158,39 +169,24 @@ def parametrize_with_relations(
     return decorate
 
 
-def _list_learners(request: Any) -> list[Any]:
+def _list_learners(request: SupportsFit | Iterable[SupportsFit]) -> list[Any]:
     learners = [request] if hasattr(request, "fit") or not isinstance(request, Iterable) else list(request)
     if not learners:
         reject("learners", "parametrize_with_relations", "at least one learner", request)
     for learner in learners:
         if isinstance(learner, type):
-            raise ArgumentError(f"{learner.__name__} is a class, not a learner. Make one: {learner.__name__}().")
+            raise ArgumentError(f"{learner.__name__} is a class, not a learner. Create one: {learner.__name__}().")
         if not (hasattr(learner, "fit") and hasattr(learner, "predict")):
             reject("learners", "parametrize_with_relations", "objects with fit and predict", learner)
     return learners
 
 
-def _select_relations(request: Any) -> tuple[list[LearnerRelation], bool]:
-    """Return the relations to test, and whether each of them must hold."""
+def _select_relations(request: RelationChoice) -> tuple[list[LearnerRelation], bool]:
+    """Return the relations to test, and whether all of them must hold."""
     if isinstance(request, str) and request == "auto":
         return list(LEARNER_RELATIONS.values()), False
-    return [
-        resolve_learner_relation(relation)
-        for relation in ([request] if isinstance(request, str | LearnerRelation) else request)
-    ], True
-
-
-def resolve_learner_relation(relation: Any) -> LearnerRelation:
-    """Return a relation about learning: itself, of its class, or by its name."""
-    if isinstance(relation, str):
-        if relation not in LEARNER_RELATIONS:
-            raise ArgumentError(f"There is no relation {relation!r}. {suggest_name(relation, LEARNER_RELATIONS)}")
-        return LEARNER_RELATIONS[relation]
-    if isinstance(relation, type) and issubclass(relation, LearnerRelation):
-        relation = relation()
-    if not isinstance(relation, LearnerRelation):
-        reject("relations", "parametrize_with_relations", '"auto", names, or LearnerRelations', relation)
-    return relation
+    items = request if isinstance(request, str | LearnerRelation | type) else list(request)
+    return resolve_learner_relations(items, "relations", "parametrize_with_relations", "'auto', "), True
 
 
 def _read_reasons(
@@ -217,15 +213,15 @@ def _copy_learner(learner: Any) -> Any:
 
 
 def _add_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a test function that takes the two arguments; one that takes none of them has the check made for it."""
+    """Return a test function that takes both arguments; one that takes neither gets the assertion."""
     signature = inspect.signature(function)
     accepted_names = [name for name in TEST_ARGUMENTS if name in signature.parameters]
     if len(accepted_names) == len(TEST_ARGUMENTS):
         return function
     if accepted_names:
         raise ArgumentError(
-            f"{getattr(function, '__name__', 'The test')} takes {accepted_names[0]!r} alone. Let it take both 'learner' and "
-            "'relation', or neither: then the check is made for it."
+            f"{getattr(function, '__name__', 'The test')} takes only {accepted_names[0]!r}. It must take both 'learner' and "
+            "'relation', or neither of them."
         )
 
     @functools.wraps(function)

@@ -1,6 +1,6 @@
-"""How much an assert tries: profiles, and what the pytest plugin was asked for.
+"""Profiles: how much an assertion tries, and the options of the pytest plugin.
 
-This is the one place that knows what a profile is. Nothing here imports NumPy: pytest may ask before any test runs.
+Nothing here imports NumPy, since pytest may read the profiles before any test runs.
 """
 
 from __future__ import annotations
@@ -10,29 +10,29 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from .._text import suggest_name
 from ..errors import ArgumentError
 
 PROFILE_VARIABLE = "DATAMORPHIC_PROFILE"
-PLUGIN_MODULE = "_datamorphic_pytest"  # looked up, never imported: without pytest there is none
+PLUGIN_MODULE = "_datamorphic_pytest"  # looked up in sys.modules, never imported: pytest may not be installed
 
 
 @dataclass(frozen=True)
 class Profile:
-    """How much an assert tries.
+    """How much an assertion tries.
 
     Attributes
     ----------
     name : str
-        What it is called.
+        The name of the profile.
     cases : int
-        How many cases each relation is tried on, at most.
+        The maximum number of cases per relation.
     seed : int, optional
-        Where randomness starts; None for a new seed each time pytest runs.
+        The seed; None for a new seed per run of pytest.
     budget : str, optional
-        What an assert may cost.
+        The budget of an assertion.
     """
 
     name: str
@@ -41,27 +41,54 @@ class Profile:
     budget: str | None = None
 
 
-#: always the same and quick for continuous integration; ten times the cases for the night; something between for people
+#: quick and with a fixed seed for CI; ten times the default cases for nightly runs
 PROFILES = {
     profile.name: profile
     for profile in (Profile("ci", 100, seed=0), Profile("default", 300), Profile("thorough", 3_000))
 }
 
 
-@dataclass(frozen=True)
+class PluginRun(Protocol):
+    """A run of pytest, as the plugin describes it."""
+
+    profile: str | None
+    profiles: list[str]
+    seed: int | None
+    drawn_seed: int
+    budget: str | None
+    update: bool
+
+    @property
+    def failures(self) -> Path | None:
+        """The file where violations are kept."""
+
+    @property
+    def test(self) -> str:
+        """The id of the running test."""
+
+    def format_rerun_command(self, seed: int | None) -> str:
+        """Return the command that runs the test again."""
+
+    def record(self, **figures: Any) -> None:
+        """Record figures for the summary."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What counts for an assert now.
+    """The settings of an assertion.
 
     Attributes
     ----------
     cases, seed, budget
-        As in `Profile`; the seed is one.
+        As in `Profile`, but always with a seed.
     failures : Path, optional
-        Where cases that failed are kept.
+        The file where violations are kept.
     update : bool
-        Whether baselines are to be written.
+        Whether to write baselines.
     test : str
-        The test that is under way; empty outside pytest.
+        The id of the running test; empty outside pytest.
+    run : PluginRun, optional
+        The run of pytest.
     """
 
     cases: int
@@ -70,43 +97,53 @@ class Settings:
     failures: Path | None = None
     update: bool = False
     test: str = ""
-    run: Any = None
+    run: PluginRun | None = None
 
     def format_rerun_command(self, seed: int | None) -> str:
-        """Return the command that makes the test again; empty outside pytest."""
-        return self.run.again(seed) if self.run is not None else ""
+        """Return the command that runs the test again; empty outside pytest."""
+        return self.run.format_rerun_command(seed) if self.run is not None else ""
 
     def record(self, **figures: Any) -> None:
-        """Leave figures for the summary of pytest."""
+        """Record figures for the summary of pytest."""
         if self.run is not None:
-            self.run.note(**figures)
+            self.run.record(**figures)
 
 
 def get_settings() -> Settings:
-    """Return what counts now: what pytest was asked for, else what the environment says, else the defaults."""
+    """Return the settings: from the options of pytest, else the environment, else the defaults."""
     plugin = sys.modules.get(PLUGIN_MODULE)
-    run = plugin.current() if plugin is not None else None
+    run: PluginRun | None = plugin.get_current_run() if plugin is not None else None
     if run is None:
         profile = get_profile(os.environ.get(PROFILE_VARIABLE), PROFILES)
-        return Settings(profile.cases, profile.seed or 0, profile.budget)
+        return Settings(cases=profile.cases, seed=profile.seed or 0, budget=profile.budget)
     profile = get_profile(run.profile, PROFILES | parse_profiles(run.profiles))
-    seed = next(candidate for candidate in (run.seed, profile.seed, run.drawn) if candidate is not None)
-    return Settings(profile.cases, seed, run.budget or profile.budget, run.failures, run.update, run.test, run)
+    seed = next(candidate for candidate in (run.seed, profile.seed, run.drawn_seed) if candidate is not None)
+    return Settings(
+        cases=profile.cases,
+        seed=seed,
+        budget=run.budget or profile.budget,
+        failures=run.failures,
+        update=run.update,
+        test=run.test,
+        run=run,
+    )
 
 
 def get_profile(name: str | None, profiles: Mapping[str, Profile]) -> Profile:
-    """Return a profile by its name."""
+    """Return a profile by name; the default one for None."""
     if (name or "default") not in profiles:
         raise ArgumentError(f"There is no profile {name!r}. {suggest_name(name, profiles)}")
     return profiles[name or "default"]
 
 
 def parse_profiles(lines: Iterable[str]) -> dict[str, Profile]:
-    """Return profiles from lines like ``nightly: cases=5000, budget=10m, seed=0``; what is left out is the default.
+    """Return the profiles of lines like ``nightly: cases=5000, budget=10m, seed=0``.
+
+    Values that a line does not give are those of the default profile.
 
     Examples
     --------
-    >>> parsed(["nightly: cases=5000, seed=1"])["nightly"]
+    >>> parse_profiles(["nightly: cases=5000, seed=1"])["nightly"]
     Profile(name='nightly', cases=5000, seed=1, budget=None)
     """
     profiles = {}
@@ -118,13 +155,13 @@ def parse_profiles(lines: Iterable[str]) -> dict[str, Profile]:
             number = key != "budget" and value.isdecimal() and int(value) >= (key == "cases")
             if key not in ("cases", "seed", "budget") or not (number or (key == "budget" and value)):
                 raise ArgumentError(
-                    f"{part!r} in the profile {name!r} is not understood. Write a number of cases, a seed or a budget, "
-                    "as in 'nightly: cases=5000, budget=10m, seed=0'."
+                    f"{part!r} in the profile {name!r} is invalid. Give a number of cases, a seed or a budget, as in "
+                    "'nightly: cases=5000, budget=10m, seed=0'."
                 )
             options[key] = value if key == "budget" else int(value)
         if not name or not colon:
             raise ArgumentError(
-                f"The profile {line!r} is not understood. Write its name, a colon and what it says, as in "
+                f"The profile {line!r} is invalid. Write its name, a colon and its values, as in "
                 "'nightly: cases=5000, budget=10m, seed=0'."
             )
         profiles[name] = replace(PROFILES["default"], name=name, **options)
@@ -132,7 +169,7 @@ def parse_profiles(lines: Iterable[str]) -> dict[str, Profile]:
 
 
 def validate_profile(profile: str | None, lines: Iterable[str], budget: str | None) -> None:
-    """Raise if a profile or a budget that was asked for cannot be."""
+    """Raise an error if the profile does not exist, or if a profile or budget is invalid."""
     profiles = PROFILES | parse_profiles(lines)
     get_profile(profile, profiles)
     budgets = [budget, *(candidate.budget for candidate in profiles.values())]

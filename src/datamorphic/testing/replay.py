@@ -1,4 +1,4 @@
-"""Cases that broke a relation: kept, and tried first the next time."""
+"""Keep violations of relations, and replay them first the next time."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded where a store is opened
     from ..runs.store import Store
 
 T = TypeVar("T")
-MAX_REMEMBERED_VIOLATIONS = 20  # violations of a relation that are remembered: all of them are tried the next time
-MAX_EXTRA_VIOLATIONS = 4  # violations that are kept beside the smallest: what mends that one may not mend them
-MAX_BATCH_ROWS = 500  # rows of a batch that is kept
+MAX_REMEMBERED_VIOLATIONS = 20  # per relation; all of them are replayed the next time
+MAX_EXTRA_VIOLATIONS = 4  # kept besides the smallest one: a fix of that may not fix these
+MAX_BATCH_ROWS = 500  # of a batch that is kept
 
 
 class Memory:
-    """The violations of one system that are known.
+    """The known violations of one system.
 
-    A cache that cannot be read or written is no reason to fail; a store that somebody named is.
+    A cache that cannot be read or written is ignored. A named store that cannot be used raises an error.
 
     Parameters
     ----------
     settings : Settings
-        They know pytest's cache, where violations are kept if no store is named.
+        They name the file in pytest's cache where violations are kept without a store.
     store : str, path or Store, optional
-        The store that was named.
+        The store to use instead.
     system : str
-        Whose violations they are.
+        The name of the system.
     """
 
     def __init__(self, settings: Settings, store: Any, system: str) -> None:
@@ -49,7 +49,7 @@ class Memory:
         self.system = system if self._has_named_store else f"{settings.test} {system}"
 
     def recall(self, relation: str) -> list[Failure]:
-        """Return the violations of a relation that earlier runs found, those seen last first."""
+        """Return the violations of a relation that earlier runs found, the latest first."""
         if self._location is None or not (self._has_named_store or self._location.exists()):
             return []
 
@@ -63,7 +63,7 @@ class Memory:
     def update(
         self, relation: str, replay_results: Sequence[tuple[Failure, bool]], new_cases: Sequence[dict[str, Any]]
     ) -> None:
-        """Forget what holds again, remember what still does not, and what was found."""
+        """Forget violations that no longer occur; remember the others and the new ones."""
         cases = [failure.case for failure, violated in replay_results if violated]
         cases += list(new_cases)[: max(MAX_REMEMBERED_VIOLATIONS - len(cases), 1)]
         fixed_ids = [failure.id for failure, violated in replay_results if not violated]
@@ -92,20 +92,20 @@ class Memory:
 
 @dataclass(frozen=True)
 class ReplayCase:
-    """A violation to be tried again.
+    """A violation to be replayed.
 
     Attributes
     ----------
     failure : Failure
-        As the store has it.
+        The stored violation.
     rows : Points
-        The cases it is made of.
+        Its source cases.
     follow_up : Points or Rows, optional
-        The very follow-up cases; where there are none the relation makes them anew.
+        The stored follow-up cases; without them the relation makes new ones.
     seed : int
-        Where the relation's randomness started.
+        The seed of the relation.
     place : int
-        0 for the smallest that was found, more for the others.
+        The rank among the violations of one run; 0 is the smallest.
     """
 
     failure: Failure
@@ -118,13 +118,13 @@ class ReplayCase:
 def replay_violations(
     relation: Relation, sut: Executor, replay_cases: Sequence[ReplayCase]
 ) -> Flow[list[JudgedGroups]]:
-    """Put known violations to the system once more, and return of each what violates the relation still."""
+    """Query known violations again, and return the groups of each that still violate."""
     violations = []
     for case in replay_cases:
         if case.follow_up is None:
             fitted_relation = relation.fitted_to(
                 sut, case.rows
-            )  # the very values that violated it are tried again
+            )  # so that the values that violated it are tried again
             groups = yield from fitted_relation.check(case.rows, np.random.default_rng(case.seed))
         else:
             applies = np.asarray(relation.applies(case.rows.frame), dtype=bool)
@@ -135,16 +135,16 @@ def replay_violations(
     return violations
 
 
-# -- violations as the store has them --------------------------------------------------------------------------
+# -- as JSON ---------------------------------------------------------------------------------------------------
 
 
 def to_stored_cases(
     relation: Relation, smallest: JudgedGroups | None, others: JudgedGroups, seed: int
 ) -> list[dict[str, Any]]:
-    """Return violations as JSON has them: the smallest, and some others; without those that no file can hold.
+    """Return violations as JSON: the smallest and some others, without values that JSON cannot hold.
 
-    What makes its follow-ups in the usual way is kept with the very follow-up, since chance may make another one; a
-    promise about batches with its batch; and of one feature both of its values are tried again.
+    An ordinary violation is kept with its follow-up, since a random relation may make another one. A relation of batches is
+    kept with its batch. For a relation of one feature, both values of the feature are tried again.
     """
     pairs: list[tuple[Batch, Batch | None]]
     if relation.whole:
@@ -175,7 +175,7 @@ def to_stored_cases(
 
 
 def restore_case(failure: Failure, space: Space) -> ReplayCase | None:
-    """Return a violation in a space; None if it is none of this space, but of one that the name once stood for."""
+    """Return a stored violation as points of a space; None if it does not fit the space."""
     import pandas as pd
 
     try:
@@ -188,10 +188,10 @@ def restore_case(failure: Failure, space: Space) -> ReplayCase | None:
             (follow_up_row,) = (_from_record(row) for row in failure.case["follow_up"])
             try:
                 follow_up = space.points(follow_up_row)
-            except DataError:  # it leaves the space
+            except DataError:  # the follow-up is outside the space
                 follow_up = Rows(pd.DataFrame([follow_up_row]))
         return ReplayCase(failure, points, follow_up, int(failure.case["seed"]), int(failure.case["place"]))
-    except Exception:  # whatever values that were meant for something else may raise
+    except Exception:  # values of another format may raise anything
         return None
 
 

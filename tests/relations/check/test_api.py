@@ -361,7 +361,7 @@ def test_texts_go_through_a_pipeline():
     judged = report.table.set_index("relation")["holds"] + report.table.set_index("relation")["violated"]
     assert judged.to_dict() == {name: 20 * (name != "sparse") for name in names}
     assert entry(report, "sparse").messages == {
-        "a sparse matrix holds numbers only, and some attributes are none": 20
+        "a sparse matrix holds numbers only, but some attributes are not numbers": 20
     }
     # scikit-learn's pipelines want learners of its kin, and say so
     stranger = check(make_pipeline(before, KNN(1)), table(), "refit", "y", inputs=3, rows=20)
@@ -415,7 +415,11 @@ def test_one_class_only():
 @pytest.mark.parametrize(
     ("labels", "silent", "says"),
     [
-        ((True, False), {"MR-4.1", "MR-4.2"}, "new labels are made of texts and numbers, and these are bool"),
+        (
+            (True, False),
+            {"MR-4.1", "MR-4.2"},
+            "new labels can be derived from texts and numbers only, but these are bool",
+        ),
         (((0, 1), (1, 0)), {"MR-1.1", "MR-4.1", "MR-4.2", "label renaming"}, "the labels are tuples"),
         ((3, 1, 2), set(), ""),
         (("b", "a*", "a"), set(), ""),
@@ -781,7 +785,7 @@ def test_json_and_junit_say_what_the_report_says(whole, tmp_path):
         ((KNN(1), "iris"), {}, ArgumentError, "must be a frame or 'random'"),
         ((KNN(1), NUMBERS), {}, ArgumentError, "Give their column as target="),
         ((KNN(1), NUMBERS, "MR-0"), {}, ArgumentError, "target="),
-        ((KNN(1), NUMBERS), {"target": "yy"}, DataError, "'yy' is not in the data"),
+        ((KNN(1), NUMBERS), {"target": "yy"}, DataError, "no target column 'yy'"),
         ((KNN(1), NUMBERS[:1]), {"target": "y"}, DataError, "The data have 1 row with a label"),
         ((KNN(1), NUMBERS[["y"]]), {"target": "y"}, DataError, "need columns"),
         ((KNN(1), NUMBERS.to_numpy()), {"target": "y"}, ArgumentError, "needs labelled data"),

@@ -261,7 +261,7 @@ def test_weights_and_sparse_matrices(data):
     follow = made("sparse", source)
     for part in ("x", "t"):
         np.testing.assert_array_equal(getattr(follow, part).toarray(), getattr(data, part))
-    assert "no sample_weight" in check(KNeighborsClassifier(1), "weights", data).message
+    assert "not accept sample_weight" in check(KNeighborsClassifier(1), "weights", data).message
     assert "sparse" in check(GaussianNB(), "sparse", data).message
 
 
@@ -527,8 +527,8 @@ def test_any_object_that_learns_will_do(data):
         ("MR-0", GaussianNB(), {"x": pd.DataFrame({"a": list("uvuvuv"), "b": list("uvuvuv")})}, "no numeric attribute"),
         ("MR-1.1", KNeighborsRegressor(2), {"y": np.arange(6)}, "the relation is about labels"),
         ("MR-1.1", Learner(), {"y": np.arange(6) / 4}, "the relation is about labels"),
-        ("label renaming", SVC(class_weight={"L0": 2}), {}, "calls the classes by name"),
-        ("label renaming", Learner(), {"y": np.array([1, "a"] * 3, dtype=object)}, "several types"),
+        ("label renaming", SVC(class_weight={"L0": 2}), {}, "names the classes"),
+        ("label renaming", Learner(), {"y": np.array([1, "a"] * 3, dtype=object)}, "different types"),
     ],
 )  # fmt: skip
 def test_preconditions_are_told(name, learner, change, why):
