@@ -998,11 +998,12 @@ def test_wrong_options_of_learners_are_told(monkeypatch):
 
 
 def test_words_of_a_verdict():
-    assert "Of 5 new cases none violates it." in AssertionOutcome(
-        "r", "s", "m", cases=5, replayed_count=1
-    ).describe("")
-    told = AssertionOutcome("r", "it holds", "m", cases=5, undefined_count=5, unjudged_reason="NaN").describe("x")
+    replayed = AssertionOutcome(relation="r", says="s", system="m", cases=5, replayed_count=1)
+    assert "None of 5 new cases violates it." in replayed.describe("")
+    told = AssertionOutcome(
+        relation="r", says="it holds", system="m", cases=5, undefined_count=5, unjudged_reason="NaN"
+    ).describe("x")
     assert (
         told
-        == "Whether m keeps 'r' is not known: it holds.\nIt gave no answer to 5 of 10 cases: NaN.\nTo reproduce it: x"
+        == "It is not known whether m keeps 'r': it holds.\nIt gave no answer to 5 of 10 cases: NaN.\nTo reproduce it: x"
     )
