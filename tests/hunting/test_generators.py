@@ -165,7 +165,7 @@ def test_follow_ups_that_depend_on_answers(name):
         ((math.nan, 1), "no finite numbers"),
         ((0, math.inf), "no finite numbers"),
         ((-1.7e308, 1.7e308), "too wide"),
-        ((3, 3), "a single input: there is nothing to choose from"),
+        ((3, 3), "a single input, so there is nothing to choose from"),
         ([(3, 3), (4, 4)], "a single input"),
         ([], "a pair"),
         ((0, 1, 2), "a pair"),
@@ -189,7 +189,7 @@ def test_numbers_of_candidates(name, k):
 @pytest.mark.parametrize("name", ["RPART", "MT-RPART"])
 def test_boxes_have_few_columns(name):
     assert len(make_generator(name, [(0, 1)] * 8).propose(3)) == 3
-    with pytest.raises(ArgumentError, match=rf"{name} .*up to 8 columns; these inputs have 9\. Take MT-BART"):
+    with pytest.raises(ArgumentError, match=rf"{name} .*up to 8 columns; these inputs have 9\. Use MT-BART"):
         make_generator(name, [(0, 1)] * 9)
 
 
@@ -205,7 +205,7 @@ def test_cells_can_become_too_many(name, relation, monkeypatch):
 
 @pytest.mark.parametrize("name", POOLED)
 def test_a_pool_holds_inputs_of_one_width(name):
-    with pytest.raises(ArgumentError, match=r"one pool.*\[2, 1\]\. Take SFIDMT-ART"):
+    with pytest.raises(ArgumentError, match=r"one pool.*\[2, 1\]\. Use SFIDMT-ART"):
         make_generator(name, follows(lambda x: x[:, 0]))
 
 

@@ -114,8 +114,8 @@ def test_figures_without_spread_are_told_apart():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: FMeasures([]), "at least one whole number"),
-        (lambda: FMeasures([1.5]), "whole number"),
+        (lambda: FMeasures([]), "at least one integer"),
+        (lambda: FMeasures([1.5]), "integer"),
         (lambda: FMeasures([0]), "counted from 1"),
         (lambda: FMeasures([1, 2], [True]), "2 flags"),
         (lambda: f_ratio(FMeasures([1]), 0), "violation rate"),

@@ -1,4 +1,4 @@
-"""`Named`: things by name, found whatever the case of its letters."""
+"""`CaseInsensitiveMapping`: items by name, whatever the case of its letters."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ T = TypeVar("T")
 
 
 class CaseInsensitiveMapping(Mapping[str, T]):
-    """Things by name; those with another name beside their own are found by both, and counted once.
+    """Items by name, whatever the case of its letters.
+
+    An item with aliases is found by all its names and counted once.
 
     Examples
     --------
-    >>> Named("fruit", {"Pear": 1}, {"bell": "Pear"})["pear"]
+    >>> CaseInsensitiveMapping("fruit", {"Pear": 1}, {"bell": "Pear"})["pear"]
     1
     """
 
@@ -42,4 +44,4 @@ class CaseInsensitiveMapping(Mapping[str, T]):
         return len(self._items)
 
     def __repr__(self) -> str:
-        return f"Named({self._kind}: {', '.join(self._items)})"
+        return f"CaseInsensitiveMapping({self._kind}: {', '.join(self._items)})"

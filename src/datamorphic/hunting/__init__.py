@@ -1,0 +1,1 @@
+"""Hunt violations of relations, group after group, until one is found."""

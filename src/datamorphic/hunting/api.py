@@ -8,18 +8,12 @@ from typing import Any
 from .._typing import DataLike, EngineLike, ModelLike
 from ..relations.function import FunctionRelation
 from ..space.space import Space
-from .generator_base import DomainLike, GroupBatch
-from .options import (
-    GenerateOptions,
-    GeneratorLike,
-    HuntOptions,
-    SelectorLike,
-    SimulateOptions,
-    merge_candidates,
-)
+from .generator_base import DomainLike, GeneratorLike, GroupBatch
+from .options import GenerateOptions, HuntOptions, SimulateOptions, merge_candidates
 from .regions import Region
 from .result import Hunt
 from .runner import RelationsLike, generate_groups, run_hunt
+from .selector_base import SelectorLike
 from .simulation import Simulation, run_simulation
 
 

@@ -1,4 +1,4 @@
-"""Generators that keep away from what was executed, by distances: FSCS-ART, RRT, MT-ART, SFIDMT-ART."""
+"""Generators that keep away from executed groups by distances: FSCS-ART, RRT, MT-ART, SFIDMT-ART."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 from .._validation import validate_choice, validate_integer, validate_positive
 from ..errors import ArgumentError
 from ..relations.box import Floats
-from .generator_base import Generator
+from ..relations.function import FunctionRelation
+from .generator_base import DomainLike, Generator
 from .kernels.pooling import (
     AVG,
     MAX,
@@ -34,7 +35,7 @@ from .kernels.spreading import (
 
 
 class _DistanceGenerator(Generator):
-    """The farthest of some candidates."""
+    """Proposes the candidate farthest from executed groups."""
 
     _memory: SpreadMemory
     _settings: SpreadSettings
@@ -64,39 +65,39 @@ class _DistanceGenerator(Generator):
 
 
 class FSCS(_DistanceGenerator):
-    """Fixed-size candidate set: of some uniform inputs the one whose nearest executed input is farthest away."""
+    """Fixed-size candidate set: of k uniform inputs, the one farthest from its nearest executed input."""
 
     name = "FSCS-ART"
     summary = "of k uniform sources the one farthest from the executed sources"
     sources_only = True
 
     def _make_settings(self) -> SpreadSettings:
-        return SpreadSettings(False, False, 0, 0.0)
+        return SpreadSettings(from_shells=False, joint=False, tries=0, ratio=0.0)
 
 
 class EdgeCentre(_DistanceGenerator):
-    """The same with candidates from shells in which there is no executed input yet."""
+    """FSCS-ART with candidates from shells without an executed input."""
 
     name = "FSCS-EC"
     summary = "of k sources from empty shells the one farthest from the executed sources"
     sources_only = True
 
     def _make_settings(self) -> SpreadSettings:
-        return SpreadSettings(True, False, 0, 0.0)
+        return SpreadSettings(from_shells=True, joint=False, tries=0, ratio=0.0)
 
 
 class MetamorphicDistance(EdgeCentre):
-    """Metamorphic-distance ART: FSCS-EC applied to the sources of groups; follow-ups are not looked at."""
+    """Metamorphic-distance ART: FSCS-EC on the sources of groups, without regard to follow-ups."""
 
     name = "MD-ART"
     summary = "FSCS-EC on the sources of groups; follow-ups do not count"
 
 
 class RRT(_DistanceGenerator):
-    """Restricted random testing: inputs are drawn until one lies outside the zones around all executed ones.
+    """Restricted random testing: draw inputs until one lies outside the exclusion zones of all executed ones.
 
-    The zones make up `ratio` of the domain together, so they shrink as they become more. After `tries` draws the
-    farthest is taken.
+    The zones cover `ratio` of the domain together, so they shrink as they become more. After `tries` draws the farthest
+    input is used.
     """
 
     name = "RRT"
@@ -104,42 +105,44 @@ class RRT(_DistanceGenerator):
     default_candidates = 1
     sources_only = True
 
-    def __init__(self, relation: Any, *, ratio: float = 1.5, tries: int = 100, **options: Any) -> None:
+    def __init__(
+        self, relation: FunctionRelation | DomainLike, *, ratio: float = 1.5, tries: int = 100, **options: Any
+    ) -> None:
         self.ratio = validate_positive("ratio", self.name, ratio)
         self.tries = validate_integer("tries", self.name, tries, 1)
         super().__init__(relation, **options)
 
     def _make_settings(self) -> SpreadSettings:
-        return SpreadSettings(False, False, self.tries, self.ratio)
+        return SpreadSettings(from_shells=False, joint=False, tries=self.tries, ratio=self.ratio)
 
 
 class SFIDMT(_DistanceGenerator):
-    """SFIDMT-ART: sources spread over the source domain and follow-ups over theirs, kept apart.
+    """SFIDMT-ART: spread sources and follow-ups over their own domains.
 
-    Candidates come from empty shells of the source domain. With `joint` the nearest executed group counts as a whole,
-    not the nearest input in each domain.
+    Candidates come from empty shells of the source domain. With `joint`, the nearest executed group counts as a whole
+    instead of the nearest input in each domain.
     """
 
     name = "SFIDMT-ART"
     summary = "of k groups the one whose inputs are farthest from the executed ones of their own domains"
 
-    def __init__(self, relation: Any, *, joint: bool = False, **options: Any) -> None:
+    def __init__(self, relation: FunctionRelation | DomainLike, *, joint: bool = False, **options: Any) -> None:
         self.joint = bool(joint)
         super().__init__(relation, **options)
 
     def _make_settings(self) -> SpreadSettings:
-        return SpreadSettings(True, self.joint, 0, 0.0)
+        return SpreadSettings(from_shells=True, joint=self.joint, tries=0, ratio=0.0)
 
 
 class MTART(Generator):
-    """MT-ART: sources and follow-ups of all executed groups are one pool, from which the next group keeps away.
+    """MT-ART: keep away from a pool of all executed sources and follow-ups.
 
     Parameters
     ----------
     criterion : {"Min", "Avg", "Max"}
-        Whether the nearest, the mean or the farthest distance counts.
+        Whether the least, mean or greatest distance counts.
     strategy : {1, 2}
-        Whether distances to the pool come first, or those within the group.
+        Whether distances to the pool (1) or within the group (2) come first.
     """
 
     name = "MT-ART"
@@ -147,7 +150,14 @@ class MTART(Generator):
     criterion = "Min"
     _memory: InputPool
 
-    def __init__(self, relation: Any, *, criterion: str | None = None, strategy: int = 1, **options: Any) -> None:
+    def __init__(
+        self,
+        relation: FunctionRelation | DomainLike,
+        *,
+        criterion: str | None = None,
+        strategy: int = 1,
+        **options: Any,
+    ) -> None:
         statistic = validate_choice("criterion", self.name, criterion or self.criterion, ("Min", "Avg", "Max"))
         if strategy not in (1, 2):
             raise ArgumentError(
@@ -177,7 +187,7 @@ class MTART(Generator):
 
 
 class MTARTMin(MTART):
-    """MT-ART by nearest distances."""
+    """MT-ART by least distances."""
 
     name = "MT-ART-Min"
 
@@ -187,25 +197,12 @@ class MTARTAvg(MTART):
 
     name = "MT-ART-Avg"
     criterion = "Avg"
-    default_budget = 5_000  # it looks at all inputs of the pool for each candidate
+    default_budget = 5_000  # groups; each candidate is compared with the whole pool
 
 
 class MTARTMax(MTART):
-    """MT-ART by farthest distances, which prefers the edges."""
+    """MT-ART by greatest distances, which prefers the edges."""
 
     name = "MT-ART-Max"
     criterion = "Max"
-    default_budget = 5_000  # it looks at all inputs of the pool for each candidate
-
-
-__all__ = [
-    "FSCS",
-    "MTART",
-    "RRT",
-    "SFIDMT",
-    "EdgeCentre",
-    "MTARTAvg",
-    "MTARTMax",
-    "MTARTMin",
-    "MetamorphicDistance",
-]
+    default_budget = 5_000  # groups; each candidate is compared with the whole pool

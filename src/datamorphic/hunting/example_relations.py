@@ -1,4 +1,4 @@
-"""Relations to compare selectors on: of one source domain, with one, two or three follow-ups each."""
+"""Example relations for comparing selectors, with one source domain and one to three follow-ups."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from .._validation import validate_integer
 from ..relations.box import Affine
 from ..relations.function import FunctionRelation
 
-#: how a follow-up is made: from which number on the source is read, times this, and what is added
+#: how a follow-up is made from a source: rotation of its numbers, factor and shift
 CHANGES = ((0, -1.0, 1.0), (1, 0.5, 0.0), (0, 2.0, 0.5), (1, -0.5, 0.5), (2, -3.0, 1.0))
 
 
 def make_mixed_relations(count: int, dimension: int) -> list[FunctionRelation]:
-    """Return relations whose sources lie in the unit cube, in turn with one, two and three follow-ups.
+    """Return relations on the unit cube, in turn with one, two and three follow-ups.
 
-    Follow-ups are sources scaled, mirrored, shifted, and with their numbers in another order, as most relations have them.
+    Follow-ups are scaled, mirrored, shifted and permuted sources, as in most relations.
 
     Examples
     --------
-    >>> mixed_relations(3, 2)
+    >>> make_mixed_relations(3, 2)
     [FunctionRelation('R1', 1-1), FunctionRelation('R2', 1-2), FunctionRelation('R3', 1-3)]
     """
-    validate_integer("count", "mixed_relations", count, 1)
-    validate_integer("dimension", "mixed_relations", dimension, 1)
+    validate_integer("count", "make_mixed_relations", count, 1)
+    validate_integer("dimension", "make_mixed_relations", dimension, 1)
     relations = []
     for i in range(count):
         changes = [_make_change((i + j) % len(CHANGES), dimension) for j in range(i % 3 + 1)]

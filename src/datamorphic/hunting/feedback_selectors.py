@@ -1,8 +1,8 @@
-"""Selectors that learn from verdicts: which relations were violated, or nearly."""
+"""Selectors that prefer relations which were violated, or nearly violated."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,14 +13,14 @@ from .kernels.layout import round_columns
 from .kernels.selecting import ensure_open_cells, find_best_row, score_candidates
 from .selector_base import Picks, Selector
 
-NEARBY_SHARE_OF_DOMAIN = 0.1  # of the domain: how far from a source that taught something candidates are drawn
-WEIGHT_DECAY_PER_GROUP = 0.98  # of what is known of a relation, with each group of it
+NEARBY_SHARE_OF_DOMAIN = 0.1  # how far from a promising source candidates are drawn
+WEIGHT_DECAY_PER_GROUP = 0.98  # with each group of the relation
 
 
 class _LearningSelector(Selector):
-    """Gives each relation a weight, and remembers the source of each that is worth another look."""
+    """Keeps a weight and a promising source per relation."""
 
-    exploration_share: ClassVar[float] = 0.5  # how often a relation is chosen by what is empty, as MRGS-ART does
+    exploration_share: ClassVar[float] = 0.5  # the share of choices by empty cells, as in MRGS-ART
 
     def _start(self) -> None:
         super()._start()
@@ -35,52 +35,53 @@ class _LearningSelector(Selector):
             random_value = self.rng.random()
             self._draw_candidates(self._candidates)
             relation = self._draw_favourite() if random_value >= self.exploration_share else None
-            if relation is not None and self._promising_sources[relation] is not None:
-                self._candidates[0] = self._draw_near(self._promising_sources[relation])
+            source = None if relation is None else self._promising_sources[relation]
+            if source is not None:
+                self._candidates[0] = self._draw_near(source)
             self._expand(self._candidates)
             score_candidates(self.table, self._rule, self._memory, self._rows, self._scores)
             if relation is None:
                 scores = self._scores.reshape(-1, self._scores.shape[2])
                 relation, best = divmod(int(find_best_row(scores, self.rng.random())), self.k)
             else:
-                near = self._promising_sources[relation] is not None and self.rng.random() < 0.5
-                best = 0 if near else int(find_best_row(self._scores[relation], self.rng.random()))
+                is_near = source is not None and self.rng.random() < 0.5
+                best = 0 if is_near else int(find_best_row(self._scores[relation], self.rng.random()))
             self._add_group(relation, self._rows[best])
             relation_numbers[i], out[i] = relation, self._candidates[best]
         return len(out)
 
     def _draw_favourite(self) -> int | None:
-        """Draw a relation by weight; None as long as nothing speaks for any."""
+        """Draw a relation by weight; return None while all weights are 0."""
         total = self._weights.sum()
         if not total > 0:
             return None
         place = np.searchsorted(np.cumsum(self._weights) / total, self.rng.random(), side="right")
         return min(int(place), len(self._weights) - 1)
 
-    def _draw_near(self, source: Any) -> Floats:
+    def _draw_near(self, source: Floats) -> Floats:
         low, high = self.table.shared_layout.low, self.table.shared_layout.high
         neighbour = source + (high - low) * NEARBY_SHARE_OF_DOMAIN * (2 * self.rng.random(self.width) - 1)
         return round_columns(self.table.shared_layout, np.clip(neighbour, low, np.nextafter(high, low)))
 
 
 class FeedbackSelector(_LearningSelector):
-    """Feedback-directed selection: relations that were violated come again, on sources near those that violated them."""
+    """Feedback-directed selection: repeat violated relations on sources near those that violated them."""
 
     name = "feedback"
     summary = "relations that were violated, on sources near those"
 
     def tell(self, picks: Picks, verdicts: Verdicts, margins: Floats | None = None) -> None:
-        """Learn which relations were violated."""
+        """Raise the weights of violated relations."""
         for i in np.flatnonzero(verdicts == VIOLATED):
             self._weights[picks.relation[i]] += 1.0
             self._promising_sources[picks.relation[i]] = picks.sources[i].copy()
 
 
 class NearMissSelector(_LearningSelector):
-    """Goes by near misses: a relation that has been close to failing comes more often, and near where it was.
+    """Prefer relations that were close to failing, on sources near where they were.
 
-    How close is told by the part of its tolerance that is used up; of an inequality, by how little lies between its
-    sides, compared with what usually does.
+    Closeness is the share of the tolerance that is used up. For an inequality it is based on the difference of its
+    sides, compared with the usual difference.
     """
 
     name = "near-miss"
@@ -92,7 +93,7 @@ class NearMissSelector(_LearningSelector):
         self._usual_margins = np.full(len(self.relations), np.nan)
 
     def tell(self, picks: Picks, verdicts: Verdicts, margins: Floats | None = None) -> None:
-        """Learn how close relations were to failing."""
+        """Update the weights by how close relations were to failing."""
         for i in range(len(picks)):
             relation = int(picks.relation[i])
             self._weights[relation] *= WEIGHT_DECAY_PER_GROUP

@@ -239,3 +239,7 @@ class Generator:
 
     def __repr__(self) -> str:
         return f"{self.name}({self.relation}, k={self.k}, {self.count:,} groups)"
+
+
+#: a generator by its name, or its class
+GeneratorLike: TypeAlias = str | type[Generator]

@@ -8,20 +8,37 @@ from typing import Any
 
 from .._text import suggest_name
 from ..errors import ArgumentError
+from ..relations.function import FunctionRelation
 from .distance_generators import FSCS, RRT, SFIDMT, EdgeCentre, MetamorphicDistance, MTARTAvg, MTARTMax, MTARTMin
-from .generator_base import Generator
+from .generator_base import DomainLike, Generator, GeneratorLike
 from .partition_generators import BART, IPART, MTBART, MTIPART, MTRPART, RPART, SFIDMTBART
 from .random_generators import MTRT, Halton, Sobol
 
-#: by name; groups first, then single inputs, then sequences
+#: by name: generators of groups, then of single inputs, then sequences
 GENERATORS: dict[str, type[Generator]] = {
     generator_class.name: generator_class
     for generator_class in (
-        MTRT, MTARTMin, MTARTAvg, MTARTMax, SFIDMT, MTBART, MTIPART, MTRPART, SFIDMTBART,
-        FSCS, EdgeCentre, MetamorphicDistance, RRT, RPART, BART, IPART, Sobol, Halton,
+        MTRT,
+        MTARTMin,
+        MTARTAvg,
+        MTARTMax,
+        SFIDMT,
+        MTBART,
+        MTIPART,
+        MTRPART,
+        SFIDMTBART,
+        FSCS,
+        EdgeCentre,
+        MetamorphicDistance,
+        RRT,
+        RPART,
+        BART,
+        IPART,
+        Sobol,
+        Halton,
     )
-}  # fmt: skip
-#: what they are called elsewhere, and variants
+}
+#: other names, and variants as a name with options
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "RT": ("MT-RT", {}),
     "FSCS": ("FSCS-ART", {}),
@@ -30,8 +47,11 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def find_generator(name: Any) -> tuple[type[Generator], dict[str, Any]]:
-    """Return a generator by its name, however it is written, and what the name says of its options."""
+def find_generator(name: GeneratorLike) -> tuple[type[Generator], dict[str, Any]]:
+    """Return the class of a generator and the options that its name implies.
+
+    Case, hyphens and spaces in the name do not matter.
+    """
     if isinstance(name, type) and issubclass(name, Generator):
         return name, {}
     names_by_key = {_normalize_name(known): known for known in (*GENERATORS, *VARIANTS)}
@@ -44,12 +64,12 @@ def find_generator(name: Any) -> tuple[type[Generator], dict[str, Any]]:
     return GENERATORS[known], {}
 
 
-def make_generator(name: Any, relation: Any, **options: Any) -> Generator:
-    """Return a generator of groups by its name.
+def make_generator(name: GeneratorLike, relation: FunctionRelation | DomainLike, **options: Any) -> Generator:
+    """Return a generator by its name.
 
     Examples
     --------
-    >>> make("BART", [(0, 1), (0, 1)], seed=0)
+    >>> make_generator("BART", [(0, 1), (0, 1)], seed=0)
     BART((0, 1) x (0, 1), k=1, 0 groups)
     """
     generator_class, implied_options = find_generator(name)
@@ -58,7 +78,7 @@ def make_generator(name: Any, relation: Any, **options: Any) -> Generator:
 
 
 def validate_options(kind: type, options: Iterable[str]) -> None:
-    """Raise `ArgumentError` for an option that a generator or selector does not have."""
+    """Raise `ArgumentError` for an option that the generator or selector does not have."""
     known = {
         name
         for base_class in kind.__mro__

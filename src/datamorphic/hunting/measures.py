@@ -1,11 +1,10 @@
-"""How good a way of making groups is: how soon it finds violations, how evenly its inputs lie.
+"""Measures of generators: how soon they find violations, and how evenly their inputs lie.
 
-An F-measure is the number of groups run until the first violation, the violating one included. A trial that found none
-before it was stopped is *censored*: its count is the number of groups it ran, a flag says so, and every mean over
-censored trials is a lower bound.
+An F-measure is the number of groups up to and including the first violation. A trial that ended before a violation is
+*censored*: its count is the number of its groups, a flag says so, and every mean over censored trials is a lower bound.
 
-Where a function compares with "a rate", that stands for uniform tests of this violation rate: their F-measure is
-geometric, its mean is 1/rate and its variance (1 - rate)/rate^2, without a trial.
+A function that compares with a violation rate compares with random testing. Its F-measure is geometric, with the mean
+1/rate and the variance (1 - rate)/rate^2, so that no trials are needed.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from .._validation import is_number, reject, to_generator, validate_choice, vali
 from .regions import to_points, validate_domain
 
 Numbers = npt.NDArray[np.float64]
-MAX_COMPARISONS_PER_CHUNK = 4_000_000  # comparisons of a point with a box
+MAX_COMPARISONS_PER_CHUNK = 4_000_000  # of a point with a box
 
 
 class IntervalEstimate(NamedTuple):
-    """A figure measured over trials, with its 95 % interval."""
+    """A figure with its 95 % interval."""
 
     value: float
     low: float
@@ -34,7 +33,7 @@ class IntervalEstimate(NamedTuple):
 
 
 class ValueRange(NamedTuple):
-    """The least and the most of many figures, and how far apart they are."""
+    """The least and the greatest of many figures, and their difference."""
 
     least: float
     most: float
@@ -48,14 +47,14 @@ class FMeasures:
     Parameters
     ----------
     counts : array of int
-        Groups until the first violation, counted from 1; of a censored trial the groups it ran.
+        The number of groups up to and including the first violation; for a censored trial, of all its groups.
     censored : array of bool, optional
-        Which trials were stopped before they found a violation; one flag stands for all; left out, none.
+        Which trials ended before a violation; one flag stands for all trials. By default none is censored.
 
     Examples
     --------
-    >>> found = FMeasures([3, 1, 8, 10], [False, False, False, True])
-    >>> found.mean, found.censored_share
+    >>> measures = FMeasures([3, 1, 8, 10], [False, False, False, True])
+    >>> measures.mean, measures.censored_share
     (5.5, 0.25)
     """
 
@@ -65,10 +64,10 @@ class FMeasures:
     def __post_init__(self) -> None:
         counts = np.asarray(self.counts)
         if counts.ndim != 1 or not len(counts) or counts.dtype.kind not in "iu":
-            reject("counts", "FMeasures", "a list of at least one whole number", self.counts)
+            reject("counts", "FMeasures", "a list of at least one integer", self.counts)
         flags = np.asarray(self.censored, dtype=bool)
         if flags.ndim and flags.shape != counts.shape:
-            reject("censored", "FMeasures", f"{len(counts)} flags, one for each count", self.censored)
+            reject("censored", "FMeasures", f"{len(counts)} flags, one per count", self.censored)
         if (counts < np.where(flags, 0, 1)).any():
             reject("counts", "FMeasures", "counted from 1", int(counts.min()))
         object.__setattr__(self, "counts", counts.astype(np.int64))
@@ -79,12 +78,12 @@ class FMeasures:
 
     @property
     def mean(self) -> float:
-        """The mean; with censored trials a lower bound."""
+        """The mean; a lower bound if trials are censored."""
         return float(self.counts.mean())
 
     @property
     def sd(self) -> float:
-        """The standard deviation (of a sample: divided by n - 1); NaN for one trial."""
+        """The sample standard deviation (divided by n - 1); NaN for one trial."""
         return float(self.counts.std(ddof=1)) if len(self) > 1 else math.nan
 
     @property
@@ -99,12 +98,12 @@ class FMeasures:
 
     @property
     def censored_share(self) -> float:
-        """The share of trials that found nothing."""
+        """The share of censored trials."""
         return float(self.censored.mean())
 
 
 def estimate(values: npt.ArrayLike) -> IntervalEstimate:
-    """Return the mean of many trials with its 95 % interval: of a dispersion, a time, anything.
+    """Return the mean of values with its 95 % interval, by Student's t.
 
     Examples
     --------
@@ -124,7 +123,9 @@ def estimate(values: npt.ArrayLike) -> IntervalEstimate:
 
 
 def f_measures(verdicts: npt.ArrayLike) -> FMeasures:
-    """Return the F-measures of a matrix of verdicts: a row for each trial, a column for each group, True = violated.
+    """Return the F-measures of a matrix of verdicts.
+
+    The matrix has one row per trial and one column per group; True means violated.
 
     Examples
     --------
@@ -137,9 +138,9 @@ def f_measures(verdicts: npt.ArrayLike) -> FMeasures:
 
 
 def f2_measures(verdicts: npt.ArrayLike) -> FMeasures:
-    """Return how many further groups the second violation took, counted from the one after the first violation.
+    """Return the number of further groups until the second violation, per trial.
 
-    Trials without a first violation have no F2 and are left out; those without a second one are censored.
+    Trials without a first violation are left out; those without a second one are censored.
 
     Examples
     --------
@@ -158,12 +159,12 @@ def f2_measures(verdicts: npt.ArrayLike) -> FMeasures:
 
 
 def p_measure(measures: FMeasures | npt.ArrayLike, n: int) -> IntervalEstimate:
-    """Return the share of trials with at least one violation among the first n groups, with Wilson's interval.
+    """Return the share of trials with a violation among the first n groups, with Wilson's interval.
 
     Parameters
     ----------
-    measured : FMeasures or matrix of bool
-        The F-measures, or the verdicts: a row for each trial, a column for each group.
+    measures : FMeasures or matrix of bool
+        The F-measures, or the verdicts: one row per trial, one column per group.
 
     Examples
     --------
@@ -177,13 +178,13 @@ def p_measure(measures: FMeasures | npt.ArrayLike, n: int) -> IntervalEstimate:
         measures = f_measures(violated)
     if (too_short := measures.censored & (measures.counts < n)).any():
         most = int(measures.counts[too_short].min())
-        reject("n", "p_measure", f"at most {most}, the groups that a trial without a violation ran", n)
+        reject("n", "p_measure", f"at most {most}, the number of groups of a trial without a violation", n)
     successes = int((~measures.censored & (measures.counts <= n)).sum())
     return IntervalEstimate(successes / len(measures), *compute_wilson_interval(successes, len(measures)))
 
 
 def e_measure(verdicts: npt.ArrayLike, n: int) -> IntervalEstimate:
-    """Return the expected number of violations among the first n groups: the mean over trials.
+    """Return the mean number of violations among the first n groups.
 
     Examples
     --------
@@ -196,12 +197,14 @@ def e_measure(verdicts: npt.ArrayLike, n: int) -> IntervalEstimate:
 
 
 def f_ratio(a: FMeasures, b: FMeasures | float) -> IntervalEstimate:
-    """Return the mean of `a` divided by that of `b`, with an interval by the delta method; below 1, `a` is better.
+    """Return the mean of `a` divided by that of `b`, with an interval by the delta method.
+
+    Below 1, `a` is better.
 
     Parameters
     ----------
     b : FMeasures or float
-        Other trials, or a violation rate: then the divisor is exactly 1/rate.
+        Other trials, or a violation rate; the divisor is then exactly 1/rate.
 
     Examples
     --------
@@ -215,9 +218,10 @@ def f_ratio(a: FMeasures, b: FMeasures | float) -> IntervalEstimate:
 
 
 def cohens_d(a: FMeasures, b: FMeasures | float) -> float:
-    """Return Cohen's d: how many standard deviations `a` is better than `b`; positive = `a` needs fewer groups.
+    """Return Cohen's d, the advantage of `a` over `b` in standard deviations.
 
-    d = (mean b - mean a) / sqrt((sd_a^2 + sd_b^2) / 2), and NaN where a trial is censored, as the mean is not known.
+    d = (mean b - mean a) / sqrt((sd_a^2 + sd_b^2) / 2). It is positive if `a` needs fewer groups, and NaN if a trial is
+    censored, because the mean is then not known.
 
     Examples
     --------
@@ -235,9 +239,10 @@ def cohens_d(a: FMeasures, b: FMeasures | float) -> float:
 
 
 def welch_p(a: FMeasures, b: FMeasures | float) -> float:
-    """Return the two-sided p-value of Welch's test that the means are the same; a censored trial counts as its cap.
+    """Return the two-sided p-value of Welch's test for equal means.
 
-    Against a rate it is the test of one mean, `a`'s, with the variance of `a` alone.
+    A censored trial counts with the number of its groups. Against a rate it is the test of one mean, with the variance
+    of `a` alone.
 
     Examples
     --------
@@ -260,12 +265,12 @@ def welch_p(a: FMeasures, b: FMeasures | float) -> float:
 
 
 def dispersion(points: npt.ArrayLike) -> ValueRange:
-    """Return the least and the largest distance from a point to its nearest neighbour.
+    """Return the range of distances from points to their nearest neighbours.
 
     Examples
     --------
     >>> dispersion([[0.0, 0.0], [0.0, 1.0], [3.0, 0.0]])
-    Spread(least=1.0, most=3.0, width=2.0)
+    ValueRange(least=1.0, most=3.0, width=2.0)
     """
     from scipy.spatial import cKDTree
 
@@ -285,24 +290,24 @@ def discrepancy(
     rng: np.random.Generator | int | None = None,
     method: str = "boxes",
 ) -> ValueRange:
-    """Return the least and the largest |share of the points - share of the volume| over parts of a domain.
+    """Return the range of |share of points - share of volume| over parts of a domain.
 
     Parameters
     ----------
     points : array (n, d)
-        Points in the domain; those outside it lie in no part and still count in n.
+        Points of the domain; points outside lie in no part but count in n.
     low, high : array (d,)
         The domain.
     boxes : int
-        How many parts.
-    how : {"boxes", "cells"}
-        "boxes": random ones; each side has a uniform length and then a uniform place. "cells": the domain cut into
-        equal cells, as many a side as the d-th root of `boxes`, rounded (1,000 boxes: 1,000 cells in one dimension,
-        32 a side in two, 10 in three, 6 in four, 4 in five, 3 in six).
+        The number of parts.
+    method : {"boxes", "cells"}
+        "boxes" are random boxes; each side has a uniform length and then a uniform place. "cells" are equal cells, as
+        many per side as the d-th root of `boxes`, rounded (1,000 boxes: 1,000 cells in one dimension, 32 per side in
+        two, 10 in three, 6 in four, 4 in five, 3 in six).
 
     Examples
     --------
-    >>> discrepancy([0.1, 0.3, 0.6, 0.9], 0, 1, boxes=4, how="cells").most
+    >>> discrepancy([0.1, 0.3, 0.6, 0.9], 0, 1, boxes=4, method="cells").most
     0.0
     """
     lower, upper = validate_domain(low, high, "discrepancy")
@@ -311,7 +316,7 @@ def discrepancy(
     if not len(coordinates):
         reject("points", "discrepancy", "at least one point", points)
     unit = (coordinates - lower) / (upper - lower)
-    if validate_choice("how", "discrepancy", method, ("boxes", "cells")) == "cells":
+    if validate_choice("method", "discrepancy", method, ("boxes", "cells")) == "cells":
         return _compute_range(_measure_cells(unit, max(1, round(boxes ** (1 / len(lower))))))
     return _compute_range(_measure_boxes(unit, boxes, to_generator("rng", "discrepancy", rng)))
 
@@ -346,7 +351,7 @@ def _compute_range(values: Numbers) -> ValueRange:
 
 
 class _Moments(NamedTuple):
-    """What a comparison needs to know; exact ones have no error."""
+    """The moments of F-measures; those of random testing are exact and have no error."""
 
     mean: float
     sd: float
@@ -367,5 +372,5 @@ def _compute_moments(sample: object, owner: str) -> _Moments:
 def _to_verdict_matrix(verdicts: npt.ArrayLike, owner: str) -> npt.NDArray[np.bool_]:
     matrix = np.asarray(verdicts)
     if matrix.ndim != 2 or not matrix.size or matrix.dtype != np.bool_:
-        reject("verdicts", owner, "a matrix of bool, a row for each trial and a column for each group", verdicts)
+        reject("verdicts", owner, "a matrix of bool, one row per trial and one column per group", verdicts)
     return matrix

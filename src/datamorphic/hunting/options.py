@@ -5,21 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from .._typing import EngineLike
 from .._validation import is_number, reject, validate_choice, validate_integer
 from ..errors import ArgumentError
 from ..relations.function import FunctionRelation
-from .generator_base import Generator
+from .generator_base import GeneratorLike
 from .regions import KINDS, Region
 from .scenarios import SCENARIOS
-from .selector_base import Selector
-
-#: a generator by its name, or its class
-GeneratorLike: TypeAlias = str | type[Generator]
-#: a selector by its name, or its class
-SelectorLike: TypeAlias = str | type[Selector]
+from .selector_base import SelectorLike
 
 MAX_DEFAULT_WORKERS = 8
 

@@ -1,4 +1,4 @@
-"""Generators that cut domains into parts and go where nothing was executed: BART, IPART, RPART and their kin."""
+"""Generators that partition domains and choose parts without executed inputs: BART, IPART, RPART and variants."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from .kernels.splitting import (
     propose_split,
 )
 
-MAX_COLUMNS = 8  # columns: 2^d children a split, 3^d cells beside one another
+MAX_COLUMNS = 8  # a split makes 2^d boxes, a cell has 3^d - 1 neighbours
 MAX_CELLS = 2**27
 
 
 def validate_neighbour_columns(name: str, layout: Layout, looks_at_neighbours: bool) -> None:
-    """Raise `ArgumentError` if somebody looks at neighbouring cells where there are too many of them."""
+    """Raise `ArgumentError` if neighbouring cells are compared and there are too many of them."""
     columns = int(np.diff(layout.start).max())
     if looks_at_neighbours and columns > MAX_COLUMNS:
         raise ArgumentError(
-            f"{name} looks at the 3^d cells about each input and takes up to {MAX_COLUMNS} columns; these have {columns}. "
-            "Take MT-BART (or MRGS-ART), which looks at its own cell only, or SFIDMT-ART."
+            f"{name} compares the 3^d cells around each input and takes up to {MAX_COLUMNS} columns, but these inputs have "
+            f"{columns}. Use MT-BART (or MRGS-ART), which compares single cells, or SFIDMT-ART."
         )
 
 
 class _PartitionGenerator(Generator):
-    """Domains cut into parts."""
+    """Proposes groups in parts of the domains."""
 
     default_candidates = 4
 
     def _prepare(self) -> None:
         if self.layout.has_categories:
             raise ArgumentError(
-                f"{self.name} cuts the range of each input in parts, and some inputs are categories. Take a generator that "
-                "goes by distances: SFIDMT-ART or FSCS-ART."
+                f"{self.name} cuts the range of each input into parts, but some inputs are categories. Use a generator "
+                "that compares distances: SFIDMT-ART or FSCS-ART."
             )
         self._make_memory()
 
@@ -54,7 +54,7 @@ class _PartitionGenerator(Generator):
 
 
 class _CellGenerator(_PartitionGenerator):
-    """Domains cut into equal cells."""
+    """Proposes groups in equal cells."""
 
     scheme: ClassVar[int] = BISECTION
     by_distance: ClassVar[bool] = False
@@ -70,7 +70,7 @@ class _CellGenerator(_PartitionGenerator):
         self._memory = grow_cells(self._memory, capacity, self._cell_capacity)
 
     def _add_cells(self) -> None:
-        """Make room for the cells of the next cut."""
+        """Make room for the cells of the next refinement."""
         memory = self._memory
         cells_needed = self._cell_capacity
         for slot in range(self.layout.slots):
@@ -85,8 +85,8 @@ class _CellGenerator(_PartitionGenerator):
             cells_needed = max(cells_needed, int(finer) + 1)
         if cells_needed > MAX_CELLS:
             raise ArgumentError(
-                f"{self.name} would cut a domain of {self.layout.width} columns into {cells_needed:,} cells after {self.count:,} "
-                "groups, which is too many to keep. Take SFIDMT-ART or MT-BART."
+                f"{self.name} would cut a domain of {self.layout.width} columns into {cells_needed:,} cells after "
+                f"{self.count:,} groups; the limit is {MAX_CELLS:,}. Use SFIDMT-ART or MT-BART."
             )
         self._cell_capacity = min(2 * cells_needed, MAX_CELLS)
         self._memory = grow_cells(memory, self._capacity, self._cell_capacity)
@@ -111,7 +111,7 @@ class _CellGenerator(_PartitionGenerator):
 
 
 class _BoxGenerator(_PartitionGenerator):
-    """Domains split at what was executed."""
+    """Proposes groups in boxes that are split at executed inputs."""
 
     _memory: SplitBoxes
 
@@ -119,7 +119,7 @@ class _BoxGenerator(_PartitionGenerator):
         if np.diff(self.layout.start).max() > MAX_COLUMNS:
             raise ArgumentError(
                 f"{self.name} splits a box of d columns into 2^d and takes up to {MAX_COLUMNS} columns; these inputs have "
-                f"{int(np.diff(self.layout.start).max())}. Take MT-BART, which halves one column at a time."
+                f"{int(np.diff(self.layout.start).max())}. Use MT-BART, which halves one column at a time."
             )
         self._memory = make_boxes(self.layout, self._capacity)
 
@@ -141,16 +141,16 @@ class _BoxGenerator(_PartitionGenerator):
 
 
 class MTBART(_CellGenerator):
-    """MT-BART: all cells of a domain are halved when none is empty; sources, and follow-ups, go to empty ones."""
+    """MT-BART: sources and follow-ups in empty cells; all cells are halved when none is empty."""
 
     name = "MT-BART"
     summary = "k groups from an empty cell of the sources; one whose follow-ups lie in empty cells"
 
 
 class MTIPART(_CellGenerator):
-    """MT-IPART: a grid with ever more parts a column; a group goes to cells that have only empty neighbours.
+    """MT-IPART: groups in cells whose neighbours are empty, in a grid with more and more parts per column.
 
-    Neighbours are counted round the edges, so that cells at an edge have as many as others.
+    Neighbours are counted across the edges, so that cells at an edge have as many as others.
     """
 
     name = "MT-IPART"
@@ -159,18 +159,18 @@ class MTIPART(_CellGenerator):
 
 
 class SFIDMTBART(_CellGenerator):
-    """SFIDMT-BART: candidates of MT-BART, compared by distances to what was executed in neighbouring cells."""
+    """SFIDMT-BART: candidates of MT-BART, compared by distances to inputs in neighbouring cells."""
 
     name = "SFIDMT-BART"
     summary = (
-        "k groups from an empty cell of the sources; the farthest from what is executed in neighbouring cells"
+        "k groups from an empty cell of the sources; the one farthest from executed inputs in neighbouring cells"
     )
     default_candidates = 10
     by_distance = True
 
 
 class MTRPART(_BoxGenerator):
-    """MT-RPART: sources go to the largest box, follow-ups if possible to theirs, and boxes are split where they hit."""
+    """MT-RPART: sources, and if possible follow-ups, in the largest boxes, which are split there."""
 
     name = "MT-RPART"
     summary = "k groups from the largest box of the sources; one whose follow-ups lie in the largest boxes"
@@ -186,7 +186,7 @@ class BART(_CellGenerator):
 
 
 class IPART(_CellGenerator):
-    """IPART: a uniform input in a random cell of a grid that is empty, as are its neighbours; edges do not wrap."""
+    """IPART: a uniform input in a random cell that is empty with all its neighbours; edges do not wrap."""
 
     name = "IPART"
     summary = "a source from a cell whose neighbours are empty, too"

@@ -1,4 +1,4 @@
-"""Generators that do not look back: random testing, and quasi-random sequences as a rival."""
+"""Generators that ignore executed groups: random testing and quasi-random sequences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .kernels.layout import round_columns
 
 
 class _MemorylessGenerator(Generator):
-    """What is proposed does not depend on what was executed."""
+    """Proposes groups without regard to executed ones."""
 
     default_candidates = 1
     sources_only = True
@@ -21,7 +21,7 @@ class _MemorylessGenerator(Generator):
         pass
 
     def _place_inputs(self, shares: Floats) -> Floats:
-        """Return inputs from their places in the domain, 0 to 1 a column."""
+        """Return inputs from their places in the domain, 0 to 1 per column."""
         return round_columns(self.layout, self.layout.low + (self.layout.high - self.layout.low) * shares)
 
 
@@ -50,7 +50,7 @@ class _SequenceGenerator(_MemorylessGenerator):
 
     def _advance(self, out: Floats) -> int:
         while len(self._pending) < len(out):
-            # powers of two: what was made of a Sobol sequence then always is as even as it can be
+            # in powers of two, for which a Sobol sequence is balanced
             more = self._sequence.random(max(len(self._pending), 64))
             self._pending = np.concatenate([self._pending, more])
         out[:] = self._place_inputs(self._pending[: len(out)])

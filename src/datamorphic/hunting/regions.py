@@ -1,18 +1,17 @@
-"""Violation regions: the inputs on which a relation breaks, in place of a program.
+"""Violation regions: parts of a domain that stand for the inputs on which a program violates a relation.
 
-Three kinds, drawn anew for each trial, of exactly the volume that was asked for and fully inside the domain:
+There are three kinds. A region is drawn for each trial, has exactly the given volume, and lies inside the domain.
 
 block
-    One box with the same share of each side of the domain, anywhere.
+    One box with the same share of each side of the domain, at a random place.
 strip
-    A band between two adjacent sides. Two axes, and a corner of the square they span, are drawn; on each of the two
-    sides that meet in this corner a point is drawn between a tenth and nine tenths of the side, and the band lies
-    about the line through the two points, as wide as the volume needs. It is drawn again until it is slender (at least
-    5 times as long as wide, the sides scaled to 1) and both its edges meet the same two sides, so that it has no bend
-    at a corner. In more than two dimensions the band goes through all other axes: a flat surface with a thickness. In
-    one dimension it is an interval.
+    A band between two adjacent sides. Two axes and a corner of the square they span are drawn. On each of the two sides
+    that meet in this corner, a point is drawn between a tenth and nine tenths of the side. The band lies around the
+    line through the two points, as wide as the volume needs. It is drawn again until it is slender (at least 5 times as
+    long as wide, with sides scaled to 1) and both its edges meet the same two sides, so that it has no bend at a corner.
+    In more than two dimensions the band extends along all other axes. In one dimension it is an interval.
 point
-    Many small boxes of the same volume that do not overlap, each placed at random and drawn again where it would.
+    Many small boxes of the same volume at random places; a box that would overlap another is drawn again.
 """
 
 from __future__ import annotations
@@ -28,37 +27,37 @@ from ..errors import ArgumentError, DataError
 Numbers = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 KINDS = ("block", "strip", "point")
-MAX_STRIP_RATE = 0.2  # of the domain: what is bigger is not slender any more
-MIN_STRIP_SLENDERNESS = 5.0
-MAX_PLACEMENT_ROUNDS = 200  # of boxes to place, each as many as are wanted
-MAX_COMPARISONS_PER_CHUNK = 4_000_000  # comparisons of a point with a box
+MAX_STRIP_RATE = 0.2  # of the domain; a bigger strip would not be slender
+MIN_STRIP_SLENDERNESS = 5.0  # length divided by width
+MAX_PLACEMENT_ROUNDS = 200
+MAX_COMPARISONS_PER_CHUNK = 4_000_000  # of a point with a box
 
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """A part of a domain; `kind` names it."""
+    """A part of a domain."""
 
     kind: str
 
     def contains(self, points: npt.ArrayLike) -> Flags:
-        """Tell which points (n, d) lie in the region."""
+        """Return which points (n, d) lie in the region."""
         raise NotImplementedError
 
     @property
     def volume(self) -> float:
-        """How big it is, in units of the domain; divided by the volume of the domain it is the violation rate."""
+        """The volume in units of the domain."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
 class BoxRegion(Region):
-    """One or more boxes (n, d), their edges included."""
+    """One or more boxes (n, d), including their edges."""
 
     lows: Numbers
     highs: Numbers
 
     def contains(self, points: npt.ArrayLike) -> Flags:
-        """Tell which points (n, d) lie in a box."""
+        """Return which points (n, d) lie in a box."""
         count, d = self.lows.shape
         coordinates = to_points(points, d, "Region.contains")
         step = max(1, MAX_COMPARISONS_PER_CHUNK // count)
@@ -83,7 +82,7 @@ class BoxRegion(Region):
 
 @dataclass(frozen=True, eq=False)
 class BandRegion(Region):
-    """The points of a domain that are, measured along `normal`, at most `half` away from `centre`."""
+    """The points of a domain within `half_width` of `centre`, measured along `normal`."""
 
     low: Numbers
     high: Numbers
@@ -93,7 +92,7 @@ class BandRegion(Region):
     rate: float
 
     def contains(self, points: npt.ArrayLike) -> Flags:
-        """Tell which points (n, d) lie in the band."""
+        """Return which points (n, d) lie in the band."""
         coordinates = to_points(points, len(self.low), "Region.contains")
         near: Flags = np.abs(coordinates @ self.normal - self.centre) <= self.half_width
         return near & ((coordinates >= self.low) & (coordinates <= self.high)).all(axis=1)
@@ -106,14 +105,14 @@ class BandRegion(Region):
 
 @dataclass(frozen=True, eq=False)
 class CellRegion(Region):
-    """Cells of a domain cut into equal ones, as many a side as the bitmap has."""
+    """Set cells of a domain that is cut into equal cells, as the bitmap has them."""
 
     low: Numbers
     high: Numbers
     bitmap: Flags
 
     def contains(self, points: npt.ArrayLike) -> Flags:
-        """Tell which points (n, d) lie in a cell that is set."""
+        """Return which points (n, d) lie in a set cell."""
         coordinates = to_points(points, len(self.low), "Region.contains")
         inside = ((coordinates >= self.low) & (coordinates <= self.high)).all(axis=1)
         in_set_cell = np.zeros(len(coordinates), dtype=bool)
@@ -124,7 +123,7 @@ class CellRegion(Region):
 
     @property
     def volume(self) -> float:
-        """The volume of the cells that are set."""
+        """The volume of the set cells."""
         return float(self.bitmap.mean() * (self.high - self.low).prod())
 
 
@@ -137,18 +136,18 @@ def draw_region(
     *,
     boxes: int = 50,
 ) -> Region:
-    """Return a random violation region; the rules are those at the top of this module.
+    """Return a random violation region, by the rules at the top of this module.
 
     Parameters
     ----------
     kind : {"block", "strip", "point"}
-        What it looks like.
+        The kind of region.
     rate : float
-        Its volume as a share of the domain, between 0 and 1; of a strip in two or more dimensions at most 0.2.
+        The volume as a share of the domain, between 0 and 1; for a strip in two or more dimensions at most 0.2.
     low, high : array (d,)
         The domain.
     boxes : int
-        How many boxes a point region has; where so many do not fit side by side, an `ArgumentError` says so.
+        The number of boxes of a point region; `ArgumentError` is raised if they do not fit side by side.
 
     Examples
     --------
@@ -173,38 +172,38 @@ def draw_region(
 
 
 def make_box_region(lows: npt.ArrayLike, highs: npt.ArrayLike) -> BoxRegion:
-    """Return a region of given boxes, which must not overlap: one "block" or many "point" ones.
+    """Return a region of boxes that do not overlap: a block of one box, or a point region.
 
     Examples
     --------
-    >>> boxed([[0, 0], [5, 5]], [[1, 1], [6, 6]]).contains([[0.5, 0.5], [2, 2]])
+    >>> make_box_region([[0, 0], [5, 5]], [[1, 1], [6, 6]]).contains([[0.5, 0.5], [2, 2]])
     array([ True, False])
     """
     lower, upper = (np.array(ends, dtype=np.float64, ndmin=2) for ends in (lows, highs))
     if lower.shape != upper.shape or lower.ndim != 2 or not lower.size or not (lower < upper).all():
         raise ArgumentError(
-            f"The boxes must have lows below their highs, two arrays of the same shape (boxes, dimensions). "
+            f"Boxes need two arrays of the same shape (boxes, dimensions), with lows below highs. "
             f"Got lows {_format_value(lows)} and highs {_format_value(highs)} instead."
         )
     for first in range(len(lower) - 1):
         overlaps = ((lower[first] < upper[first + 1 :]) & (lower[first + 1 :] < upper[first])).all(axis=1)
         if overlaps.any():
             second = first + 1 + int(overlaps.argmax())
-            raise ArgumentError(f"Boxes {first} and {second} overlap. Cut one of them, or leave it out.")
+            raise ArgumentError(f"Boxes {first} and {second} overlap. Shrink one of them, or leave it out.")
     return BoxRegion("block" if len(lower) == 1 else "point", lower, upper)
 
 
 def from_sample(
     points: npt.ArrayLike, violated: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike
 ) -> CellRegion:
-    """Return a region read off a real mutant, by inputs that were tried and whether they violated.
+    """Return the violation region of a mutant, from executed points and whether they violate.
 
-    The domain is cut into at most as many equal cells as there are points; see `bitmap_of`.
+    The domain is cut into at most as many equal cells as there are points; see `build_bitmap`.
 
     Examples
     --------
-    >>> tried = (np.arange(100) + 0.5) / 100
-    >>> from_sample(tried, tried > 0.7, 0, 1).contains([0.2, 0.9])
+    >>> points = (np.arange(100) + 0.5) / 100
+    >>> from_sample(points, points > 0.7, 0, 1).contains([0.2, 0.9])
     array([False,  True])
     """
     lower, upper = validate_domain(low, high, "from_sample")
@@ -212,21 +211,21 @@ def from_sample(
 
 
 def build_bitmap(points: npt.ArrayLike, violated: npt.ArrayLike, low: Numbers, high: Numbers, owner: str) -> Flags:
-    """Return a domain as cells that are set where inputs violated.
+    """Return a domain as cells that are set where points violate.
 
-    There are n^(1/d) cells a side (rounded down) for n points. A cell has the verdict of the last point in it, which
-    for points in random order is as good as any; an empty cell has that of the nearest cell that is not.
+    For n points there are n^(1/d) cells per side, rounded down. A cell has the verdict of its last point; an empty cell
+    has that of the nearest cell with a point.
     """
     coordinates = to_points(points, len(low), owner)
     flags = np.asarray(violated)
     if flags.shape != (len(coordinates),) or flags.dtype != np.bool_:
-        reject("violated", owner, f"{len(coordinates)} flags, one for each point", violated)
+        reject("violated", owner, f"{len(coordinates)} flags, one per point", violated)
     if not ((coordinates >= low) & (coordinates <= high)).all():
         raise DataError(f"Some points of {owner} lie outside the domain. Leave them out, or give a larger domain.")
     side = int(len(coordinates) ** (1 / len(low)) + 1e-9)
     if side < 2:
         raise DataError(
-            f"{len(coordinates)} points are too few to tell where a region lies in {len(low)} dimensions. "
+            f"{len(coordinates)} points are too few to locate a region in {len(low)} dimensions. "
             f"Give at least {2 ** len(low)}."
         )
     shape = (side,) * len(low)
@@ -241,30 +240,33 @@ def build_bitmap(points: npt.ArrayLike, violated: npt.ArrayLike, low: Numbers, h
 
 
 def find_cells(points: Numbers, low: Numbers, high: Numbers, side: int) -> tuple[npt.NDArray[np.intp], ...]:
-    """Return the cell of each point, as an index of a bitmap with `side` cells a side."""
+    """Return the cell of each point, as an index of a bitmap with `side` cells per side."""
     cells = ((points - low) / (high - low) * side).astype(np.intp)
     return tuple(np.clip(cells, 0, side - 1).T)
 
 
 def validate_domain(low: npt.ArrayLike, high: npt.ArrayLike, owner: str) -> tuple[Numbers, Numbers]:
-    """Return the two ends of a domain as arrays (d,), or say why it is none."""
+    """Return the ends of a domain as arrays (d,); raise `ArgumentError` if it is invalid."""
     try:
         lower = np.array(low, dtype=np.float64, ndmin=1)
         upper = np.array(high, dtype=np.float64, ndmin=1)
     except (TypeError, ValueError):
         reject("low", owner, "numbers, as `high`", (low, high))
     if lower.shape != upper.shape or lower.ndim != 1 or not len(lower):
-        reject("low", owner, "as long as `high`, a number for each of at least one dimension", (low, high))
+        reject("low", owner, "as long as `high`, with one number for each of at least one dimension", (low, high))
     if not (lower < upper).all() or not np.isfinite(upper - lower).all():
         raise ArgumentError(
-            f"The domain of {owner} is empty or endless: low must be below high in each dimension, both finite. "
+            f"The domain of {owner} is empty or infinite. In each dimension, low must be below high, both finite. "
             f"Got low {_format_value(low)} and high {_format_value(high)}."
         )
     return lower, upper
 
 
 def to_points(points: npt.ArrayLike, d: int | None, owner: str) -> Numbers:
-    """Return points as an array (n, d); a flat list is many points in one dimension, or one point in d."""
+    """Return points as an array (n, d).
+
+    A flat list is many points in one dimension, or one point in d dimensions.
+    """
     try:
         coordinates = np.asarray(points, dtype=np.float64)
     except (TypeError, ValueError):
@@ -278,20 +280,23 @@ def to_points(points: npt.ArrayLike, d: int | None, owner: str) -> Numbers:
 
 
 def validate_rate(rate: object, owner: str) -> float:
-    """Return a violation rate, or say why it is none."""
+    """Return a violation rate; raise `ArgumentError` if it is invalid."""
     if not is_number(rate) or not 0 < float(rate) < 1:
         reject("rate", owner, "a number above 0 and below 1", rate)
     return float(rate)
 
 
 def _place_boxes(kind: str, start: Numbers, side: float, low: Numbers, high: Numbers) -> BoxRegion:
-    """Return boxes of the unit cube in a domain; rounding must not lead out of it."""
+    """Return boxes of the unit cube scaled to a domain; rounding does not lead out of it."""
     width = high - low
     return BoxRegion(kind, low + start * width, np.minimum(low + (start + side) * width, high))
 
 
 def _draw_disjoint_starts(boxes: int, rate: float, d: int, rng: np.random.Generator) -> Numbers:
-    """Return where boxes begin that do not overlap, each the first of its draws that does not meet an earlier one."""
+    """Return the lower corners of boxes in the unit cube that do not overlap.
+
+    Each is the first of its draws that does not meet an earlier box.
+    """
     from scipy.spatial import cKDTree
 
     side = (rate / boxes) ** (1 / d)
@@ -300,15 +305,15 @@ def _draw_disjoint_starts(boxes: int, rate: float, d: int, rng: np.random.Genera
         starts = np.concatenate([starts, rng.random((boxes, d)) * (1 - side)])
         pairs = cKDTree(starts).query_pairs(side, p=np.inf, output_type="ndarray")
         keep = np.ones(len(starts), dtype=bool)
-        # a box goes only for an earlier one that stays: by the later of the two, all earlier ones are settled
+        # A box is dropped only for an earlier one that is kept. In this order, that is known for all earlier ones.
         for earlier, later in pairs[np.argsort(pairs[:, 1])].tolist():
             keep[later] &= not keep[earlier]
         starts = starts[keep][:boxes]
         if len(starts) == boxes:
             return starts
     raise ArgumentError(
-        f"Only {len(starts)} of {boxes} boxes with a rate of {rate:g} together could be placed side by side in {d} "
-        "dimensions. Lower the rate, or take another number of boxes."
+        f"Only {len(starts)} of {boxes} boxes with a total rate of {rate:g} could be placed side by side in {d} "
+        "dimensions. Lower the rate, or change the number of boxes."
     )
 
 

@@ -1,22 +1,22 @@
-"""Where a violation region lies against the source and the follow-up domain: the thirteen scenarios A1 to C5.
+"""The thirteen scenarios A1 to C5: where the violation region, the source and the follow-up domain lie (Ying 2024).
 
-The letter says how the domains lie, the number where the region does; it is always inside the source domain.
+The letter says how the domains lie, the number where the region lies. The region is always inside the source domain.
 
 ======  =======================================================================================================
 A       the source domain is inside the follow-up domain, and smaller
-B       they are the same, or each end differs by at most a twentieth of the larger one's side
+B       they are the same, or each end differs by at most a twentieth of the larger side
 C       the follow-up domain is inside the source domain, and smaller
 1       close to the centre: the centre of the block is in the middle tenth of each side
-2       close to the edge: one side of the domain is drawn; the gap to it is at most a twentieth of the free room
+2       close to the edge: the gap to a random side of the domain is at most a twentieth of the free room
 3       distributed: a point region
-A4      close to the centre of the follow-up domain, or as near to it as the source domain goes
-A5      close to the edge of the follow-up domain: at that side of the source domain which is nearest to it
-C4      fully outside the follow-up domain, or else mostly (less than half of the block inside)
-C5      fully inside the follow-up domain, or else mostly (at least half of it)
+A4      close to the centre of the follow-up domain, or as near to it as the source domain allows
+A5      close to the edge of the follow-up domain: at the side of the source domain that is nearest to it
+C4      fully or mostly outside the follow-up domain (less than half of the block inside)
+C5      fully or mostly inside the follow-up domain (at least half of the block)
 ======  =======================================================================================================
 
-For A4 the centre of the block has to be in the middle half of each side of the follow-up domain and for A5 outside of
-this box, else the domains do not allow the scenario, which is an error.
+In A4 the centre of the block must be in the middle half of each side of the follow-up domain, in A5 outside of it.
+Otherwise the domains do not allow the scenario, which is an error.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..errors import ArgumentError
 from .regions import BoxRegion, Numbers, Region, draw_region, validate_domain, validate_rate
 
 SCENARIOS = ("A1", "A2", "A3", "A4", "A5", "B1", "B2", "B3", "C1", "C2", "C3", "C4", "C5")
-MAX_SIMILAR_END_GAP = 0.05  # of a side
+MAX_SIMILAR_END_GAP = 0.05  # as a share of the larger side
 CENTRAL_SHARE = 0.1
 MAX_EDGE_GAP_SHARE = 0.05
 CASE_REQUIREMENTS = {
@@ -42,7 +42,7 @@ Domain = tuple[npt.ArrayLike, npt.ArrayLike]
 
 
 def find_domain_case(source: Domain, follow_up: Domain) -> str | None:
-    """Return how two domains lie, "A", "B" or "C", or None for neither.
+    """Return the letter "A", "B" or "C" for how two domains lie, or None.
 
     Examples
     --------
@@ -61,18 +61,18 @@ def draw_scenario(
     *,
     boxes: int = 50,
 ) -> Region:
-    """Return a random region as a scenario places it.
+    """Return a random violation region for a scenario.
 
     Parameters
     ----------
     name : str
-        "A1" to "C5"; the table at the top of this module says what they mean.
+        "A1" to "C5"; see the table at the top of this module.
     rate : float
         The volume of the region as a share of the source domain.
     source, follow_up : pair of arrays
-        The domains, each as its low and its high ends.
+        The domains, each as its low and high ends.
     boxes : int
-        How many boxes there are in scenarios 3.
+        The number of boxes in scenarios 3.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def draw_scenario(
         fits = f"case {case}: try {case}{name[1]}" if f"{case}{name[1]}" in SCENARIOS else f"case {case}"
         raise ArgumentError(
             f"Scenario {name} needs {CASE_REQUIREMENTS[name[0]]}. Got source {_format_domain(s)} and follow-up {_format_domain(f)}, which is "
-            + (f"{fits}." if case else "no scenario at all: neither is inside the other.")
+            + (f"{fits}." if case else "no scenario: neither is inside the other.")
         )
     draws = to_generator("rng", "draw_scenario", rng)
     if name[1] == "3":
@@ -107,14 +107,17 @@ def draw_scenario(
             start = _draw_near_centre(f, size, s, draws)
             if _measure_off_centre(start + size / 2, f) > 0.25:
                 _raise_impossible(
-                    name, s, f, "no block of this size in the source domain is near the centre of the other"
+                    name,
+                    s,
+                    f,
+                    "no block of this size in the source domain is near the centre of the follow-up domain",
                 )
         case "5", "A":
             start = s[0] + draws.random(len(size)) * room
             axis, end = _find_nearest_side(s, f, draws)
             start[axis] = _draw_at_edge(s[0][axis], room[axis], end, draws)
             if _measure_off_centre(start + size / 2, f) <= 0.25:
-                _raise_impossible(name, s, f, "the source domain goes nowhere near an edge of the other")
+                _raise_impossible(name, s, f, "the source domain is not near an edge of the follow-up domain")
         case "4", _:
             start = _draw_outside(s, f, size, draws)
             if _measure_overlap(start, size, f) >= 0.5:
@@ -155,7 +158,7 @@ def _find_case(s: DomainEnds, f: DomainEnds) -> str | None:
 
 
 def _draw_near_centre(domain: DomainEnds, size: Numbers, source: DomainEnds, rng: np.random.Generator) -> Numbers:
-    """Return a start with the centre of the block near that of a domain, as far as the source domain allows."""
+    """Return the lower corner of a block near the centre of a domain, as far as the source domain allows."""
     width = domain[1] - domain[0]
     start = domain[0] + width * (0.5 + CENTRAL_SHARE * (rng.random(len(size)) - 0.5)) - size / 2
     return np.clip(start, source[0], source[1] - size)
@@ -167,7 +170,10 @@ def _draw_at_edge(low: float, room: float, end: bool, rng: np.random.Generator) 
 
 
 def _find_nearest_side(s: DomainEnds, f: DomainEnds, rng: np.random.Generator) -> tuple[int, bool]:
-    """Return the axis and the end where the source domain is nearest to a side of the other; ties at random."""
+    """Return the axis and end where the source domain is nearest to a side of the follow-up domain.
+
+    Ties are resolved at random.
+    """
     width = f[1] - f[0]
     gaps = np.concatenate([(s[0] - f[0]) / width, (f[1] - s[1]) / width])
     place = int(rng.choice(np.flatnonzero(gaps <= gaps.min() + 1e-9)))
@@ -175,18 +181,18 @@ def _find_nearest_side(s: DomainEnds, f: DomainEnds, rng: np.random.Generator) -
 
 
 def _measure_off_centre(centre: Numbers, domain: DomainEnds) -> float:
-    """Return how far a point is from the centre of a domain: 0.5 at its sides."""
+    """Return the distance of a point to the centre of a domain, in widths: 0.5 at its sides."""
     return float((np.abs(centre - (domain[0] + domain[1]) / 2) / (domain[1] - domain[0])).max())
 
 
 def _measure_overlap(start: Numbers, size: Numbers, domain: DomainEnds) -> npt.NDArray[np.float64]:
-    """Return which share of a block lies in a domain."""
+    """Return the share of a block that lies in a domain."""
     common = np.minimum(start + size, domain[1]) - np.maximum(start, domain[0])
     return np.asarray((np.maximum(common, 0) / size).prod(axis=-1))
 
 
 def _draw_outside(s: DomainEnds, f: DomainEnds, size: Numbers, rng: np.random.Generator) -> Numbers:
-    """Return the first of many random starts outside the other domain; then of those pushed to a side the best."""
+    """Return the first of many random starts outside the follow-up domain, or the start with the least overlap."""
     room = s[1] - s[0] - size
     d = len(size)
     starts = s[0] + rng.random((256 + 2 * d, d)) * room
@@ -199,7 +205,7 @@ def _draw_outside(s: DomainEnds, f: DomainEnds, size: Numbers, rng: np.random.Ge
 def _raise_impossible(name: str, s: DomainEnds, f: DomainEnds, reason: str) -> None:
     raise ArgumentError(
         f"Scenario {name} cannot be drawn with source {_format_domain(s)} and follow-up {_format_domain(f)}: {reason}. "
-        "Give other domains or another rate."
+        "Change the domains or the rate."
     )
 
 

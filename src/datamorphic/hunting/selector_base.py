@@ -1,27 +1,30 @@
-"""Selectors: which relation next, and on which sources. All relations share one source domain."""
+"""`Selector`, the base class of selectors, and selectors by empty cells, boxes and distances.
+
+A selector chooses the next relation and its sources. All relations share one source domain.
+"""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import reject, validate_choice, validate_integer
-from .._validation import to_generator as random_generator
+from .._typing import SeedLike
+from .._validation import reject, to_generator, validate_choice, validate_integer
 from ..errors import ArgumentError
 from ..relations.base import Verdicts
 from ..relations.box import Box, Floats
 from ..relations.function import FunctionRelation
 from .generator_base import INITIAL_CAPACITY_GROUPS, Generator
-from .generators import make_generator as make_generator
+from .generators import make_generator
 from .kernels.cells import BISECTION, WRAPPED, grow_cells, make_cells
 from .kernels.layout import Layout, build_box_layout, round_columns
 from .kernels.nearest import grow_point_index, make_point_index
-from .kernels.selecting import (  # fmt: skip
+from .kernels.selecting import (
     BY_CELLS,
     BY_DISTANCE,
     BY_NEIGHBOURS,
@@ -44,7 +47,7 @@ from .selector_layout import find_shared_box, pack_relations
 
 @dataclass(frozen=True, eq=False)
 class Picks:
-    """Pairs of relation and group: the number of the relation, and what was drawn for its sources."""
+    """Chosen pairs: the number of the relation, and the numbers drawn for its sources."""
 
     relation: npt.NDArray[np.int64]
     sources: Floats
@@ -54,26 +57,28 @@ class Picks:
 
 
 class Selector:
-    """Chooses pairs of relation and group; a group counts as executed, for its relation, from when it is proposed.
+    """Chooses pairs of relation and group.
+
+    A group counts as executed, for its relation, from the moment it is proposed.
 
     Parameters
     ----------
     relations : sequence of FunctionRelation
-        They share one source domain.
+        Relations with one source domain.
     k : int
-        How many candidates are shared out among them for each pair.
+        The number of candidates per pair; all relations share them.
     seed : int or Generator
-        Where randomness starts.
+        The seed of the random numbers.
     candidates : None, array or name of a generator
-        Where candidates come from: uniform, rows of a data set, or a generator that knows sources only.
+        The origin of candidates: uniform, rows of a data set, or a generator of sources.
     published : bool
-        Whether inputs in open cells are counted, and the best relation is drawn among equals, as published. Counting starves
-        relations that have few follow-ups. Otherwise their share counts, among equals the relation that was executed least,
-        and one that falls behind comes next: shares favour relations with few follow-ups.
+        Whether the number of inputs in open cells counts, and the best relation is drawn among equals, as published by
+        Ying (2024). Numbers put relations with few follow-ups at a disadvantage. By default the share of inputs counts,
+        among equals the least executed relation, and a relation that falls behind comes next.
     domains : {"refuse", "meet"}
-        What to do about relations with different source domains.
+        Whether relations with different source domains are refused, or restricted to the intersection.
     metric : {"euclidean", "jaccard"}
-        For the distance form: how far inputs are apart. By Jaccard's they are sets of values.
+        The distance of inputs, for the distance form. For Jaccard's, inputs are sets of values.
     """
 
     name: ClassVar[str] = ""
@@ -87,8 +92,8 @@ class Selector:
         relations: Sequence[FunctionRelation],
         *,
         k: int = 3,
-        seed: Any = 0,
-        candidates: Any = None,
+        seed: SeedLike = 0,
+        candidates: str | npt.ArrayLike | None = None,
         published: bool = False,
         domains: str = "refuse",
         metric: str = "euclidean",
@@ -106,16 +111,18 @@ class Selector:
         self._runs_in_kernels = (
             all(relation.affine for relation in self.relations) and self._candidate_source is None
         )
-        self.rng = random_generator("seed", self.name, seed)
+        self.rng = to_generator("seed", self.name, seed)
         self._start()
 
-    def _make_candidate_source(self, candidates: Any, box: Box) -> Generator | Floats | None:
+    def _make_candidate_source(
+        self, candidates: str | npt.ArrayLike | None, box: Box
+    ) -> Generator | Floats | None:
         if candidates is None:
             return None
         if isinstance(candidates, str):
             if self.width != box.dimension:
                 raise ArgumentError(
-                    "Candidates of a generator are single sources, and a relation here has several."
+                    "Candidates of a generator are single sources, but a relation has several. Give rows of candidates."
                 )
             return make_generator(candidates, box)
         rows = np.asarray(candidates, dtype=float)
@@ -130,8 +137,8 @@ class Selector:
             inside = box.contains(part)
             if not inside.all():
                 raise ArgumentError(
-                    f"Row {int(np.argmin(inside))} of the candidates lies outside the source domain {box} of the relations. "
-                    "Leave such rows out."
+                    f"Row {int(np.argmin(inside))} of the candidates lies outside the source domain {box} of the "
+                    "relations. Leave such rows out."
                 )
         return rows
 
@@ -151,7 +158,7 @@ class Selector:
         validate_neighbour_columns(self.name, layout, self.criterion == BY_NEIGHBOURS or self.scheme != BISECTION)
         if self.criterion == BY_VOLUME and np.diff(layout.start).max() > MAX_COLUMNS:
             raise ArgumentError(
-                f"{self.name} splits a box of d columns into 2^d and takes up to {MAX_COLUMNS} columns. Take MRGS-ART."
+                f"{self.name} splits a box of d columns into 2^d and takes up to {MAX_COLUMNS} columns. Use MRGS-ART."
             )
         uses_cells = self.criterion in (BY_CELLS, BY_NEIGHBOURS)
         columns = int(np.diff(layout.start).max())
@@ -181,11 +188,11 @@ class Selector:
         self._cell_capacity *= 2
         if self._cell_capacity > MAX_CELLS:
             raise ArgumentError(
-                f"{self.name} would cut a domain into more than {MAX_CELLS:,} cells. Take MRGS-ART."
+                f"{self.name} would cut a domain into more than {MAX_CELLS:,} cells. Use MRGS-ART."
             )
         self._grow()
 
-    # -- what everybody calls ------------------------------------------------------------------------------------
+    # -- what callers use -----------------------------------------------------------------------------------------
 
     def propose(self, count: int = 1) -> Picks:
         """Return the next pairs; they count as executed."""
@@ -207,7 +214,7 @@ class Selector:
         return Picks(relation_numbers, sources)
 
     def _propose_opening(self) -> tuple[int, Floats]:
-        """Return a random group of a relation that has none yet; relations come in random order."""
+        """Return a random group of a relation without one; relations come in random order."""
         if self._opening_order is None:
             order = list(range(len(self.relations)))
             for i in range(len(order) - 1, 0, -1):
@@ -277,13 +284,13 @@ class Selector:
     def _add_group(self, relation: int, row: Floats) -> None:
         add_group(self.table, self._rule, self._memory, relation, row)
 
-    def choose_relation(self, source: Any) -> int:
-        """Return the relation to put to a given group's sources; nothing is counted as executed."""
+    def choose_relation(self, source: npt.ArrayLike) -> int:
+        """Return the best relation for given sources, without counting a group as executed."""
         return self._choose_best(np.asarray(source, dtype=float).reshape(1, -1), None)[0]
 
-    def choose_group(self, relation: int, sources: Any) -> int:
-        """Return which of some sources to put to a given relation; nothing is counted as executed."""
-        validate_integer("relation", f"{self.name}.group_for", relation, 0, len(self.relations) - 1)
+    def choose_group(self, relation: int, sources: npt.ArrayLike) -> int:
+        """Return the number of the best sources for a relation, without counting a group as executed."""
+        validate_integer("relation", f"{self.name}.choose_group", relation, 0, len(self.relations) - 1)
         return self._choose_best(np.asarray(sources, dtype=float), relation)[1]
 
     def _choose_best(self, candidates: Floats, relation: int | None) -> tuple[int, int]:
@@ -302,21 +309,25 @@ class Selector:
         return relation, int(find_best_row(scores[relation], self.rng.random()))
 
     def tell(self, picks: Picks, verdicts: Verdicts, margins: Floats | None = None) -> None:
-        """Be told what became of pairs; selectors that learn from it say so."""
+        """Take the verdicts of proposed pairs; selectors that learn from verdicts override this."""
 
-    def clone(self, seed: Any) -> Self:
-        """Return the same selector at its start, with another seed."""
-        copied = copy.copy(self)
-        copied.rng = random_generator("seed", self.name, seed)
-        copied._start()
-        return copied
+    def clone(self, seed: SeedLike) -> Self:
+        """Return a copy of the selector at its start, with another seed."""
+        selector = copy.copy(self)
+        selector.rng = to_generator("seed", self.name, seed)
+        selector._start()
+        return selector
 
     def __repr__(self) -> str:
         return f"{self.name}({len(self.relations)} relations, k={self.k}, {self.count:,} groups)"
 
 
+#: a selector by its name, or its class
+SelectorLike: TypeAlias = str | type[Selector]
+
+
 class RandomSelector(Selector):
-    """A random relation on random sources."""
+    """Chooses a random relation and random sources."""
 
     name = "random"
     summary = "a random relation on random sources"
@@ -325,7 +336,7 @@ class RandomSelector(Selector):
         """Return the next pairs."""
         validate_integer("count", f"{self.name}.propose", count, 1)
         relation_numbers, sources = np.zeros(count, dtype=np.int64), np.zeros((count, self.width))
-        if self._candidate_source is None:  # all at once, as if one after the other
+        if self._candidate_source is None:  # the same numbers as one by one
             random_values = self.rng.random((count, 1 + self.width))
             relation_numbers[:] = random_values[:, 0] * len(self.relations)
             sources[:] = self._place_sources(random_values[:, 1:])
@@ -337,20 +348,20 @@ class RandomSelector(Selector):
         return Picks(relation_numbers, sources)
 
     def _place_sources(self, shares: Floats) -> Floats:
-        """Return sources from their places in the domain, 0 to 1 a column."""
+        """Return sources from their places in the domain, 0 to 1 per column."""
         low, high = self.table.shared_layout.low, self.table.shared_layout.high
         return round_columns(self.table.shared_layout, low + (high - low) * shares)
 
 
 class MRGSART(Selector):
-    """MRGS-ART: the pair with the greatest share of inputs in empty cells of their domains, which are bisected."""
+    """MRGS-ART: the pair with the greatest share of inputs in empty cells, by bisection."""
 
     name = "MRGS-ART"
     summary = "the pair with most of its inputs in empty cells"
 
 
 class MRGSARTPlus(Selector):
-    """MRGS-ART+: among equals fewer occupied neighbours count, then a greater distance to the nearest of them."""
+    """MRGS-ART+: among equals, the pair with fewer, then farther occupied neighbours."""
 
     name = "MRGS-ART+"
     summary = "as MRGS-ART, among equals the pair with the fewest and farthest occupied neighbours"
@@ -358,7 +369,7 @@ class MRGSARTPlus(Selector):
 
 
 class MRGSIPART(Selector):
-    """MRGS-IPART: a grid for each domain with ever more parts; cells with an occupied neighbour are closed, too."""
+    """MRGS-IPART: cells with an occupied neighbour are closed, too, in grids with more and more parts."""
 
     name = "MRGS-IPART"
     summary = "the pair with most of its inputs in cells whose neighbours are empty, too"
@@ -366,7 +377,7 @@ class MRGSIPART(Selector):
 
 
 class MRGSRPART(Selector):
-    """MRGS-RPART: the pair that hits the largest boxes, which are then split there."""
+    """MRGS-RPART: the pair in the largest boxes, which are then split there."""
 
     name = "MRGS-RPART"
     summary = "the pair whose inputs lie in the largest boxes"
@@ -374,24 +385,12 @@ class MRGSRPART(Selector):
 
 
 class MRGSDistance(Selector):
-    """The distance form: the pair that is farthest from what was executed of its relation.
+    """MRGS-distance: the pair farthest from the executed groups of its relation.
 
-    By default the mean over inputs, in widths of their domains; as published the sum of distances.
+    By default this is the mean over inputs, in widths of their domains; as published, the sum of distances.
     """
 
     name = "MRGS-distance"
-    summary = "the pair farthest from what was executed of its relation"
+    summary = "the pair farthest from the executed groups of its relation"
     criterion = BY_DISTANCE
     scaled = True
-
-
-__all__ = [
-    "MRGSART",
-    "MRGSIPART",
-    "MRGSRPART",
-    "MRGSARTPlus",
-    "MRGSDistance",
-    "Picks",
-    "RandomSelector",
-    "Selector",
-]

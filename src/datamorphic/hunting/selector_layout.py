@@ -1,4 +1,4 @@
-"""Relations that share one source domain, side by side for the kernels of selectors."""
+"""Lay out relations with one source domain side by side, for the kernels of selectors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def find_shared_box(
 ) -> tuple[Box, tuple[FunctionRelation, ...]]:
     """Return the source domain of all relations, and the relations on it.
 
-    Where they differ, ``"refuse"`` raises `ArgumentError` and says which, ``"meet"`` takes what all share.
+    If the domains differ, ``"refuse"`` raises `ArgumentError`, ``"meet"`` uses their intersection.
     """
     validate_choice("domains", "a selector", domains, ("refuse", "meet"))
     boxes = [(relation, box) for relation in relations for box in relation.domain]
@@ -30,9 +30,9 @@ def find_shared_box(
     differing, box = next((r, b) for r, b in boxes if not common.same(b))
     if domains == "refuse" or any(box.dimension != common.dimension for _, box in boxes):
         raise ArgumentError(
-            f"A selector puts the same sources to all relations, and {first.name!r} takes them from {common}, "
+            f"A selector gives the same sources to all relations, but {first.name!r} takes them from {common}, "
             f"{differing.name!r} from {box}. Give all the same domain (relation.over(domain)), "
-            "or take what they share: domains='meet'."
+            "or use the intersection: domains='meet'."
         )
     intersection: Box | None = common
     for _, box in boxes[1:]:
@@ -50,7 +50,7 @@ def find_shared_box(
 def pack_relations(
     relations: Sequence[FunctionRelation], box: Box, scaled: bool, jaccard: bool = False
 ) -> RelationTable:
-    """Return all relations side by side, the one with the most sources first among the columns that are drawn."""
+    """Return all relations side by side, with the factors that make their inputs from a shared candidate."""
     widest = max(relation.width for relation in relations)
     boxes: list[Box] = []
     rows, offsets, first_slots = [], [], [0]

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .._text import suggest_name
 from ..errors import ArgumentError
+from ..relations.function import FunctionRelation
 from .feedback_selectors import FeedbackSelector, NearMissSelector
 from .generators import validate_options
-from .selector_base import MRGSART, MRGSIPART, MRGSRPART, MRGSARTPlus, MRGSDistance, RandomSelector, Selector
+from .selector_base import (
+    MRGSART,
+    MRGSIPART,
+    MRGSRPART,
+    MRGSARTPlus,
+    MRGSDistance,
+    RandomSelector,
+    Selector,
+    SelectorLike,
+)
 
 SELECTORS: dict[str, type[Selector]] = {
     selector_class.name: selector_class
@@ -25,15 +36,15 @@ SELECTORS: dict[str, type[Selector]] = {
 }
 
 
-def make_selector(name: Any, relations: Any, **options: Any) -> Selector:
+def make_selector(name: SelectorLike, relations: Sequence[FunctionRelation], **options: Any) -> Selector:
     """Return a selector by its name."""
     selector_class = find_selector(name)
     validate_options(selector_class, options)
     return selector_class(relations, **options)
 
 
-def find_selector(name: Any) -> type[Selector]:
-    """Return a selector by its name, however it is written.
+def find_selector(name: SelectorLike) -> type[Selector]:
+    """Return the class of a selector by its name, whatever the case of its letters.
 
     Examples
     --------

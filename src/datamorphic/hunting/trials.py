@@ -1,4 +1,4 @@
-"""Trials: groups are made until one hits a violation region, which stands for a program that is wrong there."""
+"""Trials of a simulation: propose groups until one hits the violation region."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..relations.box import Floats
-
-FIRST_BATCH_GROUPS = 32  # groups that are made at once to begin with
-BATCH_GROWTH_DIVISOR = 3  # later a third of what there is: so few are made in vain
+FIRST_BATCH_GROUPS = 32
+BATCH_GROWTH_DIVISOR = 3  # a batch has a third of the groups so far: few are proposed in vain
 
 
 class GroupProposer(Protocol):
-    """A generator, or a selector that chooses relations too."""
+    """A generator or a selector."""
 
     def propose(self, count: int = 1) -> Any:
         """Return the next groups."""
@@ -24,7 +22,7 @@ class GroupProposer(Protocol):
 def count_until_hit(
     proposer: GroupProposer, find_hits: Callable[[Any], npt.NDArray[np.bool_]], budget: int
 ) -> tuple[int, bool]:
-    """Return how many groups it took, the first that hits included, and whether the budget ended the search."""
+    """Return the number of groups up to the first hit, and whether the budget ended the search."""
     group_count = 0
     while group_count < budget:
         count = min(max(FIRST_BATCH_GROUPS, group_count // BATCH_GROWTH_DIVISOR), budget - group_count)
@@ -36,10 +34,5 @@ def count_until_hit(
 
 
 def make_trial_rng(seed: int, trial: int) -> np.random.Generator:
-    """Return where the randomness of a trial starts: not on which trials are made beside it."""
+    """Return the random numbers of a trial, which do not depend on other trials."""
     return np.random.default_rng([seed, trial])
-
-
-def get_sources(groups: Any) -> Floats:
-    """Return the sources of groups."""
-    return np.asarray(groups.sources)

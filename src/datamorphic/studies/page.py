@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..data.programs import programs
-from ..hunting.generator_base import GroupBatch
+from ..hunting.generator_base import DomainLike, GroupBatch
 from ..hunting.generators import make_generator
 from ..hunting.plots import draw_spread_picture, sample_violations
 from ..hunting.regions import draw_region
 from ..hunting.trials import make_trial_rng
 from ..relations.box import Box
+from ..relations.function import FunctionRelation
 from ..reporting.document import Page, Section, Table
 from .group_trials import scaled_relation
 from .study import Study
@@ -91,7 +92,7 @@ def _input_domains(study: Study) -> list[Section]:
     return [Section(heading=heading, text="Sources of many trials together.", parts=parts, anchor="why")]
 
 
-def _made(generator: str, relation: object, groups: int, seed: int) -> GroupBatch:
+def _made(generator: str, relation: FunctionRelation | DomainLike, groups: int, seed: int) -> GroupBatch:
     """Return groups of many trials."""
     made = make_generator(generator, relation)
     each = [made.clone(make_trial_rng(seed, trial)).propose(groups) for trial in range(max(1, MOST // groups))]

@@ -1,4 +1,4 @@
-"""How the relations of the appendix of document 002 are written down."""
+"""Helpers to write down the relations in the appendix of Ying (2024)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ...relations.function import FunctionRelation
 
 
 def multiply_by(factor: float, dimension: int = 1) -> Affine:
-    """Return the change that multiplies every input."""
+    """Return the change that multiplies every input by a factor."""
     return Affine.scaled(factor, dimension)
 
 
 def add(shift: float, dimension: int = 1) -> Affine:
-    """Return the change that adds to every input."""
+    """Return the change that adds a number to every input."""
     return Affine.scaled(1.0, dimension, shift)
 
 
@@ -28,9 +28,9 @@ def subtract_from(number: float) -> Affine:
 def make_relation(
     name: str, box: Box, says: str, changes: Affine | Sequence[Affine], **promise: Any
 ) -> FunctionRelation:
-    """Return a relation whose sources lie in a domain and have their follow-ups there, too ("fit").
+    """Return a relation whose sources, and follow-ups if possible, lie in a domain.
 
-    Follow-ups that are reflected go wherever that leads ("image"): hardly any would stay in the domain.
+    Reflected follow-ups may lie outside, because hardly any would stay in the domain.
     """
     full_relation = FunctionRelation(name=name, domain=box, follow_up=changes, says=says, **promise)
     not_reflected = [change for change in full_relation.follow_up if not (change.matrix < 0).any()]

@@ -1,4 +1,4 @@
-"""The Bessel function of the first kind, of real order: a series, an asymptotic form, and an integral between."""
+"""The Bessel function of the first kind and real order, by a series, an asymptotic form and an integral."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NEAR = 12.0
 
 
 def besselj(x: Any, y: Any) -> Any:
-    """Return J_y(x) for x >= 0 and y >= 0; right to 2e-12 where both are 101 at most.
+    """Return J_y(x) for x >= 0 and y >= 0, with an error below 2e-12 for both up to 101.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def besselj(x: Any, y: Any) -> Any:
 
 
 def series(x: Any, order: Any) -> Any:
-    """Return the sum of the ascending series, which cancels little where x is small or the order great."""
+    """Return the ascending series, for small x or high orders."""
     s = x * x / 4.0
     term = np.exp(order * np.log(x / 2.0) - log_gamma(order + 1.0))
     total = np.zeros_like(x)
@@ -44,7 +44,7 @@ def series(x: Any, order: Any) -> Any:
 
 
 def log_gamma(x: Any) -> Any:
-    """Return the logarithm of the gamma function: Stirling's series, eight steps further on."""
+    """Return the logarithm of the gamma function, by Stirling's series at x + 8."""
     product = np.ones_like(x)
     for n in range(8):
         product = product * (x + n)
@@ -55,7 +55,7 @@ def log_gamma(x: Any) -> Any:
 
 
 def waves(x: Any, order: Any) -> Any:
-    """Return Hankel's asymptotic form: a cosine and a sine that fade."""
+    """Return Hankel's asymptotic form, a cosine and a sine that decay."""
     mu = 4.0 * order * order
     even = np.zeros_like(x)
     odd = np.zeros_like(x)
@@ -72,9 +72,9 @@ def waves(x: Any, order: Any) -> Any:
 
 
 def integral(x: Any, order: Any) -> Any:
-    """Return Schlaefli's integrals: one around the half circle, and one that fades, for broken orders."""
+    """Return Schlaefli's integrals: over the half circle, and a decaying one for fractional orders."""
     answer = np.zeros_like(x)
-    # some at a time, as each needs 180 numbers
+    # in chunks, because each input needs 180 numbers
     for start in range(0, len(x), 1024):
         part = slice(start, start + 1024)
         answer[part] = around(x[part, None], order[part, None]) - fading(x[part, None], order[part, None])
@@ -82,13 +82,13 @@ def integral(x: Any, order: Any) -> Any:
 
 
 def around(x: Any, order: Any) -> Any:
-    """Return the integral around the half circle."""
+    """Return the integral over the half circle."""
     angle, weight = gauss(180, np.pi)
     return (weight * np.cos(order * angle - x * np.sin(angle))).sum(axis=1) / np.pi
 
 
 def fading(x: Any, order: Any) -> Any:
-    """Return the integral that fades, in steps as wide as it does."""
+    """Return the decaying integral, in steps as wide as its decay."""
     step, weight = gauss(40, 40.0)
     t = step / (x + order)
     total = (weight * np.exp(-x * np.sinh(t) - order * t) / (x + order)).sum(axis=1)
@@ -97,6 +97,6 @@ def fading(x: Any, order: Any) -> Any:
 
 @cache
 def gauss(count: int, end: float) -> Any:
-    """Return the nodes and weights of Gauss' rule from 0 to an end."""
+    """Return the nodes and weights of Gauss' rule from 0 to `end`."""
     nodes, weights = np.polynomial.legendre.leggauss(count)
     return end * (nodes + 1.0) / 2.0, end * weights / 2.0

@@ -1,4 +1,4 @@
-"""The error function: a series near zero, another one further on, a continued fraction, and one beyond."""
+"""The error function, by two series, a continued fraction and an asymptotic form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FAR = 27.0
 
 
 def erf(x: Any) -> Any:
-    """Return the error function of numbers; right to 1e-15 everywhere.
+    """Return the error function, with an error below 1e-15.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def erf(x: Any) -> Any:
 
 
 def alternating(x: Any) -> Any:
-    """Return the series with alternating signs: quick near zero."""
+    """Return the series with alternating signs, which converges fast near zero."""
     s = x * x
     total = np.zeros_like(x)
     term = 1.0 + total
@@ -49,7 +49,7 @@ def alternating(x: Any) -> Any:
 
 
 def rising(x: Any) -> Any:
-    """Return the series of positive terms, which does not cancel."""
+    """Return the series of positive terms, without cancellation."""
     s = x * x
     term = 2.0 / ROOT_OF_PI * x * np.exp(-s)
     total = np.zeros_like(x)
@@ -60,7 +60,7 @@ def rising(x: Any) -> Any:
 
 
 def fraction(x: Any) -> Any:
-    """Return what is missing to one, by a continued fraction from its end."""
+    """Return the complement to one, by a continued fraction."""
     inner = x
     for n in range(60, 0, -1):
         inner = x + n / 2.0 / inner
@@ -68,6 +68,6 @@ def fraction(x: Any) -> Any:
 
 
 def leading(x: Any) -> Any:
-    """Return what is missing to one where hardly anything is: two terms of the asymptotic series."""
+    """Return the complement to one for large numbers, by two terms of the asymptotic series."""
     size = np.exp(-x * x) / (x * ROOT_OF_PI)
     return size * (1.0 - 0.5 / (x * x))

@@ -1,4 +1,4 @@
-"""Where a point lies, seen from a line segment."""
+"""The position of a point relative to a line segment."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ RIGHT = 3
 
 
 def pntlinepos(x1: Any, y1: Any, x2: Any, y2: Any, x3: Any, y3: Any) -> Any:
-    """Return where (x3, y3) lies, seen from (x1, y1) towards (x2, y2).
+    """Return the position of (x3, y3), seen from (x1, y1) towards (x2, y2).
 
-    0 is left of the line, 1 on the segment, 2 on its extension, 3 right of the line. It is exact for whole numbers below
-    2^25.
+    0 is left of the line, 1 on the segment, 2 on its extension, 3 right of the line. The result is exact for integers
+    below 2^25.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def pntlinepos(x1: Any, y1: Any, x2: Any, y2: Any, x3: Any, y3: Any) -> Any:
 
 
 def between(a: Any, b: Any, c: Any) -> Any:
-    """Tell whether c lies between a and b."""
+    """Return whether c lies between a and b."""
     low = np.where(a < b, a, b)
     high = np.where(a < b, b, a)
     return (c >= low) & (c <= high)

@@ -1,4 +1,4 @@
-"""What is promised of the error function, the Bessel function, and elliptic functions and integrals."""
+"""The relations of the error function, the Bessel function, and elliptic functions and integrals."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ ERF_ERRATA = tuple(
 
 
 def besselj_relations() -> dict[str, FunctionRelation]:
-    """Return the 3 relations of the Bessel function; the two free numbers of the last two are what is drawn."""
+    """Return the 3 relations of the Bessel function; the last two draw two free numbers."""
     neighbours = [Affine.of(np.eye(2), (0, 1)), Affine.of(np.eye(2), (0, -1))]
     return index_by_name(
         [
@@ -116,7 +116,7 @@ def besselj_relations() -> dict[str, FunctionRelation]:
 
 
 def besselj_misprints() -> dict[str, FunctionRelation]:
-    """Return BesselJ3 as printed: y1 is set twice, to a and then to b, and y2 never, so that it is 0."""
+    """Return BesselJ3 as printed: y1 is set twice, to a and to b, and y2 not at all, so it is 0."""
     return index_by_name(
         [
             make_relation(
@@ -136,7 +136,7 @@ BESSELJ_ERRATA = (
         "BesselJ3",
         "x2 = x1 = 0, y1 = x1 + a, y1 = x1 + b",
         "x2 = x1 = 0, y1 = x1 + a, y2 = x1 + b",
-        "y1 is set twice and y2 never; with the order 0 for y2, J is 1 there and not 0",
+        "y1 is set twice and y2 not at all; with the order 0 for y2, J is 1 there and not 0",
     ),
 )
 
@@ -169,7 +169,7 @@ def sncndn_relations() -> dict[str, FunctionRelation]:
 
 def rj_relations() -> dict[str, FunctionRelation]:
     """Return the 6 relations of R_J."""
-    # the integral is anything between 0.001 and more than a million, so only a part of it can be a tolerance
+    # relative tolerance, because the integral ranges from 0.001 to more than a million
     smaller = make_relation(
         "rj1",
         RJ_DOMAIN,

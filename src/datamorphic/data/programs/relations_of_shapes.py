@@ -1,4 +1,4 @@
-"""What is promised of the areas of triangles and of the place of a point beside a line."""
+"""The relations of the triangle areas and of the position of a point relative to a line."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ TRISQUAREPLUS_ERRATA = _make_area_errata("TriPlus11")
 
 
 def _get_swapped_sides(x: ColumnList, y: ColumnList) -> tuple[Any, Any]:
-    # the document asks only for another answer where this is 0 or 3; it is the other one of these
+    # the thesis only requires another output for 0 and 3; it is the other one of these
     return np.where(np.isin(y[0], (0, 3)), 3 - y[0], y[0]), y[1]
 
 

@@ -1,4 +1,4 @@
-"""What is promised of the sine and the hyperbolic tangent."""
+"""The relations of the sine and the hyperbolic tangent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sine: an angle is reduced to what is left of quarter turns, and a series does the rest."""
+"""The sine, by reduction to quarter turns and a series."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-# a quarter turn in two parts: the first has so few digits that its multiples are exact
+# a quarter turn in two parts; the first has so few digits that its multiples are exact
 QUARTER = 1.5707963267341256
 QUARTER_REST = 6.077100506506192e-11
 SMALL = 0.1
@@ -15,7 +15,7 @@ FAR = 940.0
 
 
 def sin(x: Any) -> Any:
-    """Return the sine of angles; right to 3e-11 between -5,000 and 5,000.
+    """Return the sine of angles, with an error below 3e-11 between -5,000 and 5,000.
 
     Examples
     --------
@@ -35,25 +35,25 @@ def sin(x: Any) -> Any:
 
 
 def without_whole_turns(x: Any) -> Any:
-    """Return angles less the whole turns in them."""
+    """Return angles without their whole turns."""
     turns = np.floor(np.abs(x) / (4.0 * (QUARTER + QUARTER_REST)))
     rest = (np.abs(x) - 4.0 * turns * QUARTER) - 4.0 * turns * QUARTER_REST
     return np.where(x < 0.0, -rest, rest)
 
 
 def small(x: Any) -> Any:
-    """Return the sine of a small angle, which needs no reduction and three terms."""
+    """Return the sine of a small angle, by three terms without reduction."""
     s = x * x
     return x * (1.0 - s / 6.0 + s * s / 120.0)
 
 
 def near_zero(x: Any) -> Any:
-    """Return the sine of an eighth of a turn at most."""
+    """Return the sine of at most an eighth of a turn."""
     return np.where(np.abs(x) < TINY, tiny(x), series(x))
 
 
 def tiny(x: Any) -> Any:
-    """Return the sine of a tiny angle: two terms."""
+    """Return the sine of a tiny angle, by two terms."""
     return x - x * x * x / 6.0
 
 

@@ -11,9 +11,9 @@ FLAT = 1e-14
 
 
 def sncndn(x: Any, y: Any) -> Any:
-    """Return sn, cn and dn of x as three columns; y is the complementary parameter, k^2 = 1 - y, and 0 or more.
+    """Return sn, cn and dn of x as three columns, for the complementary parameter y >= 0 (k^2 = 1 - y).
 
-    They are right to 1e-12 of a period where x and y are 500 at most.
+    The error is below 1e-12 of a period for x and y up to 500.
 
     Examples
     --------
@@ -42,12 +42,12 @@ def sncndn(x: Any, y: Any) -> Any:
 
 
 def circular(x: Any, y: Any) -> Any:
-    """Return dn where the parameter is next to nothing."""
+    """Return dn for a parameter close to 0."""
     return 1.0 - (1.0 - y) * np.sin(x) ** 2.0 / 2.0
 
 
 def descended(u: Any, complement: Any) -> Any:
-    """Return sn, cn and dn for a parameter between 0 and 1: its modulus goes down, step by step, and up again."""
+    """Return sn, cn and dn for a parameter between 0 and 1, by descending moduli and back."""
     other = np.sqrt(complement)
     moduli = []
     for _step in range(12):

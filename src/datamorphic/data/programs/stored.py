@@ -1,4 +1,4 @@
-"""What was chosen and measured once, and is stored beside the programs."""
+"""Read the tables of mutants and violation regions that are stored with the programs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 @cache
 def read_rows(name: str) -> tuple[dict[str, str], ...]:
-    """Return the rows of a table of this package."""
+    """Return the rows of a CSV file in this folder."""
     text = files(__package__).joinpath(name).read_text(encoding="utf-8")
     return tuple(csv.DictReader(text.splitlines()))
 
 
 def read_regions(program: str) -> pd.DataFrame:
-    """Return the stored regions of a program's mutants."""
+    """Return the stored violation regions of the mutants of a program."""
     import pandas as pd
 
     region_rows = [row for row in read_rows("regions.csv") if row["program"] == program]

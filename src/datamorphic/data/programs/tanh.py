@@ -1,4 +1,4 @@
-"""The hyperbolic tangent: a ratio of exponentials, and a series where these would cancel."""
+"""The hyperbolic tangent, by exponentials, and by a series where these would cancel."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 
 def tanh(x: Any) -> Any:
-    """Return the hyperbolic tangent; NaN beyond 709, where the exponential is no number any more.
+    """Return the hyperbolic tangent; NaN beyond 709, where the exponential overflows.
 
-    It is right to 1e-15 between -709 and 709.
+    The error is below 1e-15 between -709 and 709.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def tanh(x: Any) -> Any:
 
 
 def near_zero(x: Any, twice_cosh: Any) -> Any:
-    """Return the series of the hyperbolic sine over the hyperbolic cosine."""
+    """Return the series of the hyperbolic sine, divided by the hyperbolic cosine."""
     s = x * x
     dum = 1.0 + s / 6.0 * (1.0 + s / 20.0 * (1.0 + s / 42.0 * (1.0 + s / 72.0)))
     return 2.0 * x * dum / twice_cosh

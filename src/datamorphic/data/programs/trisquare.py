@@ -1,4 +1,4 @@
-"""The area of a triangle with given sides: Heron's formula, with care for needles."""
+"""The area of a triangle with given sides, by Heron's formula or Kahan's for thin triangles."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ NEEDLE = 0.05
 
 
 def trisquare(x: Any, y: Any, z: Any) -> Any:
-    """Return the area of triangles with sides x, y and z; right to 1e-12 of it.
+    """Return the area of triangles with sides x, y and z, to a relative error of 1e-12.
 
-    Three numbers that are no sides of a triangle have the area 0. That is so for half of all that are drawn between the
-    same limits.
+    Three numbers that are not the sides of a triangle have the area 0. This applies to half of all numbers drawn
+    between the same limits.
 
     Examples
     --------
@@ -31,13 +31,13 @@ def trisquare(x: Any, y: Any, z: Any) -> Any:
 
 
 def heron(x: Any, y: Any, z: Any) -> Any:
-    """Return Heron's formula, by half the circumference."""
+    """Return the area by Heron's formula."""
     s = (x + y + z) / 2.0
     return np.sqrt(np.abs(s * (s - x) * (s - y) * (s - z)))
 
 
 def needle(x: Any, y: Any, z: Any) -> Any:
-    """Return Kahan's form of it, which keeps its digits where one side is nearly the two others."""
+    """Return the area by Kahan's formula, which is accurate for thin triangles."""
     a = np.maximum(np.maximum(x, y), z)
     c = np.minimum(np.minimum(x, y), z)
     b = np.maximum(np.minimum(x, y), np.minimum(np.maximum(x, y), z))

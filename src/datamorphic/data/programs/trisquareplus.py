@@ -1,4 +1,4 @@
-"""The area of a triangle with given sides, by the kind of triangle it is."""
+"""The area of a triangle with given sides, by the kind of the triangle."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ RIGHT = 1e-12
 
 
 def trisquareplus(x: Any, y: Any, z: Any) -> Any:
-    """Return the area of triangles with sides x, y and z; right to 1e-7 of it, for needles to 1e-4.
+    """Return the area of triangles with sides x, y and z, to a relative error of 1e-7, for thin ones 1e-4.
 
-    Three numbers that are no sides of a triangle have the area 0. That is so for half of all that are drawn between the
-    same limits.
+    Three numbers that are not the sides of a triangle have the area 0. This applies to half of all numbers drawn
+    between the same limits.
 
     Examples
     --------
@@ -35,13 +35,13 @@ def trisquareplus(x: Any, y: Any, z: Any) -> Any:
 
 
 def is_triangle(x: Any, y: Any, z: Any) -> Any:
-    """Tell whether each side is positive, and shorter than the others together."""
+    """Return whether each side is positive and shorter than the sum of the others."""
     positive = (x > 0.0) & (y > 0.0) & (z > 0.0)
     return positive & (x + y > z) & (y + z > x) & (z + x > y)
 
 
 def is_right(a: Any, b: Any, c: Any) -> Any:
-    """Tell whether the angle between a and b is a right one."""
+    """Return whether the angle between a and b is a right angle."""
     return np.abs(a * a + b * b - c * c) < RIGHT * c * c
 
 
@@ -57,5 +57,5 @@ def isosceles(side: Any, base: Any) -> Any:
 
 
 def equilateral(side: Any) -> Any:
-    """Return the area of a triangle whose sides are the same."""
+    """Return the area of an equilateral triangle."""
     return np.sqrt(3.0) / 4.0 * side * side

@@ -1,1 +1,1 @@
-"""What generators and selectors compute, step by step: compiled where numba is installed, the same without it."""
+"""The computations of generators and selectors, compiled if numba is installed."""

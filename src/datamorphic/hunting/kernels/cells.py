@@ -1,7 +1,8 @@
-"""Domains cut into equal cells, ever finer, and which cells are still open: the mechanics of BART and IPART.
+"""Grids of equal cells that become finer, and which of the cells are open: the mechanics of BART and IPART.
 
-By bisection all cells are halved along one column after the other, and a cell is open while it is empty. By iteration
-every column is cut into p parts, then into p + 1, and a cell is open while it and all its neighbours are empty.
+By bisection, all cells are halved along one column after the other, and a cell is open while it is empty. By
+iteration, every column is cut into p parts, then into p + 1, and a cell is open while it and all its neighbours are
+empty.
 """
 
 from __future__ import annotations
@@ -9,32 +10,33 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ...relations.box import Floats
 from .compiling import compile_kernel
-from .layout import Ints, Layout, round_to_kind
+from .layout import Ints, Layout, round_to_kind, widen
 
 BISECTION, ITERATION, WRAPPED = range(3)
 
 
 class CellGrid(NamedTuple):
-    """The cells of each slot.
+    """The grid of each slot.
 
     Attributes
     ----------
     points, size : ndarray
-        What was executed: slot, number, column; how many of each slot.
+        The executed inputs by slot, number and column; their number per slot.
     parts : ndarray
-        Into how many parts each column is cut.
+        The number of parts of each column.
     axis : ndarray
-        The column that is halved next, a slot.
+        The column that is halved next, per slot.
     total, open : ndarray
-        How many cells there are, and how many of them are open, a slot.
+        The number of cells and of open cells, per slot.
     listed, place : ndarray
-        The open cells of each slot, in no order, and where each cell stands among them; -1 where it is closed. A cell
-        that is closed leaves its place to the last one.
+        The open cells of each slot, in no order, and the position of each cell among them, -1 for a closed one. When
+        a cell is closed, the last open cell takes its position.
     head, after : ndarray
-        The first input of each cell, and the next after each input; of no length where nobody asks.
+        The first input of each cell, and the next after each input; empty if inputs are not looked up by cell.
     """
 
     points: Floats
@@ -43,51 +45,44 @@ class CellGrid(NamedTuple):
     next_axis: Ints
     cell_count: Ints
     open_count: Ints
-    open_cells: Any
-    open_position: Any
+    open_cells: npt.NDArray[np.int32]
+    open_position: npt.NDArray[np.int32]
     head: Ints
     after: Ints
 
 
 def make_cells(layout: Layout, capacity: int, cell_capacity: int, filed: bool = False) -> CellGrid:
-    """Return one cell for each slot, and room for some inputs and cells; `filed` if inputs are looked up by cell."""
+    """Return a grid of one cell per slot; `filed` if inputs are looked up by cell."""
     slots = layout.slots
     return CellGrid(
-        np.zeros((slots, capacity, int(np.diff(layout.start).max()))),
-        np.zeros(slots, dtype=np.int64),
-        np.ones(int(layout.start[-1]), dtype=np.int64),
-        np.zeros(slots, dtype=np.int64),
-        np.ones(slots, dtype=np.int64),
-        np.ones(slots, dtype=np.int64),
-        np.zeros((slots, cell_capacity), dtype=np.int32),
-        np.zeros((slots, cell_capacity), dtype=np.int32),
-        np.full((slots, cell_capacity if filed else 0), -1, dtype=np.int64),
-        np.full((slots, capacity if filed else 0), -1, dtype=np.int64),
+        points=np.zeros((slots, capacity, int(np.diff(layout.start).max()))),
+        point_count=np.zeros(slots, dtype=np.int64),
+        parts=np.ones(int(layout.start[-1]), dtype=np.int64),
+        next_axis=np.zeros(slots, dtype=np.int64),
+        cell_count=np.ones(slots, dtype=np.int64),
+        open_count=np.ones(slots, dtype=np.int64),
+        open_cells=np.zeros((slots, cell_capacity), dtype=np.int32),
+        open_position=np.zeros((slots, cell_capacity), dtype=np.int32),
+        head=np.full((slots, cell_capacity if filed else 0), -1, dtype=np.int64),
+        after=np.full((slots, capacity if filed else 0), -1, dtype=np.int64),
     )
 
 
 def grow_cells(cells: CellGrid, capacity: int, cell_capacity: int) -> CellGrid:
-    """Return the same with room for more inputs and cells."""
-
-    def widen(array: Any, size: int, fill: float) -> Any:
-        if not array.shape[1] or size <= array.shape[1]:
-            return array
-        larger = np.full((array.shape[0], size, *array.shape[2:]), fill, dtype=array.dtype)
-        larger[:, : array.shape[1]] = array
-        return larger
-
+    """Return the grid with room for more inputs and cells."""
+    is_filed = cells.head.shape[1] > 0
     return cells._replace(
         points=widen(cells.points, capacity, 0.0),
         open_cells=widen(cells.open_cells, cell_capacity, 0),
         open_position=widen(cells.open_position, cell_capacity, 0),
-        head=widen(cells.head, cell_capacity, -1),
-        after=widen(cells.after, capacity, -1),
+        head=widen(cells.head, cell_capacity, -1) if is_filed else cells.head,
+        after=widen(cells.after, capacity, -1) if is_filed else cells.after,
     )
 
 
 @compile_kernel
 def find_part(layout: Layout, cells: CellGrid, column: int, value: float) -> Any:
-    """Return in which part of a column a value lies; in the first or the last where it lies outside."""
+    """Return the part of a column that holds a value; the first or last part if it lies outside."""
     low, high, parts = layout.low[column], layout.high[column], cells.parts[column]
     if not high > low:
         return 0
@@ -96,9 +91,9 @@ def find_part(layout: Layout, cells: CellGrid, column: int, value: float) -> Any
 
 @compile_kernel
 def _close_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, begin: int, end: int) -> None:
-    """Close the cells that some inputs close, one input after the other.
+    """Close the cells that the inputs from `begin` to `end` occupy or neighbour.
 
-    All in one loop: handing all these arrays to a function for each cell would take longer than what it does.
+    This is one loop because passing the arrays to a function per cell would take longer than the work itself.
     """
     first = layout.start[slot]
     dimension = layout.start[slot + 1] - first
@@ -106,7 +101,7 @@ def _close_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, begin:
     open_cells, places = cells.open_cells[slot], cells.open_position[slot]
     filed = cells.head.shape[1] > 0
     own_parts = np.empty(dimension, dtype=np.int64)
-    # the parts before, at and after it along each column; -1 beyond the edge
+    # the parts before, at and after the own one along each column; -1 beyond the edge
     neighbour_parts = np.empty((dimension, 3), dtype=np.int64)
     step = np.empty(dimension, dtype=np.int64)
     still_open = cells.open_count[slot]
@@ -142,7 +137,7 @@ def _close_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, begin:
                 open_cells[places[cell]] = last
                 places[last] = places[cell]
                 places[cell] = -1
-            j = dimension - 1 if scheme != BISECTION else -1  # by bisection only its own cell is closed
+            j = dimension - 1 if scheme != BISECTION else -1  # by bisection an input closes its own cell only
             while j >= 0:
                 if step[j] < 2:
                     step[j] += 1
@@ -156,7 +151,7 @@ def _close_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, begin:
 
 @compile_kernel
 def refine_slot(layout: Layout, cells: CellGrid, scheme: int, slot: int) -> Any:
-    """Cut a domain finer while no cell is open, or there are as many inputs as cells; False if there is no room."""
+    """Refine a grid until a cell is open and there are more cells than inputs; return False without room."""
     first, last = layout.start[slot], layout.start[slot + 1]
     wide_columns = 0
     for column in range(first, last):
@@ -196,7 +191,7 @@ def refine_slot(layout: Layout, cells: CellGrid, scheme: int, slot: int) -> Any:
 
 @compile_kernel
 def refine_all_slots(layout: Layout, cells: CellGrid, scheme: int) -> Any:
-    """Cut the domains of all slots finer where that is due; False if there is no room."""
+    """Refine the grids of all slots that need it; return False if there is no room."""
     ready = True
     for slot in range(len(layout.start) - 1):
         if (
@@ -207,8 +202,10 @@ def refine_all_slots(layout: Layout, cells: CellGrid, scheme: int) -> Any:
 
 
 @compile_kernel
-def count_closed(layout: Layout, cells: CellGrid, begin: int, end: int, rows: Any, closed_counts: Any) -> None:
-    """Count for each row how many inputs of some slots lie in closed cells."""
+def count_closed(
+    layout: Layout, cells: CellGrid, begin: int, end: int, rows: Floats, closed_counts: Floats
+) -> None:
+    """Count the inputs in closed cells per row, over the slots from `begin` to `end`."""
     closed_counts[:] = 0.0
     for slot in range(begin, end):
         first, last = layout.start[slot], layout.start[slot + 1]
@@ -226,8 +223,8 @@ def count_closed(layout: Layout, cells: CellGrid, begin: int, end: int, rows: An
 
 
 @compile_kernel
-def add_to_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, row: Any) -> None:
-    """Count the input of a slot as executed."""
+def add_to_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, row: Floats) -> None:
+    """Add the input of a slot to its grid."""
     first = layout.start[slot]
     place = cells.point_count[slot]
     for j in range(layout.start[slot + 1] - first):
@@ -237,8 +234,8 @@ def add_to_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, row: A
 
 
 @compile_kernel
-def draw_open_cell(rng: Any, cells: CellGrid, slot: int) -> Any:
-    """Draw an open cell; any cell where none is open: one random number."""
+def draw_open_cell(rng: np.random.Generator, cells: CellGrid, slot: int) -> Any:
+    """Draw an open cell, or any cell if none is open, by one random number."""
     random_value = rng.random()
     if cells.open_count[slot] == 0:
         return int(random_value * cells.cell_count[slot])
@@ -246,8 +243,10 @@ def draw_open_cell(rng: Any, cells: CellGrid, slot: int) -> Any:
 
 
 @compile_kernel
-def draw_in_cell(rng: Any, layout: Layout, cells: CellGrid, slot: int, cell: int, rows: Any) -> None:
-    """Draw inputs in a cell: one random number a column, row by row."""
+def draw_in_cell(
+    rng: np.random.Generator, layout: Layout, cells: CellGrid, slot: int, cell: int, rows: Floats
+) -> None:
+    """Draw inputs in a cell, by one random number per column, row by row."""
     first, last = layout.start[slot], layout.start[slot + 1]
     corner = np.empty(last - first)
     remainder = cell
@@ -265,8 +264,8 @@ def draw_in_cell(rng: Any, layout: Layout, cells: CellGrid, slot: int, cell: int
 
 
 @compile_kernel
-def move_to_next_neighbour(step: Any) -> Any:
-    """Move on to the next of the cells beside one, -1, 0 or 1 along each column; False after the last."""
+def move_to_next_neighbour(step: Ints) -> Any:
+    """Move to the next neighbour, -1, 0 or 1 along each column; return False after the last."""
     for j in range(len(step) - 1, -1, -1):
         if step[j] < 1:
             step[j] += 1
@@ -276,8 +275,8 @@ def move_to_next_neighbour(step: Any) -> Any:
 
 
 @compile_kernel
-def find_nearby_distance(layout: Layout, cells: CellGrid, slot: int, row: Any) -> Any:
-    """Return the distance to the nearest executed input in the cell of an input or beside it; infinite for none."""
+def find_nearby_distance(layout: Layout, cells: CellGrid, slot: int, row: Floats) -> Any:
+    """Return the distance to the nearest executed input in the same or a neighbouring cell, or infinity."""
     first, last = layout.start[slot], layout.start[slot + 1]
     dimension = last - first
     own_parts = np.empty(dimension, dtype=np.int64)

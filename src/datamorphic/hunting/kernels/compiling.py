@@ -1,7 +1,7 @@
-"""Compiled where numba is installed (the extra "fast"), interpreted otherwise: the same code, so the same groups.
+"""Compile kernels by numba if it is installed (the extra "fast").
 
-Random numbers are drawn inside the kernels, one by one, from the generator that is given: `rng.random()` gives the same
-numbers in both.
+The same code runs without numba and gives the same groups: random numbers are drawn inside the kernels, one by one, by
+`rng.random()`, which gives the same numbers compiled and interpreted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ except ImportError:
 
 
 def _hash_sources() -> str:
-    """Return what tells these kernels from those of another day: all of them, since they are compiled into each other."""
+    """Return a hash of all kernel modules, because kernels are compiled into each other."""
     digest = hashlib.blake2b(digest_size=16)
     for file in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(file.read_bytes())
@@ -32,11 +32,11 @@ SOURCE_HASH = _hash_sources() if COMPILED else ""
 
 
 def compile_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Have a function compiled when it is first called; what came out is kept, and lets other threads run."""
+    """Compile a function when it is first called, cached on disk and without the interpreter lock."""
     if njit is None:
         return function
     dispatcher: Callable[..., Any] = njit(cache=True, nogil=True, error_model="numpy")(function)
-    # numba looks at the file of a function only, and would go on with what it kept when one that it calls has changed
+    # numba only checks the file of the function itself, not the files of the functions it calls
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if cache_file is not None:
         cache_file._source_stamp = SOURCE_HASH

@@ -1,4 +1,4 @@
-"""Kernels of generators that cut domains into equal cells: BART, IPART, MT-BART, MT-IPART, SFIDMT-BART."""
+"""Kernels of generators with grids of equal cells: BART, IPART, MT-BART, MT-IPART, SFIDMT-BART."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...relations.box import Floats
 from .cells import (
     CellGrid,
     add_to_cells,
@@ -20,15 +21,17 @@ from .layout import Layout, pick_greatest, write_follow_ups
 
 
 class CutSettings(NamedTuple):
-    """How domains are cut, and whether candidates are compared by distances to what lies in neighbouring cells."""
+    """How grids are refined, and whether candidates are compared by distances to inputs in neighbouring cells."""
 
     scheme: int
     by_distance: bool
 
 
 @compile_kernel
-def propose_cut(rng: Any, layout: Layout, settings: CutSettings, cells: CellGrid, rows: Any) -> Any:
-    """Draw an open cell for each source, then the candidates in these cells; False if there is no room to cut finer."""
+def propose_cut(
+    rng: np.random.Generator, layout: Layout, settings: CutSettings, cells: CellGrid, rows: Floats
+) -> Any:
+    """Draw candidates in one open cell per source; return False if there is no room to refine."""
     if not refine_all_slots(layout, cells, settings.scheme):
         return False
     open_cells = np.empty(layout.sources, dtype=np.int64)
@@ -40,11 +43,11 @@ def propose_cut(rng: Any, layout: Layout, settings: CutSettings, cells: CellGrid
 
 
 @compile_kernel
-def choose_cut(layout: Layout, settings: CutSettings, cells: CellGrid, rows: Any, tie: float) -> Any:
-    """Return a candidate whose follow-ups all lie in open cells, by chance if there are several or none.
+def choose_cut(layout: Layout, settings: CutSettings, cells: CellGrid, rows: Floats, tie: float) -> Any:
+    """Return a candidate whose follow-ups all lie in open cells; `tie` decides among several or if there is none.
 
-    By distances: the one with the most inputs that have no executed neighbours, among equals the farthest from what is
-    executed nearby.
+    By distances, return the candidate with the most inputs without executed neighbours, among equals the one farthest
+    from executed inputs nearby.
     """
     count = rows.shape[0]
     scores = np.zeros(count)
@@ -72,15 +75,17 @@ def choose_cut(layout: Layout, settings: CutSettings, cells: CellGrid, rows: Any
 
 
 @compile_kernel
-def add_cut(layout: Layout, settings: CutSettings, cells: CellGrid, row: Any) -> None:
+def add_cut(layout: Layout, settings: CutSettings, cells: CellGrid, row: Floats) -> None:
     """Count a group as executed."""
     for slot in range(len(layout.start) - 1):
         add_to_cells(layout, cells, settings.scheme, slot, row)
 
 
 @compile_kernel
-def advance_cut(rng: Any, layout: Layout, settings: CutSettings, cells: CellGrid, rows: Any, out: Any) -> Any:
-    """Make groups, as long as there is room to cut finer; return how many."""
+def advance_cut(
+    rng: np.random.Generator, layout: Layout, settings: CutSettings, cells: CellGrid, rows: Floats, out: Floats
+) -> Any:
+    """Write groups to `out` while there is room to refine; return how many."""
     for i in range(out.shape[0]):
         if not propose_cut(rng, layout, settings, cells, rows):
             return i

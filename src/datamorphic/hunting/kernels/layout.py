@@ -1,6 +1,6 @@
-"""`Layout`: where the inputs of a group stand, what they may be, and how follow-ups are made: as arrays for kernels.
+"""`Layout`: the domains and follow-ups of a relation as arrays for the kernels.
 
-A group is a row of numbers: its source inputs, then its follow-ups. Each input is a slot, some columns of the row.
+A group is a row of numbers: its sources, then its follow-ups. Each of these inputs is a slot, a range of columns.
 """
 
 from __future__ import annotations
@@ -20,22 +20,24 @@ Ints = npt.NDArray[np.int64]
 
 
 class Layout(NamedTuple):
-    """What kernels know of a relation.
+    """The domains and follow-ups of a relation.
 
     Attributes
     ----------
     sources : int
-        How many slots are sources; they come first.
+        The number of slots that are sources; they come first.
     start : ndarray
-        The column each slot begins at, and where the last one ends.
+        The first column of each slot, and the end of the last one.
     low, high : ndarray
-        Between which limits the values of each column are drawn; half a unit beyond whole numbers.
+        The limits of each column; half a unit beyond integers.
     kind : ndarray
-        NUMBER, WHOLE or CATEGORY, a column.
+        NUMBER, WHOLE or CATEGORY, per column.
     scale : ndarray
-        By what differences are multiplied in distances.
+        The factor of differences in distances, per column.
     matrix, offset : ndarray
-        How follow-ups are made, where they are affine.
+        How affine follow-ups are made from sources.
+    jaccard : bool
+        Whether inputs are sets of values. Their distance is then the share of values that only one of two sets has.
     """
 
     sources: int
@@ -46,23 +48,21 @@ class Layout(NamedTuple):
     scale: Floats
     matrix: Floats
     offset: Floats
-    jaccard: (
-        bool  # whether inputs are sets of values: the share of values that only one of two has is their distance
-    )
+    jaccard: bool
 
     @property
     def slots(self) -> int:
-        """How many inputs a group has."""
+        """The number of inputs of a group."""
         return len(self.start) - 1
 
     @property
     def width(self) -> int:
-        """How many numbers are drawn for a group."""
+        """The number of columns of the sources."""
         return int(self.start[self.sources])
 
     @property
     def has_categories(self) -> bool:
-        """Whether some column holds categories."""
+        """Whether any column holds categories."""
         return bool((self.kind == CATEGORY).any())
 
 
@@ -74,14 +74,14 @@ def build_box_layout(
     scaled: bool = False,
     jaccard: bool = False,
 ) -> Layout:
-    """Return the layout of groups with these domains."""
+    """Return the layout of groups with the given domains."""
     boxes = [*sources, *follow_ups]
     start = np.concatenate([[0], np.cumsum([box.dimension for box in boxes])]).astype(np.int64)
     low, high = (np.concatenate(ends) for ends in zip(*(box.edges for box in boxes), strict=True))
     kind = np.concatenate([box.kind for box in boxes])
     if not (high[: start[len(sources)]] > low[: start[len(sources)]]).any():
         raise ArgumentError(
-            "The source domain is a single input: there is nothing to choose from. Give it an extent."
+            "The source domain contains a single input, so there is nothing to choose from. Give a wider domain."
         )
     width = np.where((high > low) & (kind != CATEGORY), high - low, 1.0)
     matrix = (
@@ -89,21 +89,38 @@ def build_box_layout(
     )
     offset = np.concatenate([change.offset for change in changes]) if changes else np.zeros(0)
     return Layout(
-        len(sources), start, low, high, kind, 1 / width if scaled else np.ones_like(width), matrix, offset, jaccard
+        sources=len(sources),
+        start=start,
+        low=low,
+        high=high,
+        kind=kind,
+        scale=1 / width if scaled else np.ones_like(width),
+        matrix=matrix,
+        offset=offset,
+        jaccard=jaccard,
     )
 
 
 def build_layout(relation: FunctionRelation | Box, *, scaled: bool = False) -> Layout:
-    """Return the layout of a relation, or of single inputs from a domain."""
+    """Return the layout of a relation, or of single inputs of a domain."""
     if isinstance(relation, Box):
         return build_box_layout([relation], scaled=scaled)
     changes: tuple[Affine, ...] = relation.follow_up if relation.affine else ()
     return build_box_layout(relation.domain, relation.follow_domains(), changes, scaled=scaled)
 
 
+def widen(array: npt.NDArray[Any], size: int, fill: float) -> npt.NDArray[Any]:
+    """Return an array with at least `size` entries along its second axis; new ones are `fill`."""
+    if size <= array.shape[1]:
+        return array
+    larger = np.full((array.shape[0], size, *array.shape[2:]), fill, dtype=array.dtype)
+    larger[:, : array.shape[1]] = array
+    return larger
+
+
 @compile_kernel
-def write_follow_ups(layout: Layout, rows: Any) -> None:
-    """Write the follow-ups of the sources of each row beside them."""
+def write_follow_ups(layout: Layout, rows: Floats) -> None:
+    """Write the follow-ups of each row next to its sources."""
     width = layout.start[layout.sources]
     for row in range(rows.shape[0]):
         for i in range(layout.matrix.shape[0]):
@@ -116,9 +133,9 @@ def write_follow_ups(layout: Layout, rows: Any) -> None:
 
 @compile_kernel
 def round_to_kind(kind: int, low: float, high: float, value: float) -> Any:
-    """Return a value as it is in its column: whole numbers and categories rounded, within the limits.
+    """Return a value rounded to an integer or category if its column holds these.
 
-    Its arguments are numbers: to hand over a layout for each value would take longer than the rest.
+    The arguments are numbers because passing a layout per value would take longer than the rest.
     """
     if kind == NUMBER:
         return value
@@ -126,23 +143,23 @@ def round_to_kind(kind: int, low: float, high: float, value: float) -> Any:
 
 
 def round_columns(layout: Layout, values: Floats) -> Floats:
-    """Return values of the first columns as they are in these: `settled`, many at once."""
+    """Return values of the first columns, rounded as by `round_to_kind`."""
     columns = values.shape[-1]
-    low, high, kind = (values_of_column[:columns] for values_of_column in (layout.low, layout.high, layout.kind))
+    low, high, kind = (limits[:columns] for limits in (layout.low, layout.high, layout.kind))
     return np.where(kind == NUMBER, values, np.clip(np.floor(values + 0.5), low + 0.5, high - 0.5))
 
 
 @compile_kernel
-def draw_uniform(rng: Any, layout: Layout, slot: int, row: Any) -> None:
-    """Draw an input of a slot: one random number a column."""
+def draw_uniform(rng: np.random.Generator, layout: Layout, slot: int, row: Floats) -> None:
+    """Draw an input of a slot, by one random number per column."""
     for column in range(layout.start[slot], layout.start[slot + 1]):
         low, high = layout.low[column], layout.high[column]
         row[column] = round_to_kind(layout.kind[column], low, high, low + (high - low) * rng.random())
 
 
 @compile_kernel
-def compute_distance(layout: Layout, slot: int, row: Any, point: Any) -> Any:
-    """Return how far two inputs are apart: Euclidean, and 1 for each category in which they differ; or Jaccard's."""
+def compute_distance(layout: Layout, slot: int, row: Floats, point: Floats) -> Any:
+    """Return the distance of two inputs: Euclidean plus 1 per differing category, or Jaccard's."""
     squares = 0.0
     differing = 0.0
     first = layout.start[slot]
@@ -160,8 +177,8 @@ def compute_distance(layout: Layout, slot: int, row: Any, point: Any) -> Any:
 
 
 @compile_kernel
-def pick_greatest(values: Any, tie: float) -> Any:
-    """Return the place of the greatest value; of several that are equal, the one a number in [0, 1) points at."""
+def pick_greatest(values: Floats, tie: float) -> Any:
+    """Return the position of the greatest value; `tie` in [0, 1) decides among equals."""
     best = values[0]
     equal = 1
     for i in range(1, len(values)):
@@ -176,4 +193,4 @@ def pick_greatest(values: Any, tie: float) -> Any:
             if remaining == 0:
                 return i
             remaining -= 1
-    return 0  # no number is greatest where none is a number
+    return 0  # all values are NaN

@@ -1,7 +1,7 @@
-"""The nearest of a growing set of points, by a grid of buckets; brute force where there are many columns or categories.
+"""Find the nearest of a growing set of points, by a grid of buckets or by a scan of all points.
 
-Both give the same distance to the last bit. The grid pays in up to three dimensions: with more, nearly all its cells
-are neighbours.
+Both give the same distance to the last bit. The grid pays in up to three dimensions; with more, nearly all its cells
+are neighbours. Points with categories are always scanned.
 """
 
 from __future__ import annotations
@@ -12,45 +12,42 @@ import numpy as np
 
 from ...relations.box import CATEGORY, Floats
 from .compiling import COMPILED, compile_kernel
-from .layout import Ints, Layout, compute_distance
+from .layout import Ints, Layout, compute_distance, widen
 
-MIN_POINTS_FOR_GRID = 48  # points that are looked at one by one all the same
-MAX_GRID_DIMENSIONS = 3  # dimensions of a grid
+MIN_POINTS_FOR_GRID = 48  # fewer points are scanned
+MAX_GRID_DIMENSIONS = 3
 
 
 class PointIndex(NamedTuple):
-    """Points of each slot, and a grid over them: the first point of each cell, and the next after each point."""
+    """The points of each slot, and a grid over them: the first point of each cell, the next after each point."""
 
     points: Floats  # (slots, capacity, columns)
     size: Ints  # (slots,)
     head: Ints  # (slots, 2 * capacity)
     after: Ints  # (slots, capacity)
-    side: Ints  # (slots,): cells along each column; 0 where there is no grid
-    scratch: Ints  # (columns,): making an array for each search would take as long as the search
+    side: Ints  # (slots,): cells along each column; 0 without a grid
+    scratch: Ints  # (columns,): saves making an array per search
 
 
 def make_point_index(slots: int, columns: int, capacity: int) -> PointIndex:
-    """Return no points, and room for some."""
+    """Return an empty index."""
     return PointIndex(
-        np.zeros((slots, capacity, columns)),
-        np.zeros(slots, dtype=np.int64),
-        np.full((slots, 2 * capacity), -1, dtype=np.int64),
-        np.full((slots, capacity), -1, dtype=np.int64),
-        np.zeros(slots, dtype=np.int64),
-        np.zeros(MAX_GRID_DIMENSIONS, dtype=np.int64),
+        points=np.zeros((slots, capacity, columns)),
+        size=np.zeros(slots, dtype=np.int64),
+        head=np.full((slots, 2 * capacity), -1, dtype=np.int64),
+        after=np.full((slots, capacity), -1, dtype=np.int64),
+        side=np.zeros(slots, dtype=np.int64),
+        scratch=np.zeros(MAX_GRID_DIMENSIONS, dtype=np.int64),
     )
 
 
 def grow_point_index(point_index: PointIndex, capacity: int) -> PointIndex:
-    """Return the same with more room."""
-    slots, old, columns = point_index.points.shape
-    larger = make_point_index(slots, columns, capacity)
-    larger.points[:, :old] = point_index.points
-    larger.head[:, : 2 * old] = point_index.head
-    larger.after[:, :old] = point_index.after
-    larger.size[:] = point_index.size
-    larger.side[:] = point_index.side
-    return larger
+    """Return the index with room for more points."""
+    return point_index._replace(
+        points=widen(point_index.points, capacity, 0.0),
+        head=widen(point_index.head, 2 * capacity, -1),
+        after=widen(point_index.after, capacity, -1),
+    )
 
 
 @compile_kernel
@@ -74,8 +71,8 @@ def _file_point(layout: Layout, point_index: PointIndex, slot: int, place: int) 
 
 
 @compile_kernel
-def add_point(layout: Layout, point_index: PointIndex, slot: int, row: Any) -> None:
-    """Add the input of a slot; the grid is made anew, finer, whenever there are twice as many points as cells."""
+def add_point(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> None:
+    """Add the input of a slot; make a finer grid when there are twice as many points as cells."""
     first, last = layout.start[slot], layout.start[slot + 1]
     place = point_index.size[slot]
     for j in range(last - first):
@@ -92,7 +89,7 @@ def add_point(layout: Layout, point_index: PointIndex, slot: int, row: Any) -> N
         if layout.kind[column] == CATEGORY:
             return
     point_index.side[slot] = max(int((place + 1.0) ** (1.0 / dimension)), 2)
-    if cells and point_index.side[slot] ** dimension <= cells:  # rounding must not keep it as it was
+    if cells and point_index.side[slot] ** dimension <= cells:  # in spite of rounding, the grid must become finer
         point_index.side[slot] += 1
     point_index.head[slot, : point_index.side[slot] ** dimension] = -1
     for i in range(place + 1):
@@ -100,15 +97,15 @@ def add_point(layout: Layout, point_index: PointIndex, slot: int, row: Any) -> N
 
 
 @compile_kernel
-def find_nearest_distance(layout: Layout, point_index: PointIndex, slot: int, row: Any) -> Any:
-    """Return the distance to the nearest point of a slot; infinite where there is none."""
+def find_nearest_distance(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
+    """Return the distance to the nearest point of a slot, or infinity if there is none."""
     if point_index.side[slot] == 0:
         return _scan_nearest(layout, point_index, slot, row)
     first = layout.start[slot]
     dimension = layout.start[slot + 1] - first
     side = point_index.side[slot]
     cell = point_index.scratch
-    for j in range(dimension):  # as `_cell`, without the cost of a call
+    for j in range(dimension):  # as `_find_cell`, without the cost of a call
         low, high = layout.low[first + j], layout.high[first + j]
         cell[j] = 0
         if high > low:
@@ -117,14 +114,14 @@ def find_nearest_distance(layout: Layout, point_index: PointIndex, slot: int, ro
     wide, deep = (side if dimension > 1 else 1), (side if dimension > 2 else 1)
     points, head, after = point_index.points[slot], point_index.head[slot], point_index.after[slot]
     for ring in range(side):
-        # every cell that is `ring` away along one column and no more along the others
+        # all cells that are `ring` away along one column and at most as far along the others
         for a in range(max(cell[0] - ring, 0), min(cell[0] + ring, side - 1) + 1):
             outer = abs(a - cell[0]) == ring
             for b in range(max(cell[1] - ring, 0), min(cell[1] + ring, wide - 1) + 1):
                 at_end = outer or (dimension > 1 and abs(b - cell[1]) == ring)
                 if not at_end and dimension < 3:
                     continue
-                step = 1 if at_end or ring == 0 else 2 * ring  # inside, only the two ends are new
+                step = 1 if at_end or ring == 0 else 2 * ring  # only the two ends of an inner line are new
                 for c in range(
                     cell[2] - ring if dimension > 2 else 0, cell[2] + ring + 1 if dimension > 2 else 1, step
                 ):
@@ -139,7 +136,7 @@ def find_nearest_distance(layout: Layout, point_index: PointIndex, slot: int, ro
                         best = min(best, squares)
                         point = after[point]
         if best < np.inf:
-            clearance = np.inf  # to the nearest side beyond which there are cells that were not looked at
+            clearance = np.inf  # to the nearest side beyond which there are unvisited cells
             for j in range(dimension):
                 low, high = layout.low[first + j], layout.high[first + j]
                 unit = (high - low) / side
@@ -151,14 +148,14 @@ def find_nearest_distance(layout: Layout, point_index: PointIndex, slot: int, ro
                     clearance = min(
                         clearance, (low + (cell[j] + ring + 1) * unit - row[first + j]) * layout.scale[first + j]
                     )
-            clearance *= 1.0 - 1e-12  # a point may be filed a rounding error beside its cell
+            clearance *= 1.0 - 1e-12  # rounding may file a point in the cell next to its own
             if clearance >= 0 and best <= clearance * clearance:
                 break
     return np.sqrt(best)
 
 
 @compile_kernel
-def _scan_points(layout: Layout, point_index: PointIndex, slot: int, row: Any) -> Any:
+def _scan_points(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
     first = layout.start[slot]
     dimension = layout.start[slot + 1] - first
     plain = not layout.jaccard
@@ -181,8 +178,8 @@ def _scan_points(layout: Layout, point_index: PointIndex, slot: int, row: Any) -
     return np.sqrt(best)
 
 
-def _scan_points_vectorized(layout: Layout, point_index: PointIndex, slot: int, row: Any) -> Any:
-    """Return the same without numba: all points at once."""
+def _scan_points_vectorized(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
+    """Return the distance to the nearest point, computed for all points at once: faster without numba."""
     first, last = layout.start[slot], layout.start[slot + 1]
     points = point_index.points[slot, : point_index.size[slot]]
     if not len(points):

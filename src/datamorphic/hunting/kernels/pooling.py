@@ -1,4 +1,4 @@
-"""Kernels of MT-ART: sources and follow-ups of all executed groups in one pool."""
+"""Kernels of MT-ART, which keeps sources and follow-ups of all executed groups in one pool."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import ArgumentError
+from ...relations.box import Floats
 from .compiling import compile_kernel
 from .layout import Ints, Layout, compute_distance, write_follow_ups
 from .nearest import PointIndex, add_point, find_nearest_distance, grow_point_index, make_point_index
@@ -17,14 +18,14 @@ TIE_TOLERANCE = 1e-6
 
 
 class PoolSettings(NamedTuple):
-    """Which distances count, and whether those to the pool come first (strategy 1) or those within a group (2)."""
+    """Which distances count, and whether those to the pool (strategy 1) or within a group (2) come first."""
 
     statistic: int
     strategy: int
 
 
 class InputPool(NamedTuple):
-    """All inputs that were executed; `pool` is their layout, a single slot that holds all domains."""
+    """All executed inputs; `layout` is a single slot that contains all domains."""
 
     point_index: PointIndex
     shells: Shells
@@ -33,20 +34,27 @@ class InputPool(NamedTuple):
 
 
 def make_pool(layout: Layout, capacity: int) -> InputPool:
-    """Return an empty pool with room for the inputs of some groups."""
+    """Return an empty pool with room for the inputs of `capacity` groups."""
     widths = np.diff(layout.start)
     if (widths != widths[0]).any():
         raise ArgumentError(
-            "MT-ART keeps sources and follow-ups in one pool, and here they have different numbers of columns: "
-            f"{widths.tolist()}. Take SFIDMT-ART, which keeps them apart."
+            "MT-ART keeps sources and follow-ups in one pool, but these have different numbers of columns: "
+            f"{widths.tolist()}. Use SFIDMT-ART, which keeps them apart."
         )
     columns = int(widths[0])
     low = layout.low.reshape(-1, columns).min(axis=0)
     high = layout.high.reshape(-1, columns).max(axis=0)
     pool_layout = Layout(
-        1, np.array([0, columns]), low, high, layout.kind[:columns], layout.scale[:columns], np.zeros((0, 1)), np.zeros(0),
-        layout.jaccard,
-    )  # fmt: skip
+        sources=1,
+        start=np.array([0, columns]),
+        low=low,
+        high=high,
+        kind=layout.kind[:columns],
+        scale=layout.scale[:columns],
+        matrix=np.zeros((0, 1)),
+        offset=np.zeros(0),
+        jaccard=layout.jaccard,
+    )
     capacity_inputs = capacity * layout.slots
     return InputPool(
         make_point_index(1, columns, capacity_inputs),
@@ -57,23 +65,25 @@ def make_pool(layout: Layout, capacity: int) -> InputPool:
 
 
 def grow_pool(pool: InputPool, capacity: int) -> InputPool:
-    """Return the same with room for more inputs."""
+    """Return the pool with room for more inputs."""
     return pool._replace(
         point_index=grow_point_index(pool.point_index, capacity), shells=grow_shells(pool.shells, capacity)
     )
 
 
 @compile_kernel
-def propose_pool(rng: Any, layout: Layout, settings: PoolSettings, pool: InputPool, rows: Any) -> None:
-    """Draw the sources of candidates from empty shells: one more than there are inputs in the pool."""
+def propose_pool(
+    rng: np.random.Generator, layout: Layout, settings: PoolSettings, pool: InputPool, rows: Floats
+) -> None:
+    """Draw the sources of candidates from empty shells; there is one shell more than inputs in the pool."""
     for slot in range(layout.sources):
         for i in range(rows.shape[0]):
             draw_in_shell(rng, layout, pool.shells, pool.size[0] + 1, slot, rows[i])
 
 
 @compile_kernel
-def _measure_to_pool(pool: InputPool, statistic: int, point: Any) -> Any:
-    """Return the nearest, the mean or the farthest distance of an input to those of the pool."""
+def _measure_to_pool(pool: InputPool, statistic: int, point: Floats) -> Any:
+    """Return the least, mean or greatest distance of an input to those of the pool."""
     if statistic == MIN:
         return find_nearest_distance(pool.layout, pool.point_index, 0, point)
     total = 0.0
@@ -93,8 +103,8 @@ def _combine(total: float, count: int, least: float, greatest: float, statistic:
 
 
 @compile_kernel
-def _measure_from_pool(layout: Layout, settings: PoolSettings, pool: InputPool, row: Any) -> Any:
-    """Return how far a group is from the pool: its sources (d1) and its follow-ups (d3), taken together."""
+def _measure_from_pool(layout: Layout, settings: PoolSettings, pool: InputPool, row: Floats) -> Any:
+    """Return the distance of a group to the pool, combined for sources (d1) and follow-ups (d3)."""
     columns = layout.start[1]
     both = np.empty(2)
     parts = 0
@@ -115,8 +125,8 @@ def _measure_from_pool(layout: Layout, settings: PoolSettings, pool: InputPool, 
 
 
 @compile_kernel
-def _measure_within_group(layout: Layout, settings: PoolSettings, pool: InputPool, row: Any) -> Any:
-    """Return how far the inputs of a group are from one another (d2)."""
+def _measure_within_group(layout: Layout, settings: PoolSettings, pool: InputPool, row: Floats) -> Any:
+    """Return the distance of the inputs of a group to each other (d2)."""
     columns = layout.start[1]
     slots = len(layout.start) - 1
     total, least, greatest, pairs = 0.0, np.inf, 0.0, 0
@@ -132,8 +142,8 @@ def _measure_within_group(layout: Layout, settings: PoolSettings, pool: InputPoo
 
 
 @compile_kernel
-def choose_pool(layout: Layout, settings: PoolSettings, pool: InputPool, rows: Any, tie: float) -> Any:
-    """Return the candidate with the greatest distance of the first kind, among equals of the second, then by chance."""
+def choose_pool(layout: Layout, settings: PoolSettings, pool: InputPool, rows: Floats, tie: float) -> Any:
+    """Return the candidate with the greatest first distance; among equals the second and then `tie` decide."""
     count = rows.shape[0]
     first, second = np.zeros(count), np.zeros(count)
     for i in range(count):
@@ -159,8 +169,8 @@ def choose_pool(layout: Layout, settings: PoolSettings, pool: InputPool, rows: A
 
 
 @compile_kernel
-def add_pool(layout: Layout, settings: PoolSettings, pool: InputPool, row: Any) -> None:
-    """Put the inputs of a group into the pool; they are in a shell of a source if they lie in its domain."""
+def add_pool(layout: Layout, settings: PoolSettings, pool: InputPool, row: Floats) -> None:
+    """Add the inputs of a group to the pool, and to the shells of the source domains that contain them."""
     columns = layout.start[1]
     source_row = np.empty(layout.start[-1])
     for slot in range(len(layout.start) - 1):
@@ -179,8 +189,10 @@ def add_pool(layout: Layout, settings: PoolSettings, pool: InputPool, row: Any) 
 
 
 @compile_kernel
-def advance_pool(rng: Any, layout: Layout, settings: PoolSettings, pool: InputPool, rows: Any, out: Any) -> Any:
-    """Make groups; `rows` has room for the candidates."""
+def advance_pool(
+    rng: np.random.Generator, layout: Layout, settings: PoolSettings, pool: InputPool, rows: Floats, out: Floats
+) -> Any:
+    """Write groups to `out`; `rows` has room for the candidates."""
     for i in range(out.shape[0]):
         propose_pool(rng, layout, settings, pool, rows)
         write_follow_ups(layout, rows)

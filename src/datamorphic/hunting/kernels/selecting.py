@@ -1,6 +1,6 @@
-"""Kernels of selectors: which relation to put to which candidate, where every relation keeps what was executed of it.
+"""Kernels of selectors, which choose a relation and a candidate; each relation remembers its executed groups.
 
-All relations are one layout: slot after slot, each relation's own copies of the sources, then its follow-ups.
+All relations share one layout: slot after slot, each relation's own copies of the sources, then its follow-ups.
 """
 
 from __future__ import annotations
@@ -17,23 +17,26 @@ from .nearest import PointIndex, add_point, find_nearest_distance
 from .splitting import SplitBoxes, find_leaf, split_leaf
 
 BY_CELLS, BY_NEIGHBOURS, BY_VOLUME, BY_DISTANCE = range(4)
-MIN_SHARE_OF_MEAN_GROUPS = 0.9  # of the mean number of groups: a relation with fewer is well behind
+MIN_SHARE_OF_MEAN_GROUPS = 0.9  # a relation with fewer comes next
 
 
 class RelationTable(NamedTuple):
-    """All relations side by side: the first slot of each, and how a shared candidate becomes all their inputs."""
+    """All relations side by side, and how the inputs of each are made from a shared candidate.
+
+    Column j of the inputs is ``offset[j]`` plus the factors of column j times columns of the candidate.
+    """
 
     layout: Layout
-    shared_layout: Layout  # of what is drawn for all of them: the sources of the one that has most
+    shared_layout: Layout  # of candidates: the sources of the relation that has most
     first_slot: Ints  # (relations + 1,)
-    offset: Floats  # (columns,): what is added
-    factor_start: Ints  # (columns + 1,): where the factors of each column begin
-    factor: Floats  # factors that are not 0
-    factor_column: Ints  # the number of the candidate each is multiplied with
+    offset: Floats  # (columns,)
+    factor_start: Ints  # (columns + 1,): the first factor of each column
+    factor: Floats  # the factors that are not 0
+    factor_column: Ints  # the column of the candidate that each factor multiplies
 
 
 class SelectionRule(NamedTuple):
-    """What candidates are compared by, how cells are cut, and whether scores are shares, not sums."""
+    """The criterion of candidates, how grids are refined, and whether scores are shares instead of sums."""
 
     criterion: int
     scheme: int
@@ -41,17 +44,17 @@ class SelectionRule(NamedTuple):
 
 
 class SelectionMemory(NamedTuple):
-    """What was executed of each relation; only what the rule needs has any room."""
+    """The executed groups of each relation; only what the rule needs has room."""
 
     cells: CellGrid
     boxes: SplitBoxes
     point_index: PointIndex
-    group_counts: Ints  # (relations,): groups
+    group_counts: Ints  # (relations,)
 
 
 @compile_kernel
-def draw_candidates(rng: Any, table: RelationTable, candidates: Any) -> None:
-    """Draw candidates for all relations: one random number a column, row by row."""
+def draw_candidates(rng: np.random.Generator, table: RelationTable, candidates: Floats) -> None:
+    """Draw candidates for all relations, by one random number per column, row by row."""
     for i in range(candidates.shape[0]):
         for column in range(candidates.shape[1]):
             low = table.shared_layout.low[column]
@@ -65,8 +68,8 @@ def draw_candidates(rng: Any, table: RelationTable, candidates: Any) -> None:
 
 
 @compile_kernel
-def expand_candidates(table: RelationTable, candidates: Any, rows: Any) -> None:
-    """Write what each candidate is to each relation: its sources, and their follow-ups."""
+def expand_candidates(table: RelationTable, candidates: Floats, rows: Floats) -> None:
+    """Write the sources and follow-ups that each relation makes from each candidate."""
     for i in range(rows.shape[0]):
         for column in range(rows.shape[1]):
             value = table.offset[column]
@@ -77,15 +80,15 @@ def expand_candidates(table: RelationTable, candidates: Any, rows: Any) -> None:
 
 @compile_kernel
 def ensure_open_cells(table: RelationTable, rule: SelectionRule, memory: SelectionMemory) -> Any:
-    """Cut domains finer where that is due; False if there is no room."""
+    """Refine grids that need it; return False if there is no room."""
     if rule.criterion == BY_CELLS or rule.criterion == BY_NEIGHBOURS:
         return refine_all_slots(table.layout, memory.cells, rule.scheme)
     return True
 
 
 @compile_kernel
-def _measure_neighbours(layout: Layout, cells: CellGrid, slot: int, row: Any) -> Any:
-    """Return how many neighbouring cells are occupied, and the distance to the nearest of them (infinite for none)."""
+def _measure_neighbours(layout: Layout, cells: CellGrid, slot: int, row: Floats) -> Any:
+    """Return the number of occupied neighbouring cells and the distance to the nearest, or infinity."""
     first, last = layout.start[slot], layout.start[slot + 1]
     dimension = last - first
     own_parts = np.empty(dimension, dtype=np.int64)
@@ -119,13 +122,13 @@ def _measure_neighbours(layout: Layout, cells: CellGrid, slot: int, row: Any) ->
 
 @compile_kernel
 def score_candidates(
-    table: RelationTable, rule: SelectionRule, memory: SelectionMemory, rows: Any, scores: Any
+    table: RelationTable, rule: SelectionRule, memory: SelectionMemory, rows: Floats, scores: Floats
 ) -> None:
-    """Write three scores of each relation and candidate, to be compared one after the other; more is better.
+    """Write three scores per relation and candidate, compared one after the other; more is better.
 
-    The first is the share (or number) of inputs in open cells, the volume of the boxes that are hit, or the distance to
-    what was executed. By neighbours the second is how few neighbouring cells are occupied, in all or an input, the third
-    the mean distance to the nearest of them.
+    The first score is the share (or number) of inputs in open cells, the volume of the boxes that are hit, or the
+    distance to executed inputs. By neighbours, the second is the negative number of occupied neighbouring cells, in all
+    or per input, and the third the mean distance to the nearest of them.
     """
     layout = table.layout
     closed_counts = np.zeros(rows.shape[0])
@@ -160,8 +163,8 @@ def score_candidates(
 
 
 @compile_kernel
-def _compare_scores(a: Any, b: Any) -> Any:
-    """Return 1, 0 or -1 as one row of scores is greater than another, the same, or less."""
+def _compare_scores(a: Floats, b: Floats) -> Any:
+    """Return 1, 0 or -1 if the scores `a` are greater than, equal to or less than `b`."""
     for j in range(a.shape[0]):
         if a[j] > b[j]:
             return 1
@@ -171,8 +174,8 @@ def _compare_scores(a: Any, b: Any) -> Any:
 
 
 @compile_kernel
-def find_best_row(scores: Any, tie: float) -> Any:
-    """Return the best of some rows of scores, among equals the one a number in [0, 1) points at."""
+def find_best_row(scores: Floats, tie: float) -> Any:
+    """Return the row with the best scores; `tie` in [0, 1) decides among equals."""
     best, equal = 0, 1
     for i in range(1, scores.shape[0]):
         order = _compare_scores(scores[i], scores[best])
@@ -190,11 +193,11 @@ def find_best_row(scores: Any, tie: float) -> Any:
 
 
 @compile_kernel
-def choose_pair(rng: Any, rule: SelectionRule, memory: SelectionMemory, scores: Any) -> Any:
-    """Return the best relation and its best candidate: one random number for each relation, one for all.
+def choose_pair(rng: np.random.Generator, rule: SelectionRule, memory: SelectionMemory, scores: Floats) -> Any:
+    """Return the best relation and its best candidate, by one random number per relation and one for all.
 
-    By shares, a relation with many follow-ups seldom has all of them in empty cells, and would fall behind. So among equally
-    good ones the least executed is taken, and one that is well behind the others comes next in any case.
+    By shares, a relation with many follow-ups seldom has all of them in empty cells and would fall behind. So among
+    equally good relations the least executed is chosen, and one that is well behind the others comes next in any case.
     """
     relations, kinds = scores.shape[0], scores.shape[2]
     best_candidates = np.empty(relations, dtype=np.int64)
@@ -213,7 +216,9 @@ def choose_pair(rng: Any, rule: SelectionRule, memory: SelectionMemory, scores: 
 
 
 @compile_kernel
-def add_group(table: RelationTable, rule: SelectionRule, memory: SelectionMemory, relation: int, row: Any) -> None:
+def add_group(
+    table: RelationTable, rule: SelectionRule, memory: SelectionMemory, relation: int, row: Floats
+) -> None:
     """Count a group of a relation as executed."""
     memory.group_counts[relation] += 1
     for slot in range(table.first_slot[relation], table.first_slot[relation + 1]):
@@ -227,17 +232,17 @@ def add_group(table: RelationTable, rule: SelectionRule, memory: SelectionMemory
 
 @compile_kernel
 def advance_pairs(
-    rng: Any,
+    rng: np.random.Generator,
     table: RelationTable,
     rule: SelectionRule,
     memory: SelectionMemory,
-    candidates: Any,
-    rows: Any,
-    scores: Any,
-    relation_numbers: Any,
-    out: Any,
+    candidates: Floats,
+    rows: Floats,
+    scores: Floats,
+    relation_numbers: Ints,
+    out: Floats,
 ) -> Any:
-    """Choose pairs of relation and group, as long as there is room to cut finer; return how many."""
+    """Write pairs of relation and group while there is room to refine; return how many."""
     for i in range(out.shape[0]):
         if not ensure_open_cells(table, rule, memory):
             return i

@@ -1,8 +1,9 @@
-"""Shells, "from the edge to the centre": boxes of equal volume about the centre of a domain, one within the other.
+"""Shells of equal volume around the centre of a domain, one inside the other.
 
-With n shells, shell j holds the inputs whose share (the volume of the box about the centre on whose surface they lie, as
-a share of the domain's) is from j/n up to (j + 1)/n. An input keeps its share while shells become more and thinner, so
-shares are filed in buckets, and whether a shell is empty is seen without looking at all inputs.
+The share of an input is the volume of the centred box on whose surface it lies, divided by the volume of the domain.
+With n shells, shell j holds the inputs with a share from j/n up to (j + 1)/n. An input keeps its share when shells
+become more and thinner. So shares are filed in buckets, which show whether a shell is empty without a look at all
+inputs.
 """
 
 from __future__ import annotations
@@ -10,15 +11,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ...relations.box import CATEGORY, Floats
 from .compiling import compile_kernel
-from .layout import Ints, Layout, round_to_kind
+from .layout import Ints, Layout, round_to_kind, widen
 
 
 class Shells(NamedTuple):
-    """The shares of inputs, slot by slot, in buckets: the first of each bucket, and the next after each."""
+    """The shares of inputs per slot, in buckets: the first share of each bucket, and the next after each."""
 
     share: Floats  # (slots, capacity)
     head: Ints  # (slots, capacity)
@@ -28,19 +28,19 @@ class Shells(NamedTuple):
 
 
 def make_shells(slots: int, capacity: int) -> Shells:
-    """Return no shares, and room for some."""
+    """Return empty shells."""
     return Shells(
-        np.zeros((slots, capacity)),
-        np.full((slots, capacity), -1, dtype=np.int64),
-        np.full((slots, capacity), -1, dtype=np.int64),
-        np.zeros(slots, dtype=np.int64),
-        np.array([16], dtype=np.int64),
+        share=np.zeros((slots, capacity)),
+        head=np.full((slots, capacity), -1, dtype=np.int64),
+        after=np.full((slots, capacity), -1, dtype=np.int64),
+        size=np.zeros(slots, dtype=np.int64),
+        buckets=np.array([16], dtype=np.int64),
     )
 
 
 @compile_kernel
-def compute_share(layout: Layout, slot: int, row: Any) -> Any:
-    """Return the volume of the box about the centre on whose surface an input lies; beyond 1 outside the domain."""
+def compute_share(layout: Layout, slot: int, row: Floats) -> Any:
+    """Return the share of an input; it is above 1 outside the domain."""
     norm = 0.0
     dimension = 0
     for column in range(layout.start[slot], layout.start[slot + 1]):
@@ -63,7 +63,7 @@ def _file_share(shells: Shells, slot: int, place: int) -> None:
 
 @compile_kernel
 def add_share(shells: Shells, slot: int, share: float) -> None:
-    """File the share of an input of the domain; one at its edge is in the last shell."""
+    """File the share of an input of the domain; an input at the edge is in the last shell."""
     share = min(max(share, 0.0), 1.0 - 2.0**-53)
     place = shells.size[slot]
     shells.share[slot, place] = share
@@ -81,7 +81,7 @@ def add_share(shells: Shells, slot: int, share: float) -> None:
 @compile_kernel
 def _is_empty(shells: Shells, slot: int, shell: int, number: int) -> Any:
     buckets = shells.buckets[0]
-    # one bucket more on either side: rounding may file a share beside the bucket its shell begins in
+    # one bucket more on either side, because rounding may file a share next to its own bucket
     first = max(int(shell / number * buckets) - 1, 0)
     last = min(int((shell + 1) / number * buckets) + 1, buckets - 1)
     for bucket in range(first, last + 1):
@@ -94,11 +94,13 @@ def _is_empty(shells: Shells, slot: int, shell: int, number: int) -> Any:
 
 
 @compile_kernel
-def draw_in_shell(rng: Any, layout: Layout, shells: Shells, number: int, slot: int, row: Any) -> None:
+def draw_in_shell(
+    rng: np.random.Generator, layout: Layout, shells: Shells, number: int, slot: int, row: Floats
+) -> None:
     """Draw an input from a random empty shell of `number`.
 
-    Random numbers: one for a shell until it is an empty one; one for the share within the shell; one for the side of the
-    box on whose surface the input lies; one for each other column.
+    The random numbers are: one per shell until an empty one is found, one for the share within the shell, one for the
+    side of the box on whose surface the input lies, and one per other column.
     """
     shell = min(int(rng.random() * number), number - 1)
     while not _is_empty(shells, slot, shell, number):
@@ -133,13 +135,9 @@ def draw_in_shell(rng: Any, layout: Layout, shells: Shells, number: int, slot: i
 
 
 def grow_shells(shells: Shells, capacity: int) -> Shells:
-    """Return the same with more room."""
-
-    def widen(array: npt.NDArray[Any], fill: float) -> npt.NDArray[Any]:
-        larger = np.full((array.shape[0], capacity), fill, dtype=array.dtype)
-        larger[:, : array.shape[1]] = array
-        return larger
-
+    """Return the shells with room for more shares."""
     return shells._replace(
-        share=widen(shells.share, 0), head=widen(shells.head, -1), after=widen(shells.after, -1)
+        share=widen(shells.share, capacity, 0),
+        head=widen(shells.head, capacity, -1),
+        after=widen(shells.after, capacity, -1),
     )

@@ -1,7 +1,7 @@
-"""Kernels of generators that split the largest box at each executed input: RPART, MT-RPART.
+"""Kernels of generators that split boxes at executed inputs: RPART, MT-RPART.
 
-A split box has 2^d children, one for each corner. The largest leaf is the top of a heap; boxes that were split since
-they were put there are dropped when they come up.
+A split box has 2^d children, one per corner. The largest leaf is the top of a heap; boxes that were split since they
+were pushed are dropped when they reach the top.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import numpy as np
 
 from ...relations.box import NUMBER, Floats
 from .compiling import compile_kernel
-from .layout import Ints, Layout, pick_greatest, round_to_kind, write_follow_ups
+from .layout import Ints, Layout, pick_greatest, round_to_kind, widen, write_follow_ups
 
 
 class SplitBoxes(NamedTuple):
-    """The boxes of each slot: corners, where they were split, their first child (-1 for a leaf), volumes, the heap."""
+    """The boxes of each slot: corners, split point, first child (-1 for a leaf), volume, and the heap of leaves."""
 
     low: Floats  # (slots, boxes, columns)
     high: Floats
@@ -24,23 +24,23 @@ class SplitBoxes(NamedTuple):
     first_child: Ints  # (slots, boxes)
     volume: Floats
     heap: Ints
-    box_count: Ints  # (slots,): boxes
-    heap_size: Ints  # (slots,): entries of the heap
+    box_count: Ints  # (slots,)
+    heap_size: Ints  # (slots,)
 
 
 def make_boxes(layout: Layout, capacity: int) -> SplitBoxes:
-    """Return one box for each slot, and room for the children of some splits."""
+    """Return one box per slot, with room for the children of `capacity` splits."""
     slots, columns = layout.slots, int(np.diff(layout.start).max())
     box_capacity = 1 + capacity * 2**columns
     boxes = SplitBoxes(
-        np.zeros((slots, box_capacity, columns)),
-        np.zeros((slots, box_capacity, columns)),
-        np.zeros((slots, box_capacity, columns)),
-        np.full((slots, box_capacity), -1, dtype=np.int64),
-        np.zeros((slots, box_capacity)),
-        np.zeros((slots, box_capacity), dtype=np.int64),
-        np.ones(slots, dtype=np.int64),
-        np.ones(slots, dtype=np.int64),
+        low=np.zeros((slots, box_capacity, columns)),
+        high=np.zeros((slots, box_capacity, columns)),
+        split_point=np.zeros((slots, box_capacity, columns)),
+        first_child=np.full((slots, box_capacity), -1, dtype=np.int64),
+        volume=np.zeros((slots, box_capacity)),
+        heap=np.zeros((slots, box_capacity), dtype=np.int64),
+        box_count=np.ones(slots, dtype=np.int64),
+        heap_size=np.ones(slots, dtype=np.int64),
     )
     for slot in range(slots):
         first, last = layout.start[slot], layout.start[slot + 1]
@@ -51,24 +51,15 @@ def make_boxes(layout: Layout, capacity: int) -> SplitBoxes:
 
 
 def grow_boxes(boxes: SplitBoxes, capacity: int) -> SplitBoxes:
-    """Return the same with room for more splits."""
-    columns = boxes.low.shape[2]
-    box_capacity = 1 + capacity * 2**columns
-
-    def widen(array: Any, fill: float) -> Any:
-        larger = np.full((array.shape[0], box_capacity, *array.shape[2:]), fill, dtype=array.dtype)
-        larger[:, : array.shape[1]] = array
-        return larger
-
-    return SplitBoxes(
-        widen(boxes.low, 0.0),
-        widen(boxes.high, 0.0),
-        widen(boxes.split_point, 0.0),
-        widen(boxes.first_child, -1),
-        widen(boxes.volume, 0.0),
-        widen(boxes.heap, 0),
-        boxes.box_count,
-        boxes.heap_size,
+    """Return the boxes with room for more splits."""
+    box_capacity = 1 + capacity * 2 ** boxes.low.shape[2]
+    return boxes._replace(
+        low=widen(boxes.low, box_capacity, 0.0),
+        high=widen(boxes.high, box_capacity, 0.0),
+        split_point=widen(boxes.split_point, box_capacity, 0.0),
+        first_child=widen(boxes.first_child, box_capacity, -1),
+        volume=widen(boxes.volume, box_capacity, 0.0),
+        heap=widen(boxes.heap, box_capacity, 0),
     )
 
 
@@ -116,8 +107,8 @@ def find_largest_leaf(boxes: SplitBoxes, slot: int) -> Any:
 
 
 @compile_kernel
-def find_leaf(layout: Layout, boxes: SplitBoxes, slot: int, row: Any) -> Any:
-    """Return the leaf an input lies in."""
+def find_leaf(layout: Layout, boxes: SplitBoxes, slot: int, row: Floats) -> Any:
+    """Return the leaf that contains an input."""
     first = layout.start[slot]
     box = 0
     while boxes.first_child[slot, box] >= 0:
@@ -129,20 +120,20 @@ def find_leaf(layout: Layout, boxes: SplitBoxes, slot: int, row: Any) -> Any:
 
 
 @compile_kernel
-def split_leaf(layout: Layout, boxes: SplitBoxes, slot: int, row: Any) -> None:
-    """Split the leaf of an input at it, along every column."""
+def split_leaf(layout: Layout, boxes: SplitBoxes, slot: int, row: Floats) -> None:
+    """Split the leaf that contains an input at this input, along every column."""
     first = layout.start[slot]
     dimension = layout.start[slot + 1] - first
     box = find_leaf(layout, boxes, slot, row)
     child = boxes.box_count[slot]
     boxes.first_child[slot, box] = child
     boxes.box_count[slot] += 2**dimension
-    for j in range(dimension):  # an input outside the domain splits nothing off
+    for j in range(dimension):  # an input outside the domain splits at the edge
         low, high, value = boxes.low[slot, box, j], boxes.high[slot, box, j], row[first + j]
-        if layout.kind[first + j] != NUMBER:  # between whole numbers, so that both parts are smaller
+        if layout.kind[first + j] != NUMBER:  # between integers, so that both parts are smaller
             value += 0.5 if value < (low + high) / 2 else -0.5
         boxes.split_point[slot, box, j] = min(max(value, low), high)
-    several = False  # inputs in the box: where whole numbers leave only one, nothing is left when it is executed
+    several = False  # inputs in the box; a box with one integer input is used up when that is executed
     for j in range(dimension):
         if layout.kind[first + j] == NUMBER or boxes.high[slot, box, j] - boxes.low[slot, box, j] > 1.5:
             several = True
@@ -160,14 +151,14 @@ def split_leaf(layout: Layout, boxes: SplitBoxes, slot: int, row: Any) -> None:
             if width > 0:
                 volume *= (high - low) / width
             elif not (corner >> (dimension - 1 - j)) & 1:
-                volume = 0.0  # below a column without extent there is nothing
+                volume = 0.0  # the lower part of a column without extent is empty
         boxes.volume[slot, child + corner] = volume
         _push(boxes, slot, child + corner)
 
 
 @compile_kernel
-def propose_split(rng: Any, layout: Layout, boxes: SplitBoxes, rows: Any) -> None:
-    """Draw candidates in the largest box of each source: one random number a column, row by row."""
+def propose_split(rng: np.random.Generator, layout: Layout, boxes: SplitBoxes, rows: Floats) -> None:
+    """Draw candidates in the largest box of each source, by one random number per column, row by row."""
     for slot in range(layout.sources):
         box = find_largest_leaf(boxes, slot)
         first = layout.start[slot]
@@ -181,8 +172,8 @@ def propose_split(rng: Any, layout: Layout, boxes: SplitBoxes, rows: Any) -> Non
 
 
 @compile_kernel
-def choose_split(layout: Layout, boxes: SplitBoxes, rows: Any, tie: float) -> Any:
-    """Return a candidate whose follow-ups all lie in the largest boxes of theirs, by chance if several or none."""
+def choose_split(layout: Layout, boxes: SplitBoxes, rows: Floats, tie: float) -> Any:
+    """Return a candidate whose follow-ups all lie in their largest boxes; `tie` decides otherwise."""
     scores = np.ones(rows.shape[0])
     for slot in range(layout.sources, len(layout.start) - 1):
         box = find_largest_leaf(boxes, slot)
@@ -193,15 +184,15 @@ def choose_split(layout: Layout, boxes: SplitBoxes, rows: Any, tie: float) -> An
 
 
 @compile_kernel
-def add_split(layout: Layout, boxes: SplitBoxes, row: Any) -> None:
+def add_split(layout: Layout, boxes: SplitBoxes, row: Floats) -> None:
     """Count a group as executed."""
     for slot in range(len(layout.start) - 1):
         split_leaf(layout, boxes, slot, row)
 
 
 @compile_kernel
-def advance_split(rng: Any, layout: Layout, boxes: SplitBoxes, rows: Any, out: Any) -> Any:
-    """Make groups; `rows` has room for the candidates."""
+def advance_split(rng: np.random.Generator, layout: Layout, boxes: SplitBoxes, rows: Floats, out: Floats) -> Any:
+    """Write groups to `out`; `rows` has room for the candidates."""
     for i in range(out.shape[0]):
         propose_split(rng, layout, boxes, rows)
         write_follow_ups(layout, rows)

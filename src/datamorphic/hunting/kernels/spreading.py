@@ -1,7 +1,7 @@
-"""Kernels of generators that keep away from what was executed: FSCS-ART, RRT, SFIDMT-ART.
+"""Kernels of generators that keep away from executed groups: FSCS-ART, RRT, SFIDMT-ART.
 
-Three steps make a group: `propose` draws the sources of some candidates, `choose` takes the one that is farthest from
-what was executed, `add` counts it as executed. `advance` makes many groups whose follow-ups are affine.
+Three steps make a group: `propose_spread` draws the sources of candidates, `choose_spread` returns the one farthest
+from executed groups, `add_spread` counts it as executed. `advance_spread` makes many groups with affine follow-ups.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...relations.box import CATEGORY
+from ...relations.box import CATEGORY, Floats
 from .compiling import COMPILED, compile_kernel
 from .layout import Layout, compute_distance, draw_uniform, pick_greatest, write_follow_ups
 from .nearest import PointIndex, add_point, find_nearest_distance, grow_point_index, make_point_index
@@ -21,8 +21,8 @@ from .shells import Shells, add_share, compute_share, draw_in_shell, grow_shells
 class SpreadSettings(NamedTuple):
     """How candidates are drawn and compared.
 
-    `joint` takes the nearest executed group as a whole; with `tries` inputs are drawn until one lies outside all zones,
-    which make up `ratio` of the domain together.
+    With `from_shells`, candidates come from empty shells. With `joint`, the nearest executed group counts as a whole.
+    With `tries`, inputs are drawn until one lies outside all exclusion zones, which cover `ratio` of the domain.
     """
 
     from_shells: bool
@@ -32,25 +32,27 @@ class SpreadSettings(NamedTuple):
 
 
 class SpreadMemory(NamedTuple):
-    """What was executed."""
+    """The executed groups."""
 
     point_index: PointIndex
     shells: Shells
 
 
 def make_spread(layout: Layout, capacity: int) -> SpreadMemory:
-    """Return that nothing was executed, and room for some."""
+    """Return an empty memory."""
     columns = int(np.diff(layout.start).max())
     return SpreadMemory(make_point_index(layout.slots, columns, capacity), make_shells(layout.sources, capacity))
 
 
 def grow_spread(spread: SpreadMemory, capacity: int) -> SpreadMemory:
-    """Return the same with more room."""
+    """Return the memory with room for more groups."""
     return SpreadMemory(grow_point_index(spread.point_index, capacity), grow_shells(spread.shells, capacity))
 
 
 @compile_kernel
-def propose_spread(rng: Any, layout: Layout, settings: SpreadSettings, spread: SpreadMemory, rows: Any) -> None:
+def propose_spread(
+    rng: np.random.Generator, layout: Layout, settings: SpreadSettings, spread: SpreadMemory, rows: Floats
+) -> None:
     """Draw the sources of candidates, source by source, candidate after candidate."""
     for slot in range(layout.sources):
         for i in range(rows.shape[0]):
@@ -64,9 +66,14 @@ def propose_spread(rng: Any, layout: Layout, settings: SpreadSettings, spread: S
 
 @compile_kernel
 def _draw_outside(
-    rng: Any, layout: Layout, settings: SpreadSettings, spread: SpreadMemory, slot: int, row: Any
+    rng: np.random.Generator,
+    layout: Layout,
+    settings: SpreadSettings,
+    spread: SpreadMemory,
+    slot: int,
+    row: Floats,
 ) -> None:
-    """Draw inputs until one is far enough from all executed ones; the farthest of `tries` if none is."""
+    """Draw inputs until one is outside all exclusion zones; else use the farthest of `tries`."""
     first, last = layout.start[slot], layout.start[slot + 1]
     count = spread.point_index.size[slot]
     volume = 1.0
@@ -95,8 +102,8 @@ def _draw_outside(
 
 
 @compile_kernel
-def choose_spread(layout: Layout, settings: SpreadSettings, spread: SpreadMemory, rows: Any, tie: float) -> Any:
-    """Return the candidate that is farthest from what was executed."""
+def choose_spread(layout: Layout, settings: SpreadSettings, spread: SpreadMemory, rows: Floats, tie: float) -> Any:
+    """Return the candidate farthest from executed groups; `tie` decides among equals."""
     scores = np.zeros(rows.shape[0])
     if rows.shape[0] > 1 and spread.point_index.size[0] > 0:
         for i in range(rows.shape[0]):
@@ -109,7 +116,7 @@ def choose_spread(layout: Layout, settings: SpreadSettings, spread: SpreadMemory
 
 
 @compile_kernel
-def _scan_groups(layout: Layout, point_index: PointIndex, row: Any) -> Any:
+def _scan_groups(layout: Layout, point_index: PointIndex, row: Floats) -> Any:
     best = np.inf
     for i in range(point_index.size[0]):
         total = 0.0
@@ -121,7 +128,7 @@ def _scan_groups(layout: Layout, point_index: PointIndex, row: Any) -> Any:
     return best
 
 
-def _scan_groups_vectorized(layout: Layout, point_index: PointIndex, row: Any) -> Any:
+def _scan_groups_vectorized(layout: Layout, point_index: PointIndex, row: Floats) -> Any:
     total = np.zeros(point_index.size[0])
     for slot in range(len(layout.start) - 1):
         squares, differing = np.zeros(len(total)), np.zeros(len(total))
@@ -139,7 +146,7 @@ _find_nearest_group = _scan_groups if COMPILED else _scan_groups_vectorized
 
 
 @compile_kernel
-def add_spread(layout: Layout, settings: SpreadSettings, spread: SpreadMemory, row: Any) -> None:
+def add_spread(layout: Layout, settings: SpreadSettings, spread: SpreadMemory, row: Floats) -> None:
     """Count a group as executed."""
     for slot in range(len(layout.start) - 1):
         add_point(layout, spread.point_index, slot, row)
@@ -149,9 +156,14 @@ def add_spread(layout: Layout, settings: SpreadSettings, spread: SpreadMemory, r
 
 @compile_kernel
 def advance_spread(
-    rng: Any, layout: Layout, settings: SpreadSettings, spread: SpreadMemory, rows: Any, out: Any
+    rng: np.random.Generator,
+    layout: Layout,
+    settings: SpreadSettings,
+    spread: SpreadMemory,
+    rows: Floats,
+    out: Floats,
 ) -> Any:
-    """Make groups; `rows` has room for the candidates."""
+    """Write groups to `out`; `rows` has room for the candidates."""
     for i in range(out.shape[0]):
         propose_spread(rng, layout, settings, spread, rows)
         write_follow_ups(layout, rows)
