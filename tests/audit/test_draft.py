@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.util
 import json
 import re
@@ -24,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.audit.draft.api import draft, draft_system
+from datamorphic.audit.draft import api
 from datamorphic.audit.draft.code import (
     MAX_LINE_CHARACTERS,
     format_comment,
@@ -35,10 +36,13 @@ from datamorphic.audit.draft.code import (
     to_class_name,
     to_slug,
 )
+from datamorphic.cli.load import load_data
 from datamorphic.cli.main import app
 from datamorphic.errors import DataError, SystemFailed, UsageError
 from datamorphic.morphisms.subject import DEFAULT_SEED_CASES
-from support.run_code import played
+from support.run_code import run_program
+
+draft_system = functools.partial(api.draft_system, load_data=load_data)
 
 NASTY = [
     '"; import os #',
@@ -178,7 +182,7 @@ def enabled(text):
     """Return a draft with the promises in force that are broken and so were made comments."""
     lines, on = [], False
     for line in text.splitlines():
-        on = (on or bool(re.search(r"Today [\d,]+ of [\d,]+ rows break it\.", line))) and line != ""
+        on = (on or bool(re.search(r"Today [\d,]+ of [\d,]+ rows violate it\.", line))) and line != ""
         lines.append(
             line if not on or "Today" in line else line.replace("    # ", "    ", 1).replace("    #", "", 1)
         )
@@ -192,9 +196,9 @@ def test_drafts_are_green_under_pytest(folder, drafts, monkeypatch):
     some = ["test_wine", "test_ridge", "test_nasty"]
     monkeypatch.chdir(folder)
     files = (f"{name}.py" for name in some)
-    code, printed = played("pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), *files)
+    code, printed = run_program("pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), *files)
     assert code == 0, printed
-    in_force = sum(promise.holds for name in some for promise in drafts[name].promises)
+    in_force = sum(promise.holds for name in some for promise in drafts[name].relations)
     assert f"{in_force + 3 * len(some)} passed" in printed
 
 
@@ -204,14 +208,14 @@ def test_what_is_written_is_what_was_tried(folder, drafts, name):
     module = loaded(enabled(one.text), folder / f"{name}.py")
     system = module.SYSTEM
     assert system.space == one.space
-    assert set(system.metamorphisms) == {promise.name for promise in one.promises}
+    assert set(system.metamorphisms) == {promise.name for promise in one.relations}
     seeds = system.make_seeds(n=DEFAULT_SEED_CASES, seed=0)  # all rows where there are no more than that
     tests = dm.TestSet.concat([seeds, *(system.mutate(change, seeds) for change in system.datamorphisms)])
     tests = tests.with_outputs(dm.wrap(system.sut, guarded=True).execute(tests.inputs))
     verdicts = system.check(tests)
-    for promise in one.promises:
-        change = promise.of.make(seeds.inputs.frame)
-        made = system.mutate(promise.of.name, seeds).inputs
+    for promise in one.relations:
+        change = promise.change.make(seeds.inputs.frame)
+        made = system.mutate(promise.change.name, seeds).inputs
         assert one.space.points(change).same(made).all()
         broken = int((verdicts[promise.name] == "violated").sum())
         if one.rows <= DEFAULT_SEED_CASES:
@@ -245,13 +249,13 @@ def test_drafts_are_tidy(folder, drafts):
 
 def test_at_least_three_promises_fit_the_columns(drafts):
     for one in drafts.values():
-        assert len(one.promises) >= 3
-        assert sum(promise.holds for promise in one.promises) <= 3
-        for promise in one.promises:
+        assert len(one.relations) >= 3
+        assert sum(promise.holds for promise in one.relations) <= 3
+        for promise in one.relations:
             assert f"def {promise.name}(self, cases, origins):" in one.text
-            assert f'of="{promise.of.name}"' in one.text
+            assert f'of="{promise.change.name}"' in one.text
             if not promise.holds:
-                assert f"Today {promise.broken:,} of {promise.judged:,} rows break it." in one.text
+                assert f"Today {promise.broken:,} of {promise.judged:,} rows violate it." in one.text
 
 
 def test_rows_keep_the_types_of_the_data(folder, drafts):
@@ -264,7 +268,7 @@ def test_rows_keep_the_types_of_the_data(folder, drafts):
 def test_how_the_model_is_found_is_written_down(drafts):
     assert 'dm.wrap(HERE / "model.skops")' in drafts["test_wine"].text
     assert 'dm.wrap(HERE / "ridge.joblib", trust=True)' in drafts["test_ridge"].text
-    assert "It is a pickle" in drafts["test_ridge"].text
+    assert "Loading a pickle runs any code in it" in drafts["test_ridge"].text
     assert "from rules_of_tests import Deep as model" in drafts["test_deep"].text
     assert "dm.wrap(model.tree)" in drafts["test_deep"].text
     assert "dm.wrap(model, scalar=True)" in drafts["test_one"].text
@@ -275,21 +279,21 @@ def test_how_the_model_is_found_is_written_down(drafts):
 
 def test_a_promise_that_is_broken_today_is_a_comment(drafts):
     one = drafts["test_noisy"]
-    (noise,) = [promise for promise in one.promises if promise.name == "noise_keeps_the_answer"]
+    (noise,) = [promise for promise in one.relations if promise.name == "noise_keeps_the_answer"]
     assert noise.broken > 0
     assert "    # def noise_keeps_the_answer(self, cases, origins):" in one.text
     assert "    # Today" in one.text
 
 
 def test_rows_without_an_answer_are_counted(drafts):
-    assert re.search(r"most = [1-9]\d*  # so many get no answer today", drafts["test_fussy"].text)
+    assert re.search(r"limit = [1-9]\d*  # rows without an answer today", drafts["test_fussy"].text)
     assert any("get no answer today" in note for note in drafts["test_fussy"].notes)
-    assert "most = 0\n" in drafts["test_wine"].text
+    assert "limit = 0\n" in drafts["test_wine"].text
 
 
 def test_a_system_that_answers_anything_is_told_so(folder, drafts):
     one = draft_system("rules_of_tests:moody", "data:iris", "target", out=folder / "test_moody.py")
-    again = [promise for promise in one.promises if promise.name == "the_same_row_gets_the_same_answer"]
+    again = [promise for promise in one.relations if promise.name == "the_same_row_gets_the_same_answer"]
     assert [promise.holds for promise in again] == [False]
 
 
@@ -300,7 +304,7 @@ def test_a_broken_promise_is_told_with_the_row_that_breaks_it(folder, drafts):
     change = next(iter(system.datamorphisms))
     tests = dm.TestSet.concat([seeds, system.mutate(change, seeds)])
     tests = tests.with_outputs(dm.Outputs.of(np.arange(10)))
-    said = module.told(tests, tests.take(slice(7, 10)))
+    said = module.describe(tests, tests.take(slice(7, 10)))
     assert "-> the answer" in said
     assert re.search(r"-> the answer\s+2\s+7", said)
 
@@ -331,7 +335,7 @@ def test_other_values_are_literals_too(value):
     "value", [pd.Timestamp("2020-01-01"), None, [1], type("Text", (str,), {})("x"), np.float64(1)]
 )
 def test_what_cannot_be_written_is_refused(value):
-    with pytest.raises(DataError, match="cannot be written into a file of code"):
+    with pytest.raises(DataError, match="cannot be written as code"):
         format_literal(value)
 
 
@@ -421,17 +425,17 @@ def run(monkeypatch, tmp_path, folder, drafts):
     [
         (["no.skops", "data:iris"], "There is no file 'no.skops'"),
         (["no_such_module:x", "data:iris"], "There is no module 'no_such_module'"),
-        (["rules_of_tests", "data:iris"], "is no model file and no module:object"),
+        (["rules_of_tests", "data:iris"], "is neither a model file nor module:object"),
         (["rules_of_tests:Known", "data:iris"], "is a test system already"),
         (["rules_of_tests:Deep.tree", "no.csv"], "There is no file 'no.csv'"),
         (["rules_of_tests:Deep.tree", "data:iris", "--target", "targt"], "Did you mean 'target'?"),
         (["rules_of_tests:Deep.tree", "data:wine"], "not in the data"),
         (["rules_of_tests:one", "dates.csv"], "'when' holds dates as text ('2020-01-01')"),
         (["rules_of_tests:one", "dates.parquet"], "which have no moves and no midpoint here"),
-        (["rules_of_tests:one", "data:iris", "--out", "my-tests.py"], "'my-tests.py' is no name of a module"),
-        (["rules_of_tests:one", "data:iris", "--out", "class.py"], "'class.py' is no name of a module"),
-        (["rules_of_tests:one", "data:iris", "--out", "tests.txt"], "'tests.txt' is no name of a module"),
-        (["rules_of_tests:one", "data:iris", "--out", "numpy.py"], "an installed module 'numpy'"),
+        (["rules_of_tests:one", "data:iris", "--out", "my-tests.py"], "'my-tests.py' is not a valid name of a module"),
+        (["rules_of_tests:one", "data:iris", "--out", "class.py"], "'class.py' is not a valid name of a module"),
+        (["rules_of_tests:one", "data:iris", "--out", "tests.txt"], "'tests.txt' is not a valid name of a module"),
+        (["rules_of_tests:one", "data:iris", "--out", "numpy.py"], "A module named 'numpy' is installed"),
         (["rules_of_tests:one", "data:iris", "--out", "here.py"], "here.py is there already. Say --force"),
         (["forest.joblib", "data:iris", "--target", "target"], "say trust=True (--trust"),
     ],
@@ -448,10 +452,10 @@ def test_wrong_use_is_one_line(run, folder, arguments, words):
 
 
 def test_things_that_are_in_no_file_are_refused():
-    with pytest.raises(UsageError, match=r"the model was given as Ridge\. Save it first"):
-        draft(Ridge(), "data:iris")
-    with pytest.raises(UsageError, match="the data was given as DataFrame"):
-        draft("model.skops", pd.DataFrame({"x": [1]}))
+    with pytest.raises(UsageError, match=r"but got an object of type Ridge\. Save it first"):
+        draft_system(Ridge(), "data:iris")
+    with pytest.raises(UsageError, match="but got an object of type DataFrame"):
+        draft_system("model.skops", pd.DataFrame({"x": [1]}))
 
 
 def test_a_system_that_answers_nothing_exits_with_three(run):
@@ -460,7 +464,7 @@ def test_a_system_that_answers_nothing_exits_with_three(run):
     assert "nobody there" in result.stderr
     assert not Path("test_model.py").exists()
     with pytest.raises(SystemFailed):
-        draft("rules_of_tests:broken", "data:iris")
+        draft_system("rules_of_tests:broken", "data:iris")
 
 
 # -- the command -----------------------------------------------------------------------------------------------
@@ -502,3 +506,14 @@ def test_a_forest_is_drafted_with_trust(run, folder):
     assert re.search(r'dm.wrap\(HERE / "[./\w-]*/forest.joblib", trust=True\)', Path("test_model.py").read_text())
     assert "left out: target" in result.stdout
     assert loaded(Path("test_model.py").read_text(), Path("test_model.py").resolve()).Iris
+
+
+def test_a_draft_reads_the_table_the_same_way(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "rules_of_a.py").write_text("def rule(frame):\n    return frame['a'] > 2\n")
+    table = pd.DataFrame({"a": [1.5, 2.5, 3.25], "größe": ["x", "y", "x"], "n": [7, 8, 9]})
+    table.to_csv("t.csv", index=False, sep=";", decimal=",")
+    text = draft_system("rules_of_a:rule", "t.csv", out="test_rules_of_a.py", progress=False).text
+    (line,) = (line for line in text.splitlines() if line.startswith("ROWS = "))
+    assert line == 'ROWS = pd.read_csv(HERE / "t.csv", sep=";", decimal=",")'

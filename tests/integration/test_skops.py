@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.audit.draft.api import draft
+from datamorphic.audit.draft.api import draft_system
 from datamorphic.cli.main import app
 from datamorphic.systems.files import load_model
 from datamorphic.systems.untrusted import validate_trees
@@ -71,7 +71,7 @@ def test_a_forest_is_looked_over_and_needs_no_trust(tmp_path, monkeypatch):
     arguments = ["test", "forest.skops", "data.csv", "--target", "label", "--only", "repeats", "--store", "none"]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output
-    text = draft("forest.skops", "data.csv", "label", out="test_forest.py", trust=True)
+    text = draft_system("forest.skops", "data.csv", "label", out="test_forest.py", trust=True).text
     assert 'MODEL = dm.wrap(HERE / "forest.skops", trust=True)' in text
     assert "It is a pickle" not in text
 

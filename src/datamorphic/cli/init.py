@@ -12,7 +12,7 @@ import typer
 from .._text import pluralize
 from ..errors import UsageError
 from .console import Json, console, print_json, ready_to_write, to_printable, user_code
-from .load import MODEL_FILES, load_object
+from .load import MODEL_FILES, load_data, load_object
 
 
 def init(
@@ -48,7 +48,7 @@ def init(
     with user_code():
         if not os.path.exists(model) and os.path.splitext(model)[1] not in MODEL_FILES and os.sep not in model:
             load_object(model)  # from the current folder, and with errors that say what to do
-        draft = draft_system(model, data, target, out=out, trust=trust)
+        draft = draft_system(model, data, target, out=out, trust=trust, load_data=load_data)
     try:
         with open(out, "w" if force else "x", encoding="utf-8") as file:
             file.write(draft.text)
@@ -76,13 +76,13 @@ def _document(draft: Any, out: Path) -> dict[str, Any]:
         "rows": draft.rows,
         "promises": [
             {
-                "name": promise.name,
-                "says": promise.says,
-                "holds": promise.holds,
-                "broken": promise.broken,
-                "rows": promise.judged,
+                "name": relation.name,
+                "says": relation.says,
+                "holds": relation.holds,
+                "broken": relation.broken,
+                "rows": relation.judged,
             }
-            for promise in draft.promises
+            for relation in draft.relations
         ],
         "notes": draft.notes,
         "next": _commands(draft, out),
@@ -99,14 +99,14 @@ def _print(draft: Any, out: Path) -> None:
             f": a test system, drafted from {features} and {pluralize(draft.rows, 'row')}", style="not bold"
         )
     )
-    for promise in draft.promises:
-        holds = f"holds on all of {pluralize(promise.judged, 'row')}"
+    for relation in draft.relations:
+        holds = f"holds on all of {pluralize(relation.judged, 'row')}"
         broken = (
-            f"broken by {promise.broken:,} of {pluralize(promise.judged, 'row')}, so it is a comment in the file"
+            f"broken by {relation.broken:,} of {pluralize(relation.judged, 'row')}, so it is a comment in the file"
         )
-        line = Text("  + " if promise.holds else "  - ", style="green" if promise.holds else "yellow")
-        line.append(to_printable(promise.says), style="default")
-        line.append(f"  ({holds if promise.holds else broken})", style="dim")
+        line = Text("  + " if relation.holds else "  - ", style="green" if relation.holds else "yellow")
+        line.append(to_printable(relation.says), style="default")
+        line.append(f"  ({holds if relation.holds else broken})", style="dim")
         screen.print(line)
     for note in draft.notes:
         screen.print(to_printable(note), markup=False)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._text import suggest_name
-from ..data.sets import load, read_table
+from ..data.sets import load
 from ..errors import AmbiguousData, UsageError
 from ..reporting.text import to_printable
+from ..space.table_files import read_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,4 +1,4 @@
-"""``datamorphic init``: a test system drafted from a model and data, ready to run and to be changed."""
+"""Draft a test system from a model and data, for ``datamorphic init``."""
 
 from __future__ import annotations
 
@@ -9,25 +9,27 @@ import pkgutil
 import re
 import sysconfig
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._text import pluralize
-from ...data.sets import csv_options, load, read_table
+from ..._typing import FilePath, ModelLike
 from ...errors import AmbiguousData, DataError, ModelError, SystemFailed, UsageError
 from ...morphisms.subject import DEFAULT_SEED_CASES, SubjectUnderTest, build_subject
 from ...morphisms.system import has_morphisms
 from ...runs.driver import drive
 from ...space.features import Feature
+from ...space.options import SpaceOptions
 from ...space.points import Points
 from ...space.space import Space
+from ...space.table_files import find_csv_options, read_table
 from ...systems.clustering import has_predictions
 from ...systems.files import PICKLE_SUFFIXES
 from .code import (
-    Draft,
     comment_out,
     format_comment,
     format_comment_literal,
@@ -39,84 +41,85 @@ from .code import (
     to_class_name,
 )
 from .relations import DraftRelation, DraftTrial, try_relations
+from .result import Draft
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_TRIAL_ROWS = 500  # that promises are tried on
-MIN_VALUES_FOR_INTEGER = 20  # values, to tell whole numbers from others
+MAX_TRIAL_ROWS = 500  # on which relations are tried
+MIN_VALUES_FOR_INTEGER = 20  # fewer whole floats do not show that a column holds integers
+MAX_EXACT_INTEGER = 1e15  # of floats
+MAX_COLUMNS_LISTED = 3
 MODEL_SUFFIXES = (".skops", ".onnx", *PICKLE_SUFFIXES)
 DATE_PATTERN = re.compile(
     r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ].*)?", re.DOTALL
 )
 
 
-def draft(
-    model: str | os.PathLike[str],
-    data: str | os.PathLike[str],
+def draft_system(
+    model: FilePath,
+    data: FilePath,
     target: str | None = None,
     *,
-    out: str | os.PathLike[str] = "test_model.py",
+    out: FilePath = "test_model.py",
     trust: bool = False,
     progress: bool | None = None,
-) -> str:
-    """Return a test-system file for a model, drafted from data, that pytest can run at once.
+    kinds: Mapping[str, str] | None = None,
+    steps: Mapping[str, float] | None = None,
+    bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
+    orders: Mapping[str, Sequence[Any]] | None = None,
+    load_data: Callable[[str], pd.DataFrame] = read_table,
+) -> Draft:
+    """Draft a test system for a model from data, as a file that pytest can run.
 
-    The space is spelled out; changes and promises are chosen to fit the columns and tried on the data: those that hold
-    today are in force, the others are there as comments, with how often they are broken.
+    The file writes out the space, and changes and relations that fit the columns. The relations are tried on the data: those
+    that hold are active, the others are comments that say how often they are violated. Nothing is written to disk.
 
     Parameters
     ----------
     model : str or path
-        The path of a model file, or ``"module:object"``: the file must say how to get at the model again.
+        The path of a model file, or ``"module:object"``, so that the file can load the model.
     data : str or path
-        A CSV or Parquet file with typical inputs, or ``"data:NAME"``.
+        A CSV or Parquet file with typical inputs, or another text that `load_data` understands.
     target : str, optional
-        The column of the data that is the label and no input.
+        The column of the data that holds the label.
     out : str or path
-        Where the file will be; it names model and data relative to that. Nothing is written.
+        The path of the file. Model and data are named relative to it.
     trust : bool
-        Whether a pickled model may be loaded, here and by the file.
+        Whether a pickled model may be loaded, now and by the file.
     progress : bool, optional
-        Whether to show progress on stderr; by default if that is a terminal.
+        Whether to show progress on stderr; by default if it is a terminal.
+    kinds, steps, bounds, orders : mapping, optional
+        Hints for inferring the space from the data, by column, as for `Space.from_frame`.
+    load_data : callable
+        Returns the frame that `data` names.
 
     Examples
     --------
     ::
 
-        Path("test_model.py").write_text(draft("model.skops", "wine.csv", target="quality"))
+        Path("test_model.py").write_text(draft_system("model.skops", "wine.csv", target="quality").text)
     """
-    return draft_system(model, data, target, out=out, trust=trust, progress=progress).text
-
-
-def draft_system(
-    model: str | os.PathLike[str],
-    data: str | os.PathLike[str],
-    target: str | None = None,
-    *,
-    out: str | os.PathLike[str] = "test_model.py",
-    trust: bool = False,
-    progress: bool | None = None,
-) -> Draft:
-    """Return what `draft` does, with what is known about it."""
     for name, argument, expected in (
         ("model", model, "a model file or module:object"),
         ("data", data, "a file or data:NAME"),
     ):
         if not isinstance(argument, str | os.PathLike):
             raise UsageError(
-                f"A file can name {expected}, and the {name} was given as {type(argument).__name__}. Save it first, and give "
-                "the path."
+                f"The draft names the {name} by {expected}, but got an object of type {type(argument).__name__}. Save it "
+                "first, and give the path."
             )
+    model_text, data_text = os.fspath(model), os.fspath(data)
+    hints = SpaceOptions(kinds=kinds, steps=steps, bounds=bounds, orders=orders)
     file = _validate_out(Path(out))
-    loaded_model = _load_model(os.fspath(model))
-    frame = _load_frame(os.fspath(data))
+    loaded_model = _load_model(model_text)
+    frame = load_data(data_text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AmbiguousData)
         subject, scalar = _build_subject(loaded_model, frame, target, trust)
     inputs = frame[list(subject.seeds.space.names)]
-    _refuse_dates(inputs)
-    features = _infer_features(inputs)
+    _reject_dates(inputs)
+    features = _infer_features(inputs, hints)
     space = Space(features, dtypes={name: inputs[name].dtype for name in inputs.columns})
     subject.sut.space = space
     rng = np.random.default_rng(0)
@@ -131,9 +134,9 @@ def draft_system(
     silent = _count_silent(trial)
     if silent:
         notes.append(
-            f"{pluralize(silent, 'case')} of the file's tests get no answer today: the file says so, and counts them."
+            f"{pluralize(silent, 'case')} of the tests in the file get no answer today. The file states this number."
         )
-    name = to_class_name(_get_stem(os.fspath(data)))
+    name = to_class_name(_get_stem(data_text))
     text = render_draft(
         name=name,
         commands=_format_commands(file.stem, name),
@@ -142,31 +145,37 @@ def draft_system(
         seeds=DEFAULT_SEED_CASES,
         silent=silent,
         tolerance=format_literal(trial.tolerance) if trial.numbers else "",
-        promises=list(_format_relations(trial.promises)),
-        **_format_data_code(os.fspath(data), frame, space, target, file),
-        **_format_model_code(os.fspath(model), loaded_model, scalar, trust, file),
+        relations=list(_format_relations(trial.relations)),
+        **_format_data_code(data_text, frame, space, file),
+        **_format_model_code(model_text, loaded_model, scalar, trust, file),
     )
     return Draft(
-        text=text, module=file.stem, name=name, space=space, rows=len(frame), promises=trial.promises, notes=notes
+        text=text,
+        module=file.stem,
+        name=name,
+        space=space,
+        rows=len(frame),
+        relations=trial.relations,
+        notes=notes,
     )
 
 
-# -- what was given --------------------------------------------------------------------------------------------
+# -- arguments ---------------------------------------------------------------------------------------------------
 
 
 def _validate_out(file: Path) -> Path:
-    """Return where the file will be, if it can be imported from there."""
+    """Return the absolute path of the file, or raise `UsageError` if it cannot be imported as a module."""
     if file.suffix != ".py" or not file.stem.isidentifier() or keyword.iskeyword(file.stem):
         raise UsageError(
-            f"{file.name!r} is no name of a module. Use letters, digits and underscores and the ending .py, as in "
-            "test_model.py: pytest looks for names that begin with test_."
+            f"{file.name!r} is not a valid name of a module. Use letters, digits, underscores and the ending .py. pytest "
+            "looks for names that start with test_, such as test_model.py."
         )
     file = Path(os.path.abspath(file))
     spec = importlib.util.find_spec(file.stem)
     if spec is not None and Path(spec.origin or "").parent not in (file.parent, Path.cwd()):
         raise UsageError(
-            f"There is an installed module {file.stem!r} already, which the file would hide or be hidden by. Choose "
-            "another name, such as test_model.py."
+            f"A module named {file.stem!r} is installed, and conflicts with the file. Choose another name, such as "
+            "test_model.py."
         )
     return file
 
@@ -175,35 +184,32 @@ def _is_file(text: str) -> bool:
     return os.path.exists(text) or os.path.splitext(text)[1].lower() in MODEL_SUFFIXES or os.sep in text
 
 
-def _load_model(text: str) -> Any:
-    """Return the object that ``module:object`` names; the path of a file as it is."""
+def _load_model(text: str) -> ModelLike:
+    """Return the object that ``module:object`` names, or the path of a file unchanged."""
     if _is_file(text):
         return text
     module, _, attribute = text.partition(":")
     if not attribute or not all(part.isidentifier() for part in f"{module}.{attribute}".split(".")):
-        raise UsageError(f"{text!r} is no model file and no module:object, as in my_models:credit.")
+        raise UsageError(f"{text!r} is neither a model file nor module:object, as in my_models:credit.")
     try:
         loaded_object = pkgutil.resolve_name(text)
     except (ImportError, AttributeError) as error:
-        raise UsageError(f"There is no {text!r}: {error}. Run this in the folder that has the module.") from error
+        raise UsageError(f"{text!r} cannot be imported: {error}. Run this in the folder of the module.") from error
     if has_morphisms(loaded_object) and not hasattr(loaded_object, "fit"):
-        raise UsageError(f"{text!r} is a test system already. Give the model it tests, or change it as it is.")
+        raise UsageError(
+            f"{text!r} is a test system already. Give the model that it tests, or edit the test system."
+        )
     return loaded_object
 
 
-def _load_frame(text: str) -> pd.DataFrame:
-    kind, _, name = text.partition(":")
-    return load(name) if kind == "data" else read_table(text)
-
-
 def _build_subject(
-    model: Any, frame: pd.DataFrame, target: str | None, trust: bool
+    model: ModelLike, frame: pd.DataFrame, target: str | None, trust: bool
 ) -> tuple[SubjectUnderTest, bool]:
-    """Return the system with its space, and whether it is a function of one case."""
+    """Return the system with its space, and whether it is a function of a single case."""
     if not has_predictions(model):
         raise ModelError(
-            f"{type(model).__name__} has answers for the rows it was fitted on only, and changed rows are to be asked. "
-            "Give a model with predict."
+            f"{type(model).__name__} has answers only for the rows it was fitted on, but changed rows must be queried. Give "
+            "a model with predict."
         )
     options: dict[str, Any] = {"target": target, "trust": trust}
     subject = build_subject(model, frame, rng=np.random.default_rng(0), **options)
@@ -217,39 +223,45 @@ def _build_subject(
         try:
             scalar_subject.sut.execute(sample)
         except Exception:
-            return subject, False  # neither works: what it says to a frame is the better explanation
+            return subject, False  # neither works: the error for a frame explains more
         return scalar_subject, True
     return subject, False
 
 
-def _refuse_dates(frame: pd.DataFrame) -> None:
-    """Raise an error if a column of text holds dates: as categories they would have no order in time."""
+def _reject_dates(frame: pd.DataFrame) -> None:
+    """Raise `DataError` if a column of text holds dates, which would become categories without an order."""
     for name in frame.columns:
         values = frame[name].dropna().unique()[:100]
         if all(isinstance(value, str) and DATE_PATTERN.fullmatch(value) for value in values) and len(values):
             raise DataError(
-                f"Column {name!r} holds dates as text ({values[0]!r}), which have no moves and no midpoint here. Turn it "
-                "into numbers (days since a date, say), or leave it out of the model's inputs."
+                f"Column {name!r} holds dates as text ({values[0]!r}), which have no moves and no midpoints. Convert it to "
+                "numbers (such as days since a date), or remove it from the inputs of the model."
             )
 
 
-def _infer_features(frame: pd.DataFrame) -> list[Feature]:
-    """Read columns as features; floats that are all whole are whole numbers, which files and gaps made floats of."""
-    kinds = {
+def _infer_features(frame: pd.DataFrame, hints: SpaceOptions) -> list[Feature]:
+    """Infer features from columns.
+
+    Floats that are all whole count as integers, since files and missing values turn integers into floats.
+    """
+    kinds: dict[str, str] = {
         name: "integer"
         for name in frame.columns
         if frame[name].dtype.kind == "f"
         and frame[name].count() >= MIN_VALUES_FOR_INTEGER
         and (frame[name].dropna() % 1 == 0).all()
-        and frame[name].abs().max() < 1e15
+        and frame[name].abs().max() < MAX_EXACT_INTEGER
     }
+    options = replace(hints, kinds={**kinds, **(hints.kinds or {})})
+    fixed = {*(hints.steps or ()), *(hints.bounds or ())}  # the user's numbers are not rounded
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AmbiguousData)  # the file says it in a comment
-        return [tidy_feature(feature) for feature in Space.from_frame(frame, kinds=kinds).features]
+        warnings.simplefilter("ignore", AmbiguousData)  # the file has a comment instead
+        features = options.infer_space(frame).features
+    return [feature if feature.name in fixed else tidy_feature(feature) for feature in features]
 
 
 def _choose_rows(space: Space, frame: pd.DataFrame) -> Points:
-    """Return the rows that the file's tests will draw, and others up to a limit."""
+    """Return the rows that the tests of the file will draw, and others up to a limit."""
     first = frame.reset_index(drop=True).sample(
         min(DEFAULT_SEED_CASES, len(frame)), random_state=np.random.default_rng(0)
     )
@@ -259,98 +271,89 @@ def _choose_rows(space: Space, frame: pd.DataFrame) -> Points:
 
 
 def _count_silent(trial: DraftTrial) -> int:
-    """Return how many of the rows that the file's tests ask for have no answer."""
-    silent_by_change = {promise.of.name: promise.silent for promise in trial.promises if promise.holds}
+    """Return how many of the rows that the tests of the file query have no answer."""
+    silent_by_change = {relation.change.name: relation.silent for relation in trial.relations if relation.holds}
     return int((~trial.answers.ok[:DEFAULT_SEED_CASES]).sum()) + sum(silent_by_change.values())
 
 
-# -- what is written -------------------------------------------------------------------------------------------
+# -- code --------------------------------------------------------------------------------------------------------
 
 
 def _format_commands(module: str, name: str) -> list[tuple[str, str]]:
-    """Return what can be done with the file, the commands padded to one width."""
+    """Return commands for the file, padded to equal width, and their purposes."""
     commands = {
-        f"pytest {module}.py": "does it keep its promises?",
-        f"datamorphic test {module}:{name}": "everything that applies to it, in one go",
-        f"datamorphic laws {module}:{name}": "are its moves sound?",
+        f"pytest {module}.py": "do the relations hold?",
+        f"datamorphic test {module}:{name}": "run all checks that apply",
+        f"datamorphic laws {module}:{name}": "are the moves sound?",
         f"datamorphic explore {module}:{name}": "where does the answer change?",
     }
     width = max(map(len, commands))
     return [(command.ljust(width), purpose) for command, purpose in commands.items()]
 
 
-def _format_relations(promises: list[DraftRelation]) -> Iterator[dict[str, Any]]:
-    """Return promises as the template wants them: in force if they hold, else as comments."""
+def _format_relations(relations: list[DraftRelation]) -> Iterator[dict[str, Any]]:
+    """Return relations for the template: as code if they hold, otherwise as comments."""
     written_changes: set[str] = set()
-    for promise in promises:
+    for relation in relations:
         lines = [
-            f'@dm.metamorphism(of="{promise.of.name}")',
-            f"def {promise.name}(self, cases, origins):",
-            f"    return {promise.code}",
+            f'@dm.metamorphism(of="{relation.change.name}")',
+            f"def {relation.name}(self, cases, origins):",
+            f"    return {relation.code}",
         ]
-        if promise.of.name not in written_changes:
-            written_changes.add(promise.of.name)
+        if relation.change.name not in written_changes:
+            written_changes.add(relation.change.name)
             lines = [
                 "@dm.datamorphism(move=False)",
-                f"def {promise.of.name}(self, frame):",
-                f'    """{promise.of.doc}"""',
-                *(f"    {line}" for line in promise.of.code),
+                f"def {relation.change.name}(self, frame):",
+                f'    """{relation.change.doc}"""',
+                *(f"    {line}" for line in relation.change.code),
                 "",
                 *lines,
             ]
-        broken_text = (
-            "" if promise.holds else f"Today {promise.broken:,} of {pluralize(promise.judged, 'row')} break it."
-        )
+        figure = f"Today {relation.broken:,} of {pluralize(relation.judged, 'row')} violate it."
         yield {
-            "says": promise.says,
-            "why": promise.why,
-            "figure": broken_text,
-            "lines": lines if promise.holds else comment_out(lines),
+            "says": relation.says,
+            "why": relation.why,
+            "figure": "" if relation.holds else figure,
+            "lines": lines if relation.holds else comment_out(lines),
         }
 
 
 def _format_path(file: Path, path: str) -> str:
-    """Return the code for a path, as seen from the folder of the file."""
+    """Return the code of a path relative to the folder of the file."""
     try:
         relative_path = Path(os.path.relpath(path, file.parent)).as_posix()
-    except ValueError:  # on another drive
+    except ValueError:  # on another drive of Windows
         return f"Path({format_literal(os.path.abspath(path))})"
     return f"HERE / {format_literal(relative_path)}"
 
 
-def _format_data_code(
-    text: str, frame: pd.DataFrame, space: Space, target: str | None, file: Path
-) -> dict[str, str]:
+def _format_data_code(text: str, frame: pd.DataFrame, space: Space, file: Path) -> dict[str, str]:
     kind, _, name = text.partition(":")
     if kind == "data":
         code = f"dm.data.load({format_literal(name)})"
     elif text.lower().endswith(".parquet"):
         code = f"pd.read_parquet({_format_path(file, text)})"
     else:
-        options = "".join(f", {option}={format_literal(value)}" for option, value in csv_options(text).items())
+        csv_options = find_csv_options(text).items()
+        options = "".join(f", {option}={format_literal(value)}" for option, value in csv_options)
         code = f"pd.read_csv({_format_path(file, text)}{options})"
-    unused_columns = [str(column) for column in frame.columns if column not in space.names]
-    ellipsis = ", ..." if len(unused_columns) > 3 else ""
-    unused_text = (
-        f" Columns that are no feature are left aside: {', '.join(map(format_comment_literal, unused_columns[:3]))}{ellipsis}."
-        if unused_columns
-        else ""
-    )
-    return {
-        "rows": code,
-        "rows_comment": format_comment(f"Typical inputs, {pluralize(len(frame), 'row')}.{unused_text}", 0),
-    }
+    comment = f"Typical inputs, {pluralize(len(frame), 'row')}."
+    unused_columns = [format_comment_literal(str(name)) for name in frame.columns if name not in space.names]
+    if unused_columns:
+        ellipsis = ", ..." if len(unused_columns) > MAX_COLUMNS_LISTED else ""
+        comment += f" Columns that are not features: {', '.join(unused_columns[:MAX_COLUMNS_LISTED])}{ellipsis}."
+    return {"rows": code, "rows_comment": format_comment(comment, 0)}
 
 
-def _format_model_code(text: str, loaded_model: Any, scalar: bool, trust: bool, file: Path) -> dict[str, Any]:
+def _format_model_code(
+    text: str, loaded_model: ModelLike, scalar: bool, trust: bool, file: Path
+) -> dict[str, Any]:
     if isinstance(loaded_model, str):
         kind = Path(text).suffix.lower()
-        pickled = kind in PICKLE_SUFFIXES
         remark = "The model under test."
-        if pickled:
-            remark += (
-                " It is a pickle: loading it runs whatever is in it, so trust=True says that you know its maker."
-            )
+        if kind in PICKLE_SUFFIXES:
+            remark += " Loading a pickle runs any code in it: trust=True says that you trust its author."
         return {
             "model": _format_path(file, text) + (", trust=True" if trust and kind != ".onnx" else ""),
             "model_comment": format_comment(remark, 0),
@@ -360,7 +363,9 @@ def _format_model_code(text: str, loaded_model: Any, scalar: bool, trust: bool, 
     module, _, attribute = text.partition(":")
     first, _, rest = attribute.partition(".")
     options = ", scalar=True" if scalar else ""
-    remark = "The system under test." + (" It takes one case, not a frame of them: scalar=True." if scalar else "")
+    remark = "The system under test."
+    if scalar:
+        remark += " It takes a single case instead of a frame: scalar=True."
     return {
         "model": f"model{'.' + rest if rest else ''}{options}",
         "model_comment": format_comment(remark, 0),
@@ -370,7 +375,7 @@ def _format_model_code(text: str, loaded_model: Any, scalar: bool, trust: bool, 
 
 
 def _format_import_path(module: str, file: Path) -> str:
-    """Return the code for the folder that a module is imported from; an empty text if it is installed."""
+    """Return the code of the folder of a module; empty if the module is installed."""
     origin = getattr(importlib.import_module(module), "__file__", None)
     if origin is None:
         return ""

@@ -1,4 +1,4 @@
-"""What might be done to the rows of some data, by the columns they have: as functions and as code."""
+"""Changes of rows that fit the columns of the data: as functions to try, and as code to write."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from .code import format_comment_literal, format_literal, make_unique, to_slug
 if TYPE_CHECKING:
     import pandas as pd
 
-NOISE_DIVISOR = 10_000  # hairs make a step
-MIN_INTEGER_FOR_PERCENT = 20  # whole numbers up to here have no tenth part
-MAX_INCREASED_FEATURES = 3  # numbers that are made larger
-MAX_ROUNDED_FEATURES = 10  # numbers that are rounded
-MAX_NEXT_FEATURES = 12  # columns whose neighbouring values are tried
+NOISE_DIVISOR = 10_000  # noise is a step divided by this
+MIN_INTEGER_FOR_PERCENT = 20  # ten percent of smaller integers are less than one
+MAX_INCREASED_FEATURES = 3
+MAX_ROUNDED_FEATURES = 10
+MAX_NEXT_FEATURES = 12
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowChange:
-    """A datamorphism.
+    """A datamorphism that a draft may contain.
 
     Attributes
     ----------
     kind : {"more", "hair", "rounded", "next", "again"}
-        What promises can be made about it.
+        The kind of change, which decides what relations can be expected.
     name : str
-        Of the function.
-    words : str
-        What it does, as the subject of a sentence; names in it are literals.
+        The name of the function.
+    phrase : str
+        The change as the subject of a sentence; column names in it are literals.
     doc : str
-        What it does, for the docstring; no names in it.
+        The docstring of the function, without column names.
     code : tuple of str
-        The lines of the function, which is given ``frame``.
+        The lines of the function, whose argument is ``frame``.
     make : callable
-        The same as a function of a frame, which it may change.
+        The same function; it may change its argument.
     """
 
     kind: Literal["more", "hair", "rounded", "next", "again"]
@@ -53,7 +53,7 @@ class RowChange:
 
 
 def propose_changes(space: Space, influence: npt.NDArray[np.float64]) -> Iterator[RowChange]:
-    """Return what might be done to a row; `deciding` says how much each feature does."""
+    """Return changes that fit a space; `influence` is how much each feature affects the answers."""
     used_names: set[str] = set()
     numeric = [
         j
@@ -82,15 +82,15 @@ def propose_changes(space: Space, influence: npt.NDArray[np.float64]) -> Iterato
     yield RowChange(
         kind="again",
         name="asked_again",
-        phrase="asking again",
-        doc="The same row once more.",
+        phrase="a repeated query",
+        doc="The same row again.",
         code=("return frame",),
         make=lambda frame: frame,
     )
 
 
 def _build_increases(feature: Feature, used_names: set[str]) -> Iterator[RowChange]:
-    """Return two changes that make a number larger: a little, and a lot."""
+    """Return a small and a large increase of a number."""
     if feature.low >= 0 and not (isinstance(feature, Integer) and feature.high < MIN_INTEGER_FOR_PERCENT):
         yield _build_increase(feature, "more", "ten percent more", "* 1.1", lambda x: x * 1.1, used_names)
         yield _build_increase(feature, "much_more", "half as much again", "* 1.5", lambda x: x * 1.5, used_names)
@@ -144,11 +144,11 @@ def _build_noise(space: Space) -> RowChange:
         "        frame[feature.name] = larger.clip(upper=feature.high)",
         "return frame",
     )
-    doc = "Every real number larger by a hair."
+    doc = "Every real number larger by far less than a step."
     return RowChange(
         kind="hair",
         name="measured_again",
-        phrase="a hair more in every real number",
+        phrase="tiny noise in every real number",
         doc=doc,
         code=lines,
         make=make,
@@ -156,7 +156,7 @@ def _build_noise(space: Space) -> RowChange:
 
 
 def _count_digits(unit: float) -> int:
-    """Return how many digits after the point tell units apart; below 0 for digits before it."""
+    """Return how many digits after the point show a unit; negative for digits before the point."""
     return -math.floor(math.log10(unit))
 
 

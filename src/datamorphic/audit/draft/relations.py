@@ -1,7 +1,6 @@
-"""Promises that might fit a model: made up from the columns of its data, and tried on them.
+"""Propose relations that fit the columns of the data, and try them on the model.
 
-What is done to rows is a `Change`: a function, to try it, and code, to write it into a file. What the code says is
-what was tried.
+A relation follows a `RowChange`, which is both a function and code. So the code in a draft is what was tried.
 """
 
 from __future__ import annotations
@@ -24,9 +23,10 @@ from .code import format_comment_literal, format_literal, to_slug
 
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.float64]
-MAX_INFLUENCE_ROWS = 6_000  # asked to see which columns decide
-MAX_LABELS = 20  # more answers than these are no classes to promise anything about
-ACTIVE_RELATION_COUNT = 3  # promises in force
+MAX_INFLUENCE_ROWS = 6_000  # queried to measure the influence of the columns
+MIN_INFLUENCE_ROWS = 20  # per column
+MAX_LABELS = 20  # with more different answers, no relation about labels is proposed
+ACTIVE_RELATION_COUNT = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,22 +36,23 @@ class DraftRelation:
     Attributes
     ----------
     name : str
-        Of the function.
-    of : Change
-        What is done to a row.
+        The name of the function.
+    change : RowChange
+        The change of a row.
     says : str
-        The promise in a sentence; names in it are literals.
+        The relation in one sentence; column names in it are literals.
     why : str
-        Why it is worth making.
+        Why it should hold.
     code : str
-        What must be true of ``cases.output`` and ``origins.output``.
-    broken, judged, silent : int
-        How many rows break it today, of how many that it could be judged on; and how many have no answer after the
-        change, of those that the tests of the file draw.
+        The condition on ``cases.output`` and ``origins.output``.
+    broken, judged : int
+        The number of rows that violate it today, and of rows on which it could be judged.
+    silent : int
+        The number of rows without an answer after the change, among those that the tests of the file draw.
     """
 
     name: str
-    of: RowChange
+    change: RowChange
     says: str
     why: str
     code: str
@@ -61,38 +62,38 @@ class DraftRelation:
 
     @property
     def holds(self) -> bool:
-        """Whether it was tried and no row breaks it."""
+        """Whether it could be judged and no row violates it."""
         return self.judged > 0 and self.broken == 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DraftTrial:
-    """What came of trying.
+    """The result of trying relations.
 
     Attributes
     ----------
     answers : Outputs
-        What the model says to the rows.
+        The answers to the rows.
     numbers : bool
-        Whether it answers real numbers.
+        Whether the answers are real numbers.
     tolerance : float
-        By how much such answers may differ and still count as the same.
-    promises : list of Promise
-        Those to write down, the ones that hold first.
+        The largest difference at which such answers count as equal.
+    relations : list of DraftRelation
+        The relations to write, those that hold first.
     """
 
     answers: Outputs
     numbers: bool
     tolerance: float
-    promises: list[DraftRelation]
+    relations: list[DraftRelation]
 
 
 def try_relations(inputs: Points, rng: np.random.Generator, *, numbers: bool = False) -> Flow[DraftTrial]:
-    """Ask for the rows and for what changes make of them, and return the promises that might be made.
+    """Query the rows and their changes, and return the relations to write.
 
-    `numbers` says that the system is known to answer real numbers; otherwise its answers show it.
+    `numbers` says that the system is known to return real numbers. Otherwise this is inferred from its answers.
     """
-    before = yield Query(inputs, note="asking for the rows", progress=0.0)
+    before = yield Query(inputs, note="querying the rows", progress=0.0)
     border = InferredBorder(numbers=numbers)
     border.read(before)
     numbers = isinstance(border.inferred_border, Threshold)
@@ -102,23 +103,27 @@ def try_relations(inputs: Points, rng: np.random.Generator, *, numbers: bool = F
     for number, change in enumerate(changes):
         follow_up = inputs.space.points(change.make(inputs.frame))
         done = (number + 1) / (len(changes) + 1)
-        repeated = change.kind == "again"  # what a cache says proves nothing
+        repeated = change.kind == "again"  # a cached answer would prove nothing
         after = yield Query(follow_up, note=f"trying {change.name}", progress=done, fresh=repeated)
         trials.append(_ChangeTrial(change, before, after, ~inputs.same(follow_up), numbers))
-    tolerance = trials[-1].tolerance
-    return DraftTrial(before, numbers, tolerance, _choose_relations(list(_propose_relations(trials))))
+    return DraftTrial(
+        answers=before,
+        numbers=numbers,
+        tolerance=trials[-1].tolerance,
+        relations=_choose_relations(list(_propose_relations(trials))),
+    )
 
 
 def _measure_influence(inputs: Points, before: Outputs, numbers: bool, rng: np.random.Generator) -> Flow[Numbers]:
-    """Return for each feature how much the answers change when its values are dealt out anew."""
+    """Return for each feature how much the answers change if its values are shuffled."""
     space = inputs.space
-    rows = np.arange(len(inputs))[: max(20, MAX_INFLUENCE_ROWS // len(space))]
+    rows = np.arange(len(inputs))[: max(MIN_INFLUENCE_ROWS, MAX_INFLUENCE_ROWS // len(space))]
     shuffled_points = []
     for j in range(len(space)):
         codes = np.array(inputs.codes[rows], order="F")
         codes[:, j] = rng.permutation(codes[:, j])
         shuffled_points.append(Points(space, codes))
-    after = yield Query(Points.concat(shuffled_points), note="seeing which columns decide")
+    after = yield Query(Points.concat(shuffled_points), note="measuring the influence of columns")
     first, shares = before.take(rows), np.zeros(len(space))
     for j in range(len(space)):
         column_outputs = after.take(slice(j * len(rows), (j + 1) * len(rows)))
@@ -129,14 +134,14 @@ def _measure_influence(inputs: Points, before: Outputs, numbers: bool, rng: np.r
 
 
 def _measure_difference(a: Outputs, b: Outputs, numbers: bool) -> Numbers:
-    """Return how far answers differ: real numbers as they do, labels by 1."""
+    """Return the difference of answers: of numbers the absolute difference, of labels 0 or 1."""
     if numbers:
         return np.abs(a.values.astype(np.float64) - b.values.astype(np.float64))
     return (~a.same(b)).astype(np.float64)
 
 
 class _ChangeTrial:
-    """A change with the answers before and after it, where there are both."""
+    """A change with the answers before and after it, for rows that have both."""
 
     def __init__(
         self, change: RowChange, before: Outputs, after: Outputs, moved_rows: Mask, numbers: bool
@@ -157,7 +162,7 @@ class _ChangeTrial:
             self.range = float(values.min()), float(values.max())
 
     def build_same_answer(self, name: str, says: str, reason: str) -> DraftRelation:
-        """Return the promise that the answer stays the same."""
+        """Return the relation that the answer stays the same."""
         differs = _measure_difference(self.before, self.after, self.numbers) > self.tolerance
         code = "cases.output == origins.output"
         if self.numbers:
@@ -165,7 +170,7 @@ class _ChangeTrial:
         return self._draft(name=name, says=says, why=reason, code=code, broken=int(differs.sum()))
 
     def build_one_way(self) -> DraftRelation | None:
-        """Return the promise that answers change in the direction in which they mostly do; None if none change."""
+        """Return the relation that answers only change in the direction in which most do; None if none change."""
         return self._build_monotone() if self.numbers else self._build_towards_label()
 
     def _build_monotone(self) -> DraftRelation | None:
@@ -201,16 +206,16 @@ class _ChangeTrial:
         lost_count, gained_count, label = best
         return self._draft(
             name=f"{self.change.name}_stays_{to_slug(label)}",
-            says=f"{self.change.phrase} never takes the answer {format_comment_literal(label)} away",
-            why=f"{-gained_count:,} of {pluralize(self.judged, 'row')} come to that answer by it today. {ONE_WAY_REASON}",
+            says=f"{self.change.phrase} never changes the answer {format_comment_literal(label)} into another",
+            why=f"{-gained_count:,} of {pluralize(self.judged, 'row')} get that answer by it today. {ONE_WAY_REASON}",
             code=_format_label_stays(label),
             broken=lost_count,
         )
 
     def build_known_answers(self) -> DraftRelation | None:
-        """Return the promise that answers stay within what is known."""
-        says = f"{self.change.phrase} gives no answer that was never seen"
-        reason = "A promise that most models keep, and a broken post-processing step does not."
+        """Return the relation that the change leads to known answers only."""
+        says = f"{self.change.phrase} gives only answers that are known"
+        reason = "Most models satisfy this, but a defect in post-processing may violate it."
         if self.numbers:
             low, high = self.range
             margin = max((high - low) / 2, self.tolerance)
@@ -230,7 +235,7 @@ class _ChangeTrial:
     def _draft(self, *, name: str, says: str, why: str, code: str, broken: int) -> DraftRelation:
         return DraftRelation(
             name=name,
-            of=self.change,
+            change=self.change,
             says=says,
             why=why,
             code=code,
@@ -245,21 +250,21 @@ def _to_plain(label: Any) -> Any:
 
 
 def _format_label_stays(label: Any) -> str:
-    """Return the code that tells whether a label, once there, stays."""
+    """Return the code of the condition that a label, once predicted, stays."""
     if type(label) is bool:
         return f"origins.output {'<=' if label else '>='} cases.output"
     return f"(origins.output != {format_literal(label)}) | (cases.output == {format_literal(label)})"
 
 
-# -- which to make ---------------------------------------------------------------------------------------------
+# -- which relations to write ------------------------------------------------------------------------------------
 
 
 def _propose_relations(trials: list[_ChangeTrial]) -> Iterator[list[DraftRelation]]:
-    """Return what might be promised, one kind after the other, the most telling first."""
+    """Return the proposed relations by kind, the most specific kind first."""
     trials_by_kind: dict[str, list[_ChangeTrial]] = {}
     for trial in trials:
         trials_by_kind.setdefault(trial.change.kind, []).append(trial)
-    yield [promise for trial in trials_by_kind.get("more", []) if (promise := trial.build_one_way()) is not None]
+    yield [relation for trial in trials_by_kind.get("more", []) if (relation := trial.build_one_way()) is not None]
     yield [
         trial.build_same_answer("noise_keeps_the_answer", *NOISE_TEXTS) for trial in trials_by_kind.get("hair", [])
     ]
@@ -267,7 +272,7 @@ def _propose_relations(trials: list[_ChangeTrial]) -> Iterator[list[DraftRelatio
     yield [
         trial.build_same_answer(
             f"{trial.change.name}_keeps_the_answer",
-            f"{trial.change.phrase} decides nothing by itself",
+            f"{trial.change.phrase} alone does not change the answer",
             NEXT_VALUE_REASON,
         )
         for trial in next_trials
@@ -279,42 +284,39 @@ def _propose_relations(trials: list[_ChangeTrial]) -> Iterator[list[DraftRelatio
     ]
     (repeat_trial,) = trials_by_kind["again"]
     yield [repeat_trial.build_same_answer("the_same_row_gets_the_same_answer", *REPEAT_TEXTS)]
-    yield [promise for trial in trials[:1] if (promise := trial.build_known_answers()) is not None]
+    yield [relation for trial in trials[:1] if (relation := trial.build_known_answers()) is not None]
 
 
-ONE_WAY_REASON = (
-    "If that is how the matter is, hold the model to it: noise in the training data may teach it otherwise."
-)
+ONE_WAY_REASON = "If this holds in reality, the model should satisfy it although training data are noisy."
 NOISE_TEXTS = (
-    "a hair more in every real number keeps the answer",
-    "It is far below what anybody measures, so nothing in the world is different. A model that answers otherwise "
-    "decides by noise.",
+    "tiny noise in every real number keeps the answer",
+    "It is far below the precision of any measurement. A model that changes its answer decides by noise.",
 )
-NEXT_VALUE_REASON = (
-    "The value beside it should not be all that counts. Models that memorise rows break this first."
-)
+NEXT_VALUE_REASON = "A neighbouring value alone should not decide. Models that memorise rows violate this first."
 ROUNDING_TEXTS = (
     "rounded numbers keep the answer",
-    "Somebody will type the numbers in by hand, or send them through a system that keeps fewer digits.",
+    "Numbers may be typed in by hand, or pass through a system that keeps fewer digits.",
 )
 REPEAT_TEXTS = (
-    "the same row asked twice, in any company, gets the same answer",
-    "Whoever asks again must not be told something else.",
+    "the same row gets the same answer twice, in any batch",
+    "A repeated query must not get a different answer.",
 )
 
 
 def _choose_relations(kinds: list[list[DraftRelation]]) -> list[DraftRelation]:
-    """Return the promises to write down: those that hold, and those that were worth trying and are broken today."""
+    """Return the relations to write: those that hold, then violated ones that are worth knowing."""
     *specific, repeats, known = kinds
-    active, broken = [], []
-    for kind, promises in enumerate(specific):
-        holding = [promise for promise in promises if promise.holds]
+    active, violated = [], []
+    for kind, relations in enumerate(specific):
+        holding = [relation for relation in relations if relation.holds]
         active += holding[:1]
-        # of the first kind, which is about the column that decides most, what is broken is worth knowing in any case
-        broken += [promise for promise in promises if promise.broken and (not holding or kind == 0)][:1]
-    spare = [promise for promises in (*specific[2:3], repeats, known) for promise in promises if promise.holds]
-    for promise in spare:
-        if len(active) < ACTIVE_RELATION_COUNT and promise not in active:
-            active.append(promise)
-    broken += [promise for promise in repeats if promise.broken]
-    return active[:ACTIVE_RELATION_COUNT] + broken
+        # The first kind is about the most influential columns: its violations are always worth knowing.
+        violated += [relation for relation in relations if relation.broken and (not holding or kind == 0)][:1]
+    spare = [
+        relation for relations in (*specific[2:3], repeats, known) for relation in relations if relation.holds
+    ]
+    for relation in spare:
+        if len(active) < ACTIVE_RELATION_COUNT and relation not in active:
+            active.append(relation)
+    violated += [relation for relation in repeats if relation.broken]
+    return active[:ACTIVE_RELATION_COUNT] + violated
