@@ -20,7 +20,7 @@ def family(mixed):
     return both.grow(mixed.midpoint(seeds.inputs, ups.inputs), "mid", [seeds.ids, ups.ids])
 
 
-def test_every_case_knows_where_it_comes_from(family):
+def test_lineage_lists_all_ancestors(family):
     assert family.ids.tolist() == list(range(12))
     assert family.kinds.tolist() == [CaseKind.ORIGINAL] * 4 + [CaseKind.MUTANT] * 8
     assert family.made_by_names.tolist() == ["random"] * 4 + ["up"] * 4 + ["mid"] * 4
@@ -46,7 +46,7 @@ def test_sets_with_the_same_ids_are_renumbered_when_joined(family):
     pd.testing.assert_frame_equal(joined.input.iloc[12:].reset_index(drop=True), family.input)
 
 
-def test_a_set_partly_executed_says_so(family):
+def test_cases_without_outputs_are_missing_in_a_partly_executed_set(family):
     done = family.with_outputs(Outputs.of(np.array(["yes"] * 12)))
     joined = TestSet.concat([done, family])
     assert joined.outputs.ok.tolist() == [True] * 12 + [False] * 12
@@ -69,7 +69,7 @@ def test_a_set_partly_executed_says_so(family):
     ],
     ids=["not run", "ints", "floats", "text", "bools", "mixed", "tuples"],
 )
-def test_parquet_keeps_everything(tmp_path, family, values):
+def test_parquet_preserves_a_test_set(tmp_path, family, values):
     if isinstance(values, str):
         values = np.empty(12, dtype=object)
         values[:] = [(0, 1), ("a", 2)] * 6
@@ -98,7 +98,7 @@ def test_parquet_keeps_everything(tmp_path, family, values):
     assert pd.read_parquet(path)["in.n"].tolist() == family.input["n"].tolist()  # any reader can read it
 
 
-def test_files_that_are_no_test_sets(tmp_path, family):
+def test_files_that_are_not_test_sets_are_rejected(tmp_path, family):
     (tmp_path / "text.parquet").write_text("not at all")
     with pytest.raises(dm.errors.DataError, match="cannot be read as Parquet"):
         TestSet.from_parquet(tmp_path / "text.parquet")
@@ -114,20 +114,20 @@ def test_files_that_are_no_test_sets(tmp_path, family):
         TestSet.from_parquet(tmp_path / "cut.parquet")
 
 
-def test_a_label_that_no_file_can_hold_is_refused(tmp_path, family):
+def test_a_label_that_no_file_can_hold_is_rejected(tmp_path, family):
     values = np.array([object()] * 12, dtype=object)
     with pytest.raises(dm.errors.DataError, match="cannot be stored in a file"):
         family.with_outputs(Outputs.of(values)).to_parquet(tmp_path / "x.parquet")
 
 
-def test_one_frame_shows_it_all(family):
+def test_the_frame_has_inputs_outputs_and_origins(family):
     frame = family.with_outputs(Outputs.of(np.arange(12))).frame()
     assert list(frame.columns) == [
         "id", "in.x", "in.n", "in.c", "output", "status", "message", "kind", "morphism", "origin.0", "origin.1",
     ]  # fmt: skip
 
 
-def test_mutants_of_one_family_keep_their_origins_though_their_ids_clash(mixed):
+def test_new_cases_keep_their_origins_when_ids_are_renumbered(mixed):
     seeds = TestSet.of_seeds(mixed.sample(5, points=True))
     up = seeds.mutants(mixed.up(seeds.inputs, "n"), "up", [seeds.ids])
     down = seeds.mutants(mixed.down(seeds.inputs, "n"), "down", [seeds.ids])
@@ -164,7 +164,7 @@ def _hostile(table, about, **changes):
         lambda t, a: t.set_column(t.column_names.index("id"), "id", [["x"] * 12]),
     ],
 )
-def test_hostile_files_are_refused(tmp_path, family, damage):
+def test_hostile_files_are_rejected(tmp_path, family, damage):
     import json
 
     import pyarrow.parquet as pq

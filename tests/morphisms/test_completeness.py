@@ -82,7 +82,7 @@ def test_integers_and_categories_alone_are_reached_without_midpoints_at_step_one
         assert space.path(x, y).midpoints == 0
 
 
-def test_a_path_by_hand():
+def test_a_path_equals_one_worked_out_by_hand():
     space = dm.Space([dm.Integer("n", 0, 9, step=4), dm.Categorical("c", ["a", "b", "c"], nullable=True)])
     path = space.path({"n": 1, "c": None}, {"n": 0, "c": "c"})
     assert list(path) == ["fill c", "up c", "up c", "midpoint"]

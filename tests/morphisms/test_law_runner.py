@@ -132,13 +132,13 @@ SOUND = {
 
 @pytest.mark.parametrize("name", SOUND)
 @pytest.mark.parametrize("seed", range(10 if LONG else 1))
-def test_sound_systems_are_not_accused(name, seed):
+def test_sound_systems_break_no_law(name, seed):
     report = dm.laws(type("Sound", (), SOUND[name]), examples=200, seed=seed)
     assert report.holds, str(report)
 
 
 @pytest.mark.parametrize("names", [("a+", "a-"), ("x1", "x_1"), ("温度", "湿度")])
-def test_any_names_make_a_space_that_can_be_checked(names):
+def test_features_may_have_any_name(names):
     assert dm.laws(dm.Space([dm.Integer(name, 0, 5) for name in names]), examples=50).holds
 
 
@@ -202,16 +202,16 @@ def constrained(**changes):
         ),
     ],
 )
-def test_constraints_do_not_switch_the_check_off(changes, law, words):
+def test_laws_are_checked_in_spaces_with_constraints(changes, law, words):
     broken = {result.law: result.words for result in dm.laws(constrained(**changes), examples=200).broken}
     assert words in broken[law]
 
 
-def test_constraints_accuse_nobody():
+def test_constraints_cause_no_false_violation():
     assert dm.laws(constrained(), examples=200).holds
 
 
-def test_missing_values_have_their_own_ways():
+def test_moves_must_lead_to_and_from_missing_values():
     space = dm.Space([dm.Continuous("x", 0, 1, step=0.1, nullable=True)])
     moves = {
         f"{kind}_x": dm.datamorphism(feature="x")(lambda self, p, k=kind: space.move(p, k, "x"))
@@ -224,7 +224,7 @@ def test_missing_values_have_their_own_ways():
     assert "from x = a value to missing, which is never reached" in broken[0].words
 
 
-def test_wide_spaces_are_drawn_whole():
+def test_all_features_of_wide_spaces_are_drawn():
     class Wide:  # without 600 moves: they are not what is looked at here
         space = dm.Space([dm.Continuous(f"x{j}", 0, 1) for j in range(300)])
 
@@ -237,7 +237,7 @@ def test_wide_spaces_are_drawn_whole():
     assert report.examples >= 50
 
 
-def test_a_function_that_raises_says_for_which_input():
+def test_an_error_of_a_function_quotes_its_input():
     @dm.datamorphism(feature="x")
     def right(self, p):
         if (p["x"] > 5).any():
@@ -250,7 +250,7 @@ def test_a_function_that_raises_says_for_which_input():
     assert "Its input was x = " in closure.words
 
 
-def test_a_system_that_fails_now_and_then_is_remarked_on():
+def test_occasional_failures_of_a_system_are_mentioned():
     @dm.executor
     def picky(self, p):
         if (p["x"] > 9).any():
@@ -261,13 +261,13 @@ def test_a_system_that_fails_now_and_then_is_remarked_on():
     assert "failed on some inputs" in next(result.words for result in results if result.law == "determinism")
 
 
-def test_words_of_names():
+def test_names_are_split_into_words():
     assert split_words("up_TotalSO2") == ["up", "total", "so2"]
     assert split_words("down_c") == ["down", "c"]
     assert split_words("free sulfur dioxide") == ["free", "sulfur", "dioxide"]
 
 
-def test_marking_what_belongs_to_others_leaves_it_alone():
+def test_marking_a_foreign_method_does_not_change_it():
     class Model:
         def predict(self, p):
             return p["x"] > 5
@@ -281,7 +281,7 @@ def test_marking_what_belongs_to_others_leaves_it_alone():
         dm.datamorphism("up")
 
 
-def test_seeds_as_arrays_and_by_any_number():
+def test_seed_makers_may_return_arrays_of_any_length():
     class Arrays:
         space = PLANE
 

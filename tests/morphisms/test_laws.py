@@ -42,7 +42,7 @@ def test_the_bank_moves_that_never_reach_the_last_category_are_found():
     )
 
 
-def test_the_sound_bank_system_is_not_accused():
+def test_the_sound_bank_system_breaks_no_law():
     assert dm.laws(faulty.BankSound, examples=200).holds
 
 
@@ -144,14 +144,14 @@ class Moody:
         ({"classify": dm.executor(lambda self, p: Moody.company(p))}, "batches", "in a batch of 60 and"),
     ],
 )  # fmt: skip
-def test_each_law_can_be_broken_and_is_told(members, law, words):
+def test_every_law_can_be_broken_and_is_reported(members, law, words):
     broken = {result.law: result for result in dm.laws(variant(**members), examples=60).broken}
     assert law in broken, broken
     assert words in broken[law].words
     assert len(broken[law].words) < 600
 
 
-def test_a_sound_system_keeps_them_all_and_the_same_seed_finds_the_same():
+def test_a_sound_system_satisfies_all_laws_and_a_seed_is_reproducible():
     assert dm.laws(Sound, examples=200).holds
     bad = variant(mid=dm.datamorphism(lambda self, a, b: a.assign(y=b["y"] + 3)))
     first, second = (dm.laws(bad, examples=100, seed=5) for _ in range(2))
@@ -161,7 +161,7 @@ def test_a_sound_system_keeps_them_all_and_the_same_seed_finds_the_same():
     assert midpoint.words == "mid of a point with itself is another point: it moved 'y' from 0 to 3"
 
 
-def test_laws_that_cannot_be_checked_say_why():
+def test_laws_that_are_not_checked_have_a_reason():
     class Bare:
         space = SQUARE
 
@@ -209,7 +209,7 @@ def test_a_distance_of_the_wrong_shape_is_an_error():
         dm.laws(variant(distance=lambda self, a, b: 5), examples=10)
 
 
-def test_progress_is_shown_where_it_is_wanted(monkeypatch, capsys):
+def test_progress_is_shown_on_request(monkeypatch, capsys):
     from datamorphic.runs import progress
 
     monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)

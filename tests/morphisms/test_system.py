@@ -87,7 +87,7 @@ def as_module():
 
 
 @pytest.mark.parametrize("source", [Line, Line(), as_module()], ids=["class", "instance", "module"])
-def test_collecting(source):
+def test_a_test_system_collects_its_marked_functions(source):
     system = dm.TestSystem.collect(source)
     assert set(system.datamorphisms) >= {"forward", "mid"}
     assert system.midpoint.name == "mid"
@@ -97,7 +97,7 @@ def test_collecting(source):
     assert dm.TestSystem.collect(system) is system
 
 
-def test_invoking_every_kind():
+def test_every_kind_of_morphism_can_be_applied():
     system = dm.TestSystem.collect(Line)
     seeds = system.make_seeds(seed=3)
     assert len(seeds) == 20
@@ -132,7 +132,7 @@ def test_metamorphisms_give_four_verdicts():
     assert set(not_run["is_known"]) == {Verdict.UNDEFINED}
 
 
-def test_an_option_that_does_not_exist_is_refused():
+def test_an_unknown_option_is_rejected():
     with pytest.raises(TestSystemError, match="@datamorphism has no option 'stepp'"):
         dm.datamorphism(stepp=3)
 
@@ -162,7 +162,7 @@ def faulty_system(**members):
         ({"__init__": lambda self, needed: None, "f": dm.datamorphism(lambda self, p: p)}, "is created without arguments"),
     ],
 )  # fmt: skip
-def test_the_offender_is_named(members, message):
+def test_an_invalid_function_is_named(members, message):
     with pytest.raises(TestSystemError, match=message):
         dm.TestSystem.collect(faulty_system(**members))
 
@@ -177,7 +177,7 @@ def test_the_offender_is_named(members, message):
         (lambda self, p: p * np.nan, "not in the space: Column 'x', row 0: 'nan' is missing"),
     ],
 )
-def test_what_a_datamorphism_gives_is_checked(function, message):
+def test_the_result_of_a_datamorphism_is_validated(function, message):
     system = dm.TestSystem.collect(faulty_system(f=dm.datamorphism(function)))
     seeds = TestSet.of_seeds(LINE.sample(3, points=True))
     with pytest.raises(TestSystemError, match=message) as caught:
@@ -199,7 +199,7 @@ def test_what_a_datamorphism_gives_is_checked(function, message):
         (dm.set_filter, lambda self, t: t.input, "must return a TestSet. It returned DataFrame"),
     ],
 )
-def test_what_metrics_and_filters_give_is_checked(mark, function, message):
+def test_the_result_of_metrics_and_filters_is_validated(mark, function, message):
     system = dm.TestSystem.collect(faulty_system(f=mark(function)))
     seeds = TestSet.of_seeds(LINE.sample(3, points=True))
     morphism = next(m for kind in system._by_kind.values() for m in kind.values())
@@ -208,7 +208,7 @@ def test_what_metrics_and_filters_give_is_checked(mark, function, message):
         call(seeds)
 
 
-def test_a_space_is_read_from_the_seeds_where_none_is_declared():
+def test_a_space_is_inferred_from_seeds_if_none_is_declared():
     class Undeclared:
         @dm.seed_maker
         def seeds(self):
@@ -246,7 +246,7 @@ def test_morphisms_derived_from_a_space(mixed):
 
 @pytest.mark.parametrize("kind", ["mixed", "real"])
 @pytest.mark.parametrize("scaled", [True, False])
-def test_nearest_distances_equal_the_plain_ones(monkeypatch, mixed, kind, scaled):
+def test_nearest_distances_equal_a_plain_computation(monkeypatch, mixed, kind, scaled):
     monkeypatch.setattr(neighbours, "MAX_DISTANCES_PER_BLOCK", 100)  # several chunks even for a few cases
     space = mixed if kind == "mixed" else dm.Space([dm.Continuous("x", 0, 3), dm.Continuous("y", 0, 50)])
     tests = TestSet.of_seeds(space.sample(40, seed=5, points=True))
@@ -278,5 +278,5 @@ def test_label_balance():
         derived.label_balance(tests)
 
 
-def test_a_lone_case_has_no_neighbour():
+def test_a_single_case_has_no_neighbour():
     assert derived.nearest_distance(TestSet.of_seeds(LINE.sample(1, points=True))).tolist() == [np.inf]

@@ -48,7 +48,7 @@ def exercised(space, rows=300):
     ],
     ids=["compare", "whole numbers", "function", "one hot", "combinations"],
 )
-def test_everything_made_is_valid(space):
+def test_moves_midpoints_and_samples_satisfy_the_constraints(space):
     made = exercised(space)
     assert space.valid(made).all()
     start, target = (space.sample(20, seed=seed, points=True) for seed in (2, 3))
@@ -57,7 +57,7 @@ def test_everything_made_is_valid(space):
         assert space.valid(path.walk()).all()
 
 
-def test_invalid_inputs_remain_an_option():
+def test_invalid_points_are_allowed_on_request():
     free = dm.Space(SULFUR, constraints=["free <= total"], invalid="allow")
     case = {"free": 10.0, "total": 10.0}
     assert free.up(case, "free") == {"free": 13.5, "total": 10.0}
@@ -66,7 +66,7 @@ def test_invalid_inputs_remain_an_option():
     assert kept.up(case, "free") == case
 
 
-def test_a_one_hot_group_moves_as_one():
+def test_a_one_hot_group_moves_as_one_feature():
     space = dm.Space(HOT, constraints=[dm.OneHot(["red", "green", "blue"])])
     case = {"red": 1, "green": False, "blue": 0, "x": 0.5}
     assert space.up(case, "blue") == {"red": 0, "green": False, "blue": 1, "x": 0.5}
@@ -100,7 +100,7 @@ def test_constraints_survive_json_unless_they_are_functions():
         space_from_dict(space_to_dict(dm.Space(HOT, constraints=[lambda f: f["x"] > 0])))
 
 
-def test_too_narrow_constraints_are_said():
+def test_sampling_gives_up_when_hardly_any_point_is_valid():
     space = dm.Space(SULFUR, constraints=[lambda f: f["free"] > 1e9])
     with pytest.raises(dm.errors.SpaceError, match="only 0 satisfy the constraints"):
         space.sample(5)

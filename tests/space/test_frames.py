@@ -16,7 +16,7 @@ from datamorphic.space.points import Points
 @pytest.mark.parametrize(
     "dtype", ["int64", "int8", "Int64", "int64[pyarrow]", "object", "category", "float32", "Float64"]
 )
-def test_a_real_number_is_never_squeezed_into_an_integer_dtype(dtype):
+def test_a_real_number_is_never_cast_to_an_integer_dtype(dtype):
     frame = pd.DataFrame({"x": pd.Series([1, 2, 30]).astype(dtype)})
     space = dm.Space([dm.Continuous("x", 0, 40, step=0.25)])
     assert space.up(frame, "x")["x"].astype(float).tolist() == [1.25, 2.25, 30.25]
@@ -39,7 +39,7 @@ def test_whole_numbers_never_wrap_around(dtype, missing):
     assert below.dropna().astype(int).tolist()[:2] == [-99, -95]
 
 
-def test_a_missing_truth_is_not_false():
+def test_a_missing_boolean_is_not_false():
     space = dm.Space(
         [dm.Categorical("k", [False, True], nullable=True), dm.Categorical("n", [1, 2], nullable=True)]
     )
@@ -49,7 +49,7 @@ def test_a_missing_truth_is_not_false():
     assert (str(cleared["k"].dtype), str(cleared["n"].dtype)) == ("boolean", "Int64")
 
 
-def test_text_in_object_columns_stays_object_whatever_the_batch():
+def test_text_in_object_columns_stays_object_in_every_batch():
     frame = pd.DataFrame(
         {"c": pd.Series(["a", 1, "b"], dtype=object), "t": pd.Series(["x", "y", "z"], dtype=object)}
     )
@@ -69,7 +69,7 @@ def test_zero_and_false_are_different_categories():
     assert dm.Space([numbers]).sample(2)["f"].dtype == "int64"
 
 
-def test_numbers_written_as_text_are_text():
+def test_numbers_written_as_text_count_as_text():
     space = dm.Space([dm.Integer("n", 0, 9)])
     with pytest.raises(dm.errors.DataError, match="'2' is not a number"):
         space.points(pd.DataFrame({"n": ["2"]}))
@@ -77,7 +77,7 @@ def test_numbers_written_as_text_are_text():
         dm.Space.from_frame(pd.DataFrame({"n": [1, "a"]}), kinds={"n": "integer"})
 
 
-def test_a_float32_stays_within_bounds_it_cannot_hold():
+def test_a_float32_is_snapped_to_bounds_it_cannot_represent():
     space = dm.Space([dm.Continuous("x", 0, 0.1, step=0.1)])
     for dtype in ("float32", "float16", "Float32", "float[pyarrow]"):
         frame = pd.DataFrame({"x": pd.Series([0.0]).astype(dtype)})
@@ -87,14 +87,14 @@ def test_a_float32_stays_within_bounds_it_cannot_hold():
         assert space.points(frame).codes[0, 0] == 0.1
 
 
-def test_whole_numbers_a_short_float_cannot_hold_are_widened():
+def test_integers_beyond_the_precision_of_a_short_float_are_widened():
     space = dm.Space([dm.Integer("n", 0, 10**9, step=10**8 + 1)])
     for dtype in ("float16", "float32", "Float32"):
         frame = pd.DataFrame({"n": pd.Series([1.0]).astype(dtype)})
         assert space.up(frame, "n")["n"].tolist() == [10**8 + 2]
 
 
-def test_a_system_that_writes_into_its_frame_spoils_nothing():
+def test_a_system_that_changes_its_frame_does_not_change_the_points():
     space = dm.Space([dm.Continuous("x", 0, 10), dm.Integer("n", 0, 9)])
     points = space.sample(4, points=True)
     before = points.codes.copy()
@@ -130,7 +130,7 @@ def test_a_path_takes_the_right_number_of_steps():
         (1.0, 1.0, np.nextafter(1, 2)),
     ],
 )
-def test_what_a_path_says_is_where_its_walk_ends(step, start, target):
+def test_the_end_of_a_path_is_where_its_walk_ends(step, start, target):
     space = dm.Space([dm.Continuous("x", 0, 1e11, step=step)])
     path = space.path({"x": start}, {"x": float(target)}, delta=1e-5)
     walked = path.walk()
@@ -139,13 +139,13 @@ def test_what_a_path_says_is_where_its_walk_ends(step, start, target):
     assert path.gap <= 1e-5
 
 
-def test_the_nearest_float_is_as_near_as_a_path_gets():
+def test_a_path_ends_at_the_nearest_float():
     space = dm.Space([dm.Continuous("x", 0, 2)])
     path = space.path({"x": 1.0}, {"x": float(np.nextafter(1, 2))}, delta=1e-18)
     assert path.gap == pytest.approx(np.spacing(1.0))
 
 
-def test_rare_valid_points_are_found_in_any_number():
+def test_any_number_of_rare_valid_points_can_be_drawn():
     space = dm.Space([dm.Continuous("x", 0, 1)], constraints=["x <= 0.01"])
     frame = space.sample(20_000, seed=3)
     assert len(frame) == 20_000
@@ -161,21 +161,21 @@ def test_a_wide_table_of_combinations_does_not_overflow():
     assert space.valid({**dict.fromkeys(names, 0), "f0": 1}).tolist() == [False]
 
 
-def test_a_rule_on_a_missing_value_is_satisfied():
+def test_a_missing_value_satisfies_a_rule():
     space = dm.Space([dm.Integer("n", 0, 9, nullable=True)], constraints=[lambda f: f["n"] > 3])
     frame = space.sample(200)
     assert frame["n"].isna().any()
     assert frame["n"].min() == 4
 
 
-def test_comparisons_may_begin_with_the_number():
+def test_a_comparison_may_begin_with_a_number():
     space = dm.Space([dm.Integer("n", 0, 9)], constraints=["3 <= n"])
     assert space.sample(50)["n"].min() == 3
     with pytest.raises(dm.errors.SpaceError, match="compares with nan"):
         dm.Space([dm.Integer("n", 0, 9)], constraints=["n < nan"])
 
 
-def test_spaces_travel_between_processes():
+def test_spaces_can_be_pickled():
     table = pd.DataFrame({"a": [0, 1], "b": [1, 0]})
     space = dm.Space(
         [dm.Integer("a", 0, 1), dm.Integer("b", 0, 1), dm.Integer("c", 0, 1), dm.Integer("d", 0, 1)],
@@ -188,7 +188,7 @@ def test_spaces_travel_between_processes():
     assert len(Points.concat([points, again])) == 10
 
 
-def test_lists_of_dicts_and_vectors():
+def test_lists_of_dicts_and_vectors_are_cases():
     space = dm.Space([dm.Integer("n", 0, 9), dm.Categorical("c", ["a", "b"])])
     cases = [{"n": 1, "c": "a"}, {"n": 9, "c": "b"}]
     assert space.up(cases, "n") == [{"n": 2, "c": "a"}, {"n": 9, "c": "b"}]
@@ -198,14 +198,14 @@ def test_lists_of_dicts_and_vectors():
     assert moved.tolist() == [2.0, 2.0]
 
 
-def test_points_of_an_open_space_are_checked_at_the_door_of_a_clipped_one():
+def test_points_of_an_open_space_are_validated_by_a_clipped_one():
     features = [dm.Continuous("x", 0, 1)]
     far = dm.Space(features, moves="open").points({"x": 7.0})
     with pytest.raises(dm.errors.DataError, match="lies outside the bounds"):
         dm.Space(features).points(far)
 
 
-def test_lenient_points_show_what_is_no_category_as_missing():
+def test_lenient_points_show_unknown_categories_as_missing():
     space = dm.Space([dm.Categorical("c", ["a", "b"]), dm.Integer("n", 0, 9)])
     points = space.points(pd.DataFrame({"c": ["zz", "a"], "n": [1, 20]}), lenient=True)
     assert points.frame["c"].isna().tolist() == [True, False]
@@ -230,7 +230,7 @@ def test_parquet_keeps_dtypes_and_categories(tmp_path, column):
     pd.testing.assert_frame_equal(again.input, frame)
 
 
-def test_categories_no_file_can_hold_are_refused_before_writing(tmp_path):
+def test_categories_that_no_file_can_hold_are_rejected_before_writing(tmp_path):
     frame = pd.DataFrame({"c": pd.cut(pd.Series([1.0, 5.0, 9.0]), 3)})
     space = dm.Space.from_frame(frame)
     assert space.points(frame).frame["c"].tolist() == frame["c"].tolist()

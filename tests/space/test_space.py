@@ -18,7 +18,7 @@ from support import faulty_systems as faulty
 from support.space_strategies import spaces
 
 
-def test_bank_churners_with_the_hints_of_the_study(real_data):
+def test_hints_for_bank_churners_are_applied(real_data):
     frame = real_data("bank_churners")
     with pytest.warns(dm.errors.AmbiguousData, match="Credit_Limit.*Avg_Open_To_Buy.*rounded"):
         space = dm.Space.from_frame(frame, target="target", **faulty.BANK_HINTS)
@@ -35,7 +35,7 @@ def test_bank_churners_with_the_hints_of_the_study(real_data):
     pd.testing.assert_frame_equal(back[same], frame[same])
 
 
-def test_kinds_steps_and_bounds_are_read_from_the_values():
+def test_kinds_steps_and_bounds_are_inferred_from_the_values():
     frame = pd.DataFrame(
         {
             "size": [1.0, 3.0, 2.0] * 5,
@@ -66,7 +66,7 @@ def test_kinds_steps_and_bounds_are_read_from_the_values():
     pd.testing.assert_frame_equal(space.points(frame).frame, frame)
 
 
-def test_few_whole_numbers_are_asked_about_once():
+def test_few_distinct_integers_raise_one_warning():
     frame = pd.DataFrame({"doors": [2, 4, 5] * 10, "seats": [2, 5, 7] * 10, "km": range(30)})
     with pytest.warns(dm.errors.AmbiguousData) as caught:
         space = dm.Space.from_frame(frame)
@@ -119,13 +119,13 @@ def test_small_integers_that_outgrow_their_dtype_are_widened():
     assert space.up(frame, "n")["n"].tolist() == [200, 227]
 
 
-def test_columns_that_are_no_features_are_left_aside(mixed):
+def test_columns_that_are_not_features_are_ignored(mixed):
     frame = mixed.sample(5).assign(target="yes")
     assert (mixed.distance(frame, frame) == 0).all()
     assert list(mixed.up(frame, "n").columns) == ["x", "n", "c"]
 
 
-def test_every_form_comes_back_as_it_went_in(mixed):
+def test_results_have_the_form_of_the_input(mixed):
     case = {"x": 1.0, "n": 3, "c": "b"}
     assert mixed.up(case, "n") == {"x": 1.0, "n": 4, "c": "b"}
     assert mixed.up((1.0, 3, "b"), "c") == (1.0, 3, "c")
@@ -153,7 +153,7 @@ def test_clipped_and_open_moves():
     assert line.down({"x": 0.0}, "x") == {"x": -1.0}
 
 
-def test_scaled_distance_weighs_ranges_alike():
+def test_scaled_distance_gives_all_ranges_equal_weight():
     space = dm.Space(
         [dm.Integer("limit", 1000, 41000), dm.Continuous("age", 20, 80), dm.Categorical("c", ["a", "b"])]
     )
@@ -183,7 +183,7 @@ def test_a_space_survives_json(space):
     assert hash(again) == hash(space)
 
 
-def test_description_reads_well(mixed):
+def test_the_description_has_one_line_per_feature(mixed):
     assert mixed.describe().splitlines() == [
         "x  real number in [0, 6.28], step 0.2",
         "n  whole number in [0, 10], step 1",

@@ -6,8 +6,9 @@ position in the declared order, and the code of a missing value (of a nullable f
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
@@ -59,10 +60,11 @@ class Feature:
         if not isinstance(self.nullable, bool | np.bool_):
             raise SpaceError(f"Feature {self.name!r}: nullable must be True or False. Got {self.nullable!r}.")
 
-    def with_step_given(self, step_given: bool) -> Self:
-        """Return the feature with `step_given` set: False if the step was inferred from data."""
-        object.__setattr__(self, "step_given", step_given)
-        return self
+    def with_step_given(self, given: bool) -> Self:
+        """Return the feature with `step_given` set; False means that the step was inferred from data."""
+        feature = copy.copy(self)
+        feature.__dict__["step_given"] = given
+        return feature
 
     @property
     def scale(self) -> float:
@@ -244,7 +246,7 @@ class Integer(_NumericFeature):
         return "whole number in " + self._format_domain()
 
 
-@dataclass(frozen=True, init=False, eq=False)
+@dataclass(frozen=True, eq=False)
 class Categorical(Feature):
     """One of finitely many values, which have an order.
 
@@ -267,12 +269,12 @@ class Categorical(Feature):
     low: ClassVar[float] = 0.0  # type: ignore[misc]
     step: ClassVar[float] = 1.0  # type: ignore[misc]  # any two categories are 1 apart
     name: str
-    values: tuple[Hashable, ...]
-    nullable: bool
+    values: Sequence[Hashable]
+    nullable: bool = field(default=False, kw_only=True)
+    high: float = field(init=False, repr=False)
 
-    def __init__(self, name: str, values: Iterable[Hashable], *, nullable: bool = False) -> None:
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "nullable", nullable)
+    def __post_init__(self) -> None:
+        name, values = self.name, self.values
         self._validate_name()
         if isinstance(values, str | set | frozenset) or not isinstance(values, Iterable):
             raise SpaceError(

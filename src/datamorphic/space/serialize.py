@@ -102,7 +102,7 @@ def _feature_from_dict(document: dict[str, Any]) -> Feature:
     kind = document.pop("kind")
     if kind == "categorical":
         return Categorical(
-            document["name"], map(value_from_json, document["values"]), nullable=document["nullable"]
+            document["name"], list(map(value_from_json, document["values"])), nullable=document["nullable"]
         )
     step_given = document.pop("step_given")
     return _NUMERIC_FEATURES[kind](**document).with_step_given(step_given)

@@ -84,7 +84,7 @@ def outcome(report):
 
 def kept_cases(store, law=None):
     with Store.open(store) as opened:
-        return [each for each in failures.recall_all(opened) if law in (None, each.relation)]
+        return [failure for failure in failures.recall_all(opened) if law in (None, failure.relation)]
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def found(store, found_once):
 @pytest.mark.parametrize(
     ("faulty", "sound", "law"), [(WrongMidpoint, Mended, "midpoint"), (WrongMove, Moving, "locality")]
 )
-def test_what_broke_a_law_is_tried_first_until_it_is_mended(store, faulty, sound, law):
+def test_counterexamples_are_tried_first_until_they_are_fixed(store, faulty, sound, law):
     broken, mended = called("S", faulty), called("S", sound)
     for seed in range(1, 4):  # or it would prove nothing that it is found below
         assert outcome(dm.laws(broken, examples=1, seed=seed))[law] == "HOLDS"
@@ -145,8 +145,8 @@ def test_what_broke_a_law_is_tried_first_until_it_is_mended(store, faulty, sound
     assert outcome(dm.laws(broken, examples=1, seed=1, store=store))[law] == "HOLDS"  # it is forgotten
 
 
-def test_cases_are_readable(found):
-    (case,) = (each.case for each in kept_cases(found, "midpoint"))
+def test_stored_counterexamples_are_readable(found):
+    (case,) = (failure.case for failure in kept_cases(found, "midpoint"))
     assert set(case) == set("xyz")
     for row in case.values():
         assert set(row) == set("xncy")
@@ -159,7 +159,7 @@ def test_cases_are_readable(found):
 @pytest.mark.parametrize(
     "wrong", [lambda p: p["c"].isna(), lambda p: p["c"] == ("r", 1), lambda p: p["x"].isna() & (p["n"] > 20)]
 )
-def test_missing_values_categories_and_whole_numbers_come_back_as_they_were(store, wrong):
+def test_missing_values_categories_and_integers_survive_the_store(store, wrong):
     class Odd(Moving):
         @dm.datamorphism(feature="n")
         def more(self, p):
@@ -172,7 +172,7 @@ def test_missing_values_categories_and_whole_numbers_come_back_as_they_were(stor
     assert outcome(dm.laws(Odd, examples=1, seed=1, store=store))["locality"] == "BROKEN"
 
 
-def test_numbers_of_short_floats_do_not_change_on_the_way(store):
+def test_short_floats_survive_the_store(store):
     low = np.float64(0.1)
     space = dm.Space([dm.Continuous("x", low, 0.7, step=0.1)], dtypes={"x": np.dtype("float32")})
 
@@ -194,9 +194,7 @@ CORNER = {
 
 
 @pytest.mark.parametrize(("most", "remembered"), [(2, 2), (1, 1)])
-def test_a_counter_example_of_the_search_itself_comes_before_one_that_is_remembered(
-    store, monkeypatch, most, remembered
-):
+def test_a_new_counterexample_is_reported_before_a_remembered_one(store, monkeypatch, most, remembered):
     import datamorphic.morphisms.api as verb
 
     monkeypatch.setattr(verb, "MAX_REMEMBERED_PER_LAW", most)  # no more are remembered than are tried
@@ -208,10 +206,10 @@ def test_a_counter_example_of_the_search_itself_comes_before_one_that_is_remembe
     assert within.tried_first == {"tried": 1, "breaking": 1, "mended": 0}
     cases = kept_cases(store, "midpoint")
     assert len(cases) == remembered
-    assert next(each.times for each in cases if each.case == CORNER) == 2
+    assert next(failure.times for failure in cases if failure.case == CORNER) == 2
 
 
-def test_the_first_check_in_a_store_finds_what_one_without_finds(store):
+def test_the_first_check_in_a_store_equals_one_without_a_store(store):
     for faulty in (WrongMidpoint, WrongMove, Mended):
         system = called("S" + faulty.__name__, faulty)
         assert dm.laws(system, examples=100, store=store) == dm.laws(system, examples=100)
@@ -228,7 +226,7 @@ class Stuck(Mended):
     @staticmethod
     def stuck(p):
         pool = set(map(tuple, build_pool(Stuck.space)))
-        mixed = [each not in pool for each in zip(p["x"], p["y"], strict=True)]
+        mixed = [row not in pool for row in zip(p["x"], p["y"], strict=True)]
         return p["x"].between(8.5, 9.5) & np.array(mixed, dtype=bool)
 
     @dm.datamorphism(feature="x")
@@ -249,7 +247,7 @@ class Stuck(Mended):
         return self.space.move(p, "down", "y")
 
 
-def test_completeness_remembers_the_row_that_is_stuck_not_the_first_one(store):
+def test_completeness_remembers_the_row_that_is_stuck(store):
     found = dm.laws(Stuck, examples=MANY, store=store)
     assert [result.law for result in found.broken] == ["completeness"]
     (case,) = kept_cases(store)
@@ -290,7 +288,7 @@ class Moody(Mended):
 
 
 @pytest.mark.parametrize(("system", "law"), [(Crowded, "batches"), (Moody, "determinism")])
-def test_what_a_system_only_does_in_company_is_tried_in_company(store, system, law):
+def test_laws_about_batches_are_tried_again_with_the_pool(store, system, law):
     assert outcome(dm.laws(system, examples=MANY, store=store))[law] == "BROKEN"
     for seed in range(1, 4):
         assert outcome(dm.laws(system, examples=1, seed=seed, store=store))[law] == "BROKEN"
@@ -318,7 +316,7 @@ def test_what_a_system_only_does_in_company_is_tried_in_company(store, system, l
         [dm.Categorical("x", ["a"]), dm.Categorical("y", ["a"]), dm.Categorical("z", ["a"])],
     ],
 )
-def test_cases_of_another_space_are_neither_tried_nor_forgotten(found, features):
+def test_counterexamples_of_another_space_are_neither_tried_nor_removed(found, features):
     broken = called("S", WrongMidpoint)
     before = kept_cases(found)
 
@@ -336,14 +334,14 @@ def test_cases_of_another_space_are_neither_tried_nor_forgotten(found, features)
     assert outcome(dm.laws(broken, examples=1, seed=1, store=found))["midpoint"] == "BROKEN"
 
 
-def test_cases_that_break_a_constraint_by_now_are_not_tried(found):
+def test_counterexamples_that_break_a_new_constraint_are_not_tried(found):
     tied = dm.Space(list(MIXED.features), constraints=["x <= n", "n <= 30"])
     report = dm.laws(called("S", space=tied), examples=30, store=found)
     assert report.tried_first == NOTHING
     assert kept_cases(found)
 
 
-def test_nonsense_in_the_store_is_not_tried(store):
+def test_invalid_counterexamples_in_the_store_are_not_tried(store):
     row = {"x": 1.0, "n": 1, "c": "p", "y": 1.0}
     rows = [
         {}, {"x": 1, "y": 2, "z": 3}, {"x": None, "y": row, "z": row}, {"x": [], "y": [], "z": []},
@@ -351,12 +349,12 @@ def test_nonsense_in_the_store_is_not_tried(store):
         {"x": row | {"n": None}, "y": row, "z": row}, {"x": row | {"x": 10**400}, "y": row, "z": row},
     ]  # fmt: skip
     with Store.open(store) as opened:
-        failures.remember(opened, "Mended", "midpoint", [{"case": each} for each in rows])
+        failures.remember(opened, "Mended", "midpoint", [{"case": row} for row in rows])
     assert dm.laws(Mended, examples=20, store=store).tried_first == NOTHING
     assert len(kept_cases(store)) == len(rows)
 
 
-def test_a_law_that_is_not_checked_forgets_nothing(found):
+def test_a_law_that_is_not_checked_keeps_its_counterexamples(found):
     before = kept_cases(found, "midpoint")
 
     class Without:
@@ -371,7 +369,7 @@ def test_a_law_that_is_not_checked_forgets_nothing(found):
     assert kept_cases(found, "midpoint") == before
 
 
-def test_moves_are_understood_by_many_points_when_single_ones_are_tried(store):
+def test_features_of_moves_are_inferred_from_many_points(store):
     """`go` moves y, which its name does not tell, and the one point that is drawn, 0 and 0, does not either."""
 
     class Nameless:
@@ -389,7 +387,7 @@ def test_moves_are_understood_by_many_points_when_single_ones_are_tried(store):
     assert outcome(report)["locality"] == "HOLDS"
 
 
-def test_values_that_no_store_can_hold_are_told(store):
+def test_values_that_no_store_can_hold_are_reported(store):
     days = pd.to_datetime(["2024-01-01", "2024-01-02"]).tolist()
 
     class Dated:
@@ -420,13 +418,13 @@ def test_a_check_is_kept_as_a_run(store):
     assert run.seconds > 0
     assert run.done == 1
     assert run.data_hash == second.data_hash != ""
-    assert [each["relation"] for each in run.verdicts] == [result.law for result in report.results]
-    verdict = next(each for each in run.verdicts if each["relation"] == "midpoint")
+    assert [verdict["relation"] for verdict in run.verdicts] == [result.law for result in report.results]
+    verdict = next(entry for entry in run.verdicts if entry["relation"] == "midpoint")
     words = next(result.words for result in report.broken if result.law == "midpoint")
     says = "the midpoint is nearer to both ends than they are to each other"
     assert verdict == {"relation": "midpoint", "says": says, "verdict": "BROKEN", "cases": 1, "words": words}
-    assert {each["verdict"] for each in run.verdicts} == {"HOLDS", "BROKEN", "NOT CHECKED"}
-    assert all(each["cases"] == (each["verdict"] == "BROKEN") for each in run.verdicts)
+    assert {verdict["verdict"] for verdict in run.verdicts} == {"HOLDS", "BROKEN", "NOT CHECKED"}
+    assert all(verdict["cases"] == (verdict["verdict"] == "BROKEN") for verdict in run.verdicts)
     assert run.summary == {"laws": 10, "broken": len(report.broken), "examples": MANY, "tried_first": NOTHING}
     assert second.summary["tried_first"]["breaking"] >= 1
 
@@ -438,7 +436,7 @@ def test_a_check_is_kept_as_a_run(store):
         (TestSystemError("no luck"), "failed", "no luck"),
     ],
 )
-def test_a_check_that_is_cut_short_says_so_and_forgets_nothing(found, error, state, told):
+def test_an_interrupted_check_keeps_its_counterexamples(found, error, state, told):
     before = kept_cases(found)
 
     def distance(self, a, b):
@@ -453,7 +451,7 @@ def test_a_check_that_is_cut_short_says_so_and_forgets_nothing(found, error, sta
     assert kept_cases(found) == before
 
 
-def test_wrong_arguments_are_no_run(store):
+def test_invalid_arguments_start_no_run(store):
     with pytest.raises(ArgumentError, match="'examples' parameter of laws"):
         dm.laws(Mended, examples=0, store=store)
     with Store.open(store) as opened:
@@ -467,19 +465,21 @@ def test_an_open_store_stays_open(store):
         assert len(opened.runs()) == 2
 
 
-def test_without_a_store_no_database_is_loaded():
+def test_without_a_store_sqlalchemy_is_not_imported():
     code = "import sys, datamorphic as dm; dm.laws(dm.subjects['Box 1'], examples=5); print('sqlalchemy' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.split() == ["False"]
 
 
-def test_postgresql(postgres_url, tmp_path, monkeypatch):
+def test_counterexamples_are_kept_in_postgresql(postgres_url, tmp_path, monkeypatch):
     monkeypatch.setenv("DATAMORPHIC_ARTIFACTS", str(tmp_path))
     broken = called("S", WrongMidpoint)
     dm.laws(broken, examples=MANY, store=postgres_url)
     again = dm.laws(broken, examples=1, seed=1, store=postgres_url)
     assert outcome(again)["midpoint"] == "BROKEN"
-    assert max(each.times for each in kept_cases(postgres_url, "midpoint")) == 2  # the same case to the letter
+    assert (
+        max(failure.times for failure in kept_cases(postgres_url, "midpoint")) == 2
+    )  # the same case to the letter
     after = dm.laws(called("S"), examples=1, store=postgres_url)
     assert after.tried_first["mended"] == after.tried_first["tried"] > 0
     assert kept_cases(postgres_url, "midpoint") == []
@@ -515,7 +515,7 @@ def run(store, tmp_path, monkeypatch):
     return lambda *arguments: CliRunner().invoke(app, list(arguments))
 
 
-def test_the_command_keeps_and_tries_first(run):
+def test_the_command_keeps_counterexamples_and_tries_them_first(run):
     first = run("laws", "cornered_system:Corner", "--examples", "120")
     assert first.exit_code == 1
     assert "tried first" not in first.stdout
@@ -526,10 +526,10 @@ def test_the_command_keeps_and_tries_first(run):
     document = json.loads(run("laws", "cornered_system:Corner", "--examples", "1", "--seed", "3", "--json").stdout)
     assert document["tried_first"] == {"tried": 1, "breaking": 1, "mended": 0}
     assert document["run"] == 3
-    assert {each["law"] for each in document["laws"] if each["state"] == "BROKEN"} == {"midpoint"}
+    assert {entry["law"] for entry in document["laws"] if entry["state"] == "BROKEN"} == {"midpoint"}
 
 
-def test_no_store(run, store, tmp_path):
+def test_the_command_works_without_a_store(run, store, tmp_path):
     for _ in range(2):
         result = run("laws", "cornered_system:Corner", "--examples", "120", "--store", "none", "--json")
         document = json.loads(result.stdout)
@@ -546,7 +546,7 @@ def test_no_store(run, store, tmp_path):
     assert [path.name for path in tmp_path.glob("*.sqlite")] == ["other.sqlite"]
 
 
-def test_a_terminal_is_told_what_was_tried_first(run, found, monkeypatch, capsys):
+def test_a_terminal_shows_what_was_tried_first(run, found, monkeypatch, capsys):
     from rich.console import Console
 
     from datamorphic.cli import main as cli
@@ -557,7 +557,7 @@ def test_a_terminal_is_told_what_was_tried_first(run, found, monkeypatch, capsys
     assert "still breaking, 0 mended" in capsys.readouterr().out
 
 
-def test_kept_checks_are_listed_shown_and_exported_but_neither_resumed_nor_compared(run, tmp_path):
+def test_stored_checks_can_be_listed_shown_and_exported_but_not_resumed(run, tmp_path):
     run("laws", "cornered_system:Corner", "--examples", "120", "--seed", "4")
     run("laws", "--subject", "Box 1", "--examples", "5")
     listed = run("runs", "list").stdout.splitlines()
@@ -583,12 +583,12 @@ def test_kept_checks_are_listed_shown_and_exported_but_neither_resumed_nor_compa
     assert "midpoint" in run("runs", "failures").stdout
 
 
-def test_a_check_begun_in_python_is_not_resumed_either(run, store):
+def test_a_check_started_in_python_cannot_be_resumed(run, store):
     dm.laws(Mended, examples=5, store=store)
     assert "Call dm.laws again" in run("runs", "resume", "1").stderr
 
 
-def test_a_check_that_is_stopped_does_not_promise_to_go_on(run):
+def test_an_interrupted_check_does_not_offer_to_resume(run):
     stopped = run("laws", "cornered_system:Stopped")
     assert stopped.exit_code == 130
     assert "resume" not in stopped.output
