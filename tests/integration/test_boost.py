@@ -431,7 +431,7 @@ def test_models_in_files_of_their_libraries(tmp_path):
         given = seen(expected, PLAIN)
         np.testing.assert_allclose(found.scores(given), expected.scores(given), rtol=1e-6)
         file.write_text("nothing of the kind")
-        with pytest.raises(ModelError, match=f"{name} cannot be read as a model of"):
+        with pytest.raises(ModelError, match=f"{name} is not a readable model of"):
             load_trees(file)
     with pytest.raises(ModelError, match="There is no file"):
         load_trees(tmp_path / "b.ubj")

@@ -49,7 +49,7 @@ class Limit:
     holds: bool
 
 
-def validate_offset(offset: Any, owner: str, *, beyond: bool = True) -> None:
+def validate_offset(offset: object, owner: str, *, beyond: bool = True) -> None:
     """Raise `ArgumentError` if `offset` is not a valid distance from a limit."""
     choices = (STEP, UNIT, BEYOND) if beyond else (STEP, UNIT)
     is_fraction = is_number(offset) and 0 < float(offset) < math.inf

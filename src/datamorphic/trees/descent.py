@@ -41,7 +41,7 @@ def evaluate_comparisons(
     return holds
 
 
-def to_tree_precision(tree: Tree, matrix: Any) -> npt.NDArray[Any]:
+def to_tree_precision(tree: Tree, matrix: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return rows in the precision in which a tree compares them."""
     with np.errstate(over="ignore"):
         values = np.ascontiguousarray(matrix, dtype=np.float32 if tree.single else np.float64)
@@ -50,7 +50,7 @@ def to_tree_precision(tree: Tree, matrix: Any) -> npt.NDArray[Any]:
     return values
 
 
-def find_leaves(tree: Tree, matrix: Any, *, compiled: bool = False) -> Nodes:
+def find_leaves(tree: Tree, matrix: npt.ArrayLike, *, compiled: bool = False) -> Nodes:
     """Find the leaf that each row reaches; `compiled` needs the extra "fast". Missing values are NaN."""
     values = to_tree_precision(tree, matrix)
     if compiled:

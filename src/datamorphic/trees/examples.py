@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._typing import DataLike
 from ..errors import DataError
 from ..space.decoding import decode
 from .column_domain import ColumnDomain, build_column_domain
@@ -25,7 +26,7 @@ MAX_START_ROWS = 100  # attempts, since constraints may forbid the nearest rows
 
 
 def find_example(
-    tree: Tree, node: int, frame: pd.DataFrame, inputs: TreeInputs, near: Any = None, *, goal: str = ""
+    tree: Tree, node: int, frame: pd.DataFrame, inputs: TreeInputs, near: DataLike | None = None, *, goal: str = ""
 ) -> pd.DataFrame:
     """Find a row that reaches a node; see `Coverage.example`."""
 
@@ -55,7 +56,7 @@ def find_row_within(
     frame: pd.DataFrame,
     inputs: TreeInputs,
     is_accepted: Callable[[pd.DataFrame], bool],
-    near: Any = None,
+    near: DataLike | None = None,
     *,
     goal: str = "",
     get_column: Callable[[int], ColumnDomain] | None = None,
@@ -103,7 +104,7 @@ def find_row_within(
     raise DataError(f"No row was found that reaches {goal}: {reason} prevents it.{hint}")
 
 
-def _read_start_row(near: Any, inputs: TreeInputs, frame: pd.DataFrame) -> pd.DataFrame:
+def _read_start_row(near: DataLike, inputs: TreeInputs, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the row to start from as a frame."""
     import pandas as pd
 
@@ -111,7 +112,7 @@ def _read_start_row(near: Any, inputs: TreeInputs, frame: pd.DataFrame) -> pd.Da
         near = near.to_dict()
     if isinstance(near, dict):
         near = pd.DataFrame({name: [value] for name, value in near.items()})
-    elif not isinstance(near, pd.DataFrame) and np.ndim(near) == 1:
+    elif isinstance(near, Sequence | np.ndarray) and np.ndim(near) == 1:
         near = [list(near)]
     rows, _ = read_table(inputs.owner, near, list(frame.columns), len(frame.columns))
     if len(rows) > 1:

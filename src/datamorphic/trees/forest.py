@@ -147,7 +147,7 @@ class Forest:
             )
         return self.joining
 
-    def scores(self, matrix: Any) -> Floats:
+    def scores(self, matrix: npt.ArrayLike) -> Floats:
         """Return the scores of rows, one column per score; `matrix` is what the trees compare."""
         return self.join_values(tree.value[find_leaves(tree, matrix)] for tree in self.trees)
 
@@ -190,7 +190,7 @@ class Forest:
             return linked.argmax(axis=1)
         return linked[:, 0] if joining.decision == "number" else (linked[:, 0] > 0.5).astype(np.intp)
 
-    def predict(self, matrix: Any) -> npt.NDArray[Any]:
+    def predict(self, matrix: npt.ArrayLike) -> npt.NDArray[Any]:
         """Return the answers of the model; `matrix` is what the trees compare."""
         decisions = self.decide(self.scores(matrix))
         if self.labels is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,14 +29,14 @@ def answer_by_value(tree: Tree) -> Tree:
 class ForestAnswers:
     """The answers of a forest to rows, and those it would give if one tree led to other leaves."""
 
-    def __init__(self, forest: Forest, matrix: Any, tolerance: float = 0.0) -> None:
+    def __init__(self, forest: Forest, matrix: npt.ArrayLike, tolerance: float = 0.0) -> None:
         self.forest, self.tolerance = forest, tolerance
         self.matrix = to_tree_precision(forest.trees[0], matrix)
         self.leaves = [find_leaves(tree, self.matrix) for tree in forest.trees]
         self.scores = forest.join_values(self._iterate_values(slice(None)))
         self.answers = forest.decide(self.scores)
 
-    def _iterate_values(self, rows: Any) -> Iterator[Floats]:
+    def _iterate_values(self, rows: Nodes | slice) -> Iterator[Floats]:
         return (tree.value[leaf[rows]] for tree, leaf in zip(self.forest.trees, self.leaves, strict=True))
 
     def find_kills(self, number: int, mutants: Mutants) -> RowKills:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._text import format_short, pluralize, suggest_name
+from .._typing import DataLike
 from ..errors import ArgumentError, DataError, ModelError
 from ..space.encoding import to_numbers
 from ..space.inference import validate_frame
@@ -156,7 +157,7 @@ class TreeInputs:
             column_values[invalid] = np.nan
         return matrix
 
-    def _round_to_precision(self, values: Any) -> TreeMatrix:
+    def _round_to_precision(self, values: npt.ArrayLike) -> TreeMatrix:
         with np.errstate(over="ignore"):
             if self.single:
                 return np.ascontiguousarray(values, dtype=np.float32)
@@ -196,7 +197,7 @@ def _refuse_bad_values(
 
 
 def read_data(
-    forest: Forest, data: Any, *, target: str | None = None, space: Space | None = None
+    forest: Forest, data: DataLike, *, target: str | None = None, space: Space | None = None
 ) -> tuple[TreeInputs, pd.DataFrame, list[str]]:
     """Return the inputs of a forest, the rows with its columns, and notes on ignored columns.
 
@@ -244,7 +245,7 @@ def read_data(
 
 
 def read_table(
-    owner: str, data: Any, columns: list[str] | None, width: int, target: str | None = None
+    owner: str, data: DataLike, columns: list[str] | None, width: int, target: str | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows with the columns of a model, and notes on ignored columns."""
     import pandas as pd
@@ -287,7 +288,7 @@ def read_table(
     return frame, notes
 
 
-def _to_frame(data: Any, columns: list[str] | None, width: int, owner: str, target: str | None) -> Any:
+def _to_frame(data: DataLike, columns: list[str] | None, width: int, owner: str, target: str | None) -> Any:
     """Return an array as a frame with named columns."""
     import pandas as pd
 

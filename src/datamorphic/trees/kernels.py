@@ -17,6 +17,8 @@ from .tree import ABOVE, BELOW, EQUAL, FROM, LEVELS_PER_ARRIVAL_CHECK, WITHIN, F
 
 ROWS_ABREAST = 16
 
+Array = npt.NDArray[Any]
+
 
 def compile_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function on its first call, cached on disk and without the global lock."""
@@ -69,7 +71,7 @@ def _prepare_routing(tree: Tree, values: npt.NDArray[Any]) -> tuple[Any, ...]:
 
 
 @compile_kernel
-def _is_match(value: Any, operator: Any, threshold: Any, members: Any) -> Any:
+def _is_match(value: float, operator: int, threshold: float, members: Array) -> Any:
     """Return whether a value equals a number, or is (not) in a set."""
     if operator == EQUAL:
         return value == threshold
@@ -80,7 +82,7 @@ def _is_match(value: Any, operator: Any, threshold: Any, members: Any) -> Any:
 
 
 @compile_kernel
-def _is_second(value: Any, limit: Any, missing: Any, special: Any, operator: Any, members: Any) -> Any:
+def _is_second(value: float, limit: float, missing: bool, special: bool, operator: int, members: Array) -> Any:
     """Return whether a value, which may be missing, leads to the second child of a node."""
     if np.isnan(value):
         return missing
@@ -90,7 +92,7 @@ def _is_second(value: Any, limit: Any, missing: Any, special: Any, operator: Any
 
 
 @compile_kernel
-def _find_leaves_abreast(values: Any, feature: Any, limit: Any, children: Any, is_leaf: Any) -> Any:
+def _find_leaves_abreast(values: Array, feature: Array, limit: Array, children: Array, is_leaf: Array) -> Any:
     """Find the leaf of each row, several rows at once to hide the latency of memory."""
     leaves = np.empty(len(values), dtype=np.intp)
     nodes = np.zeros(ROWS_ABREAST, dtype=np.int32)
@@ -113,16 +115,16 @@ def _find_leaves_abreast(values: Any, feature: Any, limit: Any, children: Any, i
 
 @compile_kernel
 def _find_leaves(
-    values: Any,
-    feature: Any,
-    limit: Any,
-    children: Any,
-    missing: Any,
-    is_leaf: Any,
-    special: Any,
-    operator: Any,
-    members: Any,
-    plain: Any,
+    values: Array,
+    feature: Array,
+    limit: Array,
+    children: Array,
+    missing: Array,
+    is_leaf: Array,
+    special: Array,
+    operator: Array,
+    members: Array,
+    plain: bool,
 ) -> Any:
     if plain:
         return _find_leaves_abreast(values, feature, limit, children, is_leaf)
@@ -139,21 +141,21 @@ def _find_leaves(
 
 @compile_kernel
 def _find_telling_rows(
-    values: Any,
-    feature: Any,
-    limit: Any,
-    children: Any,
-    missing: Any,
-    is_leaf: Any,
-    special: Any,
-    operator: Any,
-    members: Any,
-    plain: Any,
-    swapped: Any,
-    visits: Any,
-    own_answers: Any,
-    answer: Any,
-    tolerance: Any,
+    values: Array,
+    feature: Array,
+    limit: Array,
+    children: Array,
+    missing: Array,
+    is_leaf: Array,
+    special: Array,
+    operator: Array,
+    members: Array,
+    plain: bool,
+    swapped: Array,
+    visits: int,
+    own_answers: Array,
+    answer: Array,
+    tolerance: float,
 ) -> Any:
     """Return, node by node, the rows whose answer changes on the other side of the node."""
     n, nodes = len(values), len(feature)
@@ -222,7 +224,14 @@ def _find_telling_rows(
 
 @compile_kernel
 def _find_turned_rows(
-    compared_values: Any, holds: Any, start: Any, end: Any, operator: Any, limit: Any, swapped: Any, members: Any
+    compared_values: Array,
+    holds: Array,
+    start: Array,
+    end: Array,
+    operator: Array,
+    limit: Array,
+    swapped: Array,
+    members: Array,
 ) -> Any:
     """Return which telling rows each mutant sends to the other side, and how many."""
     begin = np.zeros(len(operator) + 1, dtype=np.intp)
@@ -248,7 +257,7 @@ def _find_turned_rows(
 
 
 @compile_kernel
-def _collect_rows(killer_rows: Any, start: Any, begin: Any, turned: Any, row_starts: Any) -> Any:
+def _collect_rows(killer_rows: Array, start: Array, begin: Array, turned: Array, row_starts: Array) -> Any:
     rows = np.empty(row_starts[-1], dtype=np.intp)
     for mutant in range(len(start)):
         place = row_starts[mutant]

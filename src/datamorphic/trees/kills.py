@@ -60,7 +60,7 @@ class RowKills:
 
 
 def find_kills(
-    tree: Tree, matrix: Any, mutants: Mutants, *, tolerance: float = 0.0, compiled: bool | None = None
+    tree: Tree, matrix: npt.ArrayLike, mutants: Mutants, *, tolerance: float = 0.0, compiled: bool | None = None
 ) -> RowKills:
     """Find the rows that kill each mutant of a tree, that is, for which its answer differs.
 
@@ -85,7 +85,7 @@ def find_kills(
     return collect_kills(number, rows, len(mutants), len(values))
 
 
-def count_killers(tree: Tree, matrix: Any, mutants: Mutants, *, tolerance: float = 0.0) -> Nodes:
+def count_killers(tree: Tree, matrix: npt.ArrayLike, mutants: Mutants, *, tolerance: float = 0.0) -> Nodes:
     """Count the rows that kill each mutant, with less memory than `find_kills`."""
     values = to_tree_precision(tree, matrix)
     counts = np.zeros(len(mutants), dtype=np.intp)

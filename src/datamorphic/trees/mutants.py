@@ -99,7 +99,7 @@ def generate_mutants(tree: Tree, per_node: PerNode = NEIGHBOURS) -> Mutants:
     )
 
 
-def validate_per_node(per_node: Any) -> None:
+def validate_per_node(per_node: object) -> None:
     """Raise `ArgumentError` if `per_node` is invalid."""
     is_count = isinstance(per_node, int) and not isinstance(per_node, bool) and per_node >= 0
     if per_node is not None and per_node != NEIGHBOURS and not is_count:

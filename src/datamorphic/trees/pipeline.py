@@ -5,12 +5,17 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ModelError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from sklearn.base import BaseEstimator
+    from sklearn.pipeline import Pipeline
 
 Floats = npt.NDArray[np.float64]
 # the attributes that hold the column names of models, by library
@@ -37,12 +42,12 @@ class Preprocessing:
         Whether the steps were fitted on a frame and expect one.
     """
 
-    pipeline: Any
+    pipeline: Pipeline
     scalers: tuple[Any, ...]
     fills: bool
     takes_frame: bool
 
-    def transform(self, frame: Any) -> Any:
+    def transform(self, frame: pd.DataFrame) -> Any:
         """Return the data as the last step gets them."""
         return np.asarray(self.pipeline.transform(frame if self.takes_frame else frame.to_numpy()))
 
@@ -89,7 +94,7 @@ class Preprocessing:
         return table
 
 
-def split_pipeline(model: Any) -> tuple[Any, Preprocessing | None]:
+def split_pipeline(model: BaseEstimator) -> tuple[Any, Preprocessing | None]:
     """Return the model that gives the answers, and the steps before it if there are any.
 
     Raises
@@ -122,7 +127,7 @@ def split_pipeline(model: Any) -> tuple[Any, Preprocessing | None]:
     )
 
 
-def get_column_names(model: Any) -> list[str] | None:
+def get_column_names(model: BaseEstimator) -> list[str] | None:
     """Return the columns that a model was fitted on; None if it was fitted on an array."""
     model = getattr(model, "best_estimator_", model)
     attributes = NAMES_OF_COLUMNS.get(type(model).__module__.partition(".")[0])
@@ -141,7 +146,7 @@ def _has_generated_names(names: list[str]) -> bool:
     )
 
 
-def validate_fitted(model: Any) -> None:
+def validate_fitted(model: BaseEstimator) -> None:
     """Raise `ModelError` if a model is not fitted."""
     from sklearn.base import BaseEstimator
     from sklearn.exceptions import NotFittedError
@@ -166,14 +171,14 @@ def validate_fitted(model: Any) -> None:
         raise unfitted from None
 
 
-def _without_feature_names(step: Any) -> Any:
+def _without_feature_names(step: BaseEstimator) -> Any:
     """Return a copy of a fitted step that takes arrays without a warning about names."""
     twin = copy.copy(step)
     vars(twin).pop("feature_names_in_", None)
     return twin
 
 
-def _iterate_steps(pipeline: Any) -> Iterator[tuple[str, Any]]:
+def _iterate_steps(pipeline: Pipeline) -> Iterator[tuple[str, Any]]:
     """Yield the steps of a pipeline that do something, those of nested pipelines too."""
     from sklearn.pipeline import Pipeline
 
@@ -184,20 +189,20 @@ def _iterate_steps(pipeline: Any) -> Iterator[tuple[str, Any]]:
             yield name, step
 
 
-def _is_scaler(step: Any) -> bool:
+def _is_scaler(step: BaseEstimator) -> bool:
     """Return whether a step scales and shifts each column by itself, keeping the order of values."""
     from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
     return isinstance(step, MaxAbsScaler | MinMaxScaler | RobustScaler | StandardScaler)
 
 
-def _is_imputer(step: Any) -> bool:
+def _is_imputer(step: BaseEstimator) -> bool:
     from sklearn.impute import KNNImputer, SimpleImputer
 
     return isinstance(step, KNNImputer | SimpleImputer)
 
 
-def _is_column_preserving(step: Any) -> bool:
+def _is_column_preserving(step: BaseEstimator) -> bool:
     from sklearn.preprocessing import FunctionTransformer
 
     if isinstance(step, FunctionTransformer):

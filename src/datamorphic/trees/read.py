@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from .._typing import DataLike, ModelLike
 from ..errors import ModelError
 from .forest import Forest
 from .pipeline import get_column_names, split_pipeline
@@ -19,7 +18,7 @@ READER_MODULES = {
 }
 
 
-def forest_of(model: Any, data: Any = None) -> Forest:
+def forest_of(model: ModelLike, data: DataLike | None = None) -> Forest:
     """Read the trees of a fitted model.
 
     Columns without names are called x0, x1, ...
@@ -67,6 +66,6 @@ def _validate_forest(forest: Forest) -> Forest:
     return forest
 
 
-def read_trees(model: Any, data: Any = None) -> list[Tree]:
+def read_trees(model: ModelLike, data: DataLike | None = None) -> list[Tree]:
     """Read the trees of a fitted model without how they are combined; see `forest_of`."""
     return list(forest_of(model, data).trees)

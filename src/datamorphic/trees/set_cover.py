@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -68,7 +68,7 @@ def find_greedy_cover(coverage_matrix: csr_array) -> npt.NDArray[np.intp]:
     return np.array(chosen, dtype=np.intp)
 
 
-def _solve_exactly(coverage_matrix: Any) -> npt.NDArray[np.intp] | None:
+def _solve_exactly(coverage_matrix: csr_array) -> npt.NDArray[np.intp] | None:
     """Find the smallest set by integer programming; None if that takes too long."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._text import pluralize
+from ..._typing import DataLike
 from ..._validation import to_generator, validate_integer
 from ...errors import DataError
 from ...runs.progress import Progress
@@ -105,7 +106,7 @@ class Coverage(DrawableResult):
             "notes": list(self.notes),
         }
 
-    def _covered_share(self) -> float:
+    def _get_share(self) -> float:
         return self.share
 
     def _export_name(self) -> str:
@@ -220,7 +221,7 @@ class Coverage(DrawableResult):
                 values[first:last] = getattr(tree, attribute)[tree.leaves[leaves[first:last] - start]]
         return values
 
-    def example(self, leaf: int, near: Any = None) -> pd.DataFrame:
+    def example(self, leaf: int, near: DataLike | None = None) -> pd.DataFrame:
         """Return a row that reaches a leaf, as similar as possible to a real row.
 
         Only columns on the path to the leaf are changed, each to a round number just inside the limits of the leaf,

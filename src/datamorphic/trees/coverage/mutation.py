@@ -114,7 +114,7 @@ class MutationScore(DrawableResult):
             "leaf_shares": self.leaves.shares.tolist(),
         }
 
-    def _covered_share(self) -> float:
+    def _get_share(self) -> float:
         return self.score
 
     def _export_name(self) -> str:
@@ -382,7 +382,7 @@ def _split_into_batches(items: list[int], size: int) -> Iterator[list[int]]:
 
 
 def find_kills_by_tree(
-    forest: Forest, matrix: Any, mutants_by_tree: Sequence[Mutants], joint: bool, tolerance: float
+    forest: Forest, matrix: npt.ArrayLike, mutants_by_tree: Sequence[Mutants], joint: bool, tolerance: float
 ) -> Iterator[RowKills]:
     """Yield the kills of each tree's mutants."""
     answers = ForestAnswers(forest, matrix, tolerance) if joint else None

@@ -255,11 +255,11 @@ def _describe_row(example: pd.DataFrame, frame: pd.DataFrame) -> str:
     return start + ", ".join(changes) + remaining_text
 
 
-def _is_same(first: Any, second: Any) -> bool:
+def _is_same(first: object, second: object) -> bool:
     return bool(first == second) or (first != first and second != second)
 
 
-def _format_value(value: Any) -> str:
+def _format_value(value: object) -> str:
     return "missing" if value is None or value != value else format_short(value)
 
 

@@ -42,13 +42,13 @@ class AdequacyResult(Exportable):
         from ...reporting.junit import JUnitCase
 
         name, text = f"covers {self.criterion}", self.describe(20)
-        share = self._covered_share()
+        share = self._get_share()
         if at_least is None or share >= at_least:
             return [JUnitCase(name=name, output=text)]
         message = f"{share:.2%} is covered, at least {at_least:.2%} is required"
         return [JUnitCase(name=name, outcome="failed", kind="coverage", message=message, detail=text)]
 
-    def _covered_share(self) -> float:
+    def _get_share(self) -> float:
         raise NotImplementedError
 
 

@@ -96,7 +96,7 @@ class Selection(AdequacyResult):
             "notes": list(self.notes),
         }
 
-    def _covered_share(self) -> float:
+    def _get_share(self) -> float:
         return self.score
 
     def _export_name(self) -> str:

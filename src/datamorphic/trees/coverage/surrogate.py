@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ..._stats import compute_wilson_interval
 from ..._text import format_short, pluralize
+from ..._typing import DataLike
 from ..._validation import reject, to_generator, validate_integer
 from ...errors import DataError
 from ...space.points import Points
@@ -79,7 +80,7 @@ class Surrogate:
             trees=(self.tree,), owner="surrogate", columns=names, width=len(names), labels=labels, joining=joining
         )
 
-    def cover(self, data: Any, *, target: str | None = None) -> Coverage:
+    def cover(self, data: DataLike, *, target: str | None = None) -> Coverage:
         """Measure which leaves of the tree rows reach."""
         names = list(self.space.names)
         frame, notes = read_table("The surrogate", data, names, len(names), target)

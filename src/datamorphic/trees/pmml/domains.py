@@ -14,6 +14,8 @@ from ..._validation import is_number
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ...space.features import Feature
+
 OTHER_CATEGORY = "another"  # stands for all values that no tree compares
 
 
@@ -74,7 +76,9 @@ class _OtherCategory(int):
         return OTHER_CATEGORY
 
 
-def add_other_categories(values: Sequence[Any], column: pd.Series[Any], feature: Any) -> tuple[Any, ...]:
+def add_other_categories(
+    values: Sequence[Any], column: pd.Series[Any], feature: Feature | None
+) -> tuple[Any, ...]:
     """Add the categories that no tree compares: those that the column may hold, and one for all others.
 
     So rules can name them, and rows can be made with them.

@@ -192,7 +192,7 @@ def _find_unused_name(name: str, names: Sequence[str]) -> str:
     return name
 
 
-def _format_value(value: Any) -> str:
+def _format_value(value: object) -> str:
     """Return a value as PMML writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"

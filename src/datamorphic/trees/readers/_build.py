@@ -28,7 +28,7 @@ class NodeBuilder:
     weight: Any = field(default_factory=list)
     sets: list[frozenset[int]] = field(default_factory=list)
 
-    def add_leaf(self, value: Any, weight: float) -> int:
+    def add_leaf(self, value: object, weight: float) -> int:
         """Add a leaf, and return its number."""
         self.feature.append(LEAF)
         self.operator.append(UP_TO)

@@ -7,23 +7,27 @@ import math
 import tempfile
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..._typing import DataLike
 from ...errors import ModelError
 from ..forest import Forest, Joining
 from ..pipeline import Preprocessing
 from ..tree import ABOVE, EQUAL, LEAF, Tree
 from ._build import NodeBuilder, build_no_trees_error, describe_meanings, name_columns, sum_upwards
 
+if TYPE_CHECKING:
+    from catboost import CatBoost
+
 Document = dict[str, Any]
 Codes = dict[tuple[int, int], int]
 
 
 def read_forest(
-    model: Any, columns: list[str] | None, preprocessing: Preprocessing | None, data: Any = None
+    model: CatBoost, columns: list[str] | None, preprocessing: Preprocessing | None, data: DataLike | None = None
 ) -> Forest:
     """Read the trees of a fitted CatBoost model.
 
@@ -87,7 +91,7 @@ def read_forest(
     )
 
 
-def _dump_model(model: Any, **pool: Any) -> Document:
+def _dump_model(model: CatBoost, **pool: Any) -> Document:
     """Return the JSON document of a CatBoost model."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
@@ -119,7 +123,7 @@ def _build_unreadable_error(owner: str, info: Document) -> ModelError:
     )
 
 
-def _read_labels(model: Any) -> tuple[tuple[Any, ...] | None, str]:
+def _read_labels(model: CatBoost) -> tuple[tuple[Any, ...] | None, str]:
     """Return the labels of a model, None for numbers, and its decision; see `Joining`."""
     if not hasattr(model, "predict_proba"):
         return None, "number"
@@ -156,7 +160,7 @@ def _map_category_columns(info: Document) -> dict[int, int]:
 
 
 def _read_categories(
-    model: Any, info: Document, data: Any, owner: str
+    model: CatBoost, info: Document, data: DataLike | None, owner: str
 ) -> tuple[Codes, dict[int, tuple[Any, ...]]]:
     """Return the codes of hashes by column, and the categories of each categorical column."""
     columns = _map_category_columns(info)
@@ -193,7 +197,7 @@ def _read_categories(
     return codes, categories
 
 
-def _select_columns(data: Any, names: list[str]) -> Any:
+def _select_columns(data: DataLike | None, names: list[str]) -> Any:
     """Return the columns of the data that a model uses; None if they are not there."""
     import pandas as pd
 

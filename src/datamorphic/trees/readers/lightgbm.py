@@ -7,7 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from ..._typing import DataLike
 from ...errors import ModelError
 from ..forest import Forest, Joining
 from ..pipeline import Preprocessing
@@ -42,7 +44,7 @@ MISSING_IS_ZERO, MISSING_IS_NAN = 1, 2  # what counts as missing; otherwise NaN 
 
 
 def read_forest(
-    model: Any, columns: list[str] | None, preprocessing: Preprocessing | None, data: Any = None
+    model: Any, columns: list[str] | None, preprocessing: Preprocessing | None, data: DataLike | None = None
 ) -> Forest:
     """Read the trees of a fitted LightGBM model.
 
@@ -99,9 +101,9 @@ def _parse_sections(text: str) -> Iterator[dict[str, str]]:
         yield {name: value for name, _, value in (line.partition("=") for line in part.splitlines()[1:])}
 
 
-def _restore_spaces(columns: list[str] | None, data: Any) -> list[str] | None:
+def _restore_spaces(columns: list[str] | None, data: DataLike | None) -> list[str] | None:
     """Return column names as the data write them."""
-    if columns is None or not hasattr(data, "columns"):
+    if columns is None or data is None or not hasattr(data, "columns"):
         return columns
     name_by_written = {str(name).replace(" ", "_"): str(name) for name in data.columns}
     return [name_by_written.get(name, name) for name in columns]
@@ -175,6 +177,6 @@ def _read_tree(
     return nodes.build_tree(names, single=False, preprocessing=preprocessing, meaning=meaning)
 
 
-def _number_children(children: Any, inner: int) -> Any:
+def _number_children(children: npt.NDArray[Any], inner: int) -> Any:
     """Return the numbers of children; leaves, which LightGBM numbers from -1 down, follow the inner nodes."""
     return np.where(children < 0, inner + ~children, children)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,13 @@ from ..pipeline import Preprocessing
 from ..tree import LEAF, Floats, Tree
 from ._build import build_no_trees_error
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 Classes = list[npt.NDArray[Any]] | None
 
 
-def read_forest(model: Any, columns: list[str] | None, preprocessing: Preprocessing | None) -> Forest:
+def read_forest(model: BaseEstimator, columns: list[str] | None, preprocessing: Preprocessing | None) -> Forest:
     """Read the trees of a fitted scikit-learn model."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
     from sklearn.tree import BaseDecisionTree
@@ -60,7 +63,7 @@ def read_forest(model: Any, columns: list[str] | None, preprocessing: Preprocess
     )
 
 
-def _list_members(model: Any) -> list[tuple[Any, str]]:
+def _list_members(model: BaseEstimator) -> list[tuple[Any, str]]:
     """Return the trees of an ensemble, with what their answers mean."""
     from sklearn.base import is_classifier, is_regressor
     from sklearn.ensemble import BaseEnsemble, GradientBoostingClassifier, GradientBoostingRegressor
@@ -86,7 +89,7 @@ def _list_members(model: Any) -> list[tuple[Any, str]]:
     return [(member, meanings[i % len(meanings)]) for i, member in enumerate(flat)]
 
 
-def _get_classes(tree: Any) -> Classes:
+def _get_classes(tree: BaseEstimator) -> Classes:
     """Return the labels of a tree, one array per output; None for numbers."""
     classes = getattr(tree, "classes_", None)
     if classes is None:
@@ -94,7 +97,7 @@ def _get_classes(tree: Any) -> Classes:
     return list(classes) if isinstance(classes, list) else [classes]
 
 
-def _get_member_classes(ensemble: Any, member: Any) -> Classes:
+def _get_member_classes(ensemble: BaseEstimator, member: BaseEstimator) -> Classes:
     """Return the labels of a tree of an ensemble: most ensembles train trees on label numbers."""
     from sklearn.ensemble import AdaBoostClassifier
 
@@ -109,7 +112,7 @@ def _get_member_classes(ensemble: Any, member: Any) -> Classes:
 
 
 def _read_tree(
-    source: Any,
+    source: BaseEstimator,
     names: tuple[str, ...],
     classes: Classes,
     preprocessing: Preprocessing | None,
@@ -166,7 +169,9 @@ def _read_answers(value: Floats, classes: Classes) -> tuple[npt.NDArray[Any], tu
 # -- how trees are combined -----------------------------------------------------------------------------
 
 
-def _read_joining(model: Any, members: Sequence[Any], classes: Classes) -> tuple[Joining | None, list[Floats]]:
+def _read_joining(
+    model: BaseEstimator, members: Sequence[Any], classes: Classes
+) -> tuple[Joining | None, list[Floats]]:
     """Return how the trees of a model are combined, and what each adds at its nodes."""
     from sklearn.ensemble import (
         AdaBoostClassifier,
@@ -196,7 +201,7 @@ def _read_joining(model: Any, members: Sequence[Any], classes: Classes) -> tuple
     return Joining(method="mean", decision=decision, parts=parts if len(parts) > 1 else ()), values
 
 
-def _flatten_value(model: Any, member: Any, classes: Classes) -> Floats:
+def _flatten_value(model: BaseEstimator, member: BaseEstimator, classes: Classes) -> Floats:
     """Return the values of a tree with one column per output and label of the ensemble."""
     value = member.tree_.value
     if classes is None:
@@ -213,7 +218,7 @@ def _flatten_value(model: Any, member: Any, classes: Classes) -> Floats:
     return flat_values
 
 
-def _read_boosting(model: Any, members: Sequence[Any]) -> tuple[Joining | None, list[Floats]]:
+def _read_boosting(model: BaseEstimator, members: Sequence[Any]) -> tuple[Joining | None, list[Floats]]:
     """Return how gradient boosting sums its trees, if it starts from a constant."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
@@ -227,7 +232,7 @@ def _read_boosting(model: Any, members: Sequence[Any]) -> tuple[Joining | None, 
     return None, values  # it starts from the answers of another model
 
 
-def _has_missing_support(model: Any) -> bool:
+def _has_missing_support(model: BaseEstimator) -> bool:
     try:
         from sklearn.utils import get_tags
     except ImportError:  # before 1.6

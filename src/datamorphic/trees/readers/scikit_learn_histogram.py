@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..forest import Forest, Joining
 from ..pipeline import Preprocessing
 from ..tree import LEAF, UP_TO, WITHIN, Tree
 from ._build import NodeBuilder, decode_bits, describe_meanings, name_columns
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def read_forest(model: Any, columns: list[str] | None, preprocessing: Preprocessing | None) -> Forest:
+
+def read_forest(model: BaseEstimator, columns: list[str] | None, preprocessing: Preprocessing | None) -> Forest:
     """Read the trees of a fitted histogram gradient boosting model."""
     width = int(model.n_features_in_)
     order, categories = _read_columns(model, width)
@@ -43,7 +47,7 @@ def read_forest(model: Any, columns: list[str] | None, preprocessing: Preprocess
     )
 
 
-def _read_columns(model: Any, width: int) -> tuple[Any, dict[int, tuple[Any, ...]]]:
+def _read_columns(model: BaseEstimator, width: int) -> tuple[Any, dict[int, tuple[Any, ...]]]:
     """Return the column of each number in the trees, and the categories of categorical columns.
 
     The model moves categorical columns to the front and encodes their values.
@@ -58,7 +62,12 @@ def _read_columns(model: Any, width: int) -> tuple[Any, dict[int, tuple[Any, ...
 
 
 def _read_tree(
-    source: Any, order: Any, names: tuple[str, ...], rate: float, meaning: str, preprocessing: Preprocessing | None
+    source: BaseEstimator,
+    order: npt.NDArray[Any],
+    names: tuple[str, ...],
+    rate: float,
+    meaning: str,
+    preprocessing: Preprocessing | None,
 ) -> Tree:
     rows = source.nodes
     is_leaf, is_categorical = rows["is_leaf"].astype(bool), rows["is_categorical"].astype(bool)

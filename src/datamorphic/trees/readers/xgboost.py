@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._typing import DataLike
 from ...errors import ModelError
 from ..forest import Forest, Joining
 from ..pipeline import Preprocessing
@@ -48,7 +49,7 @@ class XgboostModel(NamedTuple):
 
 
 def read_forest(
-    model: Any, columns: list[str] | None, preprocessing: Preprocessing | None, data: Any = None
+    model: Any, columns: list[str] | None, preprocessing: Preprocessing | None, data: DataLike | None = None
 ) -> Forest:
     """Read the trees of a fitted XGBoost model.
 
