@@ -433,7 +433,7 @@ def test_models_in_files_of_their_libraries(tmp_path):
         file.write_text("nothing of the kind")
         with pytest.raises(ModelError, match=f"{name} is not a readable model of"):
             load_trees(file)
-    with pytest.raises(ModelError, match="There is no file"):
+    with pytest.raises(ModelError, match="does not exist"):
         load_trees(tmp_path / "b.ubj")
 
 
