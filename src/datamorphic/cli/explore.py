@@ -153,10 +153,7 @@ def perform(
         if save is not None:
             front.save(save)
         if html is not None:
-            from ..exploration.page import build_front_page
-            from ..reporting.html import write_page
-
-            write_page(build_front_page(front), html)
+            front.to_html(html)
     if as_json:
         found = {"run": number.run, "interrupted": front.tally.interrupted}
         print_json(_document(front, words["seed"], difference) | found)
@@ -186,20 +183,7 @@ def _loaded(words: dict[str, Any], trust: bool) -> tuple[Any, Any, dict[str, Any
 
 
 def _document(front: Any, seed: int, difference: Any) -> dict[str, Any]:
-    from ..exploration.summary import summarize_front
-
-    document = {
-        "subject": front.subject,
-        **summarize_front(front),
-        "capability_interval": front.capability_interval(),
-        "cost_interval": front.cost_interval(),
-        "seconds": front.seconds,
-        "seed": seed,
-        "deciding": front.deciding()[["feature", "decides", "differs", "share"]].to_dict("records"),
-        "quality": front.quality()[["value", "per_1000_calls"]].to_dict("index"),
-        "choices": front.choices,
-        "settings": front.settings,
-    }
+    document = {**front.document(), "seed": seed}
     if difference is not None:
         document["difference"] = {
             "unchanged": bool(difference.unchanged),

@@ -65,7 +65,7 @@ def format_changes(a: Points, b: Points, limit: int | None = None) -> list[str]:
     return texts
 
 
-def _format_change(before: Any, after: Any) -> str:
+def _format_change(before: object, after: object) -> str:
     """Return two values with as many digits as it takes to see that they differ, at least four."""
     if isinstance(before, float) and isinstance(after, float) and before == before and after == after:
         for digits in range(4, 17):
@@ -74,7 +74,7 @@ def _format_change(before: Any, after: Any) -> str:
     return f"{format_value(before)} -> {format_value(after)}"
 
 
-def format_value(value: Any) -> str:
+def format_value(value: object) -> str:
     """Return a value of a feature as text for people."""
     import pandas as pd
 
@@ -86,7 +86,7 @@ def format_answers(values: Sequence[Any] | Answers) -> list[str]:
     return [format_short(to_python_value(value)) for value in values]
 
 
-def to_python_value(value: Any) -> Any:
+def to_python_value(value: object) -> Any:
     """Return a NumPy scalar as the Python value it holds, and anything else as it is."""
     return value.item() if isinstance(value, np.generic) else value
 

@@ -70,7 +70,7 @@ def explore(
     strategy : {"random_walk", "random_target", "directed_walk", "auto"}
         ``"random_walk"`` draws a move at each step. ``"random_target"`` draws two inputs and searches between them.
         ``"directed_walk"`` repeats the same move, each of `moves` in turn. ``"auto"`` uses all three, with more walks
-        for those that find more new border (Zhu & Bayley).
+        for those that find more new border (Zhu & Bayley 2022).
     walks : int
         The number of walks.
     steps : int, optional

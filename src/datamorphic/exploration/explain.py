@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._text import format_short
+from .._typing import DataLike
 from .._validation import validate_integer
 from ..errors import DataError
 from ..runs.driver import drive
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def explain_cases(front: FrontData, cases: Any, k: int = 1) -> pd.DataFrame:
+def explain_cases(front: FrontData, cases: DataLike, k: int = 1) -> pd.DataFrame:
     """Return the `k` nearest pairs of each case, and changes that take the case across a border.
 
     With an attached system, the changes are found by queries. The search starts at an end of a pair with another
@@ -91,7 +92,7 @@ def explain_cases(front: FrontData, cases: Any, k: int = 1) -> pd.DataFrame:
     return pd.concat([table, target.frame.add_prefix("to.")], axis=1)
 
 
-def _prepare_cases(front: FrontData, cases: Any) -> tuple[Points, list[Any]]:
+def _prepare_cases(front: FrontData, cases: DataLike) -> tuple[Points, list[Any]]:
     """Return the cases as points, and their names: the index of a frame, else their numbers."""
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""The three strategies that search for borders: random target, directed walk and random walk (Zhu & Bayley).
+"""The three strategies that search for borders: random target, directed walk and random walk (Zhu & Bayley 2022).
 
 All walks of a wave advance together, with one query per step. Each walk uses its own random draws, independent of
 the outcome of the others: walks made one after the other with the same draws would find the same pairs.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from .._text import to_jsonable
+from .._typing import DataLike, FilePath, ModelLike
 from ..reporting.export import Exportable
 from ..reporting.junit import JUnitCase
 from ..systems.wrap import wrap
@@ -110,7 +110,7 @@ class Front(FrontData, Exportable):
         """Return where the border moved, was gained or vanished from this front to another."""
         return compare_fronts(self, other, tolerance)
 
-    def nearest(self, cases: Any, k: int = 1) -> pd.DataFrame:
+    def nearest(self, cases: DataLike, k: int = 1) -> pd.DataFrame:
         """Return the nearest border pairs of cases, and the smallest change found that flips their answer."""
         return explain_cases(self, cases, k)
 
@@ -118,13 +118,13 @@ class Front(FrontData, Exportable):
         """Return training data with border points of minority classes added, and the effect on the model."""
         return augment(self, data, target, **options)
 
-    def attach(self, model: Any, **options: Any) -> Front:
+    def attach(self, model: ModelLike, **options: Any) -> Front:
         """Return the front with its system attached; files do not contain the system."""
         return replace(self, sut=wrap(model, space=self.space, **options))
 
     # -- files -------------------------------------------------------------------------------------------------
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: FilePath) -> None:
         """Write the front to a Parquet file, without the system.
 
         The attached system is queried for its answers to seed cases, which are written too, for later comparisons:
@@ -133,7 +133,7 @@ class Front(FrontData, Exportable):
         write_front(self, path)
 
     @staticmethod
-    def load(path: str | PathLike[str], model: Any = None) -> Front:
+    def load(path: FilePath, model: ModelLike | None = None) -> Front:
         """Read a front from a Parquet file, and attach its system if `model` is given."""
         front = read_front(path, Front)
         return front if model is None else front.attach(model)

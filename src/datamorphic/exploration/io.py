@@ -6,13 +6,13 @@ import json
 import math
 import zlib
 from base64 import b64decode, b64encode
-from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from .._text import format_short, pluralize
+from .._typing import FilePath
 from .._validation import is_number
 from ..errors import DataError, UsageError
 from ..runs.flow import ask
@@ -49,7 +49,7 @@ class _NewerFormatError(Exception):
 # -- writing ---------------------------------------------------------------------------------------------------
 
 
-def write_front(front: FrontData, path: str | PathLike[str], *, query_seeds: bool = True) -> None:
+def write_front(front: FrontData, path: FilePath, *, query_seeds: bool = True) -> None:
     """Write a front to a Parquet file.
 
     With `query_seeds`, the attached system is queried for its answers to some seed cases, which are written too.
@@ -110,7 +110,7 @@ def _outputs_to_dict(outputs: Outputs | None) -> dict[str, Any] | None:
 # -- reading ---------------------------------------------------------------------------------------------------
 
 
-def read_front(path: str | PathLike[str], front_class: type[AnyFront]) -> AnyFront:
+def read_front(path: FilePath, front_class: type[AnyFront]) -> AnyFront:
     """Read a front from a Parquet file and validate it."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -281,12 +281,12 @@ def _validate_answers(front: FrontData) -> None:
         border.read(front.seed_answers)
 
 
-def _require(valid: bool, name: str, expected: str, value: Any) -> None:
+def _require(valid: bool, name: str, expected: str, value: object) -> None:
     if not valid:
         raise DataError(f"{name!r} must be {expected}. It is {format_short(repr(value))}.")
 
 
-def _reject_rows(name: str, expected: str, value: Any, rows: Rows) -> None:
+def _reject_rows(name: str, expected: str, value: object, rows: Rows) -> None:
     suffix = f" ({rows.size - 1:,} more rows like it)" if rows.size > 1 else ""
     raise DataError(f"{name!r} must be {expected}. In row {rows[0]} it is {format_short(value)}{suffix}.")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -180,6 +179,5 @@ def _compute_median(values: Codes) -> float:
     return float(np.median(known_values)) if known_values.size else math.nan
 
 
-def _format_number(value: Any) -> str:
-    value = float(value)
+def _format_number(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.3g}"

@@ -121,9 +121,9 @@ class RunComparison:
     changes : dict
         The settings that differ, each with both values.
     difference : Difference or None
-        Where the border moved; None if the fronts cannot be compared.
+        The changes of the border; None if the fronts cannot be compared.
     reason : str
-        Why they cannot be compared; else empty.
+        The reason why they cannot be compared, or empty.
     """
 
     first: Run

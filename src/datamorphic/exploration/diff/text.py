@@ -166,5 +166,5 @@ def _format_case(row: pd.Series[Any], width: int, unanswered: bool) -> str:
     return f"{description}: {' -> '.join(answer_texts)}, {reason}"
 
 
-def _format_brief(value: Any) -> str:
+def _format_brief(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) and value == value else format_value(value)
