@@ -237,7 +237,7 @@ def _get_option(config: pytest.Config, name: str, variable: str | None = None) -
     return None
 
 
-def _parse_seed(text: Any) -> int:
+def _parse_seed(text: str) -> int:
     number = int(text)
     if number < 0:
         raise ValueError(text)

@@ -202,7 +202,7 @@ class Relation:
         return format_relation("systems that answer single cases", (assumption, *self.needs), self.name, self.says)
 
 
-def validate_booleans(function: str, name: str, values: Any, length: int, noun: str = "cases") -> Mask:
+def validate_booleans(function: str, name: str, values: npt.ArrayLike, length: int, noun: str = "cases") -> Mask:
     """Return the values that a function of a relation gave if they are booleans, one per case."""
     column = np.asarray(values)
     if column.shape != (length,) or column.dtype.kind not in "bO":

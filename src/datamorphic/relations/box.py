@@ -155,7 +155,7 @@ class Affine:
     offset: Floats
 
     @staticmethod
-    def of(matrix: Any, offset: Any = 0.0) -> Affine:
+    def of(matrix: npt.ArrayLike, offset: npt.ArrayLike = 0.0) -> Affine:
         """Return the change from a matrix, with one row per column of the follow-up, and an offset."""
         rows = np.atleast_2d(np.asarray(matrix, dtype=float))
         offsets = np.asarray(offset, dtype=float)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import TestSystemError
 from .base import Mask
@@ -21,7 +22,7 @@ class Comparison(NamedTuple):
     defined: Mask
 
 
-def has_answer(output: Any, count: int) -> Mask:
+def has_answer(output: npt.ArrayLike, count: int) -> Mask:
     """Return which answers are present: neither NaN nor None in any part."""
     values = np.asarray(output).reshape(count, -1)
     if values.dtype.kind in "fc":
@@ -63,7 +64,7 @@ def compare_numbers(
     return Comparison((margin >= 0).all(axis=1), margin.min(axis=1), defined)
 
 
-def _to_numbers(values: Any, count: int, name: str, operator: str) -> Any:
+def _to_numbers(values: npt.ArrayLike, count: int, name: str, operator: str) -> Any:
     side = np.asarray(values)
     try:
         if side.dtype.kind == "c" and operator != EQUAL:

@@ -143,7 +143,7 @@ class Monotone(_FeatureRelation):
 
     necessary = False
 
-    def __init__(self, feature: str, direction: str = "up", towards: Any = None) -> None:
+    def __init__(self, feature: str, direction: str = "up", towards: object = None) -> None:
         super().__init__(feature)
         validate_choice("direction", "Monotone", direction, DIRECTION_SIGNS)
         self.sign, self.towards = DIRECTION_SIGNS[direction], towards
@@ -318,7 +318,7 @@ def _find_last_known(levels: Codes, before: Places) -> Places:
     return np.where(usable, columns, 0).max(axis=1, initial=0)
 
 
-def monotone(feature: str, direction: str = "up", towards: Any = None) -> Monotone:
+def monotone(feature: str, direction: str = "up", towards: object = None) -> Monotone:
     """Return the relation that more of a feature moves the answer one way only; see `Monotone`.
 
     Examples
@@ -342,5 +342,5 @@ def invariant(feature: str) -> Invariant:
     return Invariant(feature)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)

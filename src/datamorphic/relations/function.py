@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._validation import is_number, reject, validate_integer
 from ..errors import ArgumentError, TestSystemError
@@ -228,7 +229,7 @@ class FunctionRelation:
         ends = np.cumsum([box.dimension for box in self.follow_domains()])[:-1]
         return np.split(made, ends, axis=1)
 
-    def _to_rows(self, role: str, values: Any, count: int) -> Floats:
+    def _to_rows(self, role: str, values: npt.ArrayLike, count: int) -> Floats:
         rows = np.asarray(values, dtype=float)
         if rows.ndim == 1:
             rows = rows[:, None] if len(rows) == count else rows
@@ -367,7 +368,7 @@ class FunctionRelation:
         return format_relation("functions", [assumption], self.name, self.says or "see the code")
 
 
-def _flatten(part: Any) -> Any:
+def _flatten(part: Floats) -> Floats:
     """Return a single column as a flat array."""
     return part[:, 0] if part.ndim == 2 and part.shape[1] == 1 else part
 

@@ -249,7 +249,7 @@ def _assert_same_groups(groups: GroupBatch, others: GroupBatch, complaint: str) 
     np.testing.assert_array_equal(groups.follow_ups, others.follow_ups, err_msg=complaint)
 
 
-def _assert_refused(call: Callable[[Any], Any], argument: Any) -> None:
+def _assert_refused(call: Callable[[Any], Any], argument: object) -> None:
     try:
         call(argument)
     except ArgumentError:

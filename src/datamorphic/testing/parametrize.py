@@ -64,7 +64,7 @@ class RelationAssertion:
     def __repr__(self) -> str:
         return f"{self.name}: {self.relation.says}"
 
-    def __call__(self, learner: Any, *, cases: int | None = None, seed: int | None = None) -> None:
+    def __call__(self, learner: SupportsFit, *, cases: int | None = None, seed: int | None = None) -> None:
         """Raise AssertionError if the learner violates the relation; skip the test if it does not apply."""
         __tracebackhide__ = True
         import pytest
@@ -190,7 +190,7 @@ def _select_relations(request: RelationChoice) -> tuple[list[LearnerRelation], b
 
 
 def _read_reasons(
-    expected_failures: Reasons | None, learner: Any, relations: list[LearnerRelation]
+    expected_failures: Reasons | None, learner: SupportsFit, relations: list[LearnerRelation]
 ) -> Mapping[str, str]:
     """Return which relations the user expects this learner to violate, and why."""
     reasons: Any = expected_failures(learner) if callable(expected_failures) else expected_failures or {}
@@ -205,7 +205,7 @@ def _read_reasons(
     return {name: str(reason) for name, reason in reasons.items()}
 
 
-def _copy_learner(learner: Any) -> Any:
+def _copy_learner(learner: SupportsFit) -> SupportsFit:
     """Return a copy of a learner that no other test can change."""
     from sklearn.base import clone
 
@@ -225,7 +225,7 @@ def _add_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
         )
 
     @functools.wraps(function)
-    def run_test(*args: Any, learner: Any, relation: RelationAssertion, **keywords: Any) -> Any:
+    def run_test(*args: Any, learner: SupportsFit, relation: RelationAssertion, **keywords: Any) -> Any:
         relation(learner)
         return function(*args, **keywords)
 

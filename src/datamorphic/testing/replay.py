@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from .._typing import FilePath
 from ..errors import DataError, StoreError
 from ..relations.base import JudgedGroups, Relation
 from ..runs.flow import Flow, Query
@@ -43,7 +44,7 @@ class Memory:
         The name of the system.
     """
 
-    def __init__(self, settings: Settings, store: Any, system: str) -> None:
+    def __init__(self, settings: Settings, store: FilePath | Store | None, system: str) -> None:
         self._has_named_store = store is not None
         self._location: Any = store if self._has_named_store else settings.failures
         self.system = system if self._has_named_store else f"{settings.test} {system}"
@@ -203,11 +204,11 @@ def _to_records(batch: Batch) -> list[dict[str, Any]]:
     ]
 
 
-def _from_record(row: Any) -> dict[str, Any]:
+def _from_record(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value_from_json(value) for name, value in row.items()}
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     import pandas as pd
 
     return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)

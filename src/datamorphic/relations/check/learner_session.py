@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..._typing import ModelLike, SupportsFit
 from ...errors import DataError
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import Budget, Flow, ask
@@ -99,7 +100,7 @@ class LearnerSession:
             return None
         return build_violation(outcome, result, violating_case.input, shrunk=False, row=violating_case.case)
 
-    def replay(self, outcome: LearnerRelationOutcome, case: Any) -> LearnerViolation | None:
+    def replay(self, outcome: LearnerRelationOutcome, case: Mapping[str, Any]) -> LearnerViolation | None:
         """Return a stored violation of an earlier run if it still occurs, else None."""
         data, seed, number = training_from_json(case), int(case["seed"]), int(case.get("number", 0))
         earlier_outcome = replace(outcome, judging=replace(outcome.judging, seed=seed))
@@ -142,7 +143,7 @@ class LearnerSession:
 
 
 def make_random_sampler(
-    learner: Any,
+    learner: SupportsFit | ModelLike,
     *,
     min_rows: int = 1,
     max_rows: int = MAX_TRAINING_ROWS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -204,11 +205,11 @@ def _to_dense(table: Any) -> Any:
     return table.toarray() if hasattr(table, "toarray") else table
 
 
-def _format_label(label: Any) -> str:
+def _format_label(label: object) -> str:
     return format_short(_to_python(label))
 
 
-def _to_python(label: Any) -> Any:
+def _to_python(label: object) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
@@ -242,7 +243,7 @@ def training_to_json(data: Training) -> dict[str, Any]:
     }
 
 
-def training_from_json(case: Any) -> Training:
+def training_from_json(case: Mapping[str, Any]) -> Training:
     """Return training data from the dict of `training_to_json`; raise DataError for anything else."""
     try:
         x, t = ([[value_from_json(value) for value in row] for row in case[part]] for part in ("x", "t"))

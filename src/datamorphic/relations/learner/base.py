@@ -6,12 +6,14 @@ violation is a fault depends on the learner: see `datamorphic.relations.learner.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from ..._typing import SupportsFit
 from ...systems.learner import find_parameter_values
 from ...systems.training import Array, Floats, Places, Training
 from ..base import format_relation
@@ -64,7 +66,7 @@ class LearnerRelation:
     scores: ClassVar[bool] = True
     firm: ClassVar[bool] = True
 
-    def why_not(self, learner: Any, data: Training) -> str:
+    def why_not(self, learner: SupportsFit, data: Training) -> str:
         """Return why the relation does not apply to a learner and data; empty if it applies.
 
         Every relation needs two classes, enough rows and an attribute that varies; that is checked elsewhere.
@@ -151,7 +153,7 @@ def shuffle_positions(n: int, rng: Rng) -> Places:
     return np.roll(order, 1) if (order == np.arange(n)).all() else order
 
 
-def to_object_array(values: Any) -> Array:
+def to_object_array(values: Collection[object]) -> Array:
     """Return values as an array of objects, without NumPy's conversions."""
     array = np.empty(len(values), dtype=object)
     array[:] = list(values)
@@ -164,7 +166,7 @@ def rename_labels(data: Training, names: Array) -> Training:
     return new_data if data.labels is None else replace(new_data, labels=tuple(names.tolist()))
 
 
-def replace_labels(y: Array, old: Any, new: Array) -> Array:
+def replace_labels(y: Array, old: Iterable[object], new: Array) -> Array:
     """Return labels with a new name for each old one."""
     names = dict(zip(list(old), new.tolist(), strict=True))
     return _to_label_array([names[label] for label in y.tolist()])
@@ -201,7 +203,7 @@ def star_labels(data: Training, rows: Places) -> Training:
     )
 
 
-def has_named_class_weights(learner: Any) -> bool:
+def has_named_class_weights(learner: object) -> bool:
     """Return whether the class weights of a learner are given by class."""
     return any(isinstance(weight, dict | list) for weight in find_parameter_values(learner, "class_weight"))
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ...systems.training import Training
 from .base import compute_widths
 from .smoothing import SMOOTHING_FACTORS, is_smoothing_decisive
+from .stance import EstimatorParameters
 
 _FLAGS_REASON = "booleans and categories are not mapped like the numbers"
 _PRECISION_REASON = (
@@ -17,14 +17,14 @@ _PRECISION_REASON = (
 )
 
 
-def _exempt_distances(relation: str, model: Any, data: Training) -> str:
+def _exempt_distances(relation: str, model: EstimatorParameters, data: Training) -> str:
     if relation in ("MR-0", "MR-0 mirrored") and _has_flags(data):
         return _FLAGS_REASON
     far = np.abs(data.numbers).max(initial=0) > 1e4 * compute_widths(data).max(initial=0)
     return _PRECISION_REASON if far else ""
 
 
-def _exempt_densities(relation: str, model: Any, data: Training) -> str:
+def _exempt_densities(relation: str, model: EstimatorParameters, data: Training) -> str:
     if relation in ("MR-0", "MR-0 mirrored") and _has_flags(data):
         return _FLAGS_REASON
     if _is_imprecise(data, 1e6):
@@ -34,13 +34,13 @@ def _exempt_densities(relation: str, model: Any, data: Training) -> str:
     return ""
 
 
-def _exempt_splits(relation: str, model: Any, data: Training) -> str:
+def _exempt_splits(relation: str, model: EstimatorParameters, data: Training) -> str:
     if relation in ("MR-0", "MR-1.1", "MR-3.1", "sparse") and _is_imprecise(data, 1e3, 1e-3):
         return "values are compared in single precision, and values closer than 1e-7 are never split"
     return ""
 
 
-def _exempt_bins(relation: str, model: Any, data: Training) -> str:
+def _exempt_bins(relation: str, model: EstimatorParameters, data: Training) -> str:
     return _PRECISION_REASON if _is_imprecise(data, 1e6) else ""
 
 
@@ -55,7 +55,7 @@ def _is_imprecise(data: Training, max_ratio: float, min_width: float = 0.0) -> b
 
 
 # by class of scikit-learn: returns why a necessary relation is not necessary on given data; empty if it is
-EXEMPTIONS: dict[str, Callable[[str, Any, Training], str]] = {
+EXEMPTIONS: dict[str, Callable[[str, EstimatorParameters, Training], str]] = {
     "DecisionTreeClassifier": _exempt_splits,
     "ExtraTreesClassifier": _exempt_splits,
     "GaussianNB": _exempt_densities,

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
+from ..._typing import SupportsFit
 from ..._validation import validate_choice
 from ...systems.training import Training
 from .exemptions import EXEMPTIONS
@@ -25,6 +26,7 @@ from .stance import (
     SHARED_STANCES,
     SIGNS_FLIPPED,
     STRICTNESS,
+    EstimatorParameters,
     Stance,
     StanceTable,
     Strictness,
@@ -61,7 +63,7 @@ _COLUMN_RELATIONS = (
 )  # no column is scaled
 
 
-def find_stance(relation: str, learner: Any, data: Training | None = None) -> Stance:
+def find_stance(relation: str, learner: object, data: Training | None = None) -> Stance:
     """Return whether a learner must keep a relation, how strictly, and why.
 
     The table has the learners of scikit-learn, alone or as the last step of a `Pipeline`. Your own implementation of one of
@@ -106,7 +108,7 @@ def find_stance(relation: str, learner: Any, data: Training | None = None) -> St
     return row
 
 
-def is_known_learner(learner: Any) -> bool:
+def is_known_learner(learner: object) -> bool:
     """Return whether the table has a learner.
 
     Examples
@@ -139,7 +141,7 @@ def override_stance(stance: Stance, strictness: str | None = None, expected_fail
     return replace(stance, necessary=necessary, strictness=cast(Strictness, strictness))
 
 
-def _map_through_step(step: Any, relation: str) -> str:
+def _map_through_step(step: EstimatorParameters, relation: str) -> str:
     """Return the relation that a learner behind a transformer sees; empty if that is not known."""
     name = _get_sklearn_name(step)
     if name == "MinMaxScaler" or (name == "StandardScaler" and step.with_mean and step.with_std):
@@ -159,7 +161,7 @@ def _map_through_step(step: Any, relation: str) -> str:
     return relation if blind and relation in _LABEL_RELATIONS else ""
 
 
-def _scale(step: Any, data: Training) -> Training | None:
+def _scale(step: SupportsFit, data: Training) -> Training | None:
     """Return data as a scaler transforms them; None if it rejects them."""
     from sklearn.base import clone
 
@@ -169,10 +171,11 @@ def _scale(step: Any, data: Training) -> Training | None:
     return None
 
 
-def _list_steps(learner: Any) -> list[Any]:
+def _list_steps(learner: object) -> list[Any]:
     """Return the steps of a pipeline, nested ones included; else the learner, or the one it is like."""
     if _get_sklearn_name(learner) == "Pipeline":
-        steps = [step for _, step in learner.steps if step is not None and not isinstance(step, str)]
+        named_steps = getattr(learner, "steps", [])
+        steps = [step for _, step in named_steps if step is not None and not isinstance(step, str)]
         return [substep for step in steps for substep in _list_steps(step)] or [learner]
     like = None
     with suppress(Exception):  # the attribute may have another meaning, and raise anything
@@ -180,7 +183,7 @@ def _list_steps(learner: Any) -> list[Any]:
     return _list_steps(like) if not _get_sklearn_name(learner) and _get_sklearn_name(like) else [learner]
 
 
-def _get_sklearn_name(learner: Any) -> str:
+def _get_sklearn_name(learner: object) -> str:
     """Return the name of a class of scikit-learn itself; empty for classes derived from it."""
     kind = type(learner)
     return kind.__name__ if kind.__module__.partition(".")[0] == "sklearn" else ""

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..._text import pluralize
+from ..._typing import SupportsFit
 from ...errors import TestSystemError, format_error_line
 from ...runs.flow import Flow, Query
 from ...space.outputs import Outputs
@@ -304,7 +305,7 @@ def answer_flow(flow: Flow[Result], system: Executor) -> Result:
 
 
 def check_learner(
-    learner: Any,
+    learner: SupportsFit,
     relation: LearnerRelation,
     data: Training,
     rng: np.random.Generator,

@@ -55,9 +55,11 @@ def draw_random_training(
     return Training(x, y, t, labels)
 
 
-def make_data_sampler(data: Any, target: str | None, rows: int = MAX_TRAINING_ROWS) -> TrainingSampler:
+def make_data_sampler(data: object, target: str | None, rows: int = MAX_TRAINING_ROWS) -> TrainingSampler:
     """Return a sampler that draws training sets of at least `rows` rows, or half of the data."""
-    if not hasattr(data, "columns") or target is None:
+    import pandas as pd
+
+    if not isinstance(data, pd.DataFrame) or target is None:
         raise ArgumentError(
             "A relation of learners needs labelled data. Give a frame, and the column of its labels as target=."
         )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from ..._typing import SupportsFit
 from ...systems.learner import has_weight_parameter
 from ...systems.training import Array, Training
 from .base import LearnerRelation, Rng, has_named_class_weights, rename_labels, shuffle_positions, to_object_array
@@ -38,7 +38,7 @@ class _RenamedLabels(LearnerRelation):
     needs = ("the labels have one type",)
     firm = False  # the computation is exactly the same
 
-    def why_not(self, learner: Any, data: Training) -> str:
+    def why_not(self, learner: SupportsFit, data: Training) -> str:
         if has_named_class_weights(learner):
             return "the learner's class_weight names the classes"
         mixed = len({isinstance(label, str) for label in data.classes}) > 1
@@ -78,7 +78,7 @@ class _RowWeights(LearnerRelation):
     needs = ("the learner accepts sample weights",)
     regressors = True
 
-    def why_not(self, learner: Any, data: Training) -> str:
+    def why_not(self, learner: SupportsFit, data: Training) -> str:
         return "" if has_weight_parameter(learner) else "the learner's fit does not accept sample_weight"
 
     def source(self, data: Training, rng: Rng) -> Training:
@@ -98,7 +98,7 @@ class _SparseMatrix(LearnerRelation):
     needs = ("the learner accepts sparse matrices", "all attributes are numbers")
     regressors = True
 
-    def why_not(self, learner: Any, data: Training) -> str:
+    def why_not(self, learner: SupportsFit, data: Training) -> str:
         if len(data.numeric) < data.x.shape[1] or not np.isfinite(data.numbers).all():
             return "a sparse matrix holds numbers only, but some attributes are not numbers"
         from sklearn.utils import get_tags

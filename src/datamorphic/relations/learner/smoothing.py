@@ -6,12 +6,11 @@ another largest variance and so another smoothing. It rarely matters; `is_smooth
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...systems.training import Floats, Training
 from .base import compute_range, compute_widths, get_comparable_labels
+from .stance import EstimatorParameters
 
 # By relation: the least and greatest factor between the smoothing of the source data and that of the follow-up data.
 # Rows that count twice, or half, change a variance by a factor of at most 2; k*x + b with k from 1/2 to 2 by at most 4.
@@ -30,7 +29,7 @@ NEGLIGIBLE_LOG_PROBABILITY = np.log(1e-8)  # of a class that does not affect the
 MIN_VARIANCE = 1e-300  # replaces a variance of 0 without smoothing
 
 
-def is_smoothing_decisive(relation: str, model: Any, data: Training) -> bool:
+def is_smoothing_decisive(relation: str, model: EstimatorParameters, data: Training) -> bool:
     """Return whether the other smoothing of follow-up data can change a prediction on `data`.
 
     The log-likelihoods of all classes are bounded over every smoothing that the follow-up data may have.
@@ -94,7 +93,7 @@ def _sum_log_likelihoods(variances: Floats, gaps: Floats) -> Floats:
     return np.asarray(_compute_log_likelihoods(variances, gaps).sum(axis=2))
 
 
-def _compute_gain(relation: str, model: Any, classes: int) -> float:
+def _compute_gain(relation: str, model: EstimatorParameters, classes: int) -> float:
     """Return the least amount by which the predicted class gains on the others."""
     if relation.startswith("MR-2.2"):  # values are half a step apart, and spread no more than the smoothing
         return float(0.5 / (model.var_smoothing * (classes - 0.5) ** 2))

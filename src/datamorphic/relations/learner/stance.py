@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, get_args
+from typing import Any, Literal, Protocol, get_args
+
+
+class EstimatorParameters(Protocol):
+    """An estimator of scikit-learn whose hyper-parameters are read as attributes."""
+
+    def __getattr__(self, name: str, /) -> Any:
+        """Return a hyper-parameter."""
+        ...
+
 
 Strictness = Literal["class_exact", "score_exact", "class_stat", "score_stat", "expected_failure"]
 STRICTNESS: tuple[Strictness, ...] = get_args(Strictness)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from .stance import (
     SCALING_UNDONE,
     SHARED_STANCES,
     SIGNS_FLIPPED,
+    EstimatorParameters,
     StanceTable,
     for_all,
     known_to_fail,
@@ -35,7 +35,7 @@ _BORDERS_REASON = "other rows give other borders, and the border near the case m
 # -- learners by distance ----------------------------------------------------------------------------------------
 
 
-def _build_neighbour_stances(model: Any, scaler: str) -> StanceTable:
+def _build_neighbour_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     metrics = ("minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev")
     if model.metric not in metrics or model.metric_params or model.weights not in ("uniform", "distance"):
         return SHARED_STANCES
@@ -80,7 +80,7 @@ def _build_nearest_stances() -> StanceTable:
     }
 
 
-def _build_voting_stances(model: Any, largest: bool) -> StanceTable:
+def _build_voting_stances(model: EstimatorParameters, largest: bool) -> StanceTable:
     uniform = model.weights == "uniform"
     # of two weighted neighbours the nearer one decides alone
     make_stance = known_to_fail if uniform or model.n_neighbors > 2 else may_fail
@@ -100,7 +100,7 @@ def _build_voting_stances(model: Any, largest: bool) -> StanceTable:
     }
 
 
-def _build_centroid_stances(model: Any, scaler: str) -> StanceTable:
+def _build_centroid_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     if model.shrink_threshold is not None or not (isinstance(model.priors, str) and model.priors == "uniform"):
         return SHARED_STANCES
     return {
@@ -137,7 +137,7 @@ def _build_centroid_stances(model: Any, scaler: str) -> StanceTable:
 # -- learners by distribution ------------------------------------------------------------------------------------
 
 
-def _build_bayes_stances(model: Any, scaler: str) -> StanceTable:
+def _build_bayes_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     stances = {
         **SHARED_STANCES,
         **for_all(
@@ -194,7 +194,7 @@ def _build_bayes_stances(model: Any, scaler: str) -> StanceTable:
 # -- learners by borders -----------------------------------------------------------------------------------------
 
 
-def _build_logistic_stances(model: Any, scaler: str) -> StanceTable:
+def _build_logistic_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     exact = model.solver == "newton-cholesky" or (model.solver == "lbfgs" and scaler)
     squared = getattr(model, "penalty", "l2") in ("l2", "deprecated") and not model.l1_ratio
     if exact and squared and model.C <= 100 and not isinstance(model.class_weight, dict):
@@ -224,7 +224,7 @@ def _build_logistic_stances(model: Any, scaler: str) -> StanceTable:
     }
 
 
-def _build_svc_stances(model: Any, scaler: str) -> StanceTable:
+def _build_svc_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     if model.kernel not in ("linear", "rbf"):
         return SHARED_STANCES
     digit_reason = "without a free support vector the intercept is not unique, and rounding decides"
@@ -253,7 +253,7 @@ def _build_svc_stances(model: Any, scaler: str) -> StanceTable:
     }
 
 
-def _build_linear_svc_stances(model: Any, scaler: str) -> StanceTable:
+def _build_linear_svc_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     path_stance = may_fail(
         "the solver visits rows in a random order of positions and stops within `tol` of the optimum"
     )
@@ -285,7 +285,7 @@ def _build_margin_stances() -> StanceTable:
     }
 
 
-def _build_network_stances(model: Any, scaler: str) -> StanceTable:
+def _build_network_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     start_reason = (
         "initial weights are drawn by the positions of attributes and classes, so the network is another one"
     )
@@ -307,7 +307,7 @@ def _build_network_stances(model: Any, scaler: str) -> StanceTable:
 
 
 # by class of scikit-learn: builds the stances from the parameters and the scaler in front, if any
-STANCE_BUILDERS: dict[str, Callable[[Any, str], StanceTable]] = {
+STANCE_BUILDERS: dict[str, Callable[[EstimatorParameters, str], StanceTable]] = {
     "DecisionTreeClassifier": build_tree_stances,
     "ExtraTreesClassifier": build_forest_stances,
     "GaussianNB": _build_bayes_stances,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .stance import (
     CONSTANT_ATTRIBUTE_RELATIONS,
     COPY_RELATIONS,
@@ -13,6 +11,7 @@ from .stance import (
     SCALING_UNDONE,
     SHARED_STANCES,
     SIGNS_FLIPPED,
+    EstimatorParameters,
     StanceTable,
     for_all,
     known_to_fail,
@@ -39,7 +38,7 @@ _SPLIT_STANCES = {
 }
 
 
-def build_tree_stances(model: Any, scaler: str) -> StanceTable:
+def build_tree_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     """Return the stances of a decision tree."""
     column_reason = "the choice among equally good splits depends on the order and number of the columns"
     return {
@@ -52,7 +51,7 @@ def build_tree_stances(model: Any, scaler: str) -> StanceTable:
     }
 
 
-def _build_grown_stances(model: Any) -> StanceTable:
+def _build_grown_stances(model: EstimatorParameters) -> StanceTable:
     """Return the stances of trees that are grown from all rows."""
     plain = model.class_weight is None
     every = plain and (model.min_samples_split, model.min_samples_leaf) == (2, 1)
@@ -76,7 +75,7 @@ def _build_grown_stances(model: Any) -> StanceTable:
     }
 
 
-def build_forest_stances(model: Any, scaler: str) -> StanceTable:
+def build_forest_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     """Return the stances of a random forest or of extremely randomised trees."""
     drawing_stance = may_vary("rows and columns are drawn by position, so the forest is another one")
     stances = {
@@ -103,7 +102,7 @@ def build_forest_stances(model: Any, scaler: str) -> StanceTable:
     return stances
 
 
-def build_boosting_stances(model: Any, scaler: str) -> StanceTable:
+def build_boosting_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     """Return the stances of gradient boosting."""
     column_reason = "the choice among equally good splits depends on the order of the columns and on chance"
     first = model.init in (None, "zero")
@@ -123,7 +122,7 @@ def build_boosting_stances(model: Any, scaler: str) -> StanceTable:
     }
 
 
-def build_histogram_stances(model: Any, scaler: str) -> StanceTable:
+def build_histogram_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     """Return the stances of gradient boosting on histograms."""
     numbers = isinstance(model.categorical_features, str | None) and model.categorical_features in (
         None,

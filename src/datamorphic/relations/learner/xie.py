@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._text import pluralize
+from ..._typing import SupportsFit
 from ...systems.training import Array, Floats, Training
 from .base import (
     LearnerRelation,
@@ -30,7 +31,7 @@ class _SameMap(LearnerRelation):
     says = "all numbers of training rows and test cases mapped by k*x + b with k > 0: the same labels"
     needs = ("a numeric attribute varies",)
 
-    def why_not(self, learner: Any, data: Training) -> str:
+    def why_not(self, learner: SupportsFit, data: Training) -> str:
         return "" if compute_widths(data).any() else "no numeric attribute varies"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
@@ -72,7 +73,7 @@ class _SubsetMap(_SameMap):
     name = "MR-0 subset"
     says = "the numbers of some attributes, in training rows and test cases, mapped by k*x + b with k not 0: the same labels"
 
-    def why_not(self, learner: Any, data: Training) -> str:
+    def why_not(self, learner: SupportsFit, data: Training) -> str:
         too_few = "" if len(data.numeric) > 1 else "there are fewer than two numeric attributes"
         return super().why_not(learner, data) or too_few
 
@@ -104,7 +105,7 @@ class _PermutedAttributes(LearnerRelation):
     needs = ("there are two attributes",)
     regressors = True
 
-    def why_not(self, learner: Any, data: Training) -> str:
+    def why_not(self, learner: SupportsFit, data: Training) -> str:
         return "" if data.x.shape[1] > 1 else "there is only one attribute"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
@@ -183,7 +184,7 @@ class _DoubledOdds(_DuplicatedClass):
     needs = ("scores are probabilities",)
     scores = True
 
-    def why_not(self, learner: Any, data: Training) -> str:
+    def why_not(self, learner: SupportsFit, data: Training) -> str:
         return "" if hasattr(learner, "predict_proba") else "the learner gives no probabilities"
 
     def expected_scores(self, scores: Floats, classes: list[Any], labels: Array) -> Floats:
@@ -197,7 +198,7 @@ class _OtherClasses(LearnerRelation):
     shares = "label"
     scores = False
 
-    def list_other_classes(self, data: Training, label: Any) -> list[Any]:
+    def list_other_classes(self, data: Training, label: object) -> list[Any]:
         return [class_label for class_label in data.classes.tolist() if class_label != label]
 
 
@@ -205,7 +206,7 @@ class _StarredCopies(_OtherClasses):
     name = "MR-4.1"
     says = "the rows of each other class copied, with a new label per class: the same label"
 
-    def why_not(self, learner: Any, data: Training) -> str:
+    def why_not(self, learner: SupportsFit, data: Training) -> str:
         return find_label_obstacle(data)
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
@@ -231,7 +232,7 @@ class _RelabelledRows(_OtherClasses):
     name = "MR-4.2"
     says = "some rows of other classes relabelled, with a new label per class: the same label"
 
-    def why_not(self, learner: Any, data: Training) -> str:
+    def why_not(self, learner: SupportsFit, data: Training) -> str:
         return find_label_obstacle(data)
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
@@ -243,7 +244,7 @@ class _RemovedClass(_OtherClasses):
     says = "one class other than the predicted one removed: the same label"
     needs = ("there are three classes",)
 
-    def why_not(self, learner: Any, data: Training) -> str:
+    def why_not(self, learner: SupportsFit, data: Training) -> str:
         return "" if len(data.classes) > 2 else "there are only two classes, and one must be removed"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
@@ -265,7 +266,7 @@ class _PermutedValues(LearnerRelation):
     says = "the values of one attribute permuted within the training rows of a class: the same labels"
     needs = ("a class has two rows",)
 
-    def why_not(self, learner: Any, data: Training) -> str:
+    def why_not(self, learner: SupportsFit, data: Training) -> str:
         return "" if len(data.classes) < len(data.y) else "no class has two rows"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
