@@ -33,7 +33,7 @@ def to_plain_answer(outputs: Outputs, row: int) -> Any:
     return to_plain(outputs.values[row]) if outputs.ok[row] else None
 
 
-def to_plain(value: Any) -> Any:
+def to_plain(value: object) -> Any:
     """Return a value as a JSON-serialisable one."""
     try:
         return value_to_json(value.item() if isinstance(value, np.generic) else value)
@@ -87,7 +87,7 @@ def build_example(groups: JudgedGroups, phrases: tuple[str, str] = ("", "and the
     )
 
 
-def _is_equal(a: Any, b: Any) -> bool:
+def _is_equal(a: object, b: object) -> bool:
     return bool(a == b) or (a is None and b is None)
 
 
@@ -99,6 +99,6 @@ def format_share(count: int, total: int, noun: str = "case") -> str:
     )
 
 
-def format_label(value: Any) -> str:
+def format_label(value: object) -> str:
     """Return a label for a title: shortened, and quoted if it is text."""
     return repr(format_short(value)) if isinstance(value, str) else format_short(value)

@@ -113,7 +113,7 @@ def parse_expectations(expect: ExpectLike = None, protected: Sequence[str] | str
     )
 
 
-def _validate_names(key: str, value: Any) -> tuple[str, ...]:
+def _validate_names(key: str, value: object) -> tuple[str, ...]:
     if value is None:
         return ()
     if isinstance(value, str):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .._text import pluralize, redact_parameter
 from ..reporting.text import NO_VALUE_TEXT, format_cell
 from .finding import Example, Finding, Outcome
@@ -111,5 +109,5 @@ def _tabulate_change(example: Example) -> tuple[list[str], list[list[str]], str]
     return ["feature", "before", "after"], rows, " ".join(notes)
 
 
-def _format_value(value: Any) -> str:
-    return NO_VALUE_TEXT if value is None else str(format_cell(value))
+def _format_value(value: object) -> str:
+    return NO_VALUE_TEXT if value is None else format_cell(value)

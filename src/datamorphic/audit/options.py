@@ -67,7 +67,7 @@ class AuditOptions:
     keep: KeepOptions | None = field(init=False)
 
     def __post_init__(self) -> None:
-        def set_field(name: str, value: Any) -> None:
+        def set_field(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
         set_field("parsed_budget", Budget.parse(self.budget))

@@ -170,8 +170,8 @@ class AuditResult(Exportable):
             "seed": self.seed,
             "only": None if finding is None else finding.check,
         }
-        given = [f"{name}={value!r}" for name, value in options.items() if value is not None]
-        return f"dm.test(model, data, {', '.join(given)})"
+        arguments = [f"{name}={value!r}" for name, value in options.items() if value is not None]
+        return f"dm.test(model, data, {', '.join(arguments)})"
 
     def report(self) -> Page:
         """Return the result as a page; the same as `page`."""
@@ -247,7 +247,7 @@ class AuditResult(Exportable):
 Result = AuditResult  # its public name, kept for users of version 0.1
 
 
-def _to_plain(value: Any) -> Any:
+def _to_plain(value: object) -> Any:
     """Return a JSON-serialisable value; a dataclass becomes a dict with its class name as "kind"."""
     if is_dataclass(value) and not isinstance(value, type):
         attributes = {item.name: _to_plain(getattr(value, item.name)) for item in fields(value)}
@@ -268,7 +268,7 @@ def _unescape_name(name: str) -> str:
     return name[:-1] if name.rstrip("_") == "kind" else name
 
 
-def _from_plain(value: Any) -> Any:
+def _from_plain(value: object) -> Any:
     if isinstance(value, dict):
         attributes = {name: _from_plain(item) for name, item in value.items()}
         kind = attributes.pop("kind", None)

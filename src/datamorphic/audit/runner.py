@@ -43,7 +43,7 @@ class _LoadedModel:
 
     Attributes
     ----------
-    given : ModelLike
+    original : ModelLike
         The model that was given, loaded if it was a path.
     fitted : ModelLike
         The model to query: fitted if the given one was not.
@@ -53,7 +53,7 @@ class _LoadedModel:
         An unfitted estimator to train again, if there is one.
     """
 
-    given: ModelLike
+    original: ModelLike
     fitted: ModelLike
     name: str | None
     learner: BaseEstimator | None = None
@@ -61,7 +61,7 @@ class _LoadedModel:
     @property
     def fitted_on_given_data(self) -> bool:
         """Whether the model was fitted here."""
-        return self.fitted is not self.given
+        return self.fitted is not self.original
 
 
 def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) -> AuditResult:
@@ -70,7 +70,7 @@ def run_audit(model: ModelLike, data: DataLike | None, options: AuditOptions) ->
     loaded = _load(model, data, options)
     subject, notes = _build_subject(loaded, data, options)
     if loaded.fitted_on_given_data:
-        kind = type(loaded.given).__name__
+        kind = type(loaded.original).__name__
         notes.insert(0, f"The {kind} was not fitted. It was fitted to the data before the test.")
     _validate_expectations(subject, data, options)
     baseline = _load_baseline(options.baseline, subject)
@@ -125,19 +125,19 @@ def _load(model: ModelLike, data: DataLike | None, options: AuditOptions) -> _Lo
         name = name or os.path.basename(os.fspath(model))
         model = load_model(model, trust=options.trust)
     if "sklearn" not in sys.modules:  # then the model cannot be one of its estimators
-        return _LoadedModel(given=model, fitted=model, name=name)
+        return _LoadedModel(original=model, fitted=model, name=name)
     from sklearn.base import BaseEstimator, clone
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
     if not isinstance(model, BaseEstimator) or not hasattr(model, "fit") or has_morphisms(model):
-        return _LoadedModel(given=model, fitted=model, name=name)
+        return _LoadedModel(original=model, fitted=model, name=name)
     target = options.target
     try:
         check_is_fitted(model)
-        return _LoadedModel(given=model, fitted=model, name=name, learner=None if target is None else model)
+        return _LoadedModel(original=model, fitted=model, name=name, learner=None if target is None else model)
     except TypeError:
-        return _LoadedModel(given=model, fitted=model, name=name)
+        return _LoadedModel(original=model, fitted=model, name=name)
     except NotFittedError:
         pass
     kind = type(model).__name__
@@ -155,7 +155,7 @@ def _load(model: ModelLike, data: DataLike | None, options: AuditOptions) -> _Lo
         raise ModelError(
             f"This {kind} could not be fitted to the data: {format_error_line(error)}. Fit it first, or fix the data."
         ) from error
-    return _LoadedModel(given=model, fitted=fitted, name=name, learner=model)
+    return _LoadedModel(original=model, fitted=fitted, name=name, learner=model)
 
 
 def _build_subject(
@@ -220,10 +220,10 @@ def _describe_kind(subject: SubjectUnderTest, loaded: _LoadedModel) -> str:
         kind, suffix = f"a fitted {kind}", f" ({_format_class_name(sut.model)})"
         if loaded.fitted_on_given_data:
             suffix += ", fitted to these data"
-    elif has_morphisms(loaded.given):
+    elif has_morphisms(loaded.original):
         kind = "a test system"
     else:
-        kind = "a function" if callable(loaded.given) else "a system"
+        kind = "a function" if callable(loaded.original) else "a system"
     classes = f" of {pluralize(len(sut.labels), 'class', 'classes')}" if sut.labels is not None else ""
     return f"{kind}{classes}{suffix}"
 

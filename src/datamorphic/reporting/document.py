@@ -1,4 +1,4 @@
-"""What a report says, as plain dataclasses: computed once, rendered many times."""
+"""Pages as plain data: sections, tables, pictures and drawings."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-#: how something stands: well, badly, not quite well, worth a note, or neither
+#: The state of a section, shown as a colour.
 SectionState = Literal["good", "bad", "warn", "note", "plain"]
-Facts = Sequence[tuple[str, str]]  # each a term and what is said of it
+Facts = Sequence[tuple[str, str]]  # terms and their values
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A line over the steps of a walk, with the answer at each step as a band behind it.
+    """A line over the steps of a walk, with the answer at each step as a coloured band behind it.
 
-    The steps lie at 0, 1, ... unless `steps` says where, in ascending order. `alt` is the picture in words for those
-    who cannot see it; without it, it is made from the data.
+    The steps are at 0, 1, ... unless `steps` gives their positions in ascending order. `alt` describes the picture for
+    readers who cannot see it; by default it is generated from the data.
     """
 
     title: str
@@ -32,7 +32,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Axis:
-    """What one direction of a picture shows; `names` are those of the places 0, 1, ... where it shows categories."""
+    """An axis of a picture; `names` are the categories at 0, 1, ..., if it shows categories."""
 
     label: str
     names: Sequence[str] = ()
@@ -40,9 +40,9 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Scatter:
-    """Points of several groups, each in its colour, before faint grey ones that show where real inputs lie.
+    """Points of several groups, each in its own colour, in front of faint grey points of real inputs.
 
-    The group named `rest` is what has no colour of its own. `alt` is the picture in words, as that of a line.
+    The group named `rest` is grey. `behind` holds the coordinates of the real inputs, `alt` is as for a line.
     """
 
     title: str
@@ -68,11 +68,11 @@ class Shape:
     Attributes
     ----------
     path : str
-        Its outline, as SVG writes it.
+        The outline as an SVG path.
     kind : str
-        What it stands for: classes of ``drawing.css``.
+        The meaning, as classes of ``drawing.css``.
     note : str
-        What is told when somebody points at it.
+        The tooltip.
     """
 
     path: str
@@ -82,7 +82,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class TextLabel:
-    """One line of text of a drawing, at a place; `kind` as that of a mark."""
+    """One line of text in a drawing; `kind` as for a shape."""
 
     x: float
     y: float
@@ -92,10 +92,10 @@ class TextLabel:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """A picture of marks and words, those that come later above the others.
+    """A drawing of shapes and texts, later ones on top.
 
-    It holds no markup: what users wrote is text when it comes here, and is escaped when it is rendered. `alt` is the
-    picture in words, the caption stands above it.
+    It holds no markup: text from users is escaped when the drawing is rendered. `alt` describes the drawing for readers who
+    cannot see it.
     """
 
     width: float
@@ -107,10 +107,7 @@ class Drawing:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Column names and rows of cells.
-
-    The caption stands above it, the note below; readers can sort it unless the order is part of what it says.
-    """
+    """A table with a caption above and a note below; readers can sort it unless its order has a meaning."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
@@ -121,26 +118,24 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """One finding: a heading that says it, a sentence or two, a table, a picture.
+    """A section of a page: a heading, text, and optionally a table, a picture or further sections.
 
     Attributes
     ----------
     heading, text : str
-        Lines of the text that begin with a bullet are shown as a list.
+        Lines of the text that start with a bullet are shown as a list.
     state : {"good", "bad", "warn", "note", "plain"}
-        How it stands, shown as a colour; say it in words too.
-    table, picture, drawing : optional
-        What there is to look at.
+        The state, shown as a colour; the text should say it as well.
     badge : str
-        The state in a word, before the heading.
+        The state in one word, before the heading.
     facts : sequence of (str, str)
-        Terms and what is said of them.
+        Terms and their values.
     again : str
-        A command that shows it again.
+        A command that reproduces the section.
     parts : sequence of Section
         Sections within this one.
     anchor : str
-        What links call it.
+        The target of links.
     """
 
     heading: str
@@ -158,22 +153,20 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """A page of findings.
+    """A page of a report.
 
     Attributes
     ----------
-    title, lead : str
-        What it is about.
-    sections : sequence of Section
-        What it says.
+    lead : str
+        An introduction below the title.
     verdict : str
-        What matters most, in a line.
+        The main result in one line.
     state : {"good", "bad", "warn", "note", "plain"}
-        How that stands.
+        The state of the verdict, shown as a colour.
     facts : sequence of (str, str)
-        What the verdict rests on.
+        The basis of the verdict.
     contents : bool
-        Whether to begin with a list of the sections.
+        Whether to start with a list of the sections.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""A report as one HTML file: offline, light and dark, every user string escaped."""
+"""Render a page as one HTML file that needs no network, with all text from users escaped."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import base64
 import hashlib
 import html
 import re
+from collections.abc import Sequence
 from importlib.resources import files
 from itertools import count
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from .. import __version__
 from ..errors import UsageError
-from .document import Drawing, Page, Table
+from .document import Drawing, Page, Section, Table
 from .plots import picture_to_html
 from .svg import drawing_to_svg
 from .text import NO_VALUE_TEXT, split_blocks
@@ -23,16 +24,15 @@ from .trim import PageLimits, PageTooLarge, PageTrimmer
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-MAX_PAGE_BYTES = 7_500_000  # bytes of a page, plotly's library included
-MAX_LINKS_PER_ENTRY = 40  # within one entry of the contents
+MAX_PAGE_BYTES = 7_500_000  # including the library of plotly
+MAX_LINKS_PER_ENTRY = 40  # of the list of contents
 _NUMBER = re.compile(r"[<>≈~]?\s*[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?\s*(?:%|s|ms)?")
 
 
 def render_page(page: Page) -> str:
-    """Return the page.
+    """Return a page as HTML that is small enough to be sent by mail.
 
-    However much a report says, the page stays small enough to be sent by mail: what is too much is left out, and the
-    page says where.
+    If the page is too large, parts of it are left out, and the page says where.
     """
     library = _load_plotly() if _has_content(page.sections, "picture") else ""
     for times in count():
@@ -43,22 +43,22 @@ def render_page(page: Page) -> str:
         text = _fill_template(trimmed_page, library)
         if len(text.encode("utf-8")) <= MAX_PAGE_BYTES:
             return text
-    raise AssertionError("a page of nothing fits")  # pragma: no cover
+    raise AssertionError("an empty page fits")  # pragma: no cover
 
 
 def render_fragment(page: Page, height: int = 640) -> str:
-    """Return a page as a piece of HTML for a notebook: in a frame of its own, so that styles do not mix."""
+    """Return a page as HTML for a notebook, in a frame of its own so that styles do not mix."""
     source = html.escape(render_page(page), quote=True)
     return f'<iframe sandbox="allow-scripts" style="width:100%;height:{height}px;border:0" srcdoc="{source}"></iframe>'
 
 
 def write_page(page: Page, path: str | Path) -> Path:
-    """Write the page and return where it is."""
+    """Write a page as HTML, and return its path."""
     return write_text(render_page(page), path, "report")
 
 
 def write_text(text: str, path: str | PathLike[str], noun: str) -> Path:
-    """Write a text and return where it is; `what` it is, for the message if it cannot be."""
+    """Write a text to a file, and return its path; `noun` names the file in error messages."""
     file = Path(path)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -80,20 +80,24 @@ def _fill_template(page: Page, library: str) -> str:
         "blocks": split_blocks,
         "numeric": _find_numeric_columns,
     }
-    tables, drawings = _has_content(page.sections, "table"), _has_content(page.sections, "drawing")
-    scripts = [library] * bool(library) + [_read_resource("report.js")] * bool(library or tables)
+    scripts = [library] if library else []
+    if library or _has_content(page.sections, "table"):
+        scripts.append(_read_resource("report.js"))
+    style = _read_resource("report.css")
+    if _has_content(page.sections, "drawing"):
+        style += _read_resource("drawing.css")
     return environment.from_string(_read_resource("report.html.j2")).render(
-        report=page,
+        page=page,
         version=__version__,
-        style=_read_resource("report.css") + _read_resource("drawing.css") * drawings,
+        style=style,
         scripts=scripts,
         policy=_build_policy(scripts),
-        most_links=MAX_LINKS_PER_ENTRY,
+        max_links=MAX_LINKS_PER_ENTRY,
     )
 
 
 def render_drawing(drawing: Drawing) -> str:
-    """Return a drawing as an SVG file of its own, in the colours of a page, light and dark."""
+    """Return a drawing as a complete SVG file, with the light and dark colours of a page."""
     colours, _, _ = _read_resource("report.css").partition("* {")
     return drawing_to_svg(drawing, colours + _read_resource("drawing.css")) + "\n"
 
@@ -105,7 +109,7 @@ def _drawing_to_html(drawing: Drawing) -> Markup:
 
 
 def _build_policy(scripts: list[str]) -> str:
-    """Return what a browser may do with the page: run these scripts and no others, and ask nobody for anything."""
+    """Return a content security policy that allows only these scripts and no network access."""
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     allowed = " ".join(f"'sha256-{value}'" for value in hashes) or "'none'"
     return (
@@ -114,7 +118,7 @@ def _build_policy(scripts: list[str]) -> str:
 
 
 def _find_numeric_columns(table: Table) -> list[bool]:
-    """Tell which columns of a table hold numbers: they are set to the right, and sorted as numbers."""
+    """Return for each column whether it holds numbers, which are right-aligned and sorted as numbers."""
     cells = list(zip(*table.rows, strict=True)) if table.rows else []
     return [
         any(cell != NO_VALUE_TEXT for cell in column)
@@ -125,8 +129,8 @@ def _find_numeric_columns(table: Table) -> list[bool]:
     ] or [False] * len(table.columns)
 
 
-def _has_content(sections: Any, content: str) -> bool:
-    """Tell whether there is a picture, a drawing, or a table in any of the sections."""
+def _has_content(sections: Sequence[Section], content: Literal["picture", "drawing", "table"]) -> bool:
+    """Return whether any of the sections has such content."""
     return any(
         getattr(section, content) is not None or _has_content(section.parts, content) for section in sections
     )

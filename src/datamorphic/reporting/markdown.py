@@ -120,7 +120,7 @@ def _format_facts(facts: Facts) -> Iterator[str]:
 def _format_report_table(table: Table) -> Iterator[str]:
     if table.caption:
         yield from (escape_markdown(table.caption), "")
-    rows = [[str(format_cell(cell)) for cell in row] for row in table.rows[:MAX_TABLE_ROWS]]
+    rows = [[format_cell(cell) for cell in row] for row in table.rows[:MAX_TABLE_ROWS]]
     yield from (*format_table([str(name) for name in table.columns], rows), "")
     if len(table.rows) > MAX_TABLE_ROWS:
         yield from (f"{len(table.rows) - MAX_TABLE_ROWS:,} more rows are not listed.", "")

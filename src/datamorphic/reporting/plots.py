@@ -1,4 +1,4 @@
-"""Pictures by plotly, and what a page makes of a picture: our own drawing, plotly's, and one legend for both."""
+"""Draw pictures with plotly, and combine them with the SVG and the legend for a page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .thinning import (
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-MAX_AXIS_TICKS, MAX_TICK_CHARACTERS = 20, 18  # names on an axis, and letters of one: a phone is narrow
+MAX_AXIS_TICKS, MAX_TICK_CHARACTERS = 20, 18  # fits a phone
 HOVER_LINE_CHARACTERS, AXIS_LINE_CHARACTERS = (
     48,
     36,
@@ -33,7 +33,7 @@ HOVER_LINE_CHARACTERS, AXIS_LINE_CHARACTERS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Colours:
-    """The colours of a picture: of its groups, of its words, of everything else."""
+    """The colours of a picture."""
 
     hues: tuple[str, ...]
     rest: str
@@ -44,11 +44,11 @@ class Colours:
     line: str
 
     def get_colour(self, hue: int) -> str:
-        """Return the colour of a group."""
+        """Return the colour of a hue; grey if it is negative."""
         return self.hues[hue] if hue >= 0 else self.rest
 
 
-#: told apart by colour-blind readers too (the first are those of Okabe and Ito), and readable on white and on black
+#: Distinguishable for colour-blind readers (the first are those of Okabe and Ito), on white and on black.
 FIXED_COLOURS = Colours(
     hues=("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#8A7FD8"),
     rest="#999999",
@@ -58,7 +58,7 @@ FIXED_COLOURS = Colours(
     zero="rgba(128,128,128,.4)",
     line="#888888",
 )
-#: names of colours in the style sheet of a page, which has other ones in the dark; its script looks them up
+#: Variables of the style sheet of a page, which the script replaces by their values, light or dark.
 PAGE_COLOURS = Colours(
     hues=tuple(f"var(--c{i})" for i in range(6)),
     rest="var(--rest)",
@@ -71,7 +71,7 @@ PAGE_COLOURS = Colours(
 
 
 def picture_to_html(picture: Picture) -> Markup:
-    """Return a picture as a piece of HTML: drawn by ourselves, and for plotly as data that the page's script reads."""
+    """Return a picture as HTML: the SVG, and the data from which the script of the page draws with plotly."""
     from markupsafe import Markup
 
     title = "; ".join(filter(None, (picture.title, picture.subtitle)))
@@ -89,7 +89,7 @@ def picture_to_html(picture: Picture) -> Markup:
 
 
 def _format_legend(picture: Picture) -> str:
-    """Return what the colours mean; the places of an item's traces are those in the figure."""
+    """Return the legend; each item has the index of its trace in the figure."""
     items = []
     if isinstance(picture, Line):
         items = [(label, symbol_to_svg(hue, "square"), "") for label, hue in assign_hues(picture).items()]
@@ -109,7 +109,7 @@ def _format_legend(picture: Picture) -> str:
 
 
 def _build_plotly_spec(picture: Picture) -> dict[str, Any]:
-    """Return a figure as the page's script hands it to plotly: no title and no legend, which the page has itself."""
+    """Return the data of a figure for the script of the page, without title and legend."""
     figure = picture_to_figure(picture, PAGE_COLOURS)
     for axis in (figure.layout.xaxis, figure.layout.yaxis):
         axis.title.text = _break_lines(axis.title.text, AXIS_LINE_CHARACTERS, 3)
@@ -128,7 +128,7 @@ def _build_plotly_spec(picture: Picture) -> dict[str, Any]:
     figure.update_layout(title=None, showlegend=False, margin={"t": 20, "l": 50, "r": 12, "b": 40}, template=None)
     label = {"bgcolor": "var(--paper)", "bordercolor": "var(--rule)", "font": {"color": "var(--ink)", "size": 13}}
     figure.update_layout(hoverlabel={"align": "left", **label}, hovermode="closest")
-    if isinstance(picture, Line):  # the bands are named in the picture: colour alone would not do
+    if isinstance(picture, Line):  # labels, since colours alone are not accessible
         for band in find_bands(picture):
             _label_band(figure, picture, *band)
     plain = figure.to_plotly_json()
@@ -136,7 +136,7 @@ def _build_plotly_spec(picture: Picture) -> dict[str, Any]:
 
 
 def _break_lines(text: str, width: int, max_lines: int) -> str:
-    """Return an escaped text in a few short lines: plotly breaks none, and a phone is narrow."""
+    """Wrap an escaped text, since plotly does not."""
     return "<br>".join(map(html.escape, wrap_text(html.unescape(text), width, max_lines)))
 
 
@@ -157,7 +157,7 @@ def picture_to_figure(picture: Picture, colours: Colours = FIXED_COLOURS) -> Any
 
 
 def _apply_style(figure: Any, colours: Colours, **layout: Any) -> Any:
-    """Give a figure the look of all pictures: legible on white and on black."""
+    """Give a figure the style of all pictures, legible on white and on black."""
     clear = "rgba(0,0,0,0)"
     figure.update_layout(paper_bgcolor=clear, plot_bgcolor=clear, font={"color": colours.text}, **layout)
     figure.update_xaxes(gridcolor=colours.grid, zerolinecolor=colours.zero)
@@ -169,11 +169,11 @@ def line_to_figure(line: Line, colours: Colours = FIXED_COLOURS) -> Any:
     """Return a line picture as a plotly figure."""
     import plotly.graph_objects as go
 
-    # plotly reads a little HTML in texts: what the user wrote must arrive as text
+    # plotly reads some HTML in texts: text from users must be escaped
     hues = assign_hues(line)
     steps = list(locate_steps(line))
     figure = go.Figure()
-    for label, hue in hues.items():  # an empty trace a label makes the legend
+    for label, hue in hues.items():  # empty traces make the legend
         figure.add_trace(
             go.Scatter(
                 x=[None],
@@ -202,6 +202,8 @@ def line_to_figure(line: Line, colours: Colours = FIXED_COLOURS) -> Any:
         )
     marker_colours = [colours.get_colour(hues[label]) for label in line.bands] or colours.line
     hover_texts = [html.escape(note) for note in line.notes] or None
+    hover_parts = ["%{text}<br>" if hover_texts else "", "%{y:.4g}"]
+    hover_parts += [": %{customdata}" if line.bands else "", "<extra></extra>"]
     figure.add_trace(
         go.Scatter(
             x=steps,
@@ -210,10 +212,7 @@ def line_to_figure(line: Line, colours: Colours = FIXED_COLOURS) -> Any:
             showlegend=False,
             text=hover_texts,
             customdata=[html.escape(label) for label in line.bands] or None,
-            hovertemplate="%{text}<br>" * bool(hover_texts)
-            + "%{y:.4g}"
-            + ": %{customdata}" * bool(line.bands)
-            + "<extra></extra>",
+            hovertemplate="".join(hover_parts),
             line={"color": colours.line},
             marker={"size": 5, "color": marker_colours},
         )

@@ -1,4 +1,4 @@
-"""Pictures drawn by ourselves as inline SVG: for print, for readers without scripts, and until plotly has drawn."""
+"""Draw pictures as inline SVG: for print, without scripts, and until plotly has drawn them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from .text import clean, cut
 from .thinning import assign_hues, describe_picture, find_bands, group_points, locate_steps, wrap_text
 
 PICTURE_WIDTH = 640
-TICK_LETTER_WIDTH = 6.6  # how wide a letter of a tick label is, about
-MAX_SEPARATE_POINTS = 200  # points of a line that are drawn one by one
+TICK_LETTER_WIDTH = 6.6  # an estimate in pixels
+MAX_SEPARATE_POINTS = 200  # of a line with bands
 
 
 def picture_to_svg(picture: Picture) -> str:
-    """Return a picture as SVG; colours are those of the page's style sheet."""
-    height_and_content = _draw_line(picture) if isinstance(picture, Line) else _draw_scatter(picture)
-    height, content = height_and_content
+    """Return a picture as SVG with the colours of the style sheet of the page."""
+    height, content = _draw_line(picture) if isinstance(picture, Line) else _draw_scatter(picture)
     name = html.escape(cut(picture.alt or describe_picture(picture), 1_500), quote=True)
     return (
         f'<svg viewBox="0 0 {PICTURE_WIDTH} {height}" width="{PICTURE_WIDTH}" height="{height}" role="img" aria-label="{name}" '
@@ -27,15 +26,15 @@ def picture_to_svg(picture: Picture) -> str:
 
 
 def symbol_to_svg(hue: int, symbol: str) -> str:
-    """Return one point as a small picture of its own, for a legend."""
+    """Return one point as a small SVG for a legend."""
     return f'<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">{_draw_points([(8, 8)], hue, symbol)}</svg>'
 
 
-# -- drawings of marks and words ---------------------------------------------------------------------------------------
+# -- drawings ------------------------------------------------------------------------------------------------------
 
 
 def drawing_to_svg(drawing: Drawing, style: str = "") -> str:
-    """Return a drawing as SVG, with a style sheet and a ground of its own if it is to stand alone."""
+    """Return a drawing as SVG; with `style`, it has its own style sheet and background."""
     size = f'width="{drawing.width:g}" height="{drawing.height:g}"'
     background = f'<style>{style}</style><path class="ground" d="M0 0h{drawing.width:g}v{drawing.height:g}H0z"/>'
     return (
@@ -60,7 +59,7 @@ def _escape(text: str) -> str:
 
 
 def choose_ticks(low: float, high: float, count: int = 6) -> list[float]:
-    """Return round numbers between two.
+    """Return about `count` round numbers between two numbers.
 
     Examples
     --------
@@ -75,7 +74,7 @@ def choose_ticks(low: float, high: float, count: int = 6) -> list[float]:
 
 
 class _AxisScale:
-    """Where the values of one axis lie on the paper."""
+    """Maps the values of an axis to pixels."""
 
     def __init__(self, axis: Axis, *columns: Sequence[float]):
         self.axis = axis
@@ -92,7 +91,7 @@ class _AxisScale:
         self.start, self.end = 0.0, 1.0
 
     def place(self, start: float, end: float) -> None:
-        """Say where on the paper the axis begins and ends."""
+        """Set the pixels at which the axis starts and ends."""
         self.start, self.end = start, end
 
     def __call__(self, value: float) -> float:
@@ -106,7 +105,7 @@ def _format_number(value: float) -> str:
 
 
 def _draw_frame(x: _AxisScale, y: _AxisScale, height: int) -> str:
-    """Lay out the two axes and return their lines and words."""
+    """Place the two axes, and return their lines and labels."""
     x_label_lines, y_label_lines = wrap_text(x.axis.label, 80), wrap_text(y.axis.label, 48)
     widest = max((len(name) for _, name in y.ticks), default=1)
     left = min(190.0, 14 + TICK_LETTER_WIDTH * widest) + 16 * len(y_label_lines)
@@ -143,7 +142,7 @@ def _draw_frame(x: _AxisScale, y: _AxisScale, height: int) -> str:
 
 
 def _draw_points(places: Sequence[tuple[float, float]], hue: int, symbol: str) -> str:
-    """Return points as one path: a few bytes each."""
+    """Return points as one path, which takes few bytes per point."""
     colour = f"c{hue}" if hue >= 0 else "rest"
     if symbol == "circle":
         return f'<path class="dot {colour}" d="{"".join(f"M{x:g} {y:g}h0" for x, y in places)}"/>'

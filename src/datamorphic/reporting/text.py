@@ -1,24 +1,23 @@
-"""Words of others, made harmless and short enough to show."""
+"""Make text from users harmless and short enough to show."""
 
 from __future__ import annotations
 
 import math
 import re
-from typing import Any
 
 from .._text import format_short
 from .._validation import is_number
 
-#: what no page, no XML file and no terminal should get: control characters, halves of a character, marks that turn
-#: the direction of writing round (and with it what a reader believes to read), and what Unicode says is no character
+#: Characters that no page, XML file or terminal should get: control characters, lone surrogates, marks that reverse the
+#: direction of writing, and noncharacters of Unicode.
 _HARMFUL_PATTERN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
-NO_VALUE_TEXT = "–"  # shown where there is no value
+NO_VALUE_TEXT = "–"  # shown for a missing value
 
 
 def clean(text: str) -> str:
-    """Return a text whose harmful characters are replaced by the sign for that.
+    """Return a text with harmful characters replaced by the replacement character.
 
     Examples
     --------
@@ -34,7 +33,7 @@ def to_one_line(text: str) -> str:
 
 
 def to_printable(text: str) -> str:
-    """Return a text without anything that could drive a terminal; lines stay."""
+    """Return a text without control characters except line breaks."""
     return "".join(
         character if character.isprintable() or character == "\n" else "?"
         for character in clean(text).replace("\t", " ")
@@ -42,7 +41,7 @@ def to_printable(text: str) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """Return a clean text of at most so many characters; where some are left out, an ellipsis says so.
+    """Return a clean text of at most `limit` characters; a shortened text ends with an ellipsis.
 
     Examples
     --------
@@ -52,8 +51,8 @@ def cut(text: str, limit: int) -> str:
     return clean(text) if len(text) <= limit else clean(text[: max(0, limit - 1)]) + "…"
 
 
-def format_cell(value: Any) -> Any:
-    """Return a value as a table shows it: what is no value as a dash, a number with its last digits rounded."""
+def format_cell(value: object) -> str:
+    """Return a value as the text of a cell: a dash if it is missing, a number with its last digits rounded."""
     if value is None or (is_number(value) and math.isnan(value)):
         return NO_VALUE_TEXT
     if isinstance(value, str):
@@ -62,7 +61,7 @@ def format_cell(value: Any) -> Any:
 
 
 def split_blocks(text: str) -> list[tuple[str, list[str]]]:
-    """Return a text as paragraphs and lists: lines that begin with a bullet are the items of one.
+    """Split a text into paragraphs and lists, whose lines start with a bullet.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the two drawings of a picture share: which points are drawn, in which colours, and the picture in words."""
+"""Choose which points of a picture are drawn and in which colours, and describe the picture."""
 
 from __future__ import annotations
 
@@ -8,23 +8,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
 
 from .._text import pluralize
 from .document import Axis, Line, Picture, Scatter
 from .text import cut
 
-MAX_COLOURED_GROUPS = 18  # that have a colour and a symbol of their own: a legend must leave room for the picture
-MAX_BANDS = 150  # behind a line: more are no wider than a hair, and take long to draw
-MAX_AXIS_NAMES = 200  # of categories on an axis
+MAX_COLOURED_GROUPS = 18  # more would leave the legend no room
+MAX_BANDS = 150  # more are too thin to see, and slow to draw
+MAX_AXIS_NAMES = 200
 MAX_NAME_CHARACTERS = 60
 MAX_TITLE_CHARACTERS = 200
 MAX_ALT_CHARACTERS = 1_500
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross")
-HUE_COUNT = (
-    6  # colours beside grey; their number and that of the symbols have no common divisor, so all pairs differ
-)
-MAX_DRAWABLE = 1e300  # numbers beyond it cannot be drawn together with others
+HUE_COUNT = 6  # besides grey; coprime to the number of symbols, so that all pairs differ
+MAX_DRAWABLE = 1e300  # larger numbers overflow when they are scaled
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ class PointGroup:
 
 
 def group_points(scatter: Scatter) -> list[PointGroup]:
-    """Return the groups of a picture, the most frequent first, after the one without a colour."""
+    """Return the groups of a picture: the grey one first, then the others by size."""
     rows: dict[str, list[int]] = {}
     for row, name in enumerate(scatter.groups):
         rows.setdefault(name, []).append(row)
@@ -51,17 +48,17 @@ def group_points(scatter: Scatter) -> list[PointGroup]:
 
 
 def locate_steps(line: Line) -> Sequence[float]:
-    """Return where the steps of a line lie."""
+    """Return the positions of the steps of a line."""
     return line.steps if len(line.steps) else range(len(line.values))
 
 
 def assign_hues(line: Line) -> dict[str, int]:
-    """Return the colour of each band."""
+    """Return the hue of each label of a line."""
     return {label: i % HUE_COUNT for i, label in enumerate(dict.fromkeys(line.bands))}
 
 
 def find_bands(line: Line) -> list[tuple[str, int, int]]:
-    """Return the bands as stretches of steps: label, first step, first step after it; none if there are too many."""
+    """Return each band as its label, first step and the step after its last; empty if there are too many."""
     bands, start = [], 0
     for label, band in groupby(line.bands):
         stop = start + len(list(band))
@@ -71,24 +68,24 @@ def find_bands(line: Line) -> list[tuple[str, int, int]]:
 
 
 def wrap_text(text: str, width: int = 44, max_lines: int = 3) -> list[str]:
-    """Return a text in a few short lines."""
+    """Wrap a text into at most `max_lines` lines."""
     return textwrap.wrap(text, width, max_lines=max_lines, placeholder=" …", break_on_hyphens=False) or [""]
 
 
-# -- fewer points --------------------------------------------------------------------------------------------------
+# -- thinning ------------------------------------------------------------------------------------------------------
 
 
-def to_drawable(value: Any) -> float:
-    """Return what can be drawn of a number, without digits that nobody could see; NaN where nothing can."""
+def to_drawable(value: object) -> float:
+    """Return a number rounded to six digits; NaN if it cannot be drawn."""
     try:
-        number = float(value)
+        number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         return math.nan
     return float(f"{number:.6g}") if abs(number) < MAX_DRAWABLE else math.nan
 
 
 def choose_evenly(count: int, limit: int) -> list[int]:
-    """Return at most so many of the places 0, 1, ..., evenly chosen, the first and the last among them.
+    """Return at most `limit` of the indices 0, 1, ..., evenly chosen, including the first and the last.
 
     Examples
     --------
@@ -103,14 +100,14 @@ def choose_evenly(count: int, limit: int) -> list[int]:
 
 
 def thin_scatter(scatter: Scatter, point_limit: int, note_limit: int) -> Scatter:
-    """Return a picture of at most so many points, of every group some, that says what was left out."""
+    """Return a picture with at most `point_limit` points, some of every group, and a note on omissions."""
     counts = Counter(scatter.groups)
     rest, remarks = scatter.rest, [scatter.subtitle] if scatter.subtitle else []
     if len(counts) > MAX_COLOURED_GROUPS + 1:
         common = {name for name, _ in counts.most_common(MAX_COLOURED_GROUPS)} - {rest}
         rest = rest or "other groups"
         names = [name if name in common else rest for name in scatter.groups]
-        remarks.append(f"{len(counts) - len(common):,} rare groups are drawn as one")
+        remarks.append(f"{len(counts) - len(common):,} rare groups are drawn as one group")
     else:
         names = list(scatter.groups)
     short_names = _shorten_names(names)
@@ -128,7 +125,7 @@ def thin_scatter(scatter: Scatter, point_limit: int, note_limit: int) -> Scatter
                 f"the first {MAX_AXIS_NAMES} of {len(axis.names):,} values of {axis.label or 'an axis'} are drawn"
             )
     if hidden:
-        remarks.append(f"{pluralize(hidden, 'point')} cannot be drawn: not a number, or out of all bounds")
+        remarks.append(f"{pluralize(hidden, 'point')} cannot be drawn: missing, infinite or too large")
     return replace(
         scatter,
         title=cut(scatter.title, MAX_TITLE_CHARACTERS),
@@ -149,7 +146,7 @@ def thin_scatter(scatter: Scatter, point_limit: int, note_limit: int) -> Scatter
 
 
 def _shorten_names(names: Sequence[str]) -> dict[str, str]:
-    """Return a short name for each, no two alike: what differs only far down the line is numbered."""
+    """Map names to short ones that are all different: equal ones are numbered."""
     short_names: dict[str, str] = {}
     uses: Counter[str] = Counter()
     for name in dict.fromkeys(names):
@@ -167,7 +164,7 @@ def _shorten_axis(axis: Axis) -> Axis:
 
 
 def _choose_points(names: Sequence[str], limit: int) -> list[int]:
-    """Return which points are drawn: of each group its share, and of none nothing."""
+    """Return the rows to draw: a share of each group, and at least one."""
     if len(names) <= limit:
         return list(range(len(names)))
     rows: dict[str, list[int]] = {}
@@ -182,13 +179,13 @@ def _choose_points(names: Sequence[str], limit: int) -> list[int]:
 
 
 def thin_line(line: Line, step_limit: int, note_limit: int) -> Line:
-    """Return a line of at most so many steps that says what was left out; the highest and lowest values stay."""
+    """Return a line with at most `step_limit` steps, including extreme values, and a note on omissions."""
     counts = Counter(line.bands)
     bands, remarks = list(line.bands), [line.subtitle] if line.subtitle else []
     if len(counts) > MAX_COLOURED_GROUPS:
         common = {name for name, _ in counts.most_common(MAX_COLOURED_GROUPS - 1)}
         bands = [name if name in common else "other answers" for name in bands]
-        remarks.append(f"{len(counts) - len(common):,} rare answers are drawn as one")
+        remarks.append(f"{len(counts) - len(common):,} rare answers are drawn as one answer")
     short_names = _shorten_names(bands)
     values = [to_drawable(value) for value in line.values]
     rows = _choose_extremes(values, step_limit)
@@ -196,7 +193,7 @@ def thin_line(line: Line, step_limit: int, note_limit: int) -> Line:
         remarks.append(f"{len(rows):,} of {len(values):,} steps are drawn, the highest and lowest among them")
     steps = locate_steps(line)
     if bands and not find_bands(replace(line, bands=[bands[row] for row in rows])):
-        remarks.append("the answer changes too often for bands: see the colours of the points")
+        remarks.append("the answer changes too often for bands: the points have its colours")
     return replace(
         line,
         title=cut(line.title, MAX_TITLE_CHARACTERS),
@@ -212,7 +209,7 @@ def thin_line(line: Line, step_limit: int, note_limit: int) -> Line:
 
 
 def _choose_extremes(values: Sequence[float], limit: int) -> list[int]:
-    """Return the places of the lowest and the highest value of each of many equal stretches."""
+    """Return the indices of the lowest and highest values in equal sections, and of both ends."""
     if len(values) <= limit:
         return list(range(len(values)))
     stretches = max(1, limit // 2 - 1)
@@ -228,11 +225,11 @@ def _choose_extremes(values: Sequence[float], limit: int) -> list[int]:
     return sorted(places_drawn)
 
 
-# -- in words ------------------------------------------------------------------------------------------------------
+# -- descriptions --------------------------------------------------------------------------------------------------
 
 
 def describe_picture(picture: Picture) -> str:
-    """Return a picture in words, for readers who cannot see it.
+    """Describe a picture for readers who cannot see it.
 
     Examples
     --------

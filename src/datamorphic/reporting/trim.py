@@ -1,4 +1,4 @@
-"""A report that fits on a page: what is too much is left out, and the page says so."""
+"""Trim pages to a size limit, with notes on what is left out."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from .document import Drawing, Facts, Line, Page, Picture, Section, Shape, Table
 from .text import cut, format_cell
 from .thinning import thin_line, thin_scatter
 
-MARKUP_CHARACTERS = 40  # characters that a piece of text costs beyond itself, about; less than it really does
+MARKUP_CHARACTERS = 40  # a low estimate of the markup around a piece of text
 
 
 class PageTooLarge(Exception):
-    """A report does not fit even when it is cut to these limits."""
+    """A page does not fit even if it is trimmed to these limits."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PageLimits:
-    """How much of everything a page shows."""
+    """How much of each thing a page shows."""
 
     rows: int = 1_000
     columns: int = 60
-    letters: int = 300  # of a cell
-    text: int = 8_000
+    cell: int = 300  # characters
+    text: int = 8_000  # characters
     points: int = 4_000
-    note: int = 300  # letters told of a point
-    parts: int = 500  # sections within one
-    drawing: int = 2_000_000  # letters of one
+    note: int = 300  # characters of a tooltip
+    parts: int = 500  # sections within a section
+    drawing: int = 2_000_000  # characters
 
     def halve(self, times: int) -> PageLimits:
-        """Return tighter limits."""
+        """Return limits that are halved so many times, but not below a minimum."""
         return PageLimits(
             rows=max(3, self.rows >> times),
             columns=max(5, self.columns >> times // 2),
-            letters=max(20, self.letters >> times // 2),
+            cell=max(20, self.cell >> times // 2),
             text=max(100, self.text >> times),
             points=max(20, self.points >> times),
             note=max(20, self.note >> times),
@@ -46,22 +46,22 @@ class PageLimits:
 
 
 class PageTrimmer:
-    """Cuts a report to limits, and gives up as soon as it is clear that what is left is too much all the same."""
+    """Trims a page to limits, and gives up as soon as it is clear that the result will be too large."""
 
     def __init__(self, limits: PageLimits, max_characters: int):
         self.limits = limits
         self.characters_left = max_characters
         self.anchors: set[str] = set()
 
-    def trim_page(self, trim_page: Page) -> Page:
-        """Return the report with every text clean and everything within the limits."""
+    def trim_page(self, page: Page) -> Page:
+        """Return the page with clean texts, within the limits."""
         return replace(
-            trim_page,
-            title=self._cut_text(trim_page.title, 200),
-            lead=self._trim_text(trim_page.lead),
-            sections=self._trim_sections(trim_page.sections, "part"),
-            verdict=self._cut_text(trim_page.verdict, 400),
-            facts=self._trim_facts(trim_page.facts),
+            page,
+            title=self._cut_text(page.title, 200),
+            lead=self._trim_text(page.lead),
+            sections=self._trim_sections(page.sections, "part"),
+            verdict=self._cut_text(page.verdict, 400),
+            facts=self._trim_facts(page.facts),
         )
 
     def _cut_text(self, text: object, limit: int) -> str:
@@ -120,12 +120,12 @@ class PageTrimmer:
         )
 
     def _trim_table(self, table: Table) -> Table:
-        limit = self.limits.letters
+        limit = self.limits.cell
         columns = [self._cut_text(name, limit) for name in table.columns[: self.limits.columns]]
         longest = 0
         rows = []
         for row in islice(table.rows, self.limits.rows):
-            cells = [str(format_cell(value)) for value in islice(row, len(columns))]
+            cells = [format_cell(value) for value in islice(row, len(columns))]
             longest = max(longest, *map(len, cells), 0)
             cells += [""] * (len(columns) - len(cells))
             rows.append([self._cut_text(text, limit) for text in cells])
@@ -146,7 +146,7 @@ class PageTrimmer:
         )
 
     def _trim_drawing(self, drawing: Drawing) -> Drawing | None:
-        """Return a drawing as it is, unless it is too large: half of it would be wrong."""
+        """Return a drawing unchanged, or None if it is too large: a part of it would be wrong."""
         size = sum(
             len(shape.path) + len(shape.note) if isinstance(shape, Shape) else len(shape.text)
             for shape in drawing.shapes

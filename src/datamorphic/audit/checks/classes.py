@@ -65,7 +65,7 @@ def _list_labels(context: CheckContext) -> list[Any]:
     return [label for label in labels if not (pd.api.types.is_scalar(label) and pd.isna(label))]
 
 
-def _build_finding(context: CheckContext, label: Any, truth: Counter[Any], total: int) -> Finding:
+def _build_finding(context: CheckContext, label: object, truth: Counter[Any], total: int) -> Finding:
     count = truth.get(label, 0)
     rare = 0 < count < max(RARE_LABEL_COUNT, RARE_LABEL_SHARE * truth.total())
     if count:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -388,7 +387,7 @@ def _run_sweep(
         return None
 
 
-def _format_direction(before: Any, after: Any) -> tuple[str, str]:
+def _format_direction(before: float, after: float) -> tuple[str, str]:
     return ("any", "higher") if after > before else ("any", "lower")
 
 

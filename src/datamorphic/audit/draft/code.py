@@ -186,7 +186,7 @@ def has_other_dtypes(space: Space, frame: pd.DataFrame) -> bool:
 # -- the file --------------------------------------------------------------------------------------------------
 
 
-def render_draft(**parts: Any) -> str:
+def render_draft(**parts: object) -> str:
     """Return the file. The parts must be code already."""
     from jinja2 import Environment, StrictUndefined
 

@@ -245,11 +245,11 @@ class _ChangeTrial:
         )
 
 
-def _to_plain(label: Any) -> Any:
+def _to_plain(label: object) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
-def _format_label_stays(label: Any) -> str:
+def _format_label_stays(label: object) -> str:
     """Return the code of the condition that a label, once predicted, stays."""
     if type(label) is bool:
         return f"origins.output {'<=' if label else '>='} cases.output"
