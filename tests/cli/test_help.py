@@ -1,4 +1,4 @@
-"""The manners of the command line: help, errors in one line, colour, pipes, completion, progress."""
+"""What all commands share: help, errors in one line, colour, pipes, completion, progress."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ import typer
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.cli import completion as completing
-from datamorphic.cli import help as manners
-from datamorphic.cli.console import CLOSED, OWN_FAULT, console
-from datamorphic.cli.main import app, main
+from datamorphic.cli import completion
+from datamorphic.cli.console import make_console, to_option_words
+from datamorphic.cli.exit_codes import ExitCode
+from datamorphic.cli.help import split_examples
+from datamorphic.cli.main import PANELS, app, get_command_name, main
 from datamorphic.runs import progress
 
 pty = pytest.importorskip("pty", reason="needs the terminals of Unix")
@@ -27,7 +28,7 @@ ROOT = typer.main.get_command(app)
 
 
 def commands(group=ROOT, path=("datamorphic",)):
-    """Every command there is, with the words that call it."""
+    """Yield every command with the words that call it."""
     for name, command in group.commands.items():
         yield " ".join((*path, name)), command
         if hasattr(command, "commands"):
@@ -42,7 +43,7 @@ def run(*arguments, **named):
 
 
 def parse(line):
-    """Read a line as the program does, up to where it would be carried out; return the words that call the command."""
+    """Parse a line without running it, and return the words that call the command."""
     path, *words = shlex.split(line)
     context = ROOT.make_context(path, words)
     command, words = ROOT, [*context._protected_args, *context.args]
@@ -78,26 +79,22 @@ def test_every_example_can_be_parsed(path):
 @pytest.mark.parametrize(
     "line", ["datamorphic explore --nope", "datamorphic nope", "datamorphic runs show twelve", "datamorphic init"]
 )
-def test_a_wrong_example_would_be_noticed(line):
+def test_wrong_examples_are_rejected(line):
     with pytest.raises((typer.Exit, Exception)) as caught:
         parse(line)
     assert caught.value.exit_code == 2
 
 
-def test_the_whole_begins_with_what_to_begin_with():
+def test_the_help_lists_commands_in_the_order_of_registration():
     text = run("--help").stdout
-    panels = {
-        "Start here": ["demo", "init"],
-        "Test a model": ["explore", "laws"],
-        "What was found before": ["runs"],
-    }
-    panels |= {"More": ["study", "worker-check"]}
-    places = [
-        text.index(mark)
-        for panel, names in panels.items()
-        for mark in (f"─ {panel} ─", *(f"│ {name} " for name in names))
+    marks = [
+        mark
+        for panel, members in PANELS.items()
+        for mark in (f"─ {panel} ─", *(f"│ {get_command_name(member)} " for member in members))
     ]
+    places = [text.index(mark) for mark in marks]
     assert places == sorted(places)
+    assert len(places) == len(PANELS) + len(ROOT.commands)
     assert ROOT.examples[0] == "datamorphic demo"
     assert 2 <= len(ROOT.examples) <= 3
     assert text.index("Try first:") > places[-1]
@@ -127,7 +124,7 @@ def test_without_arguments_it_shows_the_help():
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("exlore", "No such command 'exlore'. Did you mean 'explore'? See: datamorphic --help"),
         ("nonsense", "No such command 'nonsense'. See: datamorphic --help"),
@@ -147,20 +144,20 @@ def test_without_arguments_it_shows_the_help():
         ("explore a b c d", "unexpected extra argument"),
     ],
 )
-def test_a_slip_is_told_in_one_line_with_what_was_meant(words, said):
+def test_typing_errors_are_one_line_with_a_suggestion(words, message):
     result = run(*words.split())
     assert result.exit_code == 2
     assert result.stdout == ""
     assert result.stderr.startswith("datamorphic: ")
     assert len(result.stderr.splitlines()) == 1
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 # -- colour ----------------------------------------------------------------------------------------------------
 
 
 def in_terminal(*arguments, **changed):
-    """Return what a command shows in a terminal, on stdout and stderr."""
+    """Return the exit code of a command in a terminal, and its output."""
     ours, theirs = pty.openpty()
     environment = {
         name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "TERM")
@@ -169,36 +166,36 @@ def in_terminal(*arguments, **changed):
         [PROGRAM, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment | changed
     )
     os.close(theirs)
-    shown = b""
+    output = b""
     while True:
         try:
             part = os.read(ours, 65536)
-        except OSError:  # Linux says so when the other side is closed
+        except OSError:  # Linux raises it when the other side is closed
             break
         if not part:
             break
-        shown += part
+        output += part
     os.close(ours)
-    return process.wait(), shown.decode()
+    return process.wait(), output.decode()
 
 
-def test_colour_in_a_terminal_but_not_where_it_is_unwelcome():
-    code, shown = in_terminal("laws", "-h", TERM="xterm-256color")
-    assert (code, "\x1b[" in shown) == (0, True)
-    for unwelcome in ({"NO_COLOR": "1", "TERM": "xterm-256color"}, {"TERM": "dumb"}):
-        code, shown = in_terminal("laws", "-h", **unwelcome)
+def test_colour_in_a_terminal_unless_it_is_disabled():
+    code, output = in_terminal("laws", "-h", TERM="xterm-256color")
+    assert (code, "\x1b[" in output) == (0, True)
+    for changed_variables in ({"NO_COLOR": "1", "TERM": "xterm-256color"}, {"TERM": "dumb"}):
+        code, output = in_terminal("laws", "-h", **changed_variables)
         assert code == 0
-        assert "datamorphic laws --subject" in shown
-        assert "\x1b" not in shown
+        assert "datamorphic laws --subject" in output
+        assert "\x1b" not in output
 
 
 def test_results_in_a_terminal_without_escape_codes():
-    code, shown = in_terminal(
+    code, output = in_terminal(
         "laws", "--subject", "box_1", "--examples", "5", "--store", "none", NO_COLOR="1", TERM="xterm"
     )
     assert code == 0
-    assert shown.count("HOLDS") == 10
-    assert "\x1b" not in shown
+    assert output.count("HOLDS") == 10
+    assert "\x1b" not in output
 
 
 def test_pipes_get_no_colour_unless_it_is_forced():
@@ -228,7 +225,7 @@ def test_the_console_of_results(monkeypatch, capsys, environment, escapes):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    console().print("[bold]word[/bold]")
+    make_console().print("[bold]word[/bold]")
     assert ("\x1b" in capsys.readouterr().out) is escapes
 
 
@@ -239,14 +236,14 @@ def test_the_console_of_results(monkeypatch, capsys, environment, escapes):
     "words",
     [["study", "--list"], ["--help"], ["laws", "--subject", "box_1", "--examples", "5", "--store", "none"]],
 )
-def test_a_closed_pipe_is_no_fault(words):
+def test_a_closed_pipe_is_not_an_error(words):
     ours, theirs = os.pipe()
     os.close(ours)  # as head -1 does, only sooner
     process = subprocess.Popen([PROGRAM, *words], stdout=theirs, stderr=subprocess.PIPE, text=True)
     os.close(theirs)
-    _, said = process.communicate()
-    assert said == ""
-    assert process.returncode == CLOSED
+    _, error_output = process.communicate()
+    assert error_output == ""
+    assert process.returncode == ExitCode.BROKEN_PIPE
 
 
 def test_the_first_line_alone_can_be_read():
@@ -260,23 +257,23 @@ LAWS = ["laws", "--subject", "box_1", "--examples", "5", "--store", "none"]
 
 
 def with_streams(words, streams):
-    """Run a command with streams as a shell would close or open them."""
+    """Run a command with redirected streams."""
     line = f"exec {shlex.join([PROGRAM, *words])} {streams}"
     return subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
 
 
-def test_closed_streams_change_nothing_else():
-    deaf = with_streams(LAWS, "2>&-")
-    assert deaf.returncode == 0
-    assert deaf.stdout.count("HOLDS") == 10
-    dumb = with_streams(LAWS, ">&-")
-    assert (dumb.returncode, dumb.stderr) == (0, "")
+def test_closed_streams_do_not_change_the_exit_code():
+    no_stderr = with_streams(LAWS, "2>&-")
+    assert no_stderr.returncode == 0
+    assert no_stderr.stdout.count("HOLDS") == 10
+    no_stdout = with_streams(LAWS, ">&-")
+    assert (no_stdout.returncode, no_stdout.stderr) == (0, "")
     assert with_streams(["laws"], ">&- 2>&-").returncode == 2
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
 @pytest.mark.parametrize("words", [["--version"], [*LAWS, "--json"]])
-def test_a_full_disk_is_told_in_one_line(words):
+def test_a_full_disk_is_reported_in_one_line(words):
     full = with_streams(words, "> /dev/full")
     assert full.returncode == 2
     assert full.stderr == (
@@ -285,28 +282,26 @@ def test_a_full_disk_is_told_in_one_line(words):
     assert with_streams(["laws"], "> /dev/full 2>&1").returncode == 2
 
 
-def test_a_fault_of_our_own_is_told_as_one(monkeypatch, capsys):
-    def breaks():
-        raise OSError("https://me:hunter2@host is no place")
+def test_a_bug_of_datamorphic_is_reported_as_such(monkeypatch, capsys):
+    def fail():
+        raise OSError("https://me:hunter2@host does not answer")
 
-    monkeypatch.setattr("datamorphic.cli.main.app", breaks)
-    monkeypatch.setattr("datamorphic.cli.main.mend_words", lambda: None)
+    monkeypatch.setattr("datamorphic.cli.main.app", fail)
+    monkeypatch.setattr("datamorphic.cli.main.join_completion_words", lambda: None)
     with pytest.raises(SystemExit) as ended:
         main()
-    assert ended.value.code == OWN_FAULT
-    said = capsys.readouterr().err
-    assert said.startswith("Traceback ")
-    assert "hunter2" not in said
-    assert said.endswith(
-        "datamorphic: this is a fault of datamorphic's own. Please report it with the lines above.\n"
-    )
+    assert ended.value.code == ExitCode.INTERNAL_ERROR
+    output = capsys.readouterr().err
+    assert output.startswith("Traceback ")
+    assert "hunter2" not in output
+    assert output.endswith("datamorphic: This is a bug in datamorphic. Please report it with the lines above.\n")
 
 
 # -- completion ------------------------------------------------------------------------------------------------
 
 
-def offered(*words, shell="bash"):
-    """Return what the shell would offer for the last of some words."""
+def complete(*words, shell="bash"):
+    """Return the completions of the last word."""
     environment = {
         "_DATAMORPHIC_COMPLETE": f"complete_{shell}",
         "COMP_WORDS": "\n".join(words),
@@ -318,33 +313,33 @@ def offered(*words, shell="bash"):
 
 
 def test_commands_options_and_values_are_completed():
-    assert offered("datamorphic", "ex") == ["explore"]
-    assert offered("datamorphic", "explore", "--strat") == ["--strategy"]
-    assert offered("datamorphic", "explore", "--strategy", "random_t") == ["random_target"]
-    assert offered("datamorphic", "explore", "--subject", "bo") == ["box_1", "box_2"]
-    assert "data:iris" in offered("datamorphic", "explore", "model.skops", "data:")
-    assert offered("datamorphic", "init", "model.skops", "data:ir") == ["data:iris"]
-    assert offered("datamorphic", "explore", "model.skops", "") == []  # the shell offers files
-    assert offered("datamorphic", "runs", "re") == ["resume", "remove"]
-    assert offered("datamorphic", "explore", "--strategy", "random_t", shell="fish") == ["random_target"]
+    assert complete("datamorphic", "ex") == ["explore"]
+    assert complete("datamorphic", "explore", "--strat") == ["--strategy"]
+    assert complete("datamorphic", "explore", "--strategy", "random_t") == ["random_target"]
+    assert complete("datamorphic", "explore", "--subject", "bo") == ["box_1", "box_2"]
+    assert "data:iris" in complete("datamorphic", "explore", "model.skops", "data:")
+    assert complete("datamorphic", "init", "model.skops", "data:ir") == ["data:iris"]
+    assert complete("datamorphic", "explore", "model.skops", "") == []  # the shell offers files
+    assert complete("datamorphic", "runs", "re") == ["resume", "remove"]
+    assert complete("datamorphic", "explore", "--strategy", "random_t", shell="fish") == ["random_target"]
 
 
-def test_what_is_completed_is_what_there_is():
+def test_completed_values_are_those_that_exist():
     from datamorphic.audit.finding import LEVELS
     from datamorphic.audit.options import CHECK_NAMES
     from datamorphic.exploration.options import STRATEGIES
     from datamorphic.exploration.refinement import REFINEMENT_METHODS
 
-    values = {name: set(find("data:")) for name, find in completing.VALUES.items()}
+    values = {name: set(find("data:")) for name, find in completion.VALUES.items()}
     assert values["strategy"] == set(STRATEGIES)
     assert values["refine"] == set(REFINEMENT_METHODS)
     assert values["only"] == {name for name in CHECK_NAMES if " " not in name}
     assert values["fail_on"] == {*LEVELS, "never"}
     for name in values["subject"]:
         assert name in dm.subjects
-    for each in ("pool", "labels"):
-        for value in values[each]:
-            dm.explore(dm.subjects["Box 1"], walks=0, seeds=2, **{each: value})
+    for option in ("pool", "labels"):
+        for value in values[option]:
+            dm.explore(dm.subjects["Box 1"], walks=0, seeds=2, **{option: value})
     assert {param.name for command in COMMANDS.values() for param in command.params} >= set(values)
 
 
@@ -358,8 +353,8 @@ def test_what_is_completed_is_what_there_is():
         ([""], 0, ([""], 0, "")),
     ],
 )
-def test_words_that_bash_has_cut_are_joined(words, at, expected):
-    assert completing.joined(words, at) == expected
+def test_words_that_bash_has_split_are_joined(words, at, expected):
+    assert completion.join_at_colons(words, at) == expected
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs the package bash")
@@ -388,7 +383,7 @@ def test_there_is_a_script_for_each_shell(shell):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A clock that is set by hand."""
+    """A clock that the test sets."""
     now = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
 
@@ -398,19 +393,19 @@ def clock(monkeypatch):
     return wait
 
 
-def test_progress_says_how_long_it_will_take(monkeypatch, capsys, clock):
+def test_progress_shows_the_time_left(monkeypatch, capsys, clock):
     monkeypatch.setenv("NO_COLOR", "1")
     with progress.Progress("model", wanted=True) as shown:
         shown.show("walking", 0.0)
         clock(1.5)
         shown.show("walking", 0.1)
-        assert capsys.readouterr().err == ""  # two seconds are nothing
+        assert capsys.readouterr().err == ""  # nothing is shown in the first two seconds
         clock(1.5)
         shown.show("walking", 0.25)
         assert capsys.readouterr().err == "model: walking, 25% done, about 9 s left\n"
         clock(1)
         shown.show("walking", 0.5)
-        assert capsys.readouterr().err == ""  # a line now and then
+        assert capsys.readouterr().err == ""  # at most one line every few seconds
         clock(296)
         shown.show("walking", 0.5)
         assert capsys.readouterr().err == "model: walking, 50% done, about 5 min left\n"
@@ -419,7 +414,7 @@ def test_progress_says_how_long_it_will_take(monkeypatch, capsys, clock):
         assert capsys.readouterr().err == "model: narrowing\n"
 
 
-def test_progress_of_what_was_resumed_is_judged_by_what_is_done_now(monkeypatch, capsys, clock):
+def test_the_time_left_of_a_resumed_run_counts_this_session_only(monkeypatch, capsys, clock):
     monkeypatch.setenv("TERM", "dumb")
     with progress.Progress("model", wanted=True) as shown:
         shown.show("walking", 0.8)
@@ -442,13 +437,13 @@ def test_progress_in_a_terminal_is_a_bar_on_stderr(monkeypatch, capsys, clock):
     assert "about 30 s left" in err
 
 
-def test_progress_is_shown_once_and_only_where_somebody_looks(monkeypatch, capsys, clock):
+def test_progress_is_shown_once_and_only_in_a_terminal(monkeypatch, capsys, clock):
     monkeypatch.setenv("NO_COLOR", "1")
     with progress.Progress("nobody looks") as unseen, progress.Progress("outer", True) as outer:
         with progress.Progress("inner", True) as inner:
             clock(5)
-            for each in (unseen, outer, inner):
-                each.show("works")
+            for display in (unseen, outer, inner):
+                display.show("works")
         assert capsys.readouterr().err == "outer: works\n"
     with progress.Progress("later", True) as later:
         clock(5)
@@ -456,7 +451,7 @@ def test_progress_is_shown_once_and_only_where_somebody_looks(monkeypatch, capsy
     assert capsys.readouterr().err == "later: works\n"
 
 
-def test_what_takes_as_long_every_time_has_a_clock(monkeypatch, capsys):
+def test_tasks_of_known_length_show_progress_by_the_clock(monkeypatch, capsys):
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
@@ -466,10 +461,26 @@ def test_what_takes_as_long_every_time_has_a_clock(monkeypatch, capsys):
     assert capsys.readouterr().err == "training, 0% done\n"
 
 
-def test_examples_are_told_from_the_rest():
-    assert manners.parted("One\nline.\n\nMore.\n\nExample: datamorphic x; y") == (
+def test_examples_are_separated_from_the_help_text():
+    assert split_examples("One\nline.\n\nMore.\n\nExample: datamorphic x; y") == (
         "One line.\n\nMore.",
         "Example",
         ["datamorphic x; y"],
     )
-    assert manners.parted("Examples are good.") == ("Examples are good.", "", [])
+    assert split_examples("Examples are good.") == ("Examples are good.", "", [])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('say so: kinds={"zip code": "categorical"}.', 'say so: --kind "zip code=categorical".'),
+        ("steps={'age': 3} or feature_steps={'age': 3}", "--feature-step age=3 or --feature-step age=3"),
+        ("bounds={'age': (20, 80)}, bounds={'age': (None, 80)}", "--bounds age=20:80, --bounds age=:80"),
+        ("orders={'card': ['Blue', 'Gold']}", "--order card=Blue,Gold"),
+        ("say trust=True (--trust on the command line); scalar=True", "say --trust; --scalar"),
+        ("tolerance=0.1, or tolerance=0 for any", "--tolerance 0.1, or --tolerance 0 for any"),
+        ("k=3", "k=3"),
+    ],
+)
+def test_messages_name_options_instead_of_keyword_arguments(text, expected):
+    assert to_option_words(text) == expected

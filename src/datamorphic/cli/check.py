@@ -2,80 +2,74 @@
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import UsageError
-from .console import (
-    FINDINGS,
-    SYSTEM_FAILED,
-    Json,
-    Seed,
-    console,
-    escaped,
-    print_json,
-    ready_to_write,
-    to_printable,
-    user_code,
-)
-from .load import (
+from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output
+from .exit_codes import ExitCode
+from .load import choose_model_and_data, load_data, load_learner, load_object, to_absolute_path
+from .options import (
+    Batch,
     Data,
-    Inputs,
-    Model,
+    DataArgument,
+    EngineName,
+    HtmlFile,
+    Json,
+    JunitFile,
+    LearnerParameters,
+    LikeLearner,
+    ModelArgument,
     Scalar,
+    Seed,
+    StoreUrl,
     Target,
     Timeout,
     Trust,
-    lasting,
-    load_data,
-    load_object,
-    load_system,
-    sorted_out,
+    Workers,
+    parse_pair,
 )
-from .store_options import Batch, EngineName, Numbered, StoreUrl, Workers, hint, open_store
+from .stores import RunNotice, format_store_option, open_store
 
-Parameters = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--param", metavar="NAME=VALUE", help="A parameter of the learner, e.g. n_neighbors=3; may be repeated."
-    ),
-]
-Like = Annotated[
-    str | None,
-    typer.Option(
-        help="A class of scikit-learn whose algorithm it implements, e.g. sklearn.naive_bayes:GaussianNB."
-    ),
-]
+if TYPE_CHECKING:
+    from ..relations.base import Relation
+
+FILE_NOUNS = {"html": "The report", "junit": "The JUnit file"}
 
 
 def check(
-    model: Model = None,
-    inputs: Inputs = None,
+    model: ModelArgument = None,
+    inputs: DataArgument = None,
     data: Data = None,
     target: Target = None,
     relation: Annotated[
         list[str] | None,
         typer.Option(
-            help="A relation by name (MR-1.1), as module:object, or 'necessary'; may be repeated. All by default."
+            help="A relation: its name (MR-1.1), module:object, or 'necessary'. Repeatable. The default is all that apply.",
+            show_default=False,
         ),
     ] = None,
-    cases: Annotated[int, typer.Option("--inputs", help="Cases each relation is tried on.", min=1)] = 300,
-    rows: Annotated[int, typer.Option(help="Rows of a random training set, at most.", min=1)] = 50,
-    param: Parameters = None,
-    like: Like = None,
+    cases: Annotated[int, typer.Option("--inputs", help="Number of inputs per relation.", min=1)] = 300,
+    rows: Annotated[int, typer.Option(help="Largest number of rows of a random training set.", min=1)] = 50,
+    param: LearnerParameters = None,
+    like: LikeLearner = None,
     expect_failure: Annotated[
         list[str] | None,
-        typer.Option(metavar="RELATION=REASON", help="A relation whose violation is no fault; may be repeated."),
+        typer.Option(
+            metavar="RELATION=REASON",
+            help="A relation whose violation is not a fault. Repeatable.",
+            show_default=False,
+        ),
     ] = None,
     count_ties: Annotated[
-        bool, typer.Option("--count-ties", help="Count violations that hang on a tie, too.")
+        bool, typer.Option("--count-ties", help="Also count violations that depend on a tie.")
     ] = False,
-    budget: Annotated[str | None, typer.Option(help='What it may cost: "1m", "10000 runs".')] = None,
-    html: Annotated[Path | None, typer.Option(help="Write the page to this file.")] = None,
-    junit: Annotated[Path | None, typer.Option(help="Write a JUnit XML file.")] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(help='Time or model calls to spend: "1m", "30s", "10000 runs".', show_default=False),
+    ] = None,
+    html: HtmlFile = None,
+    junit: JunitFile = None,
     timeout: Timeout = None,
     batch: Batch = None,
     workers: Workers = None,
@@ -86,123 +80,77 @@ def check(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Check whether a learner or a model keeps its promises: metamorphic relations, on many inputs.
+    """Check metamorphic relations of a learner or a model on many inputs.
 
     MODEL is a learner or a class of learners (module:object), a model file, or "weka:IBk -K 3". Without DATA a learner is
-    trained on random data. Exit code 1 if it violates what every right implementation keeps.
+    trained on random data. The exit code is 1 if it violates a relation that every correct implementation satisfies.
 
     Examples: datamorphic check sklearn.neighbors:KNeighborsClassifier --param n_neighbors=3;
-    datamorphic check "weka:NaiveBayes" --inputs 300 --html promises.html;
+    datamorphic check "weka:NaiveBayes" --inputs 300 --html relations.html;
     datamorphic check model.skops customers.csv --target churned --relation necessary
     """
     from ..relations.check.api import RANDOM_DATA
-    from ..relations.check.api import check as run
+    from ..relations.check.api import check as check_relations
     from ..runs.engines import make_engine
-    from ..runs.keep import KeepOptions
 
-    model, where = sorted_out(model, inputs, None, data, target)
+    model, data_name = choose_model_and_data(model, inputs, None, data, target)
     files = {"html": html, "junit": junit}
-    for file in files.values():
-        if file is not None:
-            ready_to_write(file)  # before the search: what it finds should not be lost over a folder
-    failures = dict(_pair(each, "--expect-failure", "RELATION=REASON") for each in expect_failure or ())
-    words = {"model": lasting(model), "data": lasting(where), "target": target, "seed": seed, "param": param or []}
-    with open_store(store) as kept:
-        number = Numbered(kept, hint(store), resumable=False)
-        keep = None if kept is None else KeepOptions(kept, request={"words": words}, on_begin=number)
-        with user_code(), number:
-            learner, options = learner_named(model, param, trust)
-            report = run(
-                learner, RANDOM_DATA if where is None else load_data(where), _relations(relation), target, cases, seed,
-                make_engine(engine, workers), like=None if like is None else learner_named(like, None, False)[0],
-                expected_failures=failures, rows=rows, ties="count" if count_ties else "aside", budget=budget,
-                timeout=timeout, batch=batch, store=keep, scalar=scalar, **options,
-            )  # fmt: skip
+    prepare_output_files(files)
+    expected_failures = dict(
+        parse_pair(text, "--expect-failure", "RELATION=REASON") for text in expect_failure or ()
+    )
+    request = {
+        "model": to_absolute_path(model),
+        "data": to_absolute_path(data_name),
+        "target": target,
+        "seed": seed,
+        "param": param or [],
+    }
+    with open_store(store) as run_store:
+        notice = RunNotice(run_store, format_store_option(store), resumable=False)
+        with redirect_user_output(), notice:
+            learner, options = load_learner(model, param, trust)
+            report = check_relations(
+                learner,
+                RANDOM_DATA if data_name is None else load_data(data_name),
+                _load_relations(relation),
+                target,
+                cases,
+                seed,
+                make_engine(engine, workers),
+                like=None if like is None else load_learner(like, None, False)[0],
+                expected_failures=expected_failures,
+                rows=rows,
+                ties="count" if count_ties else "aside",
+                budget=budget,
+                timeout=timeout,
+                batch=batch,
+                store=notice.make_keep_options(request),
+                scalar=scalar,
+                **options,
+            )
         if as_json:
-            print_json(report.document() | {"run": number.run})
+            print_json(report.document() | {"run": notice.run})
         else:
-            _print(report)
-        with user_code():
+            print_text(report.describe(), passed=report.passed)
+        with redirect_user_output():
             for kind, file in files.items():
                 if file is not None:
                     getattr(report, f"to_{kind}")(file)
         if not as_json:
             for kind, file in files.items():
                 if file is not None:
-                    console().print(f"The {'page' if kind == 'html' else 'JUnit file'}: {file}", markup=False)
-            number.tell()
+                    print_line(f"{FILE_NOUNS[kind]}: {file}")
+            notice.print_end()
     if report.faults:
-        raise typer.Exit(FINDINGS)
+        raise typer.Exit(ExitCode.FINDINGS)
     if not any(entry.judged for entry in report.entries) and any(entry.undefined for entry in report.entries):
-        raise typer.Exit(SYSTEM_FAILED)
+        raise typer.Exit(ExitCode.SYSTEM_FAILED)
 
 
-def learner_named(text: str | None, parameters: list[str] | None, trust: bool) -> tuple[Any, dict[str, Any]]:
-    """Return the learner or model that words stand for, a class made into a learner, and the options to load it with."""
-    if text is None:
-        raise UsageError(
-            "Say what to check: a learner or a class of learners (module:object), a model file, or 'weka:IBk -K 3'."
-        )
-    if text.startswith("weka:"):
-        given: tuple[Any, dict[str, Any]] = text, {}
-    else:
-        given = load_system(text, None, trust)
-    learner, options = given
-    known = parameters_of(parameters)
-    if isinstance(learner, type):
-        try:
-            return learner(**known), options
-        except TypeError as error:
-            raise UsageError(f"{learner.__name__} cannot be made with these parameters: {error}.") from None
-    if known:
-        if not hasattr(learner, "set_params"):
-            raise UsageError("--param is for learners with parameters, and this is none: leave it out.")
-        try:
-            learner = learner.set_params(**known)
-        except ValueError as error:
-            raise UsageError(f"--param: {' '.join(str(error).split())[:200]}") from None
-    return learner, options
-
-
-def parameters_of(given: list[str] | None) -> dict[str, Any]:
-    """Return parameters by name, their values as Python writes them."""
-    values = dict(_pair(each, "--param", "NAME=VALUE") for each in given or ())
-    return {name: _literal(value) for name, value in values.items()}
-
-
-def _pair(text: str, option: str, expected: str) -> tuple[str, str]:
-    name, sign, value = text.partition("=")
-    if not sign or not name.strip():
-        raise UsageError(f"{option} takes {expected}. Got {text!r}.")
-    return name.strip(), value.strip()
-
-
-def _literal(text: str) -> Any:
-    """Return a number, True, None, a tuple as Python writes them, or the text itself; nothing is evaluated."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return text
-
-
-def _relations(given: list[str] | None) -> Any:
-    if not given:
+def _load_relations(names: list[str] | None) -> str | list[str | Relation]:
+    if not names:
         return "auto"
-    if given == ["necessary"]:
+    if names == ["necessary"]:
         return "necessary"
-    return [load_object(each) if ":" in each else each for each in given]
-
-
-def _print(report: Any) -> None:
-    out = console()
-    text = report.describe()
-    if out.is_terminal:
-        first, _, rest = text.partition("\n")
-        colour = "green" if report.passed else "red"
-        subject, _, headline = first.partition(": ")
-        out.print(
-            f"[bold]{escaped(to_printable(subject))}[/]: [bold {colour}]{escaped(to_printable(headline))}[/]"
-        )
-        out.print(rest, markup=False)
-    else:
-        out.print(text, markup=False)
+    return [load_object(name) if ":" in name else name for name in names]

@@ -1,49 +1,160 @@
-"""What all commands share: exit codes, options, and where output goes."""
+"""The output of all commands: the console, JSON, tables, files, and messages in the words of the command line."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from .._text import to_jsonable
 from ..errors import UsageError
-from ..reporting.text import cut as cut
-from ..reporting.text import to_printable as to_printable
+from ..reporting.text import cut, to_printable
 from ..runs.progress import is_plain_terminal
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
 
-LONGEST = 2_000  # letters of a line
-FINDINGS, WRONG_USE, SYSTEM_FAILED, OWN_FAULT, STOPPED, CLOSED = 1, 2, 3, 70, 130, 141
+MAX_LINE_CHARACTERS = 2_000
+MAX_CELL_CHARACTERS = 120
 
-Seed = Annotated[int, typer.Option(help="Where randomness starts; the same seed gives the same result.", min=0)]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
+#: the colours of outcomes, wherever a result prints them in capitals or a table has them as a cell
+OUTCOME_STYLES = {
+    "HOLDS": "green",
+    "BROKEN": "bold red",
+    "NOT CHECKED": "yellow",
+    "FAULT": "bold red",
+    "CONCERN": "bold yellow",
+    "ADVICE": "bold cyan",
+    "finished": "green",
+    "running": "cyan",
+    "interrupted": "yellow",
+    "killed": "yellow",
+    "failed": "red",
+}
+_OUTCOME_AT_START = re.compile(r"^(?:\d+\. )?(HOLDS|BROKEN|NOT CHECKED|FAULT|CONCERN|ADVICE)\b")
+
+#: arguments of the public functions that are options of the commands under another name
+_OPTION_NAMES = {"kinds": "kind", "steps": "feature-step", "feature_steps": "feature-step", "orders": "order"}
+_MAPPING_ARGUMENT = re.compile(r"\b(kinds|steps|feature_steps|bounds|orders)=\{(['\"])(.+?)\2: ([^{}]*)\}")
+_PLAIN_ARGUMENT = re.compile(
+    r"\b(trust|scalar|surrogate|tolerance)=(True|[\d.]*\d)(?: \(--[^()]*on the command line\))?"
+)
+
+
+def to_option_words(text: str) -> str:
+    """Return a message with the options of the command line in place of Python's keyword arguments.
+
+    Examples
+    --------
+    >>> to_option_words('If they are codes, say so: kinds={"age": "categorical"}.')
+    'If they are codes, say so: --kind age=categorical.'
+    >>> to_option_words("bounds={'age': (20, None)}, trust=True (--trust on the command line)")
+    '--bounds age=20:, --trust'
+    """
+
+    def replace_mapping(match: re.Match[str]) -> str:
+        argument, _, column, value = match.groups()
+        items = [item.strip().strip("'\"") for item in value.strip("()[] ").split(",")]
+        joined = (
+            ":".join("" if item == "None" else item for item in items) if argument == "bounds" else ",".join(items)
+        )
+        pair = f"{column}={joined}"
+        return f"--{_OPTION_NAMES.get(argument, argument)} " + (f'"{pair}"' if " " in pair else pair)
+
+    def replace_plain(match: re.Match[str]) -> str:
+        argument, value = match.groups()
+        return f"--{argument}" if value == "True" else f"--{argument} {value}"
+
+    return _PLAIN_ARGUMENT.sub(replace_plain, _MAPPING_ARGUMENT.sub(replace_mapping, text))
+
+
+def make_console() -> Console:
+    """Return the console for results: whole lines for a pipe, no escape codes where they are unwelcome."""
+    from rich.console import Console
+
+    class ResultConsole(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # rich would exit with a code that means findings here
+
+    console = ResultConsole(highlight=False, color_system=None if is_plain_terminal() else "auto")
+    console.soft_wrap = not console.is_terminal
+    return console
 
 
 def print_json(document: Any) -> None:
     """Print one JSON document on stdout."""
-    document = to_jsonable(document)
-    plain = "utf" not in (getattr(sys.stdout, "encoding", None) or "").lower()
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=plain, allow_nan=False) + "\n")
+    ascii_only = "utf" not in (getattr(sys.stdout, "encoding", None) or "").lower()
+    text = json.dumps(to_jsonable(document), indent=2, ensure_ascii=ascii_only, allow_nan=False)
+    sys.stdout.write(text + "\n")
+
+
+def print_text(text: str, *, passed: bool | None = None) -> None:
+    """Print the description of a result, its headline in green or red if it passed or failed."""
+    from rich.text import Text
+
+    console = make_console()
+    headline_style = {True: "bold green", False: "bold red", None: "bold"}[passed]
+    for number, line in enumerate(text.split("\n")):
+        printed_line = Text(cut(to_printable(to_option_words(line)), MAX_LINE_CHARACTERS))
+        if number == 0:
+            printed_line.stylize(headline_style)
+        elif outcome := _OUTCOME_AT_START.match(printed_line.plain):
+            printed_line.stylize(OUTCOME_STYLES[outcome[1]], *outcome.span(1))
+        console.print(printed_line)
+
+
+def print_line(text: str) -> None:
+    """Print one line as it is."""
+    make_console().print(to_printable(text), markup=False)
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print rows as a table: folded to the width of a terminal, whole lines for a pipe."""
+    from rich.table import Table
+    from rich.text import Text
+
+    console = make_console()
+    cells = [[_shorten(to_printable(str(cell)).replace("\n", " ")) for cell in row] for row in rows]
+    if not console.is_terminal:
+        widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
+        for row in [header, *cells]:
+            line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            console.print(line.rstrip(), markup=False)
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for name in header:
+        table.add_column(name, overflow="fold")
+    for row in cells:
+        table.add_row(*(Text(cell, style=OUTCOME_STYLES.get(cell, "")) for cell in row))
+    console.print(table)
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= MAX_CELL_CHARACTERS else f"{text[: MAX_CELL_CHARACTERS - 3]}..."
+
+
+def print_written_files(*files: Path | None) -> None:
+    """Print the names of the files that were written."""
+    for file in files:
+        if file is not None:
+            print_line(f"Written: {file}")
 
 
 @contextmanager
-def user_code() -> Iterator[None]:
-    """Send what the user's own code prints to stderr: stdout is ours, and may be read by a machine.
+def redirect_user_output() -> Iterator[None]:
+    """Send what the user's own code prints to stderr: stdout may be read by a machine.
 
-    Libraries in C and child processes write to the descriptor itself, so that is turned aside too.
+    Libraries in C and child processes write to the descriptor itself, so it is redirected too.
     """
     sys.stdout.flush()
     try:
-        kept = os.dup(1)
+        saved_descriptor = os.dup(1)
     except OSError:  # there is no stdout
         with redirect_stdout(sys.stderr):
             yield
@@ -53,56 +164,43 @@ def user_code() -> Iterator[None]:
         with redirect_stdout(sys.stderr):
             yield
     finally:
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(saved_descriptor, 1)
+        os.close(saved_descriptor)
 
 
 @contextmanager
-def busy(what: str, usually: float | None = None) -> Iterator[None]:
-    """Show on stderr, after two seconds, that something is going on, with the time left if it is known what it takes.
-
-    Nothing is shown where stderr is no terminal.
-    """
+def show_progress(activity: str, expected_seconds: float | None = None) -> Iterator[None]:
+    """Show an activity on stderr if that is a terminal and it takes more than two seconds."""
     from ..runs.progress import TimedProgress
 
-    with TimedProgress(what, usually):
+    with TimedProgress(activity, expected_seconds):
         yield
 
 
-def console() -> Any:
-    """Return the console that results are printed on: whole lines for a pipe, no escape codes where none are wanted."""
-    from rich.console import Console
+def prepare_output_file(path: Path) -> None:
+    """Make the folder of a file, or raise `UsageError` if the file cannot be written.
 
-    class Screen(Console):
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # and not an exit of rich's own, with a code that means something else here
-
-    screen = Screen(highlight=False, color_system=None if is_plain_terminal() else "auto")
-    screen.soft_wrap = not screen.is_terminal  # whoever reads a pipe wants whole lines
-    return screen
-
-
-def escaped(text: str) -> str:
-    """Return a text that rich prints as it is."""
-    from rich.markup import escape
-
-    return escape(text)
-
-
-def ready_to_write(path: Path) -> None:
-    """Make the folder of a file that will be written, or say at once why it cannot be."""
+    Commands call this before they compute, so that no result is lost because of a wrong file name.
+    """
     if path.is_dir():
         raise UsageError(f"{path} is a folder. Name a file in it.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"The folder of {path} cannot be made: {error}.") from error
+        raise UsageError(f"The folder of {path} cannot be made: {error}. Choose another place.") from error
     if not os.access(path.parent, os.W_OK):
-        raise UsageError(f"The folder of {path} cannot be written to.")
+        raise UsageError(f"The folder of {path} is not writable. Choose another place.")
+
+
+def prepare_output_files(files: Mapping[str, Path | None] | Sequence[Path | None]) -> None:
+    """Call `prepare_output_file` for every file that is to be written."""
+    for file in files.values() if isinstance(files, Mapping) else files:
+        if file is not None:
+            prepare_output_file(file)
 
 
 def write_rows(rows: pd.DataFrame, file: Path) -> None:
-    """Write rows as Parquet where the name of the file says so, else as CSV."""
+    """Write rows as Parquet if the file name ends so, else as CSV."""
     try:
         if file.suffix.lower() in (".parquet", ".pq"):
             rows.to_parquet(file, index=False)
@@ -112,22 +210,3 @@ def write_rows(rows: pd.DataFrame, file: Path) -> None:
         raise UsageError(
             f"The rows cannot be written to {str(file)!r}: {error.strerror}. Name another file."
         ) from None
-
-
-def print_text(text: str) -> None:
-    """Print a text, its first line in bold."""
-    out = console()
-    first, *rest = (cut(to_printable(line), LONGEST) for line in text.split("\n"))
-    if out.is_terminal:
-        out.print(f"[bold]{escaped(first)}[/]")
-    else:
-        out.print(first, markup=False)
-    for line in rest:
-        out.print(line, markup=False)
-
-
-def tell_written(*files: Path | None) -> None:
-    """Say which files were written."""
-    for file in files:
-        if file is not None:
-            console().print(f"Written: {file}", markup=False)

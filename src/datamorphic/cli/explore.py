@@ -2,69 +2,97 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import SystemFailed, UsageError
+from ..errors import UsageError
 from ..runs.interrupts import Interrupts
-from .console import FINDINGS, Json, Seed, console, escaped, print_json, ready_to_write, to_printable, user_code
-from .load import (
-    Coded,
+from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output
+from .exit_codes import ExitCode
+from .load import choose_model_and_data, load_data, load_system, suggest_scalar, to_absolute_path
+from .options import (
+    Batch,
     Data,
-    Inputs,
-    Model,
+    DataArgument,
+    EngineName,
+    HtmlFile,
+    Json,
+    ModelArgument,
     Scalar,
+    Seed,
+    StoreUrl,
+    Subject,
     Target,
     Timeout,
     Trust,
-    lasting,
-    load_data,
-    load_system,
-    sorted_out,
+    Workers,
 )
-from .store_options import Batch, EngineName, Numbered, StoreUrl, Workers, hint, open_store
+from .stores import RunNotice, format_store_option, open_store
 
-#: the words of a run, and nothing else that a store may say, become arguments when it goes on
-SHARED = ("walk_distance", "moves", "seeds", "seed", "target", "threshold", "jump", "labels", "scalar")
-HOW = ("strategy", "walks", "steps", "delta", "refine", "pool", "budget", "timeout", "batch")
-WORDS = ("model", "data", "subject", *SHARED, *HOW)
+if TYPE_CHECKING:
+    from .._typing import EngineLike
+    from ..exploration.diff.diff import Difference
+    from ..exploration.front import Front
+    from ..exploration.plan import ExplorationPlan
+    from ..runs.store import Store
 
-#: what functions of one case say to a frame
-TAKES_ONE = re.compile(r"missing \d+ required|truth value of a (DataFrame|Series) is ambiguous")
+#: keys of a stored request that become arguments of `dm.explore` when the run is resumed; nothing else of a store does
+PLAN_OPTIONS = ("walk_distance", "moves", "seeds", "seed", "target", "threshold", "jump", "labels", "scalar")
+RUN_OPTIONS = ("strategy", "walks", "steps", "delta", "refine", "pool", "budget", "timeout", "batch")
+REQUEST_KEYS = ("model", "data", "subject", *PLAN_OPTIONS, *RUN_OPTIONS)
 
 
 def explore(
-    model: Model = None,
-    inputs: Inputs = None,
-    subject: Coded = None,
+    model: ModelArgument = None,
+    inputs: DataArgument = None,
+    subject: Subject = None,
     data: Data = None,
     target: Target = None,
     strategy: Annotated[
         str, typer.Option(help="random_walk, random_target, directed_walk, or auto.")
     ] = "random_walk",
-    walks: Annotated[int, typer.Option(help="How many walks.")] = 1000,
-    seeds: Annotated[int | None, typer.Option(help="How many inputs to start from; all by default.")] = None,
-    moves: Annotated[str | None, typer.Option(help="The moves to take, separated by commas.")] = None,
-    steps: Annotated[
-        int | None, typer.Option(help="How often a pair is halved: 20, or with --delta as it takes.")
+    walks: Annotated[int, typer.Option(help="Number of walks.")] = 1000,
+    seeds: Annotated[
+        int | None,
+        typer.Option(help="Number of inputs to start from. The default is all of DATA.", show_default=False),
     ] = None,
-    delta: Annotated[float | None, typer.Option(help="A pair this near to each other is near enough.")] = None,
-    walk_distance: Annotated[int, typer.Option(help="How many steps a walk has at most.")] = 20,
-    refine: Annotated[str, typer.Option(help="auto, bisect, score or multisection.")] = "auto",
+    moves: Annotated[
+        str | None,
+        typer.Option(help="The moves to use, separated by commas, e.g. upward,downward.", show_default=False),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            help="How often to halve a pair. The default is 20, or as often as --delta needs.", show_default=False
+        ),
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option(help="Stop halving a pair at this distance.", show_default=False)
+    ] = None,
+    walk_distance: Annotated[int, typer.Option(help="Largest number of steps per walk.")] = 20,
+    refine: Annotated[
+        str, typer.Option(help="How to narrow a pair: auto, bisect, score or multisection.")
+    ] = "auto",
     pool: Annotated[
-        str, typer.Option(help="fixed, or growing: later walks may start from what was found.")
+        str, typer.Option(help="fixed, or growing: later walks may also start from border pairs.")
     ] = "fixed",
     threshold: Annotated[
-        float | None, typer.Option(help="For answers that are numbers: the value to cross.")
+        float | None,
+        typer.Option(
+            help="For answers that are numbers: the value whose crossing is a border.", show_default=False
+        ),
     ] = None,
-    jump: Annotated[float | None, typer.Option(help="For answers that are numbers: the jump to look for.")] = None,
+    jump: Annotated[
+        float | None,
+        typer.Option(help="For answers that are numbers: the difference that is a border.", show_default=False),
+    ] = None,
     labels: Annotated[str, typer.Option(help="How to read labels: auto, plain, hierarchy or multi.")] = "auto",
-    budget: Annotated[str | None, typer.Option(help='What it may cost: "1m" or "10000 runs".')] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(help='Time or model calls to spend: "1m", "30s", "10000 runs".', show_default=False),
+    ] = None,
     timeout: Timeout = None,
     trust: Trust = False,
     scalar: Scalar = False,
@@ -73,116 +101,133 @@ def explore(
     engine: EngineName = None,
     store: StoreUrl = None,
     seed: Seed = 0,
-    plan: Annotated[bool, typer.Option("--plan", help="Only say what it would find and cost.")] = False,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Only estimate what each strategy would find and cost.")
+    ] = False,
     compare: Annotated[
-        Path | None, typer.Option(help="A front saved before: say where the border moved; exit code 1 if it did.")
+        Path | None,
+        typer.Option(
+            help="A front saved earlier: report where the border moved. Exit with 1 if it did.", show_default=False
+        ),
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="Write the front to this Parquet file.")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write a report with pictures to this file.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the front to this Parquet file.", show_default=False)
+    ] = None,
+    html: HtmlFile = None,
     as_json: Json = False,
 ) -> None:
-    """Walk the inputs of a model and find where its answer changes.
+    """Find the borders of a model: pairs of nearly equal inputs with different answers.
 
-    Prints how many border pairs (nearly equal inputs, different answers) were found and what that cost.
+    Walks start from real inputs and change them step by step. Where the answer changes, the pair is narrowed. Prints how
+    many border pairs were found and how many model calls that took.
 
     Examples: datamorphic explore --subject "Box 1" --strategy random_target --walks 1200 --seeds 200;
     datamorphic explore model.skops customers.csv --target churned --html borders.html
     """
     from ..exploration.front import Front
-    from ..exploration.plan import plan as plan_for
+    from ..exploration.plan import plan as plan_exploration
     from ..runs.engines import make_engine
 
-    model, where = sorted_out(model, inputs, subject, data, target)
+    model, data_name = choose_model_and_data(model, inputs, subject, data, target)
     if plan and (save or html or compare):
-        raise UsageError("--plan makes no front to save, show or compare. Leave out --save, --html and --compare.")
-    for file in (save, html):
-        if file is not None:
-            ready_to_write(file)  # before the search: what it finds should not be lost over a folder
+        raise UsageError("--plan finds no front. Leave out --save, --html and --compare.")
+    prepare_output_files([save, html])
     baseline = Front.load(compare) if compare is not None else None
     if baseline is not None and threshold is None and jump is None and labels == "auto":
-        kind, value = baseline.settings.get("border_kind"), baseline.settings.get("border_value")
-        threshold, jump = (value if kind == each else None for each in ("threshold", "jump"))
-    words: dict[str, Any] = {
-        "model": lasting(model), "data": lasting(where), "subject": subject, "target": target, "seed": seed,
-        "seeds": seeds, "walk_distance": walk_distance, "threshold": threshold, "jump": jump, "labels": labels,
+        border_kind, border_value = baseline.settings.get("border_kind"), baseline.settings.get("border_value")
+        threshold = border_value if border_kind == "threshold" else None
+        jump = border_value if border_kind == "jump" else None
+    request: dict[str, Any] = {
+        "model": to_absolute_path(model),
+        "data": to_absolute_path(data_name),
+        "subject": subject,
+        "target": target,
+        "seed": seed,
+        "seeds": seeds,
+        "walk_distance": walk_distance,
+        "threshold": threshold,
+        "jump": jump,
+        "labels": labels,
         "scalar": scalar,
         "moves": None if moves is None else [name.strip() for name in moves.split(",") if name.strip()],
-    }  # fmt: skip
+    }
     if plan:
-        with user_code(), hinting_at_scalar(words):
-            system, frame, common = _loaded(words, trust)
-            planned = plan_for(system, frame, walks, steps=20 if steps is None else steps, **common)
-        _print_plan(planned, as_json)
+        with redirect_user_output(), suggest_scalar(scalar):
+            system, frame, options = _load_request(request, trust)
+            estimate = plan_exploration(system, frame, walks, steps=20 if steps is None else steps, **options)
+        _print_plan(estimate, as_json)
         return
-    words |= {
-        "strategy": strategy, "walks": walks, "steps": steps, "delta": delta, "refine": refine, "pool": pool,
-        "budget": budget, "timeout": timeout, "batch": batch,
-    }  # fmt: skip
-    with open_store(store) as kept:
-        perform(
-            words, kept, trust=trust, engine=make_engine(engine, workers), save=save, html=html, baseline=baseline,
-            as_json=as_json, hint=hint(store),
-        )  # fmt: skip
+    request |= {
+        "strategy": strategy,
+        "walks": walks,
+        "steps": steps,
+        "delta": delta,
+        "refine": refine,
+        "pool": pool,
+        "budget": budget,
+        "timeout": timeout,
+        "batch": batch,
+    }
+    with open_store(store) as run_store:
+        run_exploration(
+            request,
+            run_store,
+            trust=trust,
+            engine=make_engine(engine, workers),
+            save=save,
+            html=html,
+            baseline=baseline,
+            as_json=as_json,
+            store_option=format_store_option(store),
+        )
 
 
-def perform(
-    words: dict[str, Any],
-    store: Any,
+def run_exploration(
+    request: dict[str, Any],
+    store: Store | None,
     *,
-    engine: Any,
+    engine: EngineLike,
     resume: int | None = None,
     trust: bool = False,
     save: Path | None = None,
     html: Path | None = None,
-    baseline: Any = None,
+    baseline: Front | None = None,
     as_json: bool = False,
-    hint: str = "",
+    store_option: str = "",
 ) -> None:
-    """Explore as the words say, go on with a run if one is named, and tell what was found."""
-    from ..exploration.api import explore as run
-    from ..runs.keep import KeepOptions
+    """Explore as a request says, or resume a run, and print what was found."""
+    from ..exploration.api import explore as find_front
 
-    number = Numbered(store, hint)
-    keep = None if store is None else KeepOptions(store, resume, {"words": words}, number)
-    asked = {name: words[name] for name in HOW}
-    with user_code(), number, Interrupts(), hinting_at_scalar(words):
-        system, frame, common = _loaded(words, trust)
-        front = run(system, frame, **(asked | common), engine=engine, store=keep)
+    notice = RunNotice(store, store_option)
+    keep = notice.make_keep_options(request, resume)
+    run_options = {name: request[name] for name in RUN_OPTIONS}
+    with redirect_user_output(), notice, Interrupts(), suggest_scalar(request["scalar"]):
+        system, frame, options = _load_request(request, trust)
+        front = find_front(system, frame, **(run_options | options), engine=engine, store=keep)
         difference = None if baseline is None else baseline.diff(front)
-        front.deciding()  # asks the model once more, and so do saving and the report
+        front.deciding()  # calls the model, as saving and the report do: its output must not reach stdout
         if save is not None:
             front.save(save)
         if html is not None:
             front.to_html(html)
     if as_json:
-        found = {"run": number.run, "interrupted": front.tally.interrupted}
-        print_json(_document(front, words["seed"], difference) | found)
+        state = {"run": notice.run, "interrupted": front.tally.interrupted}
+        print_json(_build_document(front, request["seed"], difference) | state)
     else:
-        _print(front, difference, html)
-        number.tell()
+        _print_front(front, difference, html)
+        notice.print_end()
     if difference is not None and not difference.unchanged:
-        raise typer.Exit(FINDINGS)
+        raise typer.Exit(ExitCode.FINDINGS)
 
 
-@contextmanager
-def hinting_at_scalar(words: dict[str, Any]) -> Iterator[None]:
-    """Name the option for functions of one case, if the system failed as they do."""
-    try:
-        yield
-    except SystemFailed as error:
-        if words["scalar"] or not TAKES_ONE.search(str(error)):
-            raise
-        raise SystemFailed(f"{error} If it takes one case and not a frame of them, say --scalar.") from error
+def _load_request(request: dict[str, Any], trust: bool) -> tuple[Any, Any, dict[str, Any]]:
+    """Return the system, the data, and the options that exploring and planning share."""
+    system, options = load_system(request["model"], request["subject"], trust)
+    frame = None if request["data"] is None else load_data(request["data"])
+    return system, frame, {name: request[name] for name in PLAN_OPTIONS} | options
 
 
-def _loaded(words: dict[str, Any], trust: bool) -> tuple[Any, Any, dict[str, Any]]:
-    """Return the system and the data that the words stand for, and the options that all verbs share."""
-    system, options = load_system(words["model"], words["subject"], trust)
-    frame = None if words["data"] is None else load_data(words["data"])
-    return system, frame, {name: words[name] for name in SHARED} | options
-
-
-def _document(front: Any, seed: int, difference: Any) -> dict[str, Any]:
+def _build_document(front: Front, seed: int, difference: Difference | None) -> dict[str, Any]:
     document = {**front.document(), "seed": seed}
     if difference is not None:
         document["difference"] = {
@@ -193,41 +238,36 @@ def _document(front: Any, seed: int, difference: Any) -> dict[str, Any]:
     return document
 
 
-def _print(front: Any, difference: Any, html: Path | None) -> None:
+def _print_front(front: Front, difference: Difference | None, html: Path | None) -> None:
     from ..exploration.text import format_example
 
-    out = console()
-    first, *rest = front.describe().splitlines()
-    out.print(f"[bold]{escaped(to_printable(first))}[/bold]")
-    for line in rest:
-        out.print(to_printable(line), markup=False)
+    print_text(front.describe())
     if len(front):
-        out.print(f"for example, {to_printable(format_example(front))}", markup=False)
+        print_line(f"for example, {format_example(front)}")
     for choice in front.choices:
-        out.print(
+        print_line(
             "  round {round}: {strategy} {walks} walks, {pairs} pairs, {new} new cells, {runs} runs".format(
                 **choice
-            ),
-            markup=False,
+            )
         )
     if difference is not None:
-        out.print(f"\n{to_printable(difference.describe())}", markup=False)
+        print_line(f"\n{difference.describe()}")
     if html is not None:
-        out.print(f"The report, with pictures: {html}", markup=False)
+        print_line(f"The report: {html}")
 
 
-def _print_plan(plan: Any, as_json: bool) -> None:
-    if as_json:
-        print_json(
-            {
-                "subject": plan.subject,
-                "walks": plan.walks,
-                "best": plan.best,
-                "walk_distance": plan.walk_distance,
-                "step_factor": plan.step_factor,
-                "shares": plan.shares,
-                "strategies": plan.table.to_dict("records"),
-            }
-        )
-    else:
-        console().print(to_printable(plan.describe()), markup=False)
+def _print_plan(plan: ExplorationPlan, as_json: bool) -> None:
+    if not as_json:
+        print_text(plan.describe())
+        return
+    print_json(
+        {
+            "subject": plan.subject,
+            "walks": plan.walks,
+            "best": plan.best,
+            "walk_distance": plan.walk_distance,
+            "step_factor": plan.step_factor,
+            "shares": plan.shares,
+            "strategies": plan.table.to_dict("records"),
+        }
+    )

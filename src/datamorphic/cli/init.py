@@ -1,18 +1,21 @@
-"""The command ``datamorphic init``: a test system, drafted."""
+"""The command ``datamorphic init``: drafts a test system."""
 
 from __future__ import annotations
 
-import os
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .._text import pluralize
 from ..errors import UsageError
-from .console import Json, console, print_json, ready_to_write, to_printable, user_code
-from .load import MODEL_FILES, load_data, load_object
+from .console import make_console, prepare_output_file, print_json, print_line, redirect_user_output
+from .load import is_model_file, load_data, load_object
+from .options import Json, Target, Trust
+
+if TYPE_CHECKING:
+    from ..audit.draft.code import Draft
 
 
 def init(
@@ -25,16 +28,16 @@ def init(
             metavar="DATA", help="Typical inputs: a CSV or Parquet file, or data:NAME.", show_default=False
         ),
     ],
-    target: Annotated[str | None, typer.Option(help="The column of the data that is the label.")] = None,
+    target: Target = None,
     out: Annotated[Path, typer.Option(help="The file to write.")] = Path("test_model.py"),
-    trust: Annotated[bool, typer.Option("--trust", help="Load a pickled model: runs whatever is in it.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there already.")] = False,
+    trust: Trust = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Draft a test system from a model and data: a file that pytest runs at once, and that you make your own.
+    """Write a first test file for a model: pytest runs it at once, and you extend it.
 
-    The file spells out what may be asked, and promises that fit the columns. They are tried on the data: those that
-    hold today are in force, the others are comments that say how often they are broken.
+    The file lists the features and relations that fit the columns. Each relation is tried on the data: those that hold
+    today are active, the others are comments that say how often they are violated.
 
     Examples: datamorphic init model.skops customers.csv --target churned;
     datamorphic init my_models:credit customers.parquet --out test_credit.py;
@@ -42,11 +45,11 @@ def init(
     """
     from ..audit.draft.api import draft_system
 
-    ready_to_write(out)
+    prepare_output_file(out)
     if out.exists() and not force:
-        raise UsageError(f"{out} is there already. Say --force to write over it, or --out to choose another name.")
-    with user_code():
-        if not os.path.exists(model) and os.path.splitext(model)[1] not in MODEL_FILES and os.sep not in model:
+        raise UsageError(f"{out} exists. Add --force to overwrite it, or choose another name with --out.")
+    with redirect_user_output():
+        if not is_model_file(model):
             load_object(model)  # from the current folder, and with errors that say what to do
         draft = draft_system(model, data, target, out=out, trust=trust, load_data=load_data)
     try:
@@ -55,20 +58,21 @@ def init(
     except OSError as error:
         raise UsageError(f"{out} cannot be written: {error.strerror}. Choose another place with --out.") from None
     if as_json:
-        print_json(_document(draft, out))
+        print_json(_build_document(draft, out))
     else:
-        _print(draft, out)
+        _print_draft(draft, out)
 
 
-def _commands(draft: Any, out: Path) -> list[str]:
-    """Return what to do next."""
+def _list_next_commands(draft: Draft, out: Path) -> list[str]:
+    """Return the commands to run next."""
     folder = out.parent
-    first = [] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]
+    change_folder = [] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]
     name = f"{draft.module}:{draft.name}"
-    return [*first, f"pytest {out.name}", *(f"datamorphic {verb} {name}" for verb in ("test", "laws", "explore"))]
+    commands = [f"datamorphic {verb} {name}" for verb in ("test", "laws", "explore")]
+    return [*change_folder, f"pytest {out.name}", *commands]
 
 
-def _document(draft: Any, out: Path) -> dict[str, Any]:
+def _build_document(draft: Draft, out: Path) -> dict[str, Any]:
     return {
         "file": str(out),
         "system": f"{draft.module}:{draft.name}",
@@ -85,31 +89,34 @@ def _document(draft: Any, out: Path) -> dict[str, Any]:
             for relation in draft.relations
         ],
         "notes": draft.notes,
-        "next": _commands(draft, out),
+        "next": _list_next_commands(draft, out),
     }
 
 
-def _print(draft: Any, out: Path) -> None:
+def _print_draft(draft: Draft, out: Path) -> None:
     from rich.text import Text
 
-    screen = console()
-    features = pluralize(len(draft.space), "feature")
-    screen.print(
+    from ..reporting.text import to_printable
+
+    console = make_console()
+    features, rows = pluralize(len(draft.space), "feature"), pluralize(draft.rows, "row")
+    console.print(
         Text(to_printable(str(out)), style="bold").append(
-            f": a test system, drafted from {features} and {pluralize(draft.rows, 'row')}", style="not bold"
+            f": a first test system, from {features} and {rows}", style="not bold"
         )
     )
     for relation in draft.relations:
-        holds = f"holds on all of {pluralize(relation.judged, 'row')}"
-        broken = (
-            f"broken by {relation.broken:,} of {pluralize(relation.judged, 'row')}, so it is a comment in the file"
-        )
+        judged_rows = pluralize(relation.judged, "row")
+        if relation.holds:
+            outcome = f"holds on all {judged_rows}"
+        else:
+            outcome = f"violated by {relation.broken:,} of {judged_rows}: a comment in the file"
         line = Text("  + " if relation.holds else "  - ", style="green" if relation.holds else "yellow")
         line.append(to_printable(relation.says), style="default")
-        line.append(f"  ({holds if relation.holds else broken})", style="dim")
-        screen.print(line)
+        line.append(f"  ({outcome})", style="dim")
+        console.print(line)
     for note in draft.notes:
-        screen.print(to_printable(note), markup=False)
-    screen.print("\nNext:")
-    for command in _commands(draft, out):
-        screen.print(f"  {to_printable(command)}", markup=False)
+        print_line(note)
+    print_line("\nNext:")
+    for command in _list_next_commands(draft, out):
+        print_line(f"  {command}")

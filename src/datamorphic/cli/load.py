@@ -1,98 +1,86 @@
-"""What the words on the command line stand for: objects, data sets, subjects."""
+"""What names on the command line stand for: models, objects of modules, data sets, built-in subjects."""
 
 from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
-import warnings
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from .._text import suggest_name
 from ..data.sets import load
-from ..errors import AmbiguousData, UsageError
-from ..reporting.text import to_printable
+from ..errors import SystemFailed, UsageError
 from ..space.table_files import read_table
+from .options import parse_parameters
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Model = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="MODEL", help="A model file, or module:object; left out with --subject.", show_default=False
-    ),
-]
-Inputs = Annotated[
-    str | None,
-    typer.Argument(metavar="DATA", help="Real inputs: a CSV or Parquet file, or data:NAME.", show_default=False),
-]
-Coded = Annotated[str | None, typer.Option(help='A coded subject, e.g. "Box 1".')]
-Data = Annotated[str | None, typer.Option(help="The same as DATA.")]
-Target = Annotated[str | None, typer.Option(help="The column of the data that is the label.")]
-Timeout = Annotated[float | None, typer.Option(help="Seconds an answer may take before it counts as hanging.")]
-Trust = Annotated[
-    bool, typer.Option("--trust", help="Load a pickle, or a .skops file with types not known to be safe.")
-]
-Scalar = Annotated[
-    bool, typer.Option("--scalar", help="The model is a function of one case, its features by name or as a dict.")
-]
-MODEL_FILES = (".skops", ".onnx", ".joblib", ".pkl", ".pickle")
+MODEL_SUFFIXES = (".skops", ".onnx", ".joblib", ".pkl", ".pickle")
+
+#: errors that functions of one case raise when they get a frame
+_SCALAR_FUNCTION_ERROR = re.compile(r"missing \d+ required|truth value of a (DataFrame|Series) is ambiguous")
 
 
 def load_object(text: str) -> Any:
     """Return the object that ``module:object`` names, or the module that ``module`` names.
 
-    The current folder comes first, as with ``python -m``. Importing runs the module: it is the user's own.
+    The current folder comes first, as with ``python -m``. Importing runs the code of the module.
     """
     module_name, _, attribute = text.partition(":")
     if not module_name or not all(part.isidentifier() for part in module_name.split(".")):
         raise UsageError(f"{text!r} is not understood. Write module:object, as in my_tests:RedWine.")
     if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())  # and it stays: functions may import their neighbours when they are called
+        sys.path.insert(0, os.getcwd())  # for good: functions may import neighbouring modules when they are called
     try:
-        found: Any = importlib.import_module(module_name)
+        target: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name and f"{module_name}.".startswith(f"{error.name}."):
             raise UsageError(
                 f"There is no module {module_name!r} here or among the installed packages. "
-                "Run the command in the folder that has it."
+                "Run the command in the folder of the module."
             ) from None
         raise UsageError(f"Importing {module_name!r} failed: {error}.") from error
     except (Exception, SystemExit) as error:
         raise UsageError(f"Importing {module_name!r} failed: {type(error).__name__}: {error}.") from error
     for part in attribute.split(".") if attribute else []:
-        if not hasattr(found, part):
-            names = [name for name in dir(found) if not name.startswith("_")]
+        if not hasattr(target, part):
+            names = [name for name in dir(target) if not name.startswith("_")]
             raise UsageError(f"{module_name!r} has no {part!r}. {suggest_name(part, names)}")
-        found = getattr(found, part)
-    return found
+        target = getattr(target, part)
+    return target
 
 
-def sorted_out(
+def choose_model_and_data(
     model: str | None, inputs: str | None, subject: str | None, data: str | None, target: str | None
 ) -> tuple[str | None, str | None]:
-    """Return the words for the model and for the data, from wherever they stand on the command line."""
+    """Return the names of the model and of the data, given as arguments or as options."""
     if subject is not None and inputs is None:
-        model, inputs = None, model  # a subject needs no model: what is given are data
+        model, inputs = None, model  # with a subject, the only argument is the data
     if inputs is not None and data is not None:
         raise UsageError("The data are given twice, as an argument and with --data. Leave one out.")
     if target is not None and inputs is None and data is None:
-        raise UsageError("--target names a column of the data, and no data are given.")
+        raise UsageError("--target names a column of the data, but no data are given. Add DATA.")
     return model, inputs or data
 
 
-def lasting(text: str | None) -> str | None:
-    """Return the words for a model or data so that they mean the same in another folder: files by their whole path."""
+def to_absolute_path(text: str | None) -> str | None:
+    """Return the name of a model or of data so that it means the same in another folder."""
     return os.path.abspath(text) if text is not None and os.path.exists(text) else text
 
 
-def load_system(model: str | None, subject: str | None, trust: bool) -> tuple[Any, dict[str, Any]]:
-    """Return what is to be tested, and the options it is wrapped with.
+def is_model_file(text: str) -> bool:
+    """Tell whether a name stands for a file rather than for ``module:object``."""
+    return os.path.exists(text) or os.path.splitext(text)[1] in MODEL_SUFFIXES or os.sep in text
 
-    A model is the path of a file or ``module:object``; a subject is one of the coded ones.
+
+def load_system(model: str | None, subject: str | None, trust: bool) -> tuple[Any, dict[str, Any]]:
+    """Return the system under test, and the options to wrap it with.
+
+    A model is a path of a file or ``module:object``. A subject is a built-in classifier.
     """
     if (model is None) == (subject is None):
         raise UsageError(
@@ -103,20 +91,57 @@ def load_system(model: str | None, subject: str | None, trust: bool) -> tuple[An
         from ..data.subjects import subjects
 
         return subjects[subject], {}
-    text = str(model)
-    if os.path.exists(text) or os.path.splitext(text)[1] in MODEL_FILES or os.sep in text:
-        return text, {"trust": trust}
-    return load_object(text), {}
+    if is_model_file(str(model)):
+        return str(model), {"trust": trust}
+    return load_object(str(model)), {}
+
+
+def load_learner(text: str | None, parameters: list[str] | None, trust: bool) -> tuple[Any, dict[str, Any]]:
+    """Return a learner with its parameters set, or a model, and the options to load it with."""
+    if text is None:
+        raise UsageError(
+            "Say what to check: a learner or a class of learners (module:object), a model file, or 'weka:IBk -K 3'."
+        )
+    options: dict[str, Any] = {}
+    if text.startswith("weka:"):
+        learner: Any = text
+    else:
+        learner, options = load_system(text, None, trust)
+    values = parse_parameters(parameters)
+    if isinstance(learner, type):
+        try:
+            return learner(**values), options
+        except TypeError as error:
+            raise UsageError(f"{learner.__name__} does not take these parameters: {error}.") from None
+    if values:
+        if not hasattr(learner, "set_params"):
+            raise UsageError("--param is for learners with parameters, and this has none. Leave it out.")
+        try:
+            learner = learner.set_params(**values)
+        except ValueError as error:
+            raise UsageError(f"--param: {' '.join(str(error).split())[:200]}") from None
+    return learner, options
 
 
 def load_data(text: str) -> pd.DataFrame:
-    """Return the data that ``data:name`` or a path of a CSV or Parquet file names."""
+    """Return the data that ``data:name`` or the path of a CSV or Parquet file names."""
     kind, _, name = text.partition(":")
-    if kind == "data":
-        return load(name)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", AmbiguousData)
-        table = read_table(text)
-    for each in caught:
-        sys.stderr.write(f"datamorphic: {to_printable(str(each.message))}\n")
-    return table
+    return load(name) if kind == "data" else read_table(text)
+
+
+def load_rows(inputs: str | None, data: str | None) -> pd.DataFrame:
+    """Return the data of a command that needs them, given as an argument or as an option."""
+    if inputs is None and data is None:
+        raise UsageError("Say which rows: a CSV or Parquet file, or data:NAME.")
+    return load_data(str(choose_model_and_data(None, inputs, None, data, None)[1]))
+
+
+@contextmanager
+def suggest_scalar(scalar: bool) -> Iterator[None]:
+    """Add ``--scalar`` to the message if the system failed as functions of one case do when they get a frame."""
+    try:
+        yield
+    except SystemFailed as error:
+        if scalar or not _SCALAR_FUNCTION_ERROR.search(str(error)):
+            raise
+        raise SystemFailed(f"{error} If it is a function of one case, add --scalar.") from error

@@ -3,101 +3,133 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
 
 import typer
 
 from ..errors import UsageError
-from .check import Like, Parameters, learner_named, parameters_of
-from .console import FINDINGS, Json, Seed, console, escaped, print_json, ready_to_write, to_printable, user_code
-from .load import Data, Inputs, Target, load_data, load_object
-from .store_options import Workers
+from .console import prepare_output_file, print_json, print_text, print_written_files, redirect_user_output
+from .exit_codes import ExitCode
+from .load import choose_model_and_data, load_data, load_learner, load_object
+from .options import (
+    Data,
+    DataArgument,
+    HtmlFile,
+    Json,
+    LearnerParameters,
+    LikeLearner,
+    Seed,
+    Target,
+    Workers,
+    parse_parameters,
+)
 
 
 def mutate(
     program: Annotated[
         str, typer.Argument(metavar="PROGRAM", help="A Python file, or the name of a module.", show_default=False)
     ],
-    inputs: Inputs = None,
+    inputs: DataArgument = None,
     data: Data = None,
     target: Target = None,
     learner: Annotated[
         str | None,
-        typer.Option(help="The class to test; by default what the module's learners() says, or its only one."),
+        typer.Option(
+            help="The class to test. The default is what learners() of the module returns, or its only class.",
+            show_default=False,
+        ),
     ] = None,
-    param: Parameters = None,
-    like: Like = None,
+    param: LearnerParameters = None,
+    like: LikeLearner = None,
     relation: Annotated[
         list[str] | None,
-        typer.Option(help="A relation by name (MR-1.1); may be repeated. By default all that must hold."),
+        typer.Option(
+            help="A relation by name (MR-1.1). Repeatable. The default is all that must hold.", show_default=False
+        ),
     ] = None,
     operator: Annotated[
         list[str] | None,
-        typer.Option(help="AOR, ROR, COR, SOR, LOR, ASR, CRP or RSR; may be repeated. All by default."),
+        typer.Option(
+            help="AOR, ROR, COR, SOR, LOR, ASR, CRP or RSR. Repeatable. The default is all.", show_default=False
+        ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="Try so many mutants, drawn at random.", min=1)] = None,
-    cases: Annotated[int, typer.Option("--inputs", help="Inputs that relations are tried on.", min=1)] = 300,
-    compared: Annotated[int, typer.Option(help="Inputs on which labels are compared.", min=1)] = 1000,
+    limit: Annotated[
+        int | None,
+        typer.Option(help="Try at most N mutants, drawn at random.", metavar="N", min=1, show_default=False),
+    ] = None,
+    cases: Annotated[int, typer.Option("--inputs", help="Number of inputs per relation.", min=1)] = 300,
+    compared: Annotated[
+        int, typer.Option(help="Number of inputs on which to compare labels with the original.", min=1)
+    ] = 1000,
     rival: Annotated[
-        int | None, typer.Option(help="Cross-validate, too, on so many simulated data sets of three kinds.", min=1)
+        int | None,
+        typer.Option(
+            help="Also cross-validate, on N simulated data sets of each of three kinds.",
+            metavar="N",
+            min=1,
+            show_default=False,
+        ),
     ] = None,
     at_least: Annotated[
         float | None,
-        typer.Option(help="Exit with 1 if a smaller share than this is killed, e.g. 0.9.", min=0, max=1),
+        typer.Option(
+            help="Exit with 1 if a smaller share than this is killed, e.g. 0.9.", min=0, max=1, show_default=False
+        ),
     ] = None,
-    timeout: Annotated[float | None, typer.Option(help="Seconds a mutant may take.")] = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds per mutant.", show_default=False)] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="A process of its own for each mutant: slower, and safer.")
+        bool, typer.Option("--fresh", help="Run every mutant in a new process: slower and safer.")
     ] = False,
     workers: Workers = None,
-    html: Annotated[Path | None, typer.Option(help="Write the page to this file.")] = None,
+    html: HtmlFile = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Would the relations catch a bug? Make mutants of a program, and see which of them are killed.
+    """Measure relations: make mutants of a program, and count how many the relations kill.
 
-    One place is changed at a time. Each mutant runs in a process with limits of time and memory.
+    A mutant changes one place of the program. Mutants run in child processes with limits of time and memory.
 
     Examples: datamorphic mutate datamorphic.data.knn --limit 20; datamorphic mutate my_learner.py --learner Mine
     --like sklearn.naive_bayes:GaussianNB; datamorphic mutate datamorphic.data.naive_bayes --rival 10 --html mutants.html
     """
-    from ..mutation.api import mutate as run
+    from ..mutation.api import mutate as run_mutants
 
-    if inputs is not None and data is not None:
-        raise UsageError("The data are given twice, as an argument and with --data. Leave one out.")
-    where = inputs or data
+    _, data_name = choose_model_and_data(None, inputs, None, data, None)
     if html is not None:
-        ready_to_write(html)
-    with user_code():
-        mutation = run(
-            _program(program), relation or "auto", operator or "all", limit, seed,
-            learners=None if learner is None else Named(learner, parameters_of(param)),
-            like=None if like is None else learner_named(like, None, False)[0],
-            data="random" if where is None else load_data(where), target=target, inputs=cases, compared=compared,
-            rival=rival, workers=workers or 1, timeout=timeout, fresh=fresh,
-        )  # fmt: skip
+        prepare_output_file(html)
+    with redirect_user_output():
+        mutation = run_mutants(
+            _load_program(program),
+            relation or "auto",
+            operator or "all",
+            limit,
+            seed,
+            learners=None if learner is None else NamedLearner(learner, parse_parameters(param)),
+            like=None if like is None else load_learner(like, None, False)[0],
+            data="random" if data_name is None else load_data(data_name),
+            target=target,
+            inputs=cases,
+            compared=compared,
+            rival=rival,
+            workers=workers or 1,
+            timeout=timeout,
+            fresh=fresh,
+        )
         if html is not None:
             mutation.to_html(html)
+    is_enough = at_least is None or mutation.score >= at_least
     if as_json:
         print_json(mutation.document())
     else:
-        out = console()
-        first, _, rest = mutation.describe().partition("\n")
-        if out.is_terminal:
-            out.print(f"[bold]{escaped(to_printable(first))}[/]")
-        else:
-            out.print(first, markup=False)
-        out.print(rest, markup=False)
-        if html is not None:
-            out.print(f"The page: {html}", markup=False)
-    if at_least is not None and not mutation.score >= at_least:
-        raise typer.Exit(FINDINGS)
+        print_text(mutation.describe(), passed=None if at_least is None else is_enough)
+        print_written_files(html)
+    if not is_enough:
+        raise typer.Exit(ExitCode.FINDINGS)
 
 
-class Named:
-    """Makes the learner of a name from a module: sent to other processes, it says no more than that."""
+class NamedLearner:
+    """Makes the learner of a name from a module. It can be sent to other processes."""
 
     def __init__(self, name: str, parameters: dict[str, Any]) -> None:
         self.name, self.parameters = name, parameters
@@ -105,14 +137,14 @@ class Named:
     def __call__(self, module: ModuleType) -> dict[str, Any]:
         """Return the learner by its name."""
         if not hasattr(module, self.name):
-            raise UsageError(f"The program has no {self.name!r}.")
+            raise UsageError(f"The program has no class {self.name!r}. Name one with --learner.")
         return {self.name: getattr(module, self.name)(**self.parameters)}
 
 
-def _program(text: str) -> Any:
+def _load_program(text: str) -> str | ModuleType:
     if text.endswith(".py") or os.sep in text:
         return text
-    found = load_object(text)
-    if not isinstance(found, ModuleType):
-        raise UsageError(f"{text!r} is no module. Give a Python file, or the name of a module.")
-    return found
+    module = load_object(text)
+    if not isinstance(module, ModuleType):
+        raise UsageError(f"{text!r} is not a module. Give a Python file, or the name of a module.")
+    return module

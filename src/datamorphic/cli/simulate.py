@@ -2,99 +2,130 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .._text import pluralize
 from ..errors import UsageError
-from .console import Json, Seed, console, print_json, print_text, ready_to_write, tell_written, to_printable
-from .hunt import Candidates, Page
+from .console import prepare_output_file, print_json, print_line, print_text, print_written_files
+from .options import Candidates, HtmlFile, Json, Seed
+
+if TYPE_CHECKING:
+    from ..hunting.simulation import Simulation
 
 
 def simulate(
     generator: Annotated[
         list[str] | None,
-        typer.Option(help="Who proposes: MT-RT, SFIDMT-ART, IPART, Sobol ...; repeat it to compare several."),
+        typer.Option(
+            help="A generator: MT-RT, SFIDMT-ART, IPART, Sobol ... Repeat it to compare several.",
+            show_default=False,
+        ),
     ] = None,
-    region: Annotated[str, typer.Option(help="Where violations lie: block, strip or point.")] = "block",
+    region: Annotated[
+        str, typer.Option(help="The shape of the violating region: block, strip or point.")
+    ] = "block",
     rate: Annotated[float, typer.Option(help="The share of the source domain that violates.")] = 0.005,
-    dimension: Annotated[int, typer.Option(help="How many inputs there are.", min=1)] = 2,
-    trials: Annotated[int, typer.Option(help="How many regions are drawn.", min=1)] = 10_000,
+    dimension: Annotated[int, typer.Option(help="Number of inputs.", min=1)] = 2,
+    trials: Annotated[int, typer.Option(help="Number of regions to draw.", min=1)] = 10_000,
     scenario: Annotated[
         str | None,
-        typer.Option(help="A1 to C5: where the region lies, against the domains of source and follow-up."),
+        typer.Option(
+            help="A1 to C5: where the region lies relative to the domains of source and follow-up.",
+            show_default=False,
+        ),
     ] = None,
     selector: Annotated[
         list[str] | None,
-        typer.Option(help="Who chooses among relations, e.g. MRGS-ART; repeat it to compare several."),
+        typer.Option(
+            help="A selector among relations, e.g. MRGS-ART. Repeat it to compare several.", show_default=False
+        ),
     ] = None,
     relations: Annotated[
-        int, typer.Option(help="With --selector: how many relations, in turn with 1, 2 and 3 follow-ups.", min=1)
+        int,
+        typer.Option(help="With --selector: number of relations, with 1, 2 and 3 follow-ups in turn.", min=1),
     ] = 3,
-    violating: Annotated[int, typer.Option(help="With --selector: which of them is violated, from 0.", min=0)] = 0,
-    budget: Annotated[int | None, typer.Option(help="Groups after which a trial is ended.", min=1)] = None,
-    boxes: Annotated[int, typer.Option(help="How many boxes a point region has.", min=1)] = 50,
+    violating: Annotated[
+        int, typer.Option(help="With --selector: index of the violated relation, from 0.", min=0)
+    ] = 0,
+    budget: Annotated[
+        int | None, typer.Option(help="Largest number of groups per trial.", min=1, show_default=False)
+    ] = None,
+    boxes: Annotated[int, typer.Option(help="Number of boxes of a point region.", min=1)] = 50,
     k: Candidates = None,
-    workers: Annotated[int | None, typer.Option(help="Trials made side by side.", min=1)] = None,
-    html: Page = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Number of trials computed in parallel.", min=1, show_default=False)
+    ] = None,
+    html: HtmlFile = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """How soon would a generator find a violation? Draw regions that stand for wrong programs, and see.
+    """Estimate how soon a generator finds a violation, on random regions that stand for faulty programs.
 
-    Nothing is executed. The F-measure is the mean number of groups until one lies in the region, the F-ratio compares it
-    with random testing, Cohen's d says by how many standard deviations it is better.
+    Nothing is executed. The F-measure is the mean number of groups until one lies in the region. The F-ratio compares it
+    with random testing. Cohen's d says by how many standard deviations it is better.
 
     Examples: datamorphic simulate --generator IPART --rate 0.01 --trials 200; datamorphic simulate --generator MT-RT
     --generator SFIDMT-ART --scenario A1 --rate 0.02 --trials 50 --html simulation.html; datamorphic simulate --selector
     MRGS-ART --relations 3 --rate 0.02 --trials 50
     """
-    from ..hunting.api import simulate as run
+    from ..hunting.api import simulate as run_simulation
     from ..hunting.example_relations import make_mixed_relations
-    from ..hunting.page import build_simulation_rows, build_simulations_page
-    from ..hunting.text import format_setting
+    from ..hunting.page import build_simulations_page
     from ..reporting.html import write_page
 
     if generator and selector:
-        raise UsageError("Compare generators or selectors, not both: leave out --generator or --selector.")
+        raise UsageError("Compare generators or selectors, not both. Leave out --generator or --selector.")
     if html is not None:
-        ready_to_write(html)
+        prepare_output_file(html)
     options: dict[str, Any] = {} if k is None else {"k": k}
     if selector:
         options["relation"] = make_mixed_relations(relations, dimension)
-    made = [
-        run(
-            each, region, rate, dimension, scenario=scenario, trials=trials, seed=seed, budget=budget, boxes=boxes,
-            selector=each if selector else None, violating=violating if selector else 0, workers=workers, **options,
+    simulations = [
+        run_simulation(
+            name,
+            region,
+            rate,
+            dimension,
+            scenario=scenario,
+            trials=trials,
+            seed=seed,
+            budget=budget,
+            boxes=boxes,
+            selector=name if selector else None,
+            violating=violating if selector else 0,
+            workers=workers,
+            **options,
         )
-        for each in selector or generator or ["SFIDMT-ART"]
-    ]  # fmt: skip
+        for name in selector or generator or ["SFIDMT-ART"]
+    ]
     if html is not None:
-        write_page(build_simulations_page(made), html)
+        write_page(build_simulations_page(simulations), html)
     if as_json:
-        told = [each.document() for each in made]
-        print_json((told[0] if len(told) == 1 else {}) | {"simulations": told})
+        documents = [simulation.document() for simulation in simulations]
+        print_json((documents[0] if len(documents) == 1 else {}) | {"simulations": documents})
         return
-    if len(made) == 1:
-        print_text(made[0].describe())
+    if len(simulations) == 1:
+        print_text(simulations[0].describe())
     else:
-        _print_rows(build_simulation_rows(made), format_setting(made[0], with_relations=True), trials)
-    tell_written(html)
+        _print_comparison(simulations, trials)
+    print_written_files(html)
 
 
-def _print_rows(rows: list[list[Any]], where: str, trials: int) -> None:
-    """Print a row for each simulation."""
+def _print_comparison(simulations: list[Simulation], trials: int) -> None:
+    """Print one row per simulation."""
+    from ..hunting.page import build_simulation_rows
+    from ..hunting.text import format_setting
+
+    rows = build_simulation_rows(simulations)
+    setting = format_setting(simulations[0], with_relations=True)
     columns = ["", "F-measure", "F-ratio", "from", "to", "Cohen's d", "ended", "seconds"]
-    cells = [columns, *([to_printable("–" if cell is None else str(cell)) for cell in row] for row in rows)]
+    cells = [columns, *(["–" if cell is None else str(cell) for cell in row] for row in rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
     print_text(
-        f"{where[:1].upper()}{where[1:]}, {pluralize(trials, 'trial')} each; the F-ratio is that to random testing."
+        f"{setting[:1].upper()}{setting[1:]}, {pluralize(trials, 'trial')} each; F-ratio relative to random testing."
     )
-    out = console()
     for name, *figures in cells:
-        told = [
-            f"{name:<{widths[0]}}",
-            *(f"{each:>{width}}" for each, width in zip(figures, widths[1:], strict=True)),
-        ]
-        out.print("  ".join(told), markup=False)
+        padded_figures = [f"{figure:>{width}}" for figure, width in zip(figures, widths[1:], strict=True)]
+        print_line("  ".join([f"{name:<{widths[0]}}", *padded_figures]))

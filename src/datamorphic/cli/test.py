@@ -9,69 +9,105 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import UsageError
-from .console import FINDINGS, Json, Seed, console, escaped, print_json, ready_to_write, to_printable, user_code
-from .explore import hinting_at_scalar
-from .load import (
-    Coded,
+from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output
+from .exit_codes import ExitCode
+from .load import choose_model_and_data, load_data, load_system, suggest_scalar, to_absolute_path
+from .options import (
+    Batch,
     Data,
-    Inputs,
-    Model,
+    DataArgument,
+    EngineName,
+    HtmlFile,
+    Json,
+    JunitFile,
+    ModelArgument,
     Scalar,
+    Seed,
+    StoreUrl,
+    Subject,
     Target,
     Timeout,
     Trust,
-    lasting,
-    load_data,
-    load_system,
-    sorted_out,
+    Workers,
 )
-from .store_options import Batch, EngineName, Numbered, StoreUrl, Workers, hint, open_store
+from .stores import RunNotice, format_store_option, open_store
 
-COLOURS = {"fault": "red", "concern": "yellow", "advice": "cyan"}
-STATES = {"passed": "green", "found": "red", "not run": "dim", "broke": "red"}
+NEVER = "never"
+FILE_NOUNS = {
+    "html": "The report",
+    "junit": "The JUnit file",
+    "sarif": "The SARIF file",
+    "markdown": "The Markdown file",
+    "pytest": "The pytest file",
+}
 
 
 def test(
-    model: Model = None,
-    inputs: Inputs = None,
-    subject: Coded = None,
+    model: ModelArgument = None,
+    inputs: DataArgument = None,
+    subject: Subject = None,
     data: Data = None,
     target: Target = None,
     protected: Annotated[
-        list[str] | None, typer.Option(help="A feature on which no decision may hang; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            help="A feature that no decision may depend on, e.g. gender. Repeatable.", show_default=False
+        ),
     ] = None,
     monotone: Annotated[
         list[str] | None,
-        typer.Option(metavar="COL=up|down", help="A direction the answer must keep; may be repeated."),
+        typer.Option(
+            metavar="COL=up|down",
+            help="A feature that may move the answer in one direction only, e.g. income=up. Repeatable.",
+            show_default=False,
+        ),
     ] = None,
     invariant: Annotated[
-        list[str] | None, typer.Option(help="A feature that must not matter; may be repeated.")
+        list[str] | None,
+        typer.Option(help="A feature that must not change the answer, e.g. id. Repeatable.", show_default=False),
     ] = None,
     towards: Annotated[
-        str | None, typer.Option(help='The class that "up" leads towards; the second of two by default.')
+        str | None,
+        typer.Option(
+            help='The class that "up" leads towards. The default is the second of two.', show_default=False
+        ),
     ] = None,
     expect: Annotated[
-        Path | None, typer.Option(help="A TOML or YAML file that declares all that.", show_default=False)
+        Path | None,
+        typer.Option(help="A TOML or YAML file with these expectations.", show_default=False),
     ] = None,
     baseline: Annotated[
-        Path | None, typer.Option(help="The border of an earlier version (--save-front): has it moved?")
+        Path | None,
+        typer.Option(
+            help="The border of an earlier version, written by --save-front: report where it moved.",
+            show_default=False,
+        ),
     ] = None,
-    budget: Annotated[str, typer.Option(help='What it may cost: "1m", "10000 runs".')] = "1m",
+    budget: Annotated[str, typer.Option(help='Time or model calls to spend: "1m", "30s", "10000 runs".')] = "1m",
     only: Annotated[
-        list[str] | None, typer.Option(metavar="CHECK", help="Make this check only; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="CHECK", help="Run only this check. Repeatable.", show_default=False),
     ] = None,
     fail_on: Annotated[
-        str, typer.Option(help="Exit with 1 from which level on: fault, concern, advice or never.")
+        str, typer.Option(help="Exit with 1 from this level on: fault, concern, advice or never.")
     ] = "concern",
-    html: Annotated[Path | None, typer.Option(help="Write the page of findings to this file.")] = None,
-    junit: Annotated[Path | None, typer.Option(help="Write a JUnit XML file.")] = None,
-    sarif: Annotated[Path | None, typer.Option(help="Write a SARIF file.")] = None,
-    markdown: Annotated[Path | None, typer.Option(help="Write Markdown, for a pull request.")] = None,
+    html: HtmlFile = None,
+    junit: JunitFile = None,
+    sarif: Annotated[
+        Path | None, typer.Option(help="Write a SARIF file for code scanning.", show_default=False)
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write Markdown for a pull request.", show_default=False)
+    ] = None,
     pytest: Annotated[
-        Path | None, typer.Option(help="Write a pytest file that pins what was found today.")
+        Path | None,
+        typer.Option(help="Write a pytest file that fails while these findings remain.", show_default=False),
     ] = None,
     save_front: Annotated[
-        Path | None, typer.Option(help="Write the border to this Parquet file, a baseline for the next version.")
+        Path | None,
+        typer.Option(
+            help="Write the border to this Parquet file, as a baseline for the next version.", show_default=False
+        ),
     ] = None,
     timeout: Timeout = None,
     batch: Batch = None,
@@ -83,130 +119,117 @@ def test(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Test a model with everything that applies to it, and print the findings, the worst first.
+    """Run every check that applies to a model, and print the findings, worst first.
 
-    Does it answer everything, and the same way twice? Where are its borders, and have they moved? Does it keep what
-    you declare? What does not apply is listed with the reason. Exit code 1 if anything worse than advice is found.
+    Does the model answer every input, and twice in the same way? Where are its borders, and have they moved? Does it meet
+    your expectations? Checks that do not apply are listed with the reason. The exit code is 1 if a finding is worse than
+    advice.
 
     Examples: datamorphic test model.skops customers.csv --target churned --html findings.html;
     datamorphic test model.skops loans.csv --target decision --monotone income=up --towards approve --protected gender;
     datamorphic test model.skops loans.csv --target decision --only "row order"
     """
-    from ..audit.api import test as run
+    from ..audit.api import test as run_test
     from ..audit.finding import LEVELS
     from ..runs.engines import make_engine
-    from ..runs.keep import KeepOptions
 
-    began = time.monotonic()  # what is loaded is part of the time
-    model, where = sorted_out(model, inputs, subject, data, target)
+    start = time.monotonic()  # loading counts towards the budget
+    model, data_name = choose_model_and_data(model, inputs, subject, data, target)
     if save_front is not None and only and not {"borders", "baseline"} & set(only):
         raise UsageError(
             "--save-front saves what the check 'borders' finds. Add --only borders, or leave --only out."
         )
-    if fail_on not in (*LEVELS, "never"):
-        raise UsageError(f"--fail-on is one of {', '.join(LEVELS)} or never. Got {fail_on!r}.")
+    if fail_on not in (*LEVELS, NEVER):
+        raise UsageError(f"--fail-on is one of {', '.join(LEVELS)} or {NEVER}. Got {fail_on!r}.")
     files = {"html": html, "junit": junit, "sarif": sarif, "markdown": markdown, "pytest": pytest}
-    for file in (*files.values(), save_front):
-        if file is not None:
-            ready_to_write(file)  # before the search: what it finds should not be lost over a folder
-    words: dict[str, Any] = {
-        "from_files": True, "model": model, "data": where, "subject": subject, "target": target,
-        "protected": protected or [], "monotone": monotone or [], "invariant": invariant or [], "towards": towards,
-        "expect": None if expect is None else str(expect), "baseline": None if baseline is None else str(baseline),
-        "trust": trust, "budget": None if budget == "1m" else budget, "timeout": timeout, "batch": batch,
+    prepare_output_files([*files.values(), save_front])
+    request: dict[str, Any] = {
+        "from_files": True,
+        "model": model,
+        "data": data_name,
+        "subject": subject,
+        "target": target,
+        "protected": protected or [],
+        "monotone": monotone or [],
+        "invariant": invariant or [],
+        "towards": towards,
+        "expect": None if expect is None else str(expect),
+        "baseline": None if baseline is None else str(baseline),
+        "trust": trust,
+        "budget": None if budget == "1m" else budget,
+        "timeout": timeout,
+        "batch": batch,
         "scalar": scalar,
-    }  # fmt: skip
-    kept_words = {**words, "model": lasting(model), "data": lasting(where), "seed": seed, "budget": budget}
-    with open_store(store) as kept:
-        number = Numbered(kept, hint(store), resumable=False)
-        keep = None if kept is None else KeepOptions(kept, request={"words": kept_words}, on_begin=number)
-        with user_code(), number, hinting_at_scalar(words):
+    }
+    stored_request = request | {
+        "model": to_absolute_path(model),
+        "data": to_absolute_path(data_name),
+        "seed": seed,
+        "budget": budget,
+    }
+    with open_store(store) as run_store:
+        notice = RunNotice(run_store, format_store_option(store), resumable=False)
+        with redirect_user_output(), notice, suggest_scalar(scalar):
             system, options = load_system(model, subject, trust)
-            result = run(
-                system, None if where is None else load_data(where), target, protected or (),
-                _expected(expect, monotone, invariant, towards), budget, seed,
-                baseline=baseline, only=only or (), engine=make_engine(engine, workers), timeout=timeout, batch=batch,
-                store=keep, scalar=scalar, words=words, began=began, **options,
-            )  # fmt: skip
+            result = run_test(
+                system,
+                None if data_name is None else load_data(data_name),
+                target,
+                protected or (),
+                _merge_expectations(expect, monotone, invariant, towards),
+                budget,
+                seed,
+                baseline=baseline,
+                only=only or (),
+                engine=make_engine(engine, workers),
+                timeout=timeout,
+                batch=batch,
+                store=notice.make_keep_options(stored_request),
+                scalar=scalar,
+                words=request,
+                began=start,
+                **options,
+            )
         if as_json:
-            print_json(result.document() | {"run": number.run})
+            print_json(result.document() | {"run": notice.run})
         else:
-            print_result(result)
-        with user_code():
+            print_text(result.describe(), passed=result.passed)
+        with redirect_user_output():
             for kind, file in files.items():
                 if file is not None:
                     getattr(result, f"to_{kind}")(file)
-            if save_front is not None and result.front is None:
-                raise UsageError("There is no border to save: the check 'borders' was not made.")
-            if save_front is not None and result.front is not None:
+            if save_front is not None:
+                if result.front is None:
+                    raise UsageError("There is no border to save: the check 'borders' was not run.")
                 result.front.save(save_front)
         if not as_json:
-            _tell_files({**files, "border": save_front})
-            number.tell()
-    if fail_on != "never" and (result.at_least(fail_on) or not result.complete):  # type: ignore[arg-type]
-        raise typer.Exit(FINDINGS)
+            for kind, file in files.items():
+                if file is not None:
+                    print_line(f"{FILE_NOUNS[kind]}: {file}")
+            if save_front is not None:
+                print_line(f"The border: {save_front}")
+            notice.print_end()
+    if fail_on != NEVER and (result.at_least(fail_on) or not result.complete):  # type: ignore[arg-type]
+        raise typer.Exit(ExitCode.FINDINGS)
 
 
-def _expected(
+def _merge_expectations(
     file: Path | None, monotone: list[str] | None, invariant: list[str] | None, towards: str | None
 ) -> dict[str, Any]:
-    """Return what is expected of the model, from the file and from the options; the options go first."""
+    """Return the expectations of the file and of the options. Options win over the file."""
     from ..audit.expectations import read_expectations
 
-    expected: dict[str, Any] = {} if file is None else dict(read_expectations(file))
+    expectations: dict[str, Any] = {} if file is None else dict(read_expectations(file))
     directions = {}
-    for each in monotone or ():
-        name, sign, direction = each.rpartition("=")
+    for text in monotone or ():
+        name, sign, direction = text.rpartition("=")
         if not sign or not name:
-            raise UsageError(f"--monotone takes a feature and a direction, as in income=up. Got {each!r}.")
+            raise UsageError(f"--monotone takes a feature and a direction, as in income=up. Got {text!r}.")
         directions[name] = direction
     if directions:
-        expected["monotone"] = {**(expected.get("monotone") or {}), **directions}
+        expectations["monotone"] = {**(expectations.get("monotone") or {}), **directions}
     if invariant:
-        expected["invariant"] = [*(expected.get("invariant") or ()), *invariant]
+        expectations["invariant"] = [*(expectations.get("invariant") or ()), *invariant]
     if towards is not None:
-        expected["towards"] = towards
-    return expected
-
-
-def print_result(result: Any) -> None:
-    """Print what was found."""
-    from rich.table import Table
-    from rich.text import Text
-
-    out = console()
-    if not out.is_terminal:
-        out.print(result.describe(), markup=False)
-    else:
-        colour = "green" if result.passed else "red"
-        out.print(
-            f"[bold]{escaped(to_printable(result.subject))}[/bold]: [bold {colour}]{escaped(result.headline)}[/]"
-        )
-        out.print(f"{to_printable(result.kind)}; {to_printable(result.data)}", markup=False, style="dim")
-        for finding in result.findings:
-            out.print(
-                f"\n[bold {COLOURS[finding.level]}]{finding.level.upper()}[/]  [bold]{escaped(to_printable(finding.title))}[/]"
-            )
-            out.print(to_printable(finding.detail), markup=False)
-            for example in finding.examples[:1]:
-                out.print(f"for example: {to_printable(example.words)}", markup=False)
-            out.print(f"what to do: {to_printable(finding.remedy)}", markup=False)
-            out.print(f"again: {to_printable(result.command(finding))}", markup=False, style="dim")
-        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-        for name in ("check", "", "what it rests on"):
-            table.add_column(name, overflow="fold")
-        for outcome in result.outcomes:
-            state = Text(outcome.state, style=STATES[outcome.state], no_wrap=True)
-            table.add_row(Text(outcome.check), state, Text(to_printable(outcome.why)))
-        out.print()
-        out.print(table)
-        for note in result.notes:
-            out.print(to_printable(note), markup=False)
-        out.print(f"{result.seconds:.1f} s, {result.calls:,} calls of the model, seed {result.seed}", markup=False)
-
-
-def _tell_files(files: dict[str, Path | None]) -> None:
-    for kind, file in files.items():
-        if file is not None:
-            what = {"html": "The page of findings", "border": "The border"}.get(kind, f"The {kind} file")
-            console().print(f"{what}: {file}", markup=False)
+        expectations["towards"] = towards
+    return expectations

@@ -1,4 +1,4 @@
-"""A fault planted in a learner, and found by relations: for the demo."""
+"""A fault planted in a learner and detected by metamorphic relations, for the demo."""
 
 from __future__ import annotations
 
@@ -13,24 +13,28 @@ RELATIONS = ("MR-0", "MR-1.2", "MR-2.1", "MR-3.1", "MR-3.2", "MR-4.2", "sample o
 
 
 @dataclass(frozen=True)
-class Planted:
-    """What was changed in the learner, and what the relations said."""
+class PlantedFault:
+    """The change of the learner, and the report of the relations."""
 
     mutant: SourceMutant
     report: CheckReport
 
     @property
-    def found(self) -> list[str]:
-        """The names of the relations that notice it."""
+    def violated_relations(self) -> list[str]:
+        """The names of the relations that detect the fault."""
         return [entry.relation for entry in self.report.faults]
 
 
-def planted_and_found(seed: int) -> Planted:
-    """Let a nearest-neighbour learner forget to add up its distances, and check what it then promises."""
+def plant_fault(seed: int) -> PlantedFault:
+    """Make a nearest-neighbour learner that does not add up its distances, and check its relations."""
     program = read_program(knn)
-    faults = make_mutants(program.text, ["ASR"], name=program.name)
+    mutants = make_mutants(program.text, ["ASR"], name=program.name)
     mutant = next(
-        each for each in faults if each.function == "squared_distance" and each.after.startswith("total = ")
+        mutant
+        for mutant in mutants
+        if mutant.function == "squared_distance" and mutant.after.startswith("total = ")
     )
     with load_module(mutant.source, program.name, program.package) as module:
-        return Planted(mutant, check(module.KNN(3), "random", RELATIONS, inputs=60, seed=seed, progress=False))
+        return PlantedFault(
+            mutant, check(module.KNN(3), "random", RELATIONS, inputs=60, seed=seed, progress=False)
+        )

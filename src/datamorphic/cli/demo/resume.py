@@ -1,4 +1,4 @@
-"""What happens when a run is cut short, shown rather than told: for the demo."""
+"""A run that is interrupted and resumed, for the demo."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from ...systems.base import Executor, ScoreRequest, Wrapper
 
 
 @dataclass(frozen=True)
-class Resumed:
-    """A run that was cut short and went on.
+class ResumedRun:
+    """The outcome of a run that was interrupted and resumed.
 
     Attributes
     ----------
     before, after, whole : int
-        Rows that the system was asked before the cut and after it, and without one.
+        Rows that the model computed before the interruption, after it, and in a run without one.
     same : bool
-        Whether the front is the same, byte for byte.
+        Whether both fronts are the same, byte for byte.
     """
 
     before: int
@@ -38,37 +38,35 @@ class Resumed:
 
 
 class _PowerCut(BaseException):
-    """No failure of the system: nobody catches it."""
+    """Not an exception of the system under test, so that nothing catches it."""
 
 
 class _Fuse(Wrapper):
-    """Counts the rows a system answers, and blows before it answers more than so many."""
+    """Counts the rows that a system answers, and raises before it answers more than a limit."""
 
-    def __init__(self, inner: Executor, most: float = np.inf) -> None:
+    def __init__(self, inner: Executor, limit: float = np.inf) -> None:
         super().__init__(inner)
-        self.rows, self._most = 0, most
+        self.rows, self._limit = 0, limit
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
-        """Answer, or blow."""
-        if self.rows + len(batch) > self._most:
+        """Answer the batch, or raise."""
+        if self.rows + len(batch) > self._limit:
             raise _PowerCut
         self.rows += len(batch)
         return self.inner.answer(batch, scores)
 
 
-def cut_and_resumed(subject: SubjectUnderTest, seed: int, options: ExploreOptions) -> Resumed:
-    """Explore, explore again and cut that short half-way, go on with it, and compare."""
+def interrupt_and_resume(subject: SubjectUnderTest, seed: int, options: ExploreOptions) -> ResumedRun:
+    """Explore once; explore again, interrupt that half-way and resume it; compare the fronts."""
     front = run_exploration(subject, np.random.default_rng(seed), options, seed=seed, progress=False)
-    whole = front.calls + front.tally.health.repeated_rows
-    first, second = _Fuse(subject.sut, whole / 2), _Fuse(subject.sut)
+    all_rows = front.calls + front.tally.health.repeated_rows
+    first, second = _Fuse(subject.sut, all_rows / 2), _Fuse(subject.sut)
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        numbers: list[int] = []
+        run_ids: list[int] = []
 
-        def explored(sut: _Fuse, resume: int | None = None) -> Front:
-            rng, keep = (
-                np.random.default_rng(seed),
-                KeepOptions(Path(folder) / "runs.sqlite", resume, {}, numbers.append),
-            )
+        def explore(sut: _Fuse, resume: int | None = None) -> Front:
+            rng = np.random.default_rng(seed)
+            keep = KeepOptions(Path(folder) / "runs.sqlite", resume, {}, run_ids.append)
             with keep_run(
                 keep, "demo", subject.name, {}, seed=seed, rng=rng, model=None, seeds=subject.seeds
             ) as session:
@@ -77,11 +75,11 @@ def cut_and_resumed(subject: SubjectUnderTest, seed: int, options: ExploreOption
                 )
 
         try:
-            explored(first)
+            explore(first)
         except _PowerCut:
-            again = explored(second, numbers[0])
-        files = []
-        for each in (front, again):
-            write_front(each, Path(folder) / "front.parquet", query_seeds=False)
-            files.append((Path(folder) / "front.parquet").read_bytes())
-    return Resumed(first.rows, second.rows, whole, files[0] == files[1])
+            resumed_front = explore(second, run_ids[0])
+        contents = []
+        for compared_front in (front, resumed_front):
+            write_front(compared_front, Path(folder) / "front.parquet", query_seeds=False)
+            contents.append((Path(folder) / "front.parquet").read_bytes())
+    return ResumedRun(first.rows, second.rows, all_rows, contents[0] == contents[1])

@@ -1,0 +1,80 @@
+"""The command ``datamorphic demo``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..console import make_console, prepare_output_file, print_json, print_line, print_text, show_progress
+from ..options import Json, Seed
+
+if TYPE_CHECKING:
+    from .demo import Demo
+
+EXPECTED_SECONDS = 10
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="The folder for the report.")] = Path("datamorphic-demo"),
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Train a classifier on data that ship with scikit-learn, test it, and write a report.
+
+    Example: datamorphic demo
+    """
+    from ...reporting.html import write_page
+    from .demo import run_demo
+    from .page import build_page
+
+    report_file = out / "report.html"
+    prepare_output_file(report_file)
+    with show_progress("training a classifier and testing it", EXPECTED_SECONDS):
+        result = run_demo(seed)
+        write_page(build_page(result), report_file)
+    if as_json:
+        print_json(_build_document(result, report_file, seed))
+    else:
+        _print_demo(result, report_file)
+
+
+def _build_document(result: Demo, report_file: Path, seed: int) -> dict[str, Any]:
+    return {
+        "report": str(report_file),
+        "rows": result.rows,
+        "accuracy": result.accuracy,
+        "steps": len(result.path),
+        "borders": len(result.front),
+        "flip": str(result.flip.iloc[0]["change"]),
+        "changes": [result.format_change(step) for step in result.changes],
+        "calls": result.audit.calls + result.cost.calls,
+        "headline": result.audit.headline,
+        "findings": [{"level": finding.level, "title": finding.title} for finding in result.audit.findings],
+        "laws": result.laws.document()["laws"],
+        "tests": {
+            "mutants": len(result.tests.counts),
+            "killed": int(result.tests.killed.sum()),
+            "proved": result.tests.proved,
+        },
+        "planted": {"change": str(result.fault.mutant), "found_by": result.fault.violated_relations},
+        "hunted": {"change": result.race.change, "ratio": result.race.ratio},
+        "seed": seed,
+    }
+
+
+def _print_demo(result: Demo, report_file: Path) -> None:
+    from rich.text import Text
+
+    from .page import TITLE, build_closer_look, format_lead
+
+    print_text(f"{TITLE}\n{format_lead(result)}\n")
+    print_text(result.audit.describe(), passed=result.audit.passed)
+    console = make_console()
+    for section in build_closer_look(result).parts[:-1]:  # the list of features is only on the page
+        colour = {"good": "green", "bad": "red"}.get(section.state, "cyan")
+        console.print()
+        console.print(Text("● ", style=f"bold {colour}").append(section.heading, style="bold default"))
+        print_line(section.text)
+    print_line(f"\nThe report: {report_file}")

@@ -1,0 +1,185 @@
+"""The page of the demo: the audit of the classifier, and a closer look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..._text import pluralize
+from ...audit.page import build_page as build_audit_page
+from ...reporting.document import Line, Page, Section, Table
+from ...trees.coverage.draw import draw_tree
+from .demo import MONOTONE_FEATURES, Demo
+from .hunt import GENERATORS
+
+TITLE = "A first look at a classifier"
+MAX_LISTED_MUTANTS = 4
+
+
+def build_page(demo: Demo) -> Page:
+    """Return the page of the audit with a closer look added."""
+    page = build_audit_page(demo.audit)
+    return replace(
+        page,
+        title=TITLE,
+        lead=f"{format_lead(demo)} {page.lead}",
+        sections=[*page.sections, build_closer_look(demo)],
+    )
+
+
+def format_lead(demo: Demo) -> str:
+    """Return what was tested, for a newcomer."""
+    return (
+        f"A {demo.sut.name} was trained to distinguish malignant from benign tumours (569 patients, 30 measurements; the "
+        f"data ship with scikit-learn). It is right for {demo.accuracy:.1%} of the patients it was not trained on. "
+        f"A physician would expect that a larger {_join_names(MONOTONE_FEATURES)} never speaks against a malignant tumour, "
+        "so the demo declares this expectation."
+    )
+
+
+def build_closer_look(demo: Demo) -> Section:
+    """Return the section with what an audit alone does not show."""
+    kinds = ", ".join(f"{count} {kind}" for kind, count in demo.space.kinds.items() if count)
+    return Section(
+        heading="A closer look",
+        text="One patient, one walk, and the foundations of the results above.",
+        parts=[
+            _build_flip_section(demo),
+            _build_walk_section(demo),
+            _build_laws_section(demo),
+            _build_tests_section(demo),
+            _build_fault_section(demo),
+            _build_race_section(demo),
+            _build_resume_section(demo),
+            Section(
+                heading=f"The space of inputs: {kinds} features",
+                text="Inferred from the training data: kinds, bounds, and a step of a twentieth of each range.",
+                table=Table(
+                    columns=["feature", "domain"],
+                    rows=[[feature.name, feature.describe()] for feature in demo.space.features],
+                ),
+            ),
+        ],
+        anchor="closer",
+    )
+
+
+def _build_flip_section(demo: Demo) -> Section:
+    case = demo.flip.iloc[0]
+    changes = case["change"].split(", ")  # no measurement has a comma in its name
+    more = f", and {pluralize(len(changes) - 3, 'smaller change')}" if len(changes) > 3 else ""
+    return Section(
+        heading=f"What would change the answer for one patient from {case['answer']} to {case['becomes']}",
+        text=f"The smallest change that was found and confirmed by the model: {', '.join(changes[:3])}{more}. If such a "
+        "small change should not matter, look here first.",
+    )
+
+
+def _build_walk_section(demo: Demo) -> Section:
+    scores = demo.outputs.scores
+    assert scores is not None
+    picture = Line(
+        title="Decision value along the walk, step by step",
+        x_label="step of the walk",
+        y_label=f"decision value for {demo.sut.labels[1] if demo.sut.labels else 'the second class'}",
+        values=np.round(scores[:, 1], 4).tolist(),
+        bands=[str(label) for label in demo.outputs.values],
+        notes=["the start", *demo.path.moves],
+    )
+    changes = "\n".join(f"• {demo.format_change(step)}" for step in demo.changes)
+    return Section(
+        heading=f"From a malignant to a benign tumour in {pluralize(len(demo.path), 'small step')}: the answer changes "
+        f"{_format_times(len(demo.changes))}",
+        text="Two patients of opposite classes; one is turned into the other feature by feature. Where the answer changes, "
+        f"two nearly equal patients get different answers:\n{changes}",
+        picture=picture,
+    )
+
+
+def _build_laws_section(demo: Demo) -> Section:
+    columns = ["law", "what it says", "outcome"]
+    if not demo.laws.holds:
+        columns.append("counter-example")
+    rows = [[result.law, result.says, result.state, result.words][: len(columns)] for result in demo.laws.results]
+    return Section(
+        heading="Moves and distances satisfy their laws"
+        if demo.laws.holds
+        else "A law of the test system is broken",
+        text=f"Exploration relies on its moves. {demo.laws.examples} triples of points were tried for each law.",
+        state="good" if demo.laws.holds else "bad",
+        table=Table(columns=columns, rows=rows),
+    )
+
+
+def _build_tests_section(demo: Demo) -> Section:
+    score = demo.tests
+    killed_count, live_mutants = int(score.killed.sum()), score.uncovered(MAX_LISTED_MUTANTS)
+    return Section(
+        heading=f"Is the test set good enough for a tree? It kills {killed_count} of {len(score.counts)} mutants",
+        text=f"A decision tree was trained on the same patients, and {score.rows} patients were held out to test it. They "
+        f"reach {int(score.leaves.covered.sum())} of its {score.leaves.leaves} leaves. Each mutant of the tree changes one "
+        f"decision: {killed_count} mutants answer differently for at least one of these patients, and {score.proved} "
+        "provably answer like the tree for every possible patient. "
+        f"{pluralize(len(demo.extra), 'made-up patient')} would kill all others. The report has a drawing of the tree.",
+        state="good" if killed_count + score.proved == len(score.counts) else "warn",
+        table=Table(
+            columns=["mutant", "why it survives"],
+            rows=[[row.change, row.why] for row in live_mutants.itertuples()],
+        ),
+        drawing=draw_tree(score.leaves, score),
+    )
+
+
+def _build_fault_section(demo: Demo) -> Section:
+    mutant, report, violated_relations = demo.fault.mutant, demo.fault.report, demo.fault.violated_relations
+    example = next(iter(report.examples.values()), None)
+    lines = [] if example is None else [f"• {line.strip()}" for line in example.describe().split("\n")]
+    return Section(
+        heading=f"A bug planted in a learner is found: it violates {len(violated_relations)} of {len(report.entries)} "
+        "relations",
+        text=f"One operator of a nearest-neighbour learner was changed: {mutant.before} became {mutant.after}. It was trained "
+        "on random data and on the same data changed in a known way. Nobody knows the right answers, but its answers "
+        f"contradict each other: {', '.join(violated_relations)}. The smallest training data that show it:\n"
+        + "\n".join(lines),
+        state="good" if violated_relations else "bad",
+    )
+
+
+def _build_race_section(demo: Demo) -> Section:
+    race = demo.race
+    rows = []
+    for name in GENERATORS:
+        mean = race.mean(name)
+        rows.append([name, f"{mean.value:.0f}", f"{mean.low:.0f} to {mean.high:.0f}"])
+    trials = len(next(iter(race.hunts.values())).trials)
+    return Section(
+        heading=f"A faulty program is found with {race.ratio:.0%} of the groups that random testing needs",
+        text=f"In a program for tanh {race.change}. Few people know tanh(x) by heart, but tanh(3x) follows from it. "
+        "SFIDMT-ART keeps new inputs, and the tripled ones, far from those already tried. "
+        f"Groups of x and 3x until the first violation, {trials} hunts each:",
+        state="good" if race.ratio < 1 else "warn",
+        table=Table(columns=["generator", "groups, mean", "95 % interval"], rows=rows),
+    )
+
+
+def _build_resume_section(demo: Demo) -> Section:
+    run = demo.resumed
+    outcome = "the same front, byte for byte" if run.same else "a different front"
+    return Section(
+        heading=f"An interrupted run is resumed: {outcome}",
+        text=f"The exploration was repeated and interrupted after {pluralize(run.before, 'row')}. When it was resumed, the "
+        f"model computed the other {run.after:,}. Without the interruption it computes {run.whole:,}. Every exploration "
+        "started from the command line can be resumed: datamorphic runs list, datamorphic runs resume ID.",
+        state="good" if run.same and run.before + run.after == run.whole else "bad",
+    )
+
+
+def _join_names(names: Sequence[str]) -> str:
+    *first_names, last_name = names
+    return f"{', '.join(first_names)} or {last_name}"
+
+
+def _format_times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")

@@ -1,0 +1,89 @@
+"""The command ``datamorphic laws``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import UsageError
+from .console import print_json, print_text, redirect_user_output
+from .exit_codes import ExitCode
+from .load import load_data, load_object, to_absolute_path
+from .options import Json, Seed, StoreUrl, Subject
+from .stores import RunNotice, format_store_option, open_store
+
+if TYPE_CHECKING:
+    from .._typing import ModelLike
+
+
+def laws(
+    system: Annotated[
+        str | None, typer.Argument(help="A test system: module:Class, or a module.", show_default=False)
+    ] = None,
+    subject: Subject = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            help="A CSV or Parquet file, or data:NAME: check the moves derived from these data.",
+            show_default=False,
+        ),
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="The column of the data that holds the label.", show_default=False)
+    ] = None,
+    examples: Annotated[int, typer.Option(help="Number of triples of points to try.", min=1)] = 500,
+    store: StoreUrl = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Check the laws that exploration relies on: moves, midpoint and distance of a test system.
+
+    Prints HOLDS or BROKEN for each law, with a counter-example for a broken one. The exit code is 1 if a law is broken.
+    Counter-examples are stored and tried first the next time.
+
+    Examples: datamorphic laws my_tests:RedWine; datamorphic laws --subject "Box 1";
+    datamorphic laws --data data:iris --target target
+    """
+    from ..morphisms.api import laws as check_laws
+
+    request = {
+        "model": system,
+        "subject": subject,
+        "data": to_absolute_path(data),
+        "target": target,
+        "examples": examples,
+    }
+    with open_store(store) as run_store:
+        notice = RunNotice(run_store, format_store_option(store), resumable=False)
+        with redirect_user_output(), notice:
+            source = _load_source(system, subject, data, target)
+            report = check_laws(source, examples=examples, seed=seed, store=notice.make_keep_options(request))
+        if as_json:
+            print_json({**report.document(), "examples": examples, "run": notice.run})
+        else:
+            print_text(report.describe())
+            notice.print_end()
+    if not report.holds:
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _load_source(system: str | None, subject: str | None, data: str | None, target: str | None) -> ModelLike:
+    if target is not None and data is None:
+        raise UsageError("--target names a column of --data, but no data are given. Add --data FILE.")
+    sources = [source for source in (system, subject, data) if source is not None]
+    if len(sources) != 1:
+        raise UsageError(
+            "Say what to check, one of: a test system (module:Class), --subject NAME, or --data FILE. "
+            f"Got {len(sources)} of them."
+        )
+    if subject is not None:
+        from ..data.subjects import subjects
+
+        return subjects[subject]
+    if data is not None:
+        from ..space.space import Space
+
+        return Space.from_frame(load_data(data), target=target)
+    source: ModelLike = load_object(str(system))
+    return source

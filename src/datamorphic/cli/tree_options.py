@@ -1,0 +1,99 @@
+"""Options that ``datamorphic cover`` and ``datamorphic select`` share, and the loading of trees."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..errors import UsageError
+from ..trees.files import is_tree_file, load_trees
+from .console import prepare_output_file
+from .load import load_system
+
+TreeModelArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="MODEL",
+        help="A model file (.skops, .pmml, .json, .ubj, .txt, .cbm), or module:object.",
+        show_default=False,
+    ),
+]
+Criterion = Annotated[
+    str,
+    typer.Option(
+        help="DTC: every leaf. BVA: every leaf, by a row at its limits. DTMT: every mutant of a decision."
+    ),
+]
+Offset = Annotated[
+    str,
+    typer.Option(
+        help="For BVA, the distance to a limit: step, unit, or a share of the spacing of values, e.g. 0.5."
+    ),
+]
+Constants = Annotated[
+    str,
+    typer.Option(help="For DTMT, the constants to put into a decision: neighbours, at most N of them, or all."),
+]
+Joint = Annotated[
+    bool | None,
+    typer.Option(
+        "--joint/--each",
+        help="For DTMT and forests: a mutant is killed if the whole forest answers differently, or its tree.",
+        show_default=False,
+    ),
+]
+Tolerance = Annotated[
+    float | None,
+    typer.Option(help="For DTMT and numbers: the smallest difference that counts.", show_default=False),
+]
+FitSurrogate = Annotated[
+    bool, typer.Option("--surrogate", help="For a model without trees: fit a tree to its answers and use that.")
+]
+SurrogateData = Annotated[
+    str | None,
+    typer.Option(help="With --surrogate: the rows to fit the tree to, other than DATA.", show_default=False),
+]
+
+
+def load_tree_model(text: str | None, trust: bool) -> Any:
+    """Return the model, or its trees, that a file or ``module:object`` stands for."""
+    if text is not None and is_tree_file(text):
+        return load_trees(text)
+    system, options = load_system(text, None, trust)
+    if isinstance(system, str):
+        from ..systems.files import load_model
+
+        return load_model(system, **options)
+    return system
+
+
+def parse_offset(text: str) -> float | str:
+    """Return the value of ``--offset``: a share or a name."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def parse_constants(text: str) -> int | str | None:
+    """Return the value of ``--constants``: a number, None for all, or a name."""
+    if text == "all":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def prepare_other_files(input_names: list[str | None], *files: Path | None) -> None:
+    """Raise `UsageError` if a file cannot be written or is one of the inputs."""
+    for file in files:
+        if file is None:
+            continue
+        for name in input_names:
+            if name is not None and os.path.exists(name) and file.exists() and os.path.samefile(name, file):
+                raise UsageError(f"{str(file)!r} is an input and would be overwritten. Name another file.")
+        prepare_output_file(file)
