@@ -177,11 +177,11 @@ def test_a_budget_and_what_it_left(folder):
     assert "The budget was spent before everything was tried." in told.stdout
 
 
-def test_files_are_written_and_told(folder):
+def test_files_are_written_and_named(folder):
     words = ("own:First", "--inputs", "20", "--relation", "sample order", "--relation", "MR-NBC")
     told = run(*words, "--html", "out/page.html", "--junit", "out/junit.xml")
     assert told.exit_code == 1
-    assert "The page: out/page.html" in told.stdout
+    assert "The report: out/page.html" in told.stdout
     assert "The JUnit file: out/junit.xml" in told.stdout
     assert "hello" not in told.stdout  # what the learner prints goes elsewhere
     (suite,) = ET.parse(folder / "out" / "junit.xml").getroot()
@@ -203,7 +203,7 @@ def test_files_are_written_and_told(folder):
         (["own:ready", "data.csv", "--target", "yy"], "no target column 'yy'"),
         (["own:ready", "--target", "y"], "no data are given"),
         (["own:First", "--param", "k"], "--param takes NAME=VALUE. Got 'k'"),
-        (["own:First", "--param", "kk=1"], "cannot be made with these parameters"),
+        (["own:First", "--param", "kk=1"], "does not take these parameters"),
         (["own:ready", "--param", "k=1"], "--param"),
         (["own:ready", "--relation", "MR-9"], "no relation 'MR-9'"),
         (["own:ready", "--relation", "own:Nothing"], "'own' has no 'Nothing'"),

@@ -62,7 +62,7 @@ def run(folder, monkeypatch, *words):
     return CliRunner().invoke(app, list(words), env={"COLUMNS": "400"})
 
 
-def test_too_little_is_told_in_words_and_rows_lift_it(folder, monkeypatch):
+def test_too_little_coverage_is_reported_and_fixed_by_rows(folder, monkeypatch):
     words = ["tree.skops", "tests.csv", "--criterion", "DTMT", "--at-least", "0.8"]
     found = run(folder, monkeypatch, "cover", *words, "--fix", "extra.csv")
     assert found.exit_code == 1, found.output
@@ -71,8 +71,8 @@ def test_too_little_is_told_in_words_and_rows_lift_it(folder, monkeypatch):
         "6 cannot be killed by any possible input, so at most 85.71 % can be killed",
         "petal width (cm) <= 0.8 becomes petal width (cm) < 0.8: the data have no row that would show it",
         "  petal width (cm) > 1.75 and petal length (cm) > 4.85 -> 2",
-        "Too little: 80 % were asked for.",
-        "would lift it from 35.71% to 85.71%.",
+        "Too little: --at-least asks for 80 %.",
+        "would raise it from 35.71% to 85.71%.",
     ):
         assert told in found.stdout
     extra = pd.read_csv(folder / "extra.csv")
@@ -122,16 +122,19 @@ def test_a_file_for_ci(folder, monkeypatch):
         assert "petal width (cm) > 1.75 and petal length" in "".join(root.itertext())
 
 
-def test_what_is_read_is_not_written_over(folder, monkeypatch):
+def test_inputs_are_not_overwritten(folder, monkeypatch):
     before = (folder / "tests.csv").read_bytes()
-    for words in (["cover", "tree.skops", "tests.csv", "--fix", "tests.csv"], ["select", "tree.skops", "tests.csv", "--out", "./tests.csv"],
-                  ["cover", "tree.skops", "tests.csv", "--html", "tree.skops"]):  # fmt: skip
+    for words in (
+        ["cover", "tree.skops", "tests.csv", "--fix", "tests.csv"],
+        ["select", "tree.skops", "tests.csv", "--out", "./tests.csv"],
+        ["cover", "tree.skops", "tests.csv", "--html", "tree.skops"],
+    ):
         refused = run(folder, monkeypatch, *words)
-        assert (refused.exit_code, "is what is read" in refused.stderr) == (2, True)
+        assert (refused.exit_code, "is an input" in refused.stderr) == (2, True)
     assert (folder / "tests.csv").read_bytes() == before
 
 
-def test_names_do_no_harm(folder, monkeypatch):
+def test_hostile_names_are_harmless(folder, monkeypatch):
     io = pytest.importorskip("skops.io", reason="pip install 'datamorphic[skops]'")
     hostile = IRIS.rename(columns={NAMES[3]: "a\nb\x1b[31m", NAMES[2]: "[red]" + "n" * 5000}).drop(
         columns="target"
@@ -161,6 +164,23 @@ def test_names_do_no_harm(folder, monkeypatch):
         )
 
 
+@pytest.mark.parametrize("command", ["cover", "select"])
+def test_hints_for_columns_reach_the_space(folder, monkeypatch, command):
+    words = [command, "tree.skops", "all.csv", "--target", "target"]
+    hints = ["--kind", "petal width (cm)=continuous", "--feature-step", "petal width (cm)=0.5"]
+    limits = ["--bounds", "petal length (cm)=0:10"]
+    result = run(folder, monkeypatch, *words, *hints, *limits)
+    assert result.exit_code == 0, result.output
+    for hint, message in (
+        (["--kind", "petal width (cm)=number"], "continuous"),
+        (["--feature-step", "petal width (cm)"], "--feature-step takes a column and a value, as in age=3."),
+        (["--bounds", "petal length (cm)=3"], "--bounds takes a column and two limits, as in age=20:80."),
+        (["--order", "petal length (cm)"], "--order takes a column and its categories in order"),
+    ):
+        refused = run(folder, monkeypatch, *words, *hint)
+        assert (refused.exit_code, message in refused.stderr) == (2, True), refused.output
+
+
 def test_forests_and_models_without_trees(folder, monkeypatch):
     found = run(folder, monkeypatch, "cover", "cover_models:forest", "all.csv", "--target", "target")
     assert "leaves of 3 trees reached" in found.stdout
@@ -173,7 +193,7 @@ def test_forests_and_models_without_trees(folder, monkeypatch):
     assert stands.exit_code == 0, stands.output
     assert "A surrogate tree with" in stands.stdout
     assert "Beware: the surrogate was fitted to the model's answers to these very rows" in stands.stdout
-    assert "would lift it" in stands.stdout
+    assert "would raise it" in stands.stdout
     few = run(
         folder,
         monkeypatch,
@@ -215,7 +235,7 @@ BAD = {
     "labels of another type": (["cover", "tree.skops", "words.csv", "--target", "target"], "(str and int)"),
     "a stump": (["cover", "cover_models:stump", "all.csv"], "makes no decision: it has one leaf"),
     "not fitted": (["cover", "cover_models:unfitted", "all.csv"], "is not fitted. Fit it first"),
-    "numbers": (["cover", "cover_models:numbers", "all.csv", "--criterion", "DTMT"], "tolerance=0.1"),
+    "numbers": (["cover", "cover_models:numbers", "all.csv", "--criterion", "DTMT"], "--tolerance 0.1"),
     "no such criterion": (["cover", "tree.skops", "all.csv", "--criterion", "MCDC"], "'DTC', 'BVA', 'DTMT'"),
     "no such offset": (
         ["select", "tree.skops", "all.csv", "--criterion", "BVA", "--offset", "near"],
@@ -232,7 +252,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_told_in_a_line(folder, monkeypatch, name):
+def test_bad_input_is_reported_in_one_line(folder, monkeypatch, name):
     words, told = BAD[name]
     found = run(folder, monkeypatch, *words)
     assert found.exit_code == 2, found.output
@@ -240,7 +260,7 @@ def test_bad_input_is_told_in_a_line(folder, monkeypatch, name):
     assert len(found.stderr.strip().splitlines()) <= 2, found.stderr
 
 
-def test_missing_values_and_further_columns_are_no_fault(folder, monkeypatch):
+def test_missing_values_and_extra_columns_are_accepted(folder, monkeypatch):
     holed = run(
         folder, monkeypatch, "cover", "tree.skops", "holed.csv", "--target", "target", "--criterion", "DTMT"
     )
@@ -257,7 +277,7 @@ def test_missing_values_and_further_columns_are_no_fault(folder, monkeypatch):
     ],
     ids=["labels", "numbers"],
 )
-def test_a_tolerance_says_when_numbers_differ_and_labels_have_none(model):
+def test_tolerance_applies_to_numbers_only(model):
     found = dm.cover(model, IRIS[NAMES], criterion="DTMT", tolerance=0.25)
     wide = dm.cover(model, IRIS[NAMES], criterion="DTMT", tolerance=5)
     assert found.score > 0.4

@@ -37,7 +37,7 @@ def shown(folder, seeds):
     return CliRunner().invoke(app, ["demo", "--out", str(folder)])
 
 
-def test_it_tells_a_newcomer_what_it_found(shown, folder):
+def test_the_demo_explains_its_findings(shown, folder):
     assert shown.exit_code == 0, shown.output
     text = " ".join(shown.stdout.split())
     for words in (
@@ -45,7 +45,7 @@ def test_it_tells_a_newcomer_what_it_found(shown, folder):
         "More mean compactness can speak against malignant",  # declared, and broken
         "pairs of nearly equal inputs with different answers",
         "the answer changes",
-        "Moves and distances keep their laws",
+        "Moves and distances satisfy their laws",
         "the same front, byte for byte",
         "Is the test set good enough for a tree? It kills",
     ):

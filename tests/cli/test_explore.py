@@ -76,10 +76,8 @@ def test_json_has_what_the_contract_names(run):
     result = run("--subject", "Box 1", "--strategy", "random_target", "--walks", 300, "--seeds", 100, "--json")
     assert result.exit_code == 0, result.output
     document = json.loads(result.stdout)
-    wanted = {
-        "subject", "strategy", "walks", "pairs", "mutants", "runs", "calls", "capability", "cost", "seconds", "seed",
-    }  # fmt: skip
-    assert wanted <= document.keys()
+    keys = "subject strategy walks pairs mutants runs calls capability cost seconds seed"
+    assert set(keys.split()) <= document.keys()
     assert document["mutants"] == 2 * document["pairs"]
     assert document["capability"] == document["pairs"] / 300
     assert document["cost"] == document["runs"] / document["mutants"]
@@ -130,13 +128,13 @@ def test_a_function_of_one_case(run):
 
 @pytest.mark.parametrize("command", ["explore", "test"])
 @pytest.mark.parametrize(("rule", "hinted"), [("one", True), ("whole", True), ("broken", False)])
-def test_a_function_of_one_case_that_got_a_frame_is_told_of_scalar(run, command, rule, hinted):
+def test_scalar_is_suggested_for_a_function_of_one_case(run, command, rule, hinted):
     result = CliRunner().invoke(app, [command, f"talking_rules:{rule}", "data.csv", "--store", "none"])
     assert result.exit_code == 3, result.output
-    assert ("say --scalar" in result.stderr) == hinted
+    assert ("add --scalar" in result.stderr) == hinted
 
 
-def test_a_run_of_a_function_of_one_case_can_go_on(run, tmp_path, monkeypatch):
+def test_a_run_of_a_function_of_one_case_can_be_resumed(run, tmp_path, monkeypatch):
     monkeypatch.setenv("DATAMORPHIC_STORE", str(tmp_path / "runs.sqlite"))
     stopped = run("talking_rules:stopping", "data.csv", "--walks", 50, "--scalar")
     assert "datamorphic runs resume 1" in stopped.output
@@ -146,7 +144,7 @@ def test_a_run_of_a_function_of_one_case_can_go_on(run, tmp_path, monkeypatch):
     assert json.loads(resumed.stdout)["pairs"] == undisturbed["pairs"] > 5
 
 
-def test_people_get_words_a_report_and_a_file(run, tmp_path):
+def test_text_a_report_and_a_front_are_written(run, tmp_path):
     result = run("--subject", "Box 2", "--walks", 200, "--html", "out/page.html", "--save", "front.parquet")
     assert result.exit_code == 0, result.output
     assert "border pairs from 200 walks" in result.stdout
@@ -167,23 +165,23 @@ def test_comparing_with_a_saved_front_finds_a_moved_border(run):
 
 
 def test_a_plan_before_a_long_run(run):
-    told = run("--subject", "Box 1", "--walks", 100_000, "--plan")
-    assert told.exit_code == 0
-    assert "cheapest: random_target" in told.stdout
+    result = run("--subject", "Box 1", "--walks", 100_000, "--plan")
+    assert result.exit_code == 0
+    assert "cheapest: random_target" in result.stdout
     document = json.loads(run("--subject", "Box 1", "--walks", 100_000, "--plan", "--json").stdout)
     assert document["best"] == "random_target"
     assert {row["strategy"] for row in document["strategies"]} == {"random_target", "directed_walk", "random_walk"}
 
 
-def test_no_pair_is_told_without_infinity(run):
+def test_the_cost_without_pairs_is_null(run):
     result = run("--subject", "Box 1", "--walks", 0, "--json")
-    document = json.loads(result.stdout, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    document = json.loads(result.stdout, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     assert document["pairs"] == 0
     assert document["cost"] is None
 
 
 @pytest.mark.parametrize(("rule", "encoding"), [("loud", "ascii"), ("accents", "ascii"), ("accents", "utf-8")])
-def test_json_is_strict_whatever_the_model_prints_and_the_terminal_knows(run, tmp_path, rule, encoding):
+def test_json_is_strict_for_every_encoding_and_output_of_the_model(run, tmp_path, rule, encoding):
     words = ["explore", f"talking_rules:{rule}", "data.csv", "--walks", "60", "--json"]
     command = [sys.executable, "-m", "datamorphic", *words]
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
@@ -197,7 +195,7 @@ def test_a_regressor_is_compared_by_the_border_it_had(run):
     assert again.exit_code == 0, again.output
 
 
-def test_a_file_that_cannot_be_written_is_told_before_the_search(run, tmp_path):
+def test_a_file_that_cannot_be_written_is_reported_before_the_search(run, tmp_path):
     (tmp_path / "folder").mkdir()
     result = run("talking_rules:broken", "data.csv", "--save", "folder")
     assert result.exit_code == 2
@@ -212,7 +210,7 @@ def test_errors_are_one_line_without_control_characters(run):
     assert "\x1b" not in error
 
 
-def test_a_subject_takes_data_where_a_model_would_stand(run, tmp_path):
+def test_the_only_argument_beside_a_subject_is_the_data(run, tmp_path):
     dm.subjects["Box 1"].space.sample(50).to_csv(tmp_path / "points.csv", index=False)
     result = run("--subject", "Box 1", "points.csv", "--walks", 50, "--json")
     assert result.exit_code == 0, result.output
@@ -224,7 +222,7 @@ def test_a_subject_takes_data_where_a_model_would_stand(run, tmp_path):
         ([], 2, "Say what to test"),
         (["talking_rules:rule", "data.csv", "--subject", "Box 1"], 2, "Got both"),
         (["--subject", "Box 1", "--target", "z"], 2, "no data are given"),
-        (["--subject", "Box 1", "--plan", "--html", "page.html"], 2, "--plan makes no front"),
+        (["--subject", "Box 1", "--plan", "--html", "page.html"], 2, "--plan finds no front"),
         (["talking_rules:rule"], 2, "inputs to start from"),
         (["talking_rules:rule", "data.csv", "--data", "data.csv"], 2, "given twice"),
         (["talking_rules:none", "data.csv"], 2, "no 'none'"),
@@ -241,7 +239,7 @@ def test_a_subject_takes_data_where_a_model_would_stand(run, tmp_path):
         (["talking_rules:broken", "data.csv"], 3, "failed on every one"),
     ],
 )
-def test_wrong_use_is_one_line_and_its_exit_code(run, arguments, code, says):
+def test_wrong_use_is_one_line_with_its_exit_code(run, arguments, code, says):
     result = run(*arguments)
     assert result.exit_code == code, result.output
     assert says in result.stderr

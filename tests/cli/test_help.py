@@ -478,7 +478,11 @@ def test_examples_are_separated_from_the_help_text():
         ("bounds={'age': (20, 80)}, bounds={'age': (None, 80)}", "--bounds age=20:80, --bounds age=:80"),
         ("orders={'card': ['Blue', 'Gold']}", "--order card=Blue,Gold"),
         ("say trust=True (--trust on the command line); scalar=True", "say --trust; --scalar"),
-        ("tolerance=0.1, or tolerance=0 for any", "--tolerance 0.1, or --tolerance 0 for any"),
+        (
+            "tolerance=0.1, or tolerance=0 for any (--tolerance on the command line)",
+            "--tolerance 0.1, or --tolerance 0 for any",
+        ),
+        ("other rows: surrogate=rows (--train FILE)", "other rows: --train FILE"),
         ("k=3", "k=3"),
     ],
 )

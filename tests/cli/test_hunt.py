@@ -241,17 +241,17 @@ BAD = {
     "no candidates": ("hunt program:tanh --k 0", "'--k'"),
     "no number": ("hunt program:tanh --stop-after soon", "--stop-after is a number of violations, or all"),
     "less than none": ("hunt program:tanh --stop-after -1", "'stop_after'"),
-    "no function": ("hunt hunted_here:number mirrored", "is no function and no model, but int"),
-    "a model without data": ("hunt hunted_here:sign hunted_here:Mirrored", "Say it with --data FILE"),
-    "a file without data": ("hunt model.skops hunted_here:Mirrored", "Say it with --data FILE"),
-    "data of a program": ("hunt program:tanh --data rows.csv", "leave --data out"),
+    "no function": ("hunt hunted_here:number mirrored", "is of type int, neither a function nor a model"),
+    "a model without data": ("hunt hunted_here:sign hunted_here:Mirrored", "Add --data FILE"),
+    "a file without data": ("hunt model.skops hunted_here:Mirrored", "Add --data FILE"),
+    "data of a program": ("hunt program:tanh --data rows.csv", "Leave --data out"),
     "no place for the page": ("hunt program:tanh --html .", "is a folder"),
     "no place for the file": ("generate --domain 0,1 --out hunted_here.py/groups.csv", "cannot be made"),
     "nothing to make": ("generate", "Got neither"),
     "two things to make": ("generate program:tanh/tripling --domain 0,1", "Got both"),
-    "which relation": ("generate program:tanh", "program:tanh/tripling, for example"),
+    "which relation": ("generate program:tanh", "for example program:tanh/tripling"),
     "none of its relations": ("generate program:tanh/tipling", "Did you mean 'tripling'?"),
-    "not a relation": ("generate hunted_here:number", "is no FunctionRelation, but int"),
+    "not a relation": ("generate hunted_here:number", "is of type int. Name a FunctionRelation"),
     "no limits": ("generate --domain 1", "two numbers, as in 0,1"),
     "an empty domain": ("generate --domain 1,0", "is empty"),
     "no groups": ("generate --domain 0,1 --n 0", "'--n'"),
@@ -267,7 +267,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_told_in_a_line(run, name):
+def test_bad_input_is_reported_in_one_line(run, name):
     words, told = BAD[name]
     found = run(*words.split())
     assert found.exit_code == 2, found.output

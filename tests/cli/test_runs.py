@@ -249,7 +249,7 @@ def test_all_that_is_known_of_a_run(run, document):
 def test_an_unfinished_run_says_how_to_go_on(run):
     run("explore", "kept_rules:broken", "data.csv")
     told = run("runs", "show", 1).stdout
-    assert "Go on with it: datamorphic runs resume 1" in told
+    assert "Resume it: datamorphic runs resume 1" in told
     assert "no licence" in told
 
 
@@ -373,7 +373,7 @@ def test_cases_that_failed_are_listed_and_forgotten(run, document):
     assert [failure["id"] for failure in left] == rest
     for each in rest:
         run("runs", "failures", "--forget", each)
-    assert "No case is known" in run("runs", "failures").stdout
+    assert "No failures are stored" in run("runs", "failures").stdout
     assert document("runs", "failures") == []
 
 
@@ -412,7 +412,7 @@ def test_one_ctrl_c_tells_what_was_found_and_resume_finds_the_rest(run, document
     assert result.returncode == 0, result.stderr
     assert "border pair" in result.stdout
     assert "The search was interrupted" in result.stdout
-    assert "run 1 can go on: datamorphic runs resume 1" in result.stdout
+    assert "run 1 can be resumed: datamorphic runs resume 1" in result.stdout
     assert "Press Ctrl-C again" in result.stderr
     before = document("runs", "show", 1)
     assert before["state"] == "interrupted"
@@ -451,7 +451,7 @@ def test_two_ctrl_c_stop_at_once_and_resume_gives_all(run, document):
     result = in_a_process(*how, "--json")
     assert result.returncode == 130, result.stderr
     assert result.stdout == ""
-    assert "datamorphic: stopped. run 1 can go on: datamorphic runs resume 1" in result.stderr
+    assert "datamorphic: interrupted. run 1 can be resumed: datamorphic runs resume 1" in result.stderr
     assert "Traceback" not in result.stderr
     kept = document("runs", "show", 1)
     assert (kept["state"], kept["artifacts"]) == ("interrupted", [])
@@ -492,7 +492,7 @@ def test_ctrl_c_when_all_is_found_promises_nothing(run):
     result = in_a_process(*how)
     assert result.returncode == 130
     assert state(1) == "finished"
-    assert "can go on" not in result.stderr
+    assert "can be resumed" not in result.stderr
 
 
 def test_whoever_stops_a_run_does_not_hear_that_the_system_failed(run):
@@ -546,7 +546,7 @@ def test_a_run_begun_in_python_goes_on_there(run):
     assert state(1) == "interrupted"
     result = run("runs", "resume", 1)
     assert result.exit_code == 2
-    assert "was begun in Python" in result.stderr
+    assert "was started in Python" in result.stderr
     assert "resume=1" in result.stderr
 
 
@@ -732,7 +732,7 @@ def test_a_store_that_is_none(run, tmp_path, command, make, says):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["runs", "list", "--store", "none"], "nothing to see without a store"),
+        (["runs", "list", "--store", "none"], "needs a run store"),
         (["runs", "list", "--store", "mysql://host/x"], "cannot be kept in 'mysql'"),
         (["runs", "list", "--store", "nowhere/runs.sqlite"], "There is no run store"),
         ([*BOX, "--store", "nowhere/runs.sqlite"], "has no folder to be in"),
@@ -740,7 +740,7 @@ def test_a_store_that_is_none(run, tmp_path, command, make, says):
         (["runs", "remove"], "Missing argument"),
         ([*BOX, "--workers", 2, "--engine", "serial"], "The serial engine has one worker, but 2 workers were requested"),
         ([*BOX, "--workers", 2, "--engine", "processes:3"], "contradicts workers=2"),
-        ([*BOX, "--workers", 2, "--engine", "dask://127.0.0.1:1"], "leave workers out"),
+        ([*BOX, "--workers", 2, "--engine", "dask://127.0.0.1:1"], "Leave workers out"),
         ([*BOX, "--workers", 0], "--workers"),
         ([*BOX, "--engine", "quantum"], "'serial', 'processes:2'"),
         ([*BOX, "--engine", "processes:0"], "workers"),

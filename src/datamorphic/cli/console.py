@@ -42,9 +42,10 @@ _OUTCOME_AT_START = re.compile(r"^(?:\d+\. )?(HOLDS|BROKEN|NOT CHECKED|FAULT|CON
 #: arguments of the public functions that are options of the commands under another name
 _OPTION_NAMES = {"kinds": "kind", "steps": "feature-step", "feature_steps": "feature-step", "orders": "order"}
 _MAPPING_ARGUMENT = re.compile(r"\b(kinds|steps|feature_steps|bounds|orders)=\{(['\"])(.+?)\2: ([^{}]*)\}")
-_PLAIN_ARGUMENT = re.compile(
-    r"\b(trust|scalar|surrogate|tolerance)=(True|[\d.]*\d)(?: \(--[^()]*on the command line\))?"
-)
+_PLAIN_ARGUMENT = re.compile(r"\b(trust|scalar|surrogate|tolerance)=(True|[\d.]*\d)")
+#: an argument that the message itself translates: "surrogate=rows (--train FILE)", "trust=True (--trust on the command line)"
+_TRANSLATED_ARGUMENT = re.compile(r"\b\w+=\w+ \((--[^()]*?)(?: on the command line)?\)")
+_TRANSLATION = re.compile(r" \(--[^()]* on the command line\)")
 
 
 def to_option_words(text: str) -> str:
@@ -71,7 +72,8 @@ def to_option_words(text: str) -> str:
         argument, value = match.groups()
         return f"--{argument}" if value == "True" else f"--{argument} {value}"
 
-    return _PLAIN_ARGUMENT.sub(replace_plain, _MAPPING_ARGUMENT.sub(replace_mapping, text))
+    text = _MAPPING_ARGUMENT.sub(replace_mapping, _TRANSLATED_ARGUMENT.sub(r"\1", text))
+    return _TRANSLATION.sub("", _PLAIN_ARGUMENT.sub(replace_plain, text))
 
 
 def make_console() -> Console:

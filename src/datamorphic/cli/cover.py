@@ -11,7 +11,20 @@ from .._text import pluralize
 from .console import print_json, print_line, print_text, print_written_files, redirect_user_output, write_rows
 from .exit_codes import ExitCode
 from .load import load_data, load_rows
-from .options import Data, DataArgument, HtmlFile, Json, JunitFile, Target, Trust
+from .options import (
+    BoundHints,
+    Data,
+    DataArgument,
+    HtmlFile,
+    Json,
+    JunitFile,
+    KindHints,
+    OrderHints,
+    SpaceHints,
+    StepHints,
+    Target,
+    Trust,
+)
 from .tree_options import (
     Constants,
     Criterion,
@@ -52,6 +65,10 @@ def cover(
     constants: Constants = "neighbours",
     joint: Joint = None,
     tolerance: Tolerance = None,
+    kind: KindHints = None,
+    feature_step: StepHints = None,
+    bounds: BoundHints = None,
+    order: OrderHints = None,
     surrogate: FitSurrogate = False,
     train: SurrogateData = None,
     html: HtmlFile = None,
@@ -84,11 +101,16 @@ def cover(
         "joint": joint,
         "tolerance": tolerance,
     }
+    hints = SpaceHints(kind, feature_step, bounds, order)
     gain, extra_rows = "", None
     with redirect_user_output():
         tree = load_tree_model(model, trust)
-        if surrogate or train is not None:
-            tree = fit_surrogate_to_model(tree, rows, None if train is None else load_data(train), target=target)
+        if surrogate or train is not None:  # fitted here, because --fix measures coverage twice
+            background, space_options = None if train is None else load_data(train), hints.parse()
+            space = space_options.infer_space(rows, target=target) if space_options else None
+            tree = fit_surrogate_to_model(tree, rows, background, target=target, space=space)
+        else:
+            options |= hints.parse_arguments()
         coverage = measure(tree, rows, **options)
         if fix is not None:
             extra_rows = coverage.fix()

@@ -32,10 +32,10 @@ from .options import (
 from .stores import RunNotice, format_store_option, open_store
 
 if TYPE_CHECKING:
-    from .._typing import EngineLike
     from ..exploration.diff.diff import Difference
     from ..exploration.front import Front
     from ..exploration.plan import ExplorationPlan
+    from ..runs.engines import Engine
     from ..runs.store import Store
 
 #: keys of a stored request that become arguments of `dm.explore` when the run is resumed; nothing else of a store does
@@ -186,7 +186,7 @@ def run_exploration(
     request: dict[str, Any],
     store: Store | None,
     *,
-    engine: EngineLike,
+    engine: Engine,
     resume: int | None = None,
     trust: bool = False,
     save: Path | None = None,

@@ -111,7 +111,9 @@ def _load_relation(text: str) -> FunctionRelation:
         return relations[relation_name]
     relation = load_object(text)
     if not isinstance(relation, FunctionRelation):
-        raise UsageError(f"{text!r} is a {type(relation).__name__}. Name a FunctionRelation: module:relation.")
+        raise UsageError(
+            f"{text!r} is of type {type(relation).__name__}. Name a FunctionRelation: module:relation."
+        )
     return relation
 
 

@@ -142,7 +142,7 @@ def _load_hunted(
     is_model = isinstance(system, str) or hasattr(system, "predict")
     if not callable(system) and not is_model:
         raise UsageError(
-            f"{text!r} is a {type(system).__name__}, neither a function nor a model. Name one of them: module:function."
+            f"{text!r} is of type {type(system).__name__}, neither a function nor a model. Name one of them: module:function."
         )
     if is_model and data is None:
         raise UsageError(f"The inputs of the model {text!r} are not known. Add --data FILE.")

@@ -102,7 +102,7 @@ def _print_draft(draft: Draft, out: Path) -> None:
     features, rows = pluralize(len(draft.space), "feature"), pluralize(draft.rows, "row")
     console.print(
         Text(to_printable(str(out)), style="bold").append(
-            f": a first test system, from {features} and {rows}", style="not bold"
+            f": a test system, drafted from {features} and {rows}", style="not bold"
         )
     )
     for relation in draft.relations:

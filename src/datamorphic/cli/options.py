@@ -162,6 +162,16 @@ class SpaceHints:
         """
         return {name: values for name, values in vars(self).items() if values}
 
+    def parse_arguments(self, steps_name: str = "steps") -> dict[str, Any]:
+        """Return the hints as keyword arguments of a public function.
+
+        `steps_name` is the name of the hint for steps; `dm.explore` and `dm.plan` use ``feature_steps``.
+        """
+        arguments: dict[str, Any] = dict(self.parse().to_dict())
+        if "steps" in arguments:
+            arguments[steps_name] = arguments.pop("steps")
+        return arguments
+
     def parse(self) -> SpaceOptions:
         """Return the hints as options of a space."""
         return SpaceOptions(

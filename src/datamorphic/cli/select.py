@@ -9,7 +9,20 @@ import typer
 
 from .console import print_json, print_line, print_text, print_written_files, redirect_user_output, write_rows
 from .load import load_data, load_rows
-from .options import Data, DataArgument, HtmlFile, Json, Seed, Target, Trust
+from .options import (
+    BoundHints,
+    Data,
+    DataArgument,
+    HtmlFile,
+    Json,
+    KindHints,
+    OrderHints,
+    Seed,
+    SpaceHints,
+    StepHints,
+    Target,
+    Trust,
+)
 from .tree_options import (
     Constants,
     Criterion,
@@ -40,6 +53,10 @@ def select(
     constants: Constants = "neighbours",
     joint: Joint = None,
     tolerance: Tolerance = None,
+    kind: KindHints = None,
+    feature_step: StepHints = None,
+    bounds: BoundHints = None,
+    order: OrderHints = None,
     surrogate: FitSurrogate = False,
     train: SurrogateData = None,
     html: HtmlFile = None,
@@ -55,7 +72,11 @@ def select(
     from ..trees.coverage.select_api import select as select_rows
 
     prepare_other_files([model, inputs or data, train], out, html)
-    options: dict[str, Any] = {"offset": parse_offset(offset), "per_node": parse_constants(constants)}
+    options: dict[str, Any] = {
+        "offset": parse_offset(offset),
+        "per_node": parse_constants(constants),
+        **SpaceHints(kind, feature_step, bounds, order).parse_arguments(),
+    }
     with redirect_user_output():
         selection = select_rows(
             load_tree_model(model, trust),
