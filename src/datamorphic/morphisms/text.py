@@ -7,11 +7,14 @@ from .law_result import LawReport
 
 
 def format_report(report: LawReport) -> str:
-    """Return a report as text with one line per law."""
-    lines = [str(result) for result in report.results]
+    """Return a report as text: a headline, and one line per law that begins with its outcome."""
+    lines = [f"Laws of {report.system}, {report.examples:,} examples, seed {report.seed}", ""]
+    for result in report.results:
+        reason = f": {result.words}" if result.words else ""
+        lines.append(f"{result.state:<11}  {result.law:<12}  {result.says}{reason}")
     tried_first = format_tried_first(report)
     if tried_first:
-        lines.append(tried_first)
+        lines += ["", tried_first]
     return "\n".join(lines)
 
 
