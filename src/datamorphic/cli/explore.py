@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..exploration.diff.diff import Difference
     from ..exploration.front import Front
     from ..exploration.plan import ExplorationPlan
-    from ..runs.engines import Engine
+    from ..runs.engine_base import Engine
     from ..runs.store import Store
 
 #: keys of a stored request that become arguments of `dm.explore` when the run is resumed; nothing else of a store does

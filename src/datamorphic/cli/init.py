@@ -12,10 +12,10 @@ from .._text import pluralize
 from ..errors import UsageError
 from .console import make_console, prepare_output_file, print_json, print_line, redirect_user_output
 from .load import is_model_file, load_data, load_object
-from .options import Json, Target, Trust
+from .options import BoundHints, Json, KindHints, OrderHints, SpaceHints, StepHints, Target, Trust
 
 if TYPE_CHECKING:
-    from ..audit.draft.code import Draft
+    from ..audit.draft.result import Draft
 
 
 def init(
@@ -30,6 +30,10 @@ def init(
     ],
     target: Target = None,
     out: Annotated[Path, typer.Option(help="The file to write.")] = Path("test_model.py"),
+    kind: KindHints = None,
+    feature_step: StepHints = None,
+    bounds: BoundHints = None,
+    order: OrderHints = None,
     trust: Trust = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
     as_json: Json = False,
@@ -51,7 +55,8 @@ def init(
     with redirect_user_output():
         if not is_model_file(model):
             load_object(model)  # from the current folder, and with errors that say what to do
-        draft = draft_system(model, data, target, out=out, trust=trust, load_data=load_data)
+        hints = SpaceHints(kind, feature_step, bounds, order).parse_arguments()
+        draft = draft_system(model, data, target, out=out, trust=trust, load_data=load_data, **hints)
     try:
         with open(out, "w" if force else "x", encoding="utf-8") as file:
             file.write(draft.text)
