@@ -1,4 +1,4 @@
-"""Text for messages and reports: counts, short values, suggestions, JSON values, and the removal of secrets."""
+"""Text for messages and reports, JSON values, and the removal of secrets."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def suggest_name(name: object, known: Iterable[object]) -> str:
 
 
 def to_jsonable(document: Any, *, convert_text: Callable[[str], str] = str, finite: bool = True) -> Any:
-    """Convert a document to what JSON can hold: keys become text, NaN and infinity become None.
+    """Convert a document to JSON values: text keys, None for NaN and infinity.
 
     Every text in the document is passed through `convert_text`. With ``finite=False`` NaN and infinity stay as they are,
     which Python's JSON reader accepts.
@@ -154,7 +154,7 @@ def _remove_passwords(line: re.Match[str]) -> str:
 
 
 def redact_parameter(text: str) -> str:
-    """Redact a parameter's value if it is a URL or connection string; else return it unchanged.
+    """Redact a parameter's value if it is a URL or connection string.
 
     A path must stay as it is, even if part of it looks like a secret.
 

@@ -1,4 +1,4 @@
-"""Validation of arguments with one style of message, and imports of optional packages."""
+"""Validation of arguments, and imports of optional packages."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def to_generator(name: str, owner: str, seed: object) -> np.random.Generator:
 
 
 def import_optional(module: str, extra: str, purpose: str) -> ModuleType:
-    """Import an optional package, or raise `MissingExtra` with the command that installs it."""
+    """Import an optional package, or raise `MissingExtra`."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -76,11 +76,11 @@ class SystemFailed(DatamorphicError):
 
 
 class BadAnswer(DatamorphicError):
-    """The system under test returned an invalid answer: wrong length, unhashable labels."""
+    """The system returned an invalid answer: wrong length, unhashable labels."""
 
 
 class SystemRaised(DatamorphicError):
-    """The system under test raised an exception in its own process; the message quotes it."""
+    """The system under test raised an exception in its own process."""
 
 
 class SystemHung(DatamorphicError):
@@ -92,7 +92,7 @@ class SystemDied(DatamorphicError):
 
 
 def format_error_line(error: BaseException) -> str:
-    """Return an error of a system in one line: its type and the first line of its message."""
+    """Return an error in one line: its type and the first line of its message."""
     if isinstance(error, DatamorphicError):
         return str(error)
     lines = str(error).strip().splitlines()
@@ -100,7 +100,7 @@ def format_error_line(error: BaseException) -> str:
 
 
 class OutOfBudget(DatamorphicError):
-    """The budget is spent. A flow may catch this at its ``yield`` and return its result so far."""
+    """The budget is spent; a flow may catch this and return its result so far."""
 
 
 class Interrupted(OutOfBudget):

@@ -78,7 +78,7 @@ def laws(
 def _check_and_keep(
     keep: KeepOptions, source: object, system: TestSystem, options: LawOptions, display: Progress
 ) -> LawReport:
-    """Check the laws, earlier counter-examples first, and keep the outcome in a run store."""
+    """Check the laws, earlier counter-examples first, and store the outcome."""
     space = system.known_space()
     no_points = Points(space, np.empty((0, len(space))))
     parameters = {"examples": options.examples}
@@ -183,7 +183,7 @@ def _to_value(feature: Feature, code: float) -> Any:
 
 
 def _to_triple(space: Space, case: Mapping[str, Any]) -> Codes | None:
-    """Return the codes of a stored triple, or None if it does not belong to this space.
+    """Return the codes of a stored triple, or None if it is of another space.
 
     The name of the system may have stood for another space when the triple was stored.
     """

@@ -47,9 +47,9 @@ class CaseKind(IntEnum):
     MUTANT = 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class TestSet:
-    """Test cases in columns: id, input, output, kind, the morphism that made it, and the ids of its origins.
+    """Test cases in columns: id, input, output, kind, morphism and origins.
 
     A test set is immutable; methods return new ones.
 
@@ -80,12 +80,12 @@ class TestSet:
         """Return a set of seed cases."""
         n = len(inputs)
         return cls(
-            inputs,
-            np.arange(first_id, first_id + n, dtype=np.int64),
-            np.full(n, CaseKind.ORIGINAL, dtype=np.int8),
-            np.zeros(n, dtype=np.int32),
-            (maker,),
-            np.full((n, 2), NO_ORIGIN, dtype=np.int64),
+            inputs=inputs,
+            ids=np.arange(first_id, first_id + n, dtype=np.int64),
+            kinds=np.full(n, CaseKind.ORIGINAL, dtype=np.int8),
+            made_by=np.zeros(n, dtype=np.int32),
+            morphisms=(maker,),
+            origins=np.full((n, 2), NO_ORIGIN, dtype=np.int64),
         )
 
     @property
@@ -141,28 +141,25 @@ class TestSet:
         outputs = None
         if any(part.outputs is not None for part in parts):
             outputs = Outputs.concat([part.outputs or _make_missing_outputs(len(part)) for part in parts])
+        made_by = [
+            np.array([names.index(n) for n in part.morphisms], dtype=np.int32)[part.made_by] for part in parts
+        ]
+        padding = [((0, 0), (0, width - part.origins.shape[1])) for part in parts]
+        origins = [
+            np.pad(part.origins, pad, constant_values=NO_ORIGIN) for part, pad in zip(parts, padding, strict=True)
+        ]
         return TestSet(
-            Points.concat([part.inputs for part in parts]),
-            np.concatenate([part.ids for part in parts]),
-            np.concatenate([part.kinds for part in parts]),
-            np.concatenate(
-                [
-                    np.array([names.index(n) for n in part.morphisms], dtype=np.int32)[part.made_by]
-                    for part in parts
-                ]
-            ),
-            names,
-            np.concatenate(
-                [
-                    np.pad(part.origins, ((0, 0), (0, width - part.origins.shape[1])), constant_values=NO_ORIGIN)
-                    for part in parts
-                ]
-            ),
-            outputs,
+            inputs=Points.concat([part.inputs for part in parts]),
+            ids=np.concatenate([part.ids for part in parts]),
+            kinds=np.concatenate([part.kinds for part in parts]),
+            made_by=np.concatenate(made_by),
+            morphisms=names,
+            origins=np.concatenate(origins),
+            outputs=outputs,
         )
 
     def renumbered(self, first_id: int) -> TestSet:
-        """Return the set with ids from `first_id` on; origins outside the set do not change."""
+        """Return the set with ids from `first_id` on; other origins do not change."""
         order = np.argsort(self.ids)
         place = np.searchsorted(self.ids[order], self.origins)
         place = np.minimum(place, max(len(self) - 1, 0))
@@ -203,15 +200,14 @@ class TestSet:
 
     def take(self, rows: RowSelection) -> TestSet:
         """Return some of the cases, selected by a mask, a slice or row numbers."""
-        outputs = None if self.outputs is None else self.outputs.take(rows)
-        return TestSet(
-            self.inputs.take(rows),
-            self.ids[rows],
-            self.kinds[rows],
-            self.made_by[rows],
-            self.morphisms,
-            self.origins[rows],
-            outputs,
+        return replace(
+            self,
+            inputs=self.inputs.take(rows),
+            ids=self.ids[rows],
+            kinds=self.kinds[rows],
+            made_by=self.made_by[rows],
+            origins=self.origins[rows],
+            outputs=None if self.outputs is None else self.outputs.take(rows),
         )
 
     def filter(self, keep: Mask | Iterable[bool]) -> TestSet:
@@ -254,7 +250,7 @@ class TestSet:
         return list(ancestors)
 
     def frame(self) -> pd.DataFrame:
-        """Return the set as a frame: id, input columns as ``in.<feature>``, output, status and origins."""
+        """Return the set as a frame; inputs are the columns ``in.<feature>``."""
         import pandas as pd
 
         inputs = self.input.add_prefix("in.")
@@ -297,7 +293,7 @@ class TestSet:
 
     @classmethod
     def from_parquet(cls, path: str | Path) -> TestSet:
-        """Read a set from a file that `to_parquet` wrote; nothing in the file is evaluated."""
+        """Read a set that `to_parquet` wrote; nothing in the file is evaluated."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -336,13 +332,13 @@ class TestSet:
         width = sum(name.startswith("origin.") for name in table.column_names)
         morphisms = tuple(map(str, metadata["morphisms"]))
         tests = cls(
-            Points(space, codes),
-            read_numbers("id", np.int64),
-            read_numbers("kind", np.int8),
-            read_numbers("made_by", np.int32),
-            morphisms,
-            np.column_stack([read_numbers(f"origin.{c}", np.int64) for c in range(width)]),
-            None if metadata["output"] is None else Outputs.from_table(table, str(metadata["output"])),
+            inputs=Points(space, codes),
+            ids=read_numbers("id", np.int64),
+            kinds=read_numbers("kind", np.int8),
+            made_by=read_numbers("made_by", np.int32),
+            morphisms=morphisms,
+            origins=np.column_stack([read_numbers(f"origin.{c}", np.int64) for c in range(width)]),
+            outputs=None if metadata["output"] is None else Outputs.from_table(table, str(metadata["output"])),
         )
         if len(tests) and not (tests.made_by.min() >= 0 and tests.made_by.max() < len(morphisms)):
             raise DataError("The file refers to morphisms that it does not list.")

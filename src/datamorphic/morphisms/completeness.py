@@ -58,7 +58,7 @@ def _is_constrained(context: LawContext, name: str) -> bool:
 
 
 def _find_unreachable_value(context: LawContext, triples: Triples, j: int, moves: list[str]) -> str | None:
-    """Return an explanation if no sequence of moves leads from one category, or missing value, to another."""
+    """Explain which category or missing value moves cannot reach, if any."""
     feature = context.space.features[j]
     is_numeric = not isinstance(feature, Categorical)  # for a number, only missing or present counts here
     values = [
@@ -97,7 +97,7 @@ def _find_unreachable_value(context: LawContext, triples: Triples, j: int, moves
 
 
 def _find_unreachable_number(context: LawContext, triples: Triples, j: int, moves: list[str]) -> str | None:
-    """Return an explanation if no move leads from one number in the direction of another."""
+    """Explain from which number no move leads towards another, if any."""
     feature = context.space.features[j]
     if isinstance(feature, Categorical):
         return None
@@ -127,7 +127,7 @@ def _format_moves(moves: list[str]) -> str:
 
 
 def _find_stalled_midpoint(context: LawContext, triples: Triples) -> LawViolation | None:
-    """Return the violation if repeated midpoints, in either order, do not lead from one point to another."""
+    """Return the violation if repeated midpoints do not lead to the target."""
     if context.system.midpoint is None:
         return None
     target, start = triples.y.take(slice(0, MAX_MIDPOINT_ROWS)), triples.x.take(slice(0, MAX_MIDPOINT_ROWS))
@@ -165,7 +165,7 @@ def _repeat_midpoint(context: LawContext, target: Points, start: Points, target_
 
 
 def _find_arrivals(context: LawContext, triples: Triples, end: Points, target: Points) -> Mask:
-    """Return which rows have reached the target, apart from features that moves alone can change."""
+    """Return which rows have reached the target, apart from what moves can change."""
     remaining = end.codes.copy()
     for j, feature in enumerate(context.space.features):
         if isinstance(feature, Categorical) or (feature.kind == "integer" and _has_unit_move(context, triples, j)):

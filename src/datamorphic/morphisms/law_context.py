@@ -1,4 +1,4 @@
-"""`LawContext`: a test system whose laws are checked, its morphisms applied to points, and counter-examples as text."""
+"""`LawContext`: a test system whose laws are checked, applied and described."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def to_plain_label(value: object) -> object:
 
 
 class LawContext:
-    """A test system with its space; every morphism is applied at most once to the same points."""
+    """A test system whose morphisms are applied only once to the same points."""
 
     def __init__(self, system: TestSystem) -> None:
         self.system = system
@@ -157,7 +157,7 @@ class LawContext:
             yield name, self.apply(name, triples.x)
 
     def apply_all(self, triples: Triples) -> Iterator[tuple[str, Points | Exception]]:
-        """Yield every move with its result for x, and the midpoint with its result for x and y."""
+        """Yield every move, and the midpoint, with its result."""
         yield from self.apply_moves(triples)
         if self.system.midpoint is not None:
             yield self.midpoint_name, self.apply(self.midpoint_name, triples.x, triples.y)
@@ -199,7 +199,7 @@ class LawContext:
     # -- features and steps of moves ---------------------------------------------------------------------
 
     def find_feature(self, name: str, triples: Triples) -> int:
-        """Return the feature of a move: declared, or in its name, or the one it changes most often."""
+        """Return the feature of a move: declared, in its name, or changed most often."""
         if name not in self._features:
             morphism = self.system.moves[name]
             self._features[name] = self._guess_feature(morphism, triples)
@@ -237,7 +237,7 @@ class LawContext:
         return ~(nearly_equal | (a == b) | (np.isnan(a) & np.isnan(b)))
 
     def find_outside_values(self, points: Points) -> Mask:
-        """Return which values do not belong to the space, per row and feature; only declared bounds count."""
+        """Return which values lie outside the space; only declared bounds count."""
         codes = points.codes
         outside = np.zeros(codes.shape, dtype=bool)
         for j, feature in enumerate(self.space.features):
@@ -265,7 +265,10 @@ class LawContext:
         )
 
     def find_adjacent_rows(self, a: Points, b: Points) -> Mask:
-        """Return between which rows no point lies: equal real numbers, and discrete parts at most 1 apart."""
+        """Return between which rows no other point lies.
+
+        Their real numbers are equal and their discrete parts at most 1 apart.
+        """
         discrete = geometry.discrete_distance(self.space, a.codes, b.codes)
         continuous = [j for j, feature in enumerate(self.space.features) if feature.kind == "continuous"]
         x, y = a.codes[:, continuous], b.codes[:, continuous]
@@ -337,7 +340,7 @@ class LawContext:
         return f"{name} set {feature.name!r} to {self.format_value(result, i, j)}; expected: {feature.describe()}"
 
     def format_not_between(self, x: Points, y: Points, middle: Points, i: int) -> str:
-        """Return which features of a midpoint do not lie between those of the ends, as text."""
+        """Return which features of a midpoint are not between the ends, as text."""
         low, high = np.fmin(x.codes[i], y.codes[i]), np.fmax(x.codes[i], y.codes[i])
         slack = 1e-9 * (1 + np.abs(high))
         positions = np.flatnonzero((middle.codes[i] < low - slack) | (middle.codes[i] > high + slack))

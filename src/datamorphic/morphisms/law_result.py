@@ -91,7 +91,7 @@ class LawReport(Exportable):
 
     @property
     def tried_first(self) -> dict[str, int]:
-        """The numbers of counter-examples of earlier checks: tried, still breaking a law, and mended."""
+        """The numbers of earlier counter-examples: tried, still breaking, mended."""
         outcomes = [breaks for result in self.results for breaks in result.first]
         return {"tried": len(outcomes), "breaking": sum(outcomes), "mended": len(outcomes) - sum(outcomes)}
 

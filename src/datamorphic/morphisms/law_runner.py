@@ -135,7 +135,7 @@ def _build_pool_triples(context: LawContext) -> Codes:
 def _find_repeatable_triple(
     law: Law, context: LawContext, sample: Triples, violation: LawViolation
 ) -> Codes | None:
-    """Return a triple that breaks a law again when it is tried first, or None; for laws that do not shrink."""
+    """Return a triple that breaks a law again when it is tried first, or None."""
     row = int(np.argmax(violation.broken_rows))
     if _find_counterexample(law, context, sample.codes[row : row + 1]):
         return sample.codes[row]
@@ -148,7 +148,7 @@ def _find_repeatable_triple(
 
 
 def _learn_features(context: LawContext, sample: Triples) -> None:
-    """Find out which feature each move changes, from many points: single triples would mislead."""
+    """Infer the feature of every move from many points; few would mislead."""
     triples = Triples.of(context.space, np.concatenate([sample.codes, _build_pool_triples(context)]))
     for name, moved_points in context.apply_moves(triples):
         if not isinstance(moved_points, Exception):
@@ -159,7 +159,7 @@ def _learn_features(context: LawContext, sample: Triples) -> None:
 
 
 def _run_hypothesis(body: Callable[[Codes], None], context: LawContext, options: LawOptions) -> None:
-    """Run `body` on triples that Hypothesis draws; the same seed gives the same triples."""
+    """Run `body` on triples that Hypothesis draws, reproducibly."""
     import hypothesis
     from hypothesis import HealthCheck, Phase
 
@@ -193,7 +193,7 @@ class _LawBroken(Exception):
 def _shrink_counterexample(
     law: Law, context: LawContext, sample: Triples, violation: LawViolation, options: LawOptions
 ) -> Counterexample | None:
-    """Return the simplest triple that breaks the law, or None if it cannot be broken again."""
+    """Return the simplest triple that breaks the law, or None."""
     from hypothesis.errors import HypothesisException
 
     verdicts = {

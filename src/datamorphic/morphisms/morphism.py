@@ -39,7 +39,10 @@ ARGUMENT_LIMITS: dict[str, tuple[int, int | None, str]] = {
 
 
 def normalize_name(name: str) -> str:
-    """Return a name in lower case without separators: ``RandomValue200`` equals ``random_value_200``."""
+    """Return a name in lower case without separators, for comparisons.
+
+    ``RandomValue200`` and ``random_value_200`` are the same name.
+    """
     return "".join(filter(str.isalnum, name.casefold()))
 
 
@@ -81,7 +84,7 @@ class Morphism:
 
     @classmethod
     def from_function(cls, name: str, mark: MorphismMark, function: Callable[..., Any], location: str) -> Morphism:
-        """Return the morphism of a marked function, or raise `TestSystemError` if its signature is wrong."""
+        """Return the morphism of a marked function; its signature is validated."""
         source = f"{location}, marked @{mark.kind},"
         if not callable(function):
             raise TestSystemError(f"{source} is not callable.")
@@ -111,7 +114,7 @@ class Morphism:
         return cls(name=name, mark=mark, function=function, arity=len(required_parameters), location=location)
 
     def _build_keywords(self, rng: np.random.Generator | None, n: int | None) -> dict[str, Any]:
-        """Return the arguments that are passed by name, as far as the function has these parameters."""
+        """Return the arguments that the function takes by name."""
         rng = rng if rng is not None else np.random.default_rng(0)
         keywords: dict[str, Any] = {}
         for p in inspect.signature(self.function).parameters.values():
@@ -130,7 +133,7 @@ class Morphism:
         raise TestSystemError(f"{self.location}, marked @{self.mark.kind}, {problem}") from cause
 
     def call(self, *arguments: object, rng: np.random.Generator | None = None, n: int | None = None) -> Any:
-        """Call the function; an exception becomes a `TestSystemError` that names the function."""
+        """Call the function; an exception becomes a `TestSystemError`."""
         try:
             return self.function(*arguments, **self._build_keywords(rng, n))
         except DatamorphicError:
@@ -174,7 +177,7 @@ class Morphism:
             self.fail(f"returned inputs that are not in the space: {error}", error)
 
     def _validate_points(self, result: object, inputs: Points) -> Points:
-        """Return points if they have the space and the length of the inputs, else raise `TestSystemError`."""
+        """Return points if they have the space and the length of the inputs."""
         if not isinstance(result, Points) or result.space is not inputs.space:
             self.fail(
                 f"must return Points of the space of its inputs, as it is declared with points=True. It returned {result!r}."

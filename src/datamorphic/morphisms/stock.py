@@ -1,4 +1,4 @@
-"""Stock morphisms: moves and midpoints derived from a space, and metrics and filters of test sets."""
+"""Stock morphisms: derived moves and midpoints, metrics and filters."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 def derive(space: Space, sut: Executor | None = None, name: str | None = None) -> TestSystem:
-    """Return the test system of a space: ``up_<feature>``, ``down_<feature>`` and ``midpoint``."""
+    """Return the test system of a space: ``up_<feature>``, ..., ``midpoint``."""
     morphisms = []
     for kind, feature in space.move_names:
         step = space.reach(feature) if kind in ("up", "down") else 1.0
@@ -42,7 +42,7 @@ def derive(space: Space, sut: Executor | None = None, name: str | None = None) -
 
 
 def build_terrain(system: TestSystem, moves: Iterable[str] | None = None) -> Terrain:
-    """Return the moves (all, or those named), the midpoint and the distance of a test system."""
+    """Return the terrain of a test system, with all moves or those named."""
     space = system.known_space()
     native_terrain = build_native_terrain(space)
     steps: dict[str, Step] = {
@@ -64,7 +64,7 @@ def build_terrain(system: TestSystem, moves: Iterable[str] | None = None) -> Ter
 
 
 def _select_moves(steps: Mapping[str, Step], names: Iterable[str], owner: str) -> dict[str, Step]:
-    """Return the moves of these names, in any style; the name of a feature stands for all its moves."""
+    """Return the moves of these names; a feature's name stands for all its moves."""
     selection: dict[str, Step] = {}
     for name in [names] if isinstance(names, str) else names:
         matches = [known for known in steps if normalize_name(known) == normalize_name(str(name))]
@@ -114,23 +114,23 @@ def _make_native_morphism(name: str, mark: MorphismMark, function: Callable[...,
 
 
 def nearest_distance(tests: TestSet, *, scaled: bool = True) -> Numbers:
-    """Return the distance of each case to its nearest neighbour; inf if there is no other case."""
+    """Return the distance of each case to its nearest neighbour, inf if none."""
     # the nearest case is the case itself
     return find_nearest(tests.space, tests.inputs.codes, tests.inputs.codes, 2, scaled=scaled)[0][:, 1]
 
 
 def mean_nearest_distance(tests: TestSet, *, scaled: bool = True) -> float:
-    """Return the mean distance of a case to its nearest neighbour; a sparse set has a large one."""
+    """Return the mean distance to the nearest neighbour: large for sparse sets."""
     return float(nearest_distance(tests, scaled=scaled).mean()) if len(tests) > 1 else float("nan")
 
 
 def std_nearest_distance(tests: TestSet, *, scaled: bool = True) -> float:
-    """Return the standard deviation of the nearest distances; an even set has a small one."""
+    """Return the deviation of the nearest distances: small for even sets."""
     return float(nearest_distance(tests, scaled=scaled).std()) if len(tests) > 1 else float("nan")
 
 
 def label_balance(tests: TestSet) -> float:
-    """Return the balance of the labels: 1 if all are equally frequent, 0 if there is only one."""
+    """Return the balance of the labels, from 0 (one label) to 1 (equal counts)."""
     if tests.outputs is None:
         raise DataError("Label balance needs outputs. Execute the test cases first.")
     labels = tests.outputs.take(tests.outputs.ok).values
@@ -150,7 +150,7 @@ def too_close(tests: TestSet, limit: float, *, scaled: bool = True) -> npt.NDArr
 
 
 def thin_out(tests: TestSet, limit: float, *, scaled: bool = True) -> TestSet:
-    """Return a subset in which no two cases are nearer than `limit`; earlier cases are preferred."""
+    """Return a subset in which no two cases are nearer than `limit`."""
     validate_positive("limit", "thin_out", limit)
     codes, space = tests.inputs.codes, tests.space
     alive = np.ones(len(tests), dtype=bool)

@@ -30,7 +30,7 @@ def find_simplest_code(feature: Feature) -> float:
 
 
 def build_pool(space: Space, rows: int = POOL_ROWS, seed: int = 0) -> Codes:
-    """Return rows to combine points from: the simplest row, then random ones that often lie at bounds."""
+    """Return rows to combine points from: the simplest row, then random ones."""
     rng = np.random.default_rng(seed)
     if space.keeps_constraints:
         return space.sample(rows, seed=rng, points=True).codes
@@ -53,7 +53,7 @@ def build_pool(space: Space, rows: int = POOL_ROWS, seed: int = 0) -> Codes:
 
 
 def _find_draw_range(feature: Feature) -> tuple[float, float]:
-    """Return the range to draw from: the bounds, or a thousand steps if there are none."""
+    """Return the range to draw from; a thousand steps where it is open."""
     open_width = 1000 * feature.step
     low, high = feature.low, feature.high
     if math.isinf(low):

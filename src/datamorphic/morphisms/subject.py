@@ -1,4 +1,4 @@
-"""`SubjectUnderTest`: a system, its moves, and the seed cases from which tests start."""
+"""`SubjectUnderTest`: a system, its moves and its seed cases."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _build_system_subject(
 def _select_inputs(
     sut: Executor | None, data: DataLike, target: str | None, space: Space | None, notes: list[str]
 ) -> pd.DataFrame:
-    """Return the columns of the data that are inputs of the system; remarks are added to `notes`."""
+    """Return the inputs of the system as a frame; remarks are added to `notes`."""
     import pandas as pd
 
     input_names: Any = getattr(sut, "columns", None)
@@ -204,7 +204,7 @@ def _select_inputs(
 def _select_seeds(
     points: Points, seeds: DataLike | int | None, space: Space, rng: np.random.Generator, owner: str
 ) -> Points:
-    """Return all seed cases, a number of them drawn without replacement, or the inputs in `seeds`."""
+    """Return all seed cases, a random choice of them, or those in `seeds`."""
     if seeds is None:
         return points
     if is_number(seeds):

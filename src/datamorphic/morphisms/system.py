@@ -67,7 +67,7 @@ class TestSystem:
 
     @classmethod
     def collect(cls, source: object) -> TestSystem:
-        """Return the test system of a class, an instance or a module with marked functions.
+        """Return the test system of a class, an instance or a module.
 
         A marked function with a wrong signature or invalid options raises `TestSystemError`.
 
@@ -121,7 +121,7 @@ class TestSystem:
         same_kind[morphism.name] = morphism
 
     def _verify(self) -> None:
-        """Raise `TestSystemError` if an option of a mark is invalid or names something unknown."""
+        """Raise `TestSystemError` if an option of a mark is invalid."""
         for morphism in self.datamorphisms.values():
             mark = morphism.mark
             if mark.feature is not None and self.space is not None and mark.feature not in self.space.names:
@@ -247,7 +247,7 @@ class TestSystem:
         return self._inferred_points
 
     def _infer_points(self, maker: Morphism, frame: pd.DataFrame) -> Points:
-        """Infer a space without bounds for numbers, since none are declared, and return its points."""
+        """Return a frame as points of an inferred space without bounds."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", AmbiguousData)
@@ -285,7 +285,7 @@ class TestSystem:
             morphism.fail(f"made seed cases that are not in the space: {error}", error)
 
     def mutate(self, name: str, *sets: TestSet, seed: SeedLike = 0) -> TestSet:
-        """Return the new cases that a datamorphism makes from the rows of one or several test sets.
+        """Return the new cases that a datamorphism makes from test sets, row by row.
 
         If the datamorphism names a case filter, only rows whose case in the first set passes it take part.
         """
@@ -333,7 +333,7 @@ class TestSystem:
 
 
 def has_morphisms(source: object) -> bool:
-    """Return whether an object is a test system, or a class, an instance or a module with marked functions."""
+    """Return whether an object is a test system or has marked functions."""
     if isinstance(source, TestSystem):
         return True
     if isinstance(source, types.ModuleType):
@@ -345,7 +345,7 @@ def has_morphisms(source: object) -> bool:
 
 
 def _read_attribute(instance: object, name: str, owner: str) -> Any:
-    """Return an attribute, or None; an exception of a property becomes a `TestSystemError`."""
+    """Return an attribute, or None; exceptions become a `TestSystemError`."""
     if inspect.getattr_static(instance, name, None) is None:
         return None
     try:
@@ -355,7 +355,7 @@ def _read_attribute(instance: object, name: str, owner: str) -> Any:
 
 
 def _collect_morphisms(instance: object) -> list[Morphism]:
-    """Return the marked functions of an instance or a module, without evaluating its properties."""
+    """Return the marked functions of an object; properties are not evaluated."""
     if isinstance(instance, types.ModuleType):
         owner, names = instance.__name__, list(vars(instance))
     else:

@@ -19,11 +19,11 @@ def format_report(report: LawReport) -> str:
 
 
 def format_tried_first(report: LawReport) -> str:
-    """Return how the counter-examples of earlier checks ended, or "" if there were none."""
+    """Return the outcome of earlier counter-examples as text, "" if none."""
     counts = report.tried_first
     if not counts["tried"]:
         return ""
-    tried = pluralize(counts["tried"], "counter-example")
+    total = pluralize(counts["tried"], "counter-example")
     return (
-        f"tried first: {tried} of earlier checks, {counts['breaking']} still breaking, {counts['mended']} mended"
+        f"tried first: {total} of earlier checks, {counts['breaking']} still breaking, {counts['mended']} mended"
     )

@@ -1,1 +1,1 @@
-"""Inputs and answers: features, spaces, points, outputs, and the geometry of spaces."""
+"""Inputs and answers: features, spaces, points, outputs and geometry."""

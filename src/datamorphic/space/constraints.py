@@ -1,4 +1,4 @@
-"""Constraints between features, which users declare and moves and midpoints satisfy.
+"""Constraints between features, which moves and midpoints satisfy.
 
 A constraint is an object of this module, a string (``"free <= total"``), or a function of a frame that returns one
 boolean per row. Strings are parsed, never evaluated.
@@ -28,7 +28,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 class FeatureSpace(Protocol):
-    """What a constraint needs to know of a space: its features, and how codes are decoded."""
+    """What a constraint needs to know of a space."""
 
     @property
     def features(self) -> tuple[Feature, ...]:
@@ -76,7 +76,7 @@ class Constraint:
         raise NotImplementedError
 
     def mend(self, space: FeatureSpace, codes: Codes, moved: int) -> None:
-        """Change other features in place so that rows satisfy the constraint after feature `moved` has moved."""
+        """Change other features in place, to satisfy it after a move of `moved`."""
 
     def mending(self, name: str) -> float:
         """Return the largest distance that `mend` adds to a move of the feature `name`."""
@@ -281,7 +281,7 @@ class Combinations(Constraint):
         return tuple(self.table.columns)
 
     def check(self, space: FeatureSpace) -> None:
-        """Raise `SpaceError` or `DataError` unless the table lists values of discrete features."""
+        """Raise an error unless the table lists values of discrete features."""
         super().check(space)
         for name in self.names:
             if space[name].kind == "continuous":
@@ -358,12 +358,12 @@ class ConstrainedSpace(FeatureSpace, Protocol):
 
     @property
     def moves(self) -> str:
-        """Whether moves of continuous features stop at the bounds ("clip") or not ("open")."""
+        """Whether moves stop at the bounds of continuous features ("clip", "open")."""
         ...
 
     @property
     def units(self) -> tuple[tuple[int, ...], ...]:
-        """The positions of the features; those that a constraint ties together form one unit."""
+        """The positions of the features; tied features form one unit."""
         ...
 
     @property

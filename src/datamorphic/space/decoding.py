@@ -1,4 +1,4 @@
-"""Decoding of float64 codes to user values, in the dtype of the user's column where it can hold them."""
+"""Decoding of float64 codes to values in the dtypes of the user's columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def decode(feature: Feature, codes: Codes, dtype: Dtype | None = None) -> Any:
-    """Return the values of a column of codes as a new array, of `dtype` where it can hold them.
+    """Return the values of a column of codes, in `dtype` where it can hold them.
 
     Real numbers are never cast to integers and no number wraps around: a dtype that is too narrow is widened.
     """

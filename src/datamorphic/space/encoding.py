@@ -1,4 +1,4 @@
-"""Encoding of a column of user values as float64 codes; `decoding` does the reverse.
+"""Encoding of a column of user values as float64 codes.
 
 Every value is validated, and an error names the first invalid row. pandas is imported inside the functions, so that
 `import datamorphic` stays fast.
@@ -31,7 +31,7 @@ MASKED_DTYPE_NAMES = {f"{kind}{bits}Dtype" for kind in ("Int", "UInt", "Float") 
 
 @dataclass(frozen=True)
 class Fault:
-    """Invalid codes of one kind: in which rows, what is wrong with them, and what to do."""
+    """Invalid codes of one kind: their rows, the problem and the remedy."""
 
     rows: Mask
     problem: str
@@ -73,7 +73,7 @@ def encode(feature: Feature, column: pd.Series[Any], *, open_ends: bool, lenient
 
 
 def find_fault(feature: Feature, codes: Codes, open_ends: bool) -> Fault | None:
-    """Return the first kind of fault in the codes of a feature, or None if all are valid."""
+    """Return the first fault in the codes of a feature, or None."""
     if not codes.size:
         return None
     limit = LARGEST_INTEGER if isinstance(feature, Integer) else LARGEST_NUMBER
@@ -151,7 +151,7 @@ def snap_to_bounds(feature: Feature, codes: Codes, dtype: Dtype) -> Codes:
 
 
 def to_numpy_dtype(dtype: Dtype) -> np.dtype[Any] | None:
-    """Return the NumPy dtype of a plain, nullable or Arrow dtype of numbers, or None for other dtypes."""
+    """Return the NumPy dtype behind a numeric dtype, None for other dtypes."""
     import pandas as pd
 
     if isinstance(dtype, np.dtype):
@@ -213,7 +213,7 @@ def _reject_rows(feature: Feature, column: pd.Series[Any], fault: Fault) -> None
 
 
 def encode_floats(features: Sequence[Feature], frame: pd.DataFrame, open_ends: bool) -> Codes | None:
-    """Return the codes of a frame of valid floats, or None if columns must be encoded one by one."""
+    """Return the codes of a frame of valid floats; None for other frames."""
     names = [feature.name for feature in features]
     values = (frame if list(frame.columns) == names else frame[names]).to_numpy()
     if values.dtype != np.float64 or values.shape[1] != len(features):

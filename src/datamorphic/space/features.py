@@ -61,7 +61,7 @@ class Feature:
             raise SpaceError(f"Feature {self.name!r}: nullable must be True or False. Got {self.nullable!r}.")
 
     def with_step_given(self, given: bool) -> Self:
-        """Return the feature with `step_given` set; False means that the step was inferred from data."""
+        """Return the feature with `step_given` set; False for an inferred step."""
         feature = copy.copy(self)
         feature.__dict__["step_given"] = given
         return feature
@@ -73,7 +73,7 @@ class Feature:
 
     @property
     def default(self) -> float:
-        """The code that fills a missing value: the middle of the range, or the first category."""
+        """The code that fills a missing value: mid-range, or the first category."""
         return 0.0
 
     def moved(self, codes: Codes, direction: int, clip: bool) -> Codes:
@@ -315,7 +315,7 @@ class Categorical(Feature):
         return hash(self._comparison_key())
 
     def moved(self, codes: Codes, direction: int, clip: bool) -> Codes:
-        """Return the next or the previous categories, stopping at the ends even in an open space."""
+        """Return the next or the previous categories, stopping at the ends."""
         return super().moved(codes, direction, clip=True)
 
     def describe(self) -> str:

@@ -1,4 +1,4 @@
-"""The forms in which callers pass cases (frames, arrays, dicts, sequences), as frames and back."""
+"""Conversion of cases in any form (arrays, dicts, sequences) to frames and back."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def to_frame(names: Sequence[str], data: DataLike) -> pd.DataFrame:
 
 
 def restore_form(data: DataLike, frame: pd.DataFrame) -> Any:
-    """Return the rows of a frame in the form of `data`: an array, dicts, a dict, a series or a sequence."""
+    """Return the rows of a frame in the form of `data`."""
     import pandas as pd
 
     if isinstance(data, np.ndarray) and data.ndim == 2:

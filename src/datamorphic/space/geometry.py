@@ -1,4 +1,4 @@
-"""Distance, midpoint, moves and paths on matrices of codes, for all rows of a column at once.
+"""Distance, midpoint, moves and paths on matrices of codes.
 
 The midpoint corrects the published definition (Zhu & Bayley) for discrete features: differences that cannot be halved
 (categories, missing values, odd integer gaps) go alternately to the first and the second end, in feature order. Features
@@ -72,7 +72,7 @@ def discrete_distance(space: ConstrainedSpace, a: Codes, b: Codes) -> Codes:
 
 
 def unit_distance(space: ConstrainedSpace, a: Codes, b: Codes) -> Codes:
-    """Return the discrete distance, with features that a constraint ties together counted as one."""
+    """Return the discrete distance, with tied features counted as one."""
     total = discrete_distance(space, a, b)
     for unit in space.units:
         if len(unit) > 1:
@@ -90,9 +90,9 @@ def unit_distance(space: ConstrainedSpace, a: Codes, b: Codes) -> Codes:
 
 
 def midpoint(space: ConstrainedSpace, a: Codes, b: Codes) -> Codes:
-    """Return the midpoint of every row of `a` and the same row of `b`; it satisfies the constraints.
+    """Return the midpoint of every row of `a` and the same row of `b`.
 
-    If the midpoint of two valid points is invalid, differences that cannot be halved go to the other ends instead. If
+    It satisfies the constraints. If the midpoint of two valid points is invalid, differences that cannot be halved go to the other ends instead. If
     that is invalid too, the midpoint is the first end.
     """
     if len(a) != len(b):
@@ -107,7 +107,7 @@ def midpoint(space: ConstrainedSpace, a: Codes, b: Codes) -> Codes:
 
 
 def _halve(space: ConstrainedSpace, a: Codes, b: Codes, to_first: Mask) -> Codes:
-    """Halve every difference; `to_first` says to which end the next indivisible one goes, per row."""
+    """Halve every difference; `to_first`: the next indivisible one goes to `a`."""
     if space.smooth:
         return np.multiply(a + b, 0.5)
     out = np.empty(a.shape, order="F")
@@ -201,7 +201,7 @@ def plan_paths(space: ConstrainedSpace, a: Codes, b: Codes, delta: float) -> tup
 
 
 def _repeat_moves(feature: Feature, column: Codes, counts: Counts, clip: bool) -> Codes:
-    """Move every row step by step, so that rounding is the same as when the path is walked."""
+    """Move every row step by step, with the rounding of a walk on the path."""
     current = column.copy()
     for move_number in range(int(np.abs(counts).max(initial=0))):
         rows = np.flatnonzero(np.abs(counts) > move_number)

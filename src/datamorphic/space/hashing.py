@@ -39,7 +39,7 @@ class RowTable:
         return self._find(bits, _hash_rows(bits))
 
     def add(self, codes: Codes) -> tuple[Numbers, Numbers]:
-        """Add rows that are not in the table; return the number of each row, and the positions of new rows.
+        """Add new rows; return the numbers of all rows and the positions of new ones.
 
         Equal rows share a number. Only the first of them counts as new.
         """

@@ -1,4 +1,4 @@
-"""Inference of features from the columns of a frame: kind, bounds, step and categories."""
+"""Inference of features from the columns of a frame."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def validate_frame(frame: object) -> pd.DataFrame:
 
 
 def validate_hints(hints: Mapping[str, Any]) -> None:
-    """Raise `SpaceError` unless every hint is a dict by column and every kind is known."""
+    """Raise `SpaceError` unless hints are dicts by column with known kinds."""
     for hint, by_column in hints.items():
         if not isinstance(by_column, Mapping):
             raise SpaceError(f"{hint} must be a dict by column. Got {by_column!r}.")
@@ -208,7 +208,7 @@ def _resolve_bounds(
 
 
 def _infer_categories(name: str, column: pd.Series[Any]) -> list[Any]:
-    """Return the categories in the order of their dtype, else sorted, else in order of occurrence."""
+    """Return the categories: in the order of their dtype, sorted, or as they occur."""
     import pandas as pd
 
     if isinstance(column.dtype, pd.CategoricalDtype):

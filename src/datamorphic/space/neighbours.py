@@ -19,7 +19,7 @@ MAX_NEIGHBOURS_BY_REPEATED_SEARCH = 32  # for more neighbours, sorting is faster
 def find_nearest(
     space: Space, cases: Codes, candidates: Codes, k: int = 1, *, scaled: bool = True
 ) -> tuple[Codes, npt.NDArray[np.intp]]:
-    """Return for each case the distances and row numbers of its `k` nearest candidates, nearest first.
+    """Return distances and row numbers of the `k` nearest candidates per case.
 
     The search is exact: by a tree if all features are continuous, else by all distances. If there are fewer than `k`
     candidates, the rest is inf and -1.
@@ -59,7 +59,7 @@ def find_nearest(
 
 
 class Distances:
-    """The distances of all cases to all candidates, computed block by block with SciPy."""
+    """The distances of all cases to all candidates, block by block."""
 
     def __init__(self, space: Space, cases: Codes, candidates: Codes, scaled: bool) -> None:
         scale = np.array([feature.scale if scaled else 1.0 for feature in space.features])

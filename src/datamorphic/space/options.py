@@ -1,4 +1,4 @@
-"""`SpaceOptions`: hints that override what a frame's values suggest about its columns."""
+"""`SpaceOptions`: hints for inferring a space from a frame."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class SpaceOptions:
         return {name: hint for name, hint in hints.items() if hint is not None and hint != {}}
 
     def infer_space(self, frame: pd.DataFrame, *, target: str | None = None) -> Space:
-        """Read a frame as a space; `target` is the column of the label, which is no feature."""
+        """Infer a space from a frame; `target` is the column of the label."""
         return Space.from_frame(
             frame, kinds=self.kinds, steps=self.steps, bounds=self.bounds, orders=self.orders, target=target
         )

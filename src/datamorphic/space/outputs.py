@@ -1,4 +1,4 @@
-"""`Outputs`: the answers of a system to a batch, with one label and one status per row."""
+"""`Outputs`: the answers of a system to a batch."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Outputs:
         return Outputs(self.values[rows], self.status[rows], scores, messages)
 
     def same(self, other: Outputs, rounding: float = 0.0) -> Mask:
-        """Return in which rows two answers are the same: equal labels, or failures of the same kind.
+        """Return which rows have equal labels, or failures of the same kind.
 
         Real numbers may differ by the relative tolerance `rounding`, since the last bits of a model's answer may depend
         on the size of the batch.
@@ -156,7 +156,7 @@ class Outputs:
 
     @property
     def kind_of_values(self) -> str:
-        """The type of the labels for `from_table`: "object", "text", or the name of a numeric dtype."""
+        """The type of the labels: "object", "text" or a numeric dtype."""
         kind = self.values.dtype.kind
         if kind not in "OUiufb":
             raise DataError(

@@ -1,4 +1,4 @@
-"""Projection of a space to the plane: its two features, or the two principal components of its points."""
+"""Projection of a space to the plane: two features or principal components."""
 
 from __future__ import annotations
 

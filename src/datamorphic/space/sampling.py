@@ -14,7 +14,7 @@ MISSING_SHARE = 0.1  # of the values of a nullable feature
 
 
 def draw(space: ConstrainedSpace, n: int, rng: np.random.Generator) -> Codes:
-    """Return the codes of `n` rows, uniform within the bounds, that satisfy the constraints."""
+    """Return the codes of `n` uniform rows that satisfy the constraints."""
     for feature in space.features:
         if not (np.isfinite(feature.low) and np.isfinite(feature.high)):
             side = "lower" if np.isinf(feature.low) else "upper"

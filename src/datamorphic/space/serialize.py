@@ -49,7 +49,7 @@ def space_from_dict(document: dict[str, Any]) -> Space:
 
 
 def value_to_json(value: object, role: str = "value") -> Any:
-    """Return a category or label as JSON data that preserves its type, or raise `DataError`.
+    """Return a category or label as JSON data that preserves its type.
 
     `role` names the value in the message.
     """

@@ -1,4 +1,4 @@
-"""`Space`: the inputs of a system, with moves, midpoints, distances and paths; `Points` and `Path` in a space.
+"""`Space`: the inputs of a system; its `Points` and `Path`.
 
 The three classes refer to each other, hence one module.
 """
@@ -95,7 +95,7 @@ class Points:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Path:
-    """A path from `start` towards `target`: single moves, feature by feature, then midpoints with the target.
+    """A path to a target: moves, feature by feature, then midpoints with it.
 
     Iterating over it gives the moves in words; `walk` returns the points on the path.
     """
@@ -108,7 +108,7 @@ class Path:
     midpoints: int
 
     def steps(self) -> Iterator[tuple[str, int]]:
-        """Yield (kind of move, position of the feature), with ("midpoint", -1) for midpoints."""
+        """Yield (kind of move, position of the feature), or ("midpoint", -1)."""
         missing_at_start, missing_at_target = np.isnan(self.start.codes[0]), np.isnan(self.target.codes[0])
         for j, count in enumerate(self.counts):
             if not self.space.keeps_constraints and missing_at_start[j] != missing_at_target[j]:
@@ -340,7 +340,7 @@ class Space:
         }
 
     def position(self, name: str) -> int:
-        """Return the position of a feature, or raise `SpaceError` if there is none of that name."""
+        """Return the position of a feature, or raise `SpaceError`."""
         try:
             return self._positions[name]
         except (KeyError, TypeError):
@@ -354,7 +354,7 @@ class Space:
 
     @property
     def move_names(self) -> list[tuple[str, str]]:
-        """All moves as (kind, feature): up and down, and clear and fill for nullable features."""
+        """All moves as (kind, feature): up, down; clear and fill if nullable."""
         return [
             (kind, feature.name)
             for feature in self.features
@@ -362,7 +362,10 @@ class Space:
         ]
 
     def reach(self, name: str) -> float:
-        """Return the longest distance of one move of a feature: its step plus what constraints add."""
+        """Return the longest distance of one move of a feature.
+
+        That is its step, plus the distance that constraints add.
+        """
         extra_distances = (
             [constraint.mending(name) for constraint in self.constraints] if self.keeps_constraints else []
         )
@@ -404,7 +407,7 @@ class Space:
         return Points(self, codes)
 
     def frame(self, points: Points, like: pd.DataFrame | None = None) -> pd.DataFrame:
-        """Return points as a frame, with the dtypes, column order and index of `like` if given."""
+        """Return points as a frame, in the form of the frame `like` if given."""
         return self.decode(points.codes, like)
 
     def decode(self, codes: Codes, like: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -449,11 +452,12 @@ class Space:
     # -- geometry -----------------------------------------------------------------------------------
 
     def distance(self, a: DataLike, b: DataLike, *, scaled: bool = False) -> Any:
-        """Return the distance of each row of `a` to the same row of `b` (a float for two single cases).
+        """Return the distance of each row of `a` to the same row of `b`.
 
-        The Euclidean distance over the continuous features, plus the sum of absolute differences over the integers,
+        It is the Euclidean distance over the continuous features, plus the sum of absolute differences over the integers,
         plus the number of categories that differ. A value that is missing on one side only counts 1. ``scaled=True``
-        first divides every number by the range of its feature, so that large units do not dominate small ones.
+        first divides every number by the range of its feature, so that large units do not dominate small ones. For two
+        single cases the result is a float.
         """
         x, y = self._to_point_pair(a, b)
         result = geometry.distance(self, x.codes, y.codes, scaled)
@@ -467,7 +471,10 @@ class Space:
         return self._restore_form(template, midpoints)
 
     def move(self, a: Data, kind: str, feature: str) -> Data:
-        """Return each row after one move: "up", "down", "clear" (to missing) or "fill" (from missing)."""
+        """Return each row after one move: "up", "down", "clear" or "fill".
+
+        "clear" makes a value missing, and "fill" replaces a missing value.
+        """
         validate_choice("kind", "Space.move", kind, ("up", "down", "clear", "fill"))
         position = self.position(feature)
         new_codes = geometry.move(self, self.points(a).codes, position, kind)
@@ -482,7 +489,7 @@ class Space:
         return self.move(a, "down", feature)
 
     def path(self, a: DataLike, b: DataLike, *, delta: float = 1e-3) -> Any:
-        """Return the moves that lead from `a` to `b`, to within `delta` if a feature is continuous.
+        """Return the moves from `a` to `b`, to within `delta` if continuous.
 
         The result is a `Path` for one pair of cases and a list of paths for several.
 
@@ -516,7 +523,7 @@ class Space:
         return paths[0] if rows == 1 else paths
 
     def sample(self, n: int, *, seed: int | np.random.Generator | None = 0, points: bool = False) -> Any:
-        """Return `n` points drawn uniformly, as a frame (or as `Points` with ``points=True``).
+        """Return `n` points drawn uniformly, as a frame or as `Points`.
 
         A nullable feature is missing in one row of ten. Points that break a constraint are drawn again.
         """
