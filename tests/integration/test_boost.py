@@ -281,7 +281,7 @@ def test_through_a_file_of_pmml(model, X, y, settings, tmp_path):
 # -- what the trees are like --------------------------------------------------------------------------
 
 
-def test_names_of_columns_and_those_made_up():
+def test_column_names_and_generated_ones():
     for model in (xg(n_estimators=1), lg(n_estimators=1), cat(iterations=1)):
         assert forest_of(model.fit(PLAIN, TWO)).columns == ("income", "debt", "change")
         nameless = forest_of(model.fit(PLAIN.to_numpy(), TWO))
@@ -292,7 +292,7 @@ def test_names_of_columns_and_those_made_up():
     assert forest_of(model, spaced).columns == ("yearly income", "debt", "change")
 
 
-def test_what_leaves_add_and_how_many_rows_came_by():
+def test_values_and_weights_of_leaves():
     cases = [
         (
             xg(n_estimators=1),
@@ -324,7 +324,7 @@ def test_a_leaf_that_no_row_can_reach_is_left_out():
         assert reached.tolist() == tree.leaves.tolist()
 
 
-def test_categories_are_told_by_name():
+def test_rules_name_categories():
     for model, settings in ((xg(max_cat_to_onehot=1), {}), (lg(cat_smooth=1), {}), (cat(), GROUPS)):
         forest = forest_of(fitted(model, GROUPED, THREE, settings), GROUPED)
         assert sorted(forest.categories[1]) == ["Bonn", "Cork", "Oslo", "Rome"]
@@ -374,12 +374,12 @@ def half_grouped():
     ],
     ids=lambda case: "" if callable(case) else case,
 )
-def test_what_cannot_be_read_is_told(make, message):
+def test_unsupported_models_are_refused(make, message):
     with pytest.raises(ModelError, match=message):
         forest_of(make())
 
 
-def test_an_objective_of_ones_own_has_no_known_answer():
+def test_a_custom_objective_has_no_known_answer():
     def squared(truth, told):
         return told - truth, np.ones_like(told)
 
@@ -402,7 +402,7 @@ JOINT = {
 
 
 @pytest.mark.parametrize("name", JOINT)
-def test_joint_kills_are_what_the_changed_forest_says(name):
+def test_joint_kills_equal_those_of_evaluating_mutated_forests(name):
     model, frame, tolerance = JOINT[name]
     forest = forest_of(model(), frame)
     given = seen(forest, frame.iloc[:60])
@@ -447,7 +447,7 @@ def test_a_regressor_has_leaves_to_cover_and_needs_a_tolerance_for_mutants():
 
 
 @pytest.mark.parametrize("name", ["XGBoost", "LightGBM", "CatBoost"])
-def test_categories_are_told_by_name_and_rows_that_fix_do(name):
+def test_rules_name_categories_and_fix_covers_them(name):
     frame = GROUPED.assign(town=GROUPED.town.astype(str)) if name == "CatBoost" else GROUPED
     models = {
         "XGBoost": lambda: xg(n_estimators=1, max_depth=5).fit(frame, TWO),

@@ -147,7 +147,7 @@ def cases():
 
 @pytest.mark.filterwarnings("ignore:X has feature names")
 @pytest.mark.parametrize(("name", "holes"), list(cases()))
-def test_rows_fall_as_in_the_source_and_get_its_answers(name, holes):
+def test_leaves_and_answers_equal_those_of_the_library(name, holes):
     model = fitted(name, holes)
     frame = probes(model, holes)
     matrix = frame.to_numpy()
@@ -176,7 +176,7 @@ def test_rows_fall_as_in_the_source_and_get_its_answers(name, holes):
 
 @pytest.mark.parametrize("name", ["tree", "forest", "bagging", "boosting", "small tree"])
 @pytest.mark.parametrize("n", [1, 30, 300])
-def test_coverage_is_what_a_plain_loop_counts(name, n, monkeypatch):
+def test_coverage_equals_that_of_a_plain_loop(name, n, monkeypatch):
     model = fitted(name, 0.0)
     data = rows(n, 5)
     found = cover(model, data)
@@ -278,7 +278,7 @@ def test_a_box_is_exact(name, holes):
             assert np.array_equal(inside, leaves == leaf)
 
 
-def test_the_reader_of_rules_reads_them():
+def test_the_parser_of_rules():
     frame = pd.DataFrame([[1.0, 2.0, 3.0, np.nan]], columns=NAMES)
     assert holds("0.5 < age <= 1 and income (k) >= 2 and (n <= 3 or missing)", frame).all()
     assert holds("a <= b > 2 and n is missing and age is given", frame).all()

@@ -105,7 +105,7 @@ def trees():
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["NumPy", "numba"])
 @pytest.mark.parametrize(("tree", "holes", "tolerance"), list(trees()))
-def test_the_kill_matrix_is_what_each_mutant_says(tree, holes, tolerance, compiled):
+def test_kills_equal_those_of_evaluating_each_mutant(tree, holes, tolerance, compiled):
     if compiled:
         pytest.importorskip("numba", reason='needs the extra "fast"')
     X = np.vstack([rows(80, 5, holes), rows(20, 6)])
@@ -160,7 +160,7 @@ def test_banknote_as_published(real_data):
 
 
 @pytest.mark.parametrize("per_node", ["neighbours", 0, 1, 2, None])
-def test_constants_come_from_nodes_that_look_at_the_same_column(per_node):
+def test_constants_come_from_nodes_that_compare_the_same_column(per_node):
     X = rows(300, 1)
     [tree] = read_trees(DecisionTreeClassifier(random_state=0).fit(X, answers(X)))
     mutants = generate_mutants(tree, per_node)
@@ -205,7 +205,7 @@ def test_a_tree_that_is_not_numbered_in_pre_order():
         assert [found.get_rows(i).tolist() for i in range(len(mutants))] == asked_one_by_one(tree, X[:60], mutants)
 
 
-def test_changes_are_told_in_words():
+def test_changes_as_text():
     [tree] = read_trees(DecisionTreeClassifier(random_state=0).fit(*load_iris(return_X_y=True)))
     tree = tree.with_names(["sl", "sw", "pl", "pw"])
     told = [format_change(tree, generate_mutants(tree), number) for number in range(6)]
@@ -234,7 +234,7 @@ FORESTS = {
 
 
 @pytest.mark.parametrize("name", FORESTS)
-def test_joint_kills_are_what_the_changed_forest_says(name):
+def test_joint_kills_equal_those_of_evaluating_mutated_forests(name):
     model, tolerance = FORESTS[name]
     X = np.round(rows(120, 1), 0 if "ties" in name else 3)
     forest = forest_of(model.fit(X, answers(X)))
@@ -278,7 +278,7 @@ def critical(tree, column):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_is_proved_to_live_lives_whatever_comes(seed):
+def test_no_input_kills_mutants_that_are_proved_equivalent(seed):
     X = rows(80, seed)
     X[:, 1] = np.round(X[:, 1] * 4) / 4  # many of the midpoints are numbers of single precision
     model = DecisionTreeClassifier(max_leaf_nodes=9, random_state=seed).fit(X, answers(X))
@@ -299,7 +299,7 @@ def test_what_is_proved_to_live_lives_whatever_comes(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_proofs_know_whole_numbers_bounds_and_categories(seed):
+def test_proofs_use_integers_bounds_and_categories(seed):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {"n": rng.integers(0, 7, 120), "flag": rng.random(120) < 0.5, "grade": rng.choice([1, 2, 5], 120)}
@@ -321,7 +321,7 @@ def test_proofs_know_whole_numbers_bounds_and_categories(seed):
     assert again.killed.tolist() == possible.tolist()
 
 
-def test_rows_that_fix_lift_the_score_as_far_as_can_be():
+def test_fix_raises_the_score_to_its_maximum():
     iris = dm.data.load("iris")
     inputs = iris.drop(columns="target")
     tree = DecisionTreeClassifier(random_state=0).fit(inputs, iris.target)
@@ -337,7 +337,7 @@ def test_rows_that_fix_lift_the_score_as_far_as_can_be():
     assert found.leaves.share == 2 / 9
 
 
-def test_categories_and_sets_are_solved_too():
+def test_killing_rows_for_categories_and_sets():
     X = rows(150, 1)
     [plain] = read_trees(DecisionTreeClassifier(max_leaf_nodes=8, random_state=1).fit(X, answers(X)))
     for seed in range(3):
@@ -383,7 +383,7 @@ def test_the_smallest_set_is_the_smallest(seed):
 
 @pytest.mark.parametrize("criterion", ["DTC", "DTMT"])
 @pytest.mark.parametrize("kind", ["tree", "forest"])
-def test_what_is_selected_does_what_all_the_data_do(criterion, kind):
+def test_selected_rows_cover_what_all_the_data_cover(criterion, kind):
     X = rows(300, 1)
     frame = pd.DataFrame(X, columns=["a", "b", "c"], index=np.arange(300) * 3).assign(y=answers(X))
     kinds = {"tree": DecisionTreeClassifier(random_state=0), "forest": RandomForestClassifier(4, random_state=0)}
@@ -430,7 +430,7 @@ def test_a_split_that_only_parts_missing_values_from_others():
     assert [found.why(number).killable for number in endless] == [False]
 
 
-def test_changes_of_categories_are_told_by_name():
+def test_changes_name_categories():
     space = dm.Space([dm.Integer("age", 0, 100), dm.Categorical("card", ["Blue", "Silver", "Gold"])])
     frame = space.sample(400, seed=1)
     model = lambda cases: (cases["age"] >= 18) & (cases["card"] != "Blue")  # noqa: E731
@@ -440,7 +440,7 @@ def test_changes_of_categories_are_told_by_name():
     assert "card <=" not in told
 
 
-def test_rows_that_happen_to_be_whole_prove_nothing_about_fractions():
+def test_integer_rows_prove_nothing_about_fractions():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.uniform(0, 4, (300, 2)).round(1), columns=["x", "y"])
     model = DecisionTreeClassifier(random_state=0).fit(data, (data.x * 2 + data.y) % 3 > 1.3)
@@ -455,7 +455,7 @@ def test_rows_that_happen_to_be_whole_prove_nothing_about_fractions():
     assert dm.cover(model, pd.concat([whole, dm.cover(model, whole).fix()])).share == 1
 
 
-def test_nothing_is_proved_behind_steps_that_fill_in():
+def test_nothing_is_proved_behind_imputers():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"n": rng.integers(0, 9, 200), "m": rng.integers(0, 9, 200)})
     model = make_pipeline(SimpleImputer(missing_values=3), DecisionTreeClassifier(random_state=0))
@@ -465,7 +465,7 @@ def test_nothing_is_proved_behind_steps_that_fill_in():
     assert "at most 100.00 % can be killed" in found.describe()
 
 
-def test_missing_values_can_come_where_none_were():
+def test_missing_values_can_kill_mutants():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"n": rng.integers(0, 9, 200).astype(float), "m": rng.normal(size=200)})
     data.loc[::5, "n"] = np.nan
@@ -505,7 +505,7 @@ def test_the_rows_that_kill_most_come_first():
     assert found.why(killed).why.startswith("it does not")
 
 
-def test_a_decision_that_compares_with_nothing_is_told():
+def test_a_decision_with_nan_as_threshold_is_refused():
     data = dm.data.load("iris")
     inputs = data.drop(columns="target")
     forest = dm.forest_of(DecisionTreeClassifier(random_state=0).fit(inputs, data.target))

@@ -103,7 +103,7 @@ def named(model):
 
 
 @pytest.mark.parametrize(("model", "X", "y"), MODELS, ids=[named(model) for model, _, _ in MODELS])
-def test_answers_are_the_models(model, X, y):
+def test_answers_equal_those_of_the_model(model, X, y):
     if X is GROUPED:
         model.set_params(categorical_features="from_dtype")
     model.fit(X, y)
@@ -135,7 +135,7 @@ def test_answers_are_the_models(model, X, y):
     ],
     ids=lambda case: type(case).__name__ if hasattr(case, "fit") else "",
 )
-def test_scores_are_the_models(model, y, scores):
+def test_scores_equal_those_of_the_model(model, y, scores):
     forest = forest_of(model.fit(PLAIN, y))
     rows = asked(forest, PLAIN)
     told = forest.scores(seen(forest, rows))
@@ -152,7 +152,7 @@ def test_scores_are_the_models(model, y, scores):
     ],
     ids=named,
 )
-def test_leaves_are_the_models(model):
+def test_leaves_equal_those_of_the_model(model):
     matrix = PLAIN.to_numpy(float)
     forest = forest_of(model.fit(matrix, THREE))
     rows = asked(forest, pd.DataFrame(matrix)).to_numpy()
@@ -160,7 +160,7 @@ def test_leaves_are_the_models(model):
     assert (told == model.apply(rows).reshape(told.shape)).all()
 
 
-def test_what_histograms_add_and_how_many_rows_came_by():
+def test_values_and_weights_of_histogram_trees():
     model = HistGradientBoostingClassifier(max_iter=2, **SMALL).fit(HOLED, THREE)
     forest = forest_of(model)
     assert [tree.meaning for tree in forest.trees[:3]] == [
@@ -173,12 +173,12 @@ def test_what_histograms_add_and_how_many_rows_came_by():
     assert told.trees[0].meaning == "added to the logarithm of the answer"
 
 
-def test_categories_are_those_the_model_knows():
+def test_categories_of_histogram_models():
     model = HistGradientBoostingClassifier(max_iter=2, categorical_features="from_dtype").fit(GROUPED, THREE)
     assert dict(forest_of(model).categories) == {1: ("Bonn", "Oslo", "Rome"), 3: (1, 2, 5)}
 
 
-def test_a_model_that_starts_from_another_makes_no_answer_of_its_trees():
+def test_a_model_that_starts_from_another_has_no_known_answer():
     model = GradientBoostingRegressor(n_estimators=3, init=LinearRegression()).fit(PLAIN, AMOUNT)
     forest = forest_of(model)
     assert len(forest.trees) == 3

@@ -81,7 +81,7 @@ def test_every_row_lands_in_its_leaf_within_its_columns(offset, space):
     assert changed > 10
 
 
-def test_made_rows_are_known_again_and_real_ones_are_not():
+def test_rows_at_limits_are_recognised_and_others_are_not():
     for offset in ("step", "unit", 0.5):
         chosen = made_with(offset, space=SPACE)
         again = dm.cover(TREE, chosen.rows, target="given", criterion="BVA", offset=offset, space=SPACE)
@@ -146,7 +146,7 @@ def test_forests_scaled_trees_and_numbers_have_limits_too():
     assert len(dm.select(numbers, LOANS, "BVA").rows) == 6
 
 
-def test_constraints_are_kept():
+def test_boundary_rows_meet_constraints():
     data = pd.DataFrame({"low": [1.0, 4.0, 2.0, 8.0], "high": [2.0, 9.0, 6.0, 9.0]})
     tree = DecisionTreeClassifier(random_state=0).fit(data, [0, 1, 0, 1])
     space = dm.Space([dm.Continuous("low", 0, 10), dm.Continuous("high", 0, 10)], constraints=["low <= high"])
@@ -156,7 +156,7 @@ def test_constraints_are_kept():
 
 
 @pytest.mark.parametrize("offset", ["step", "unit", 0.7])
-def test_all_at_once_is_one_by_one(offset):
+def test_making_rows_together_equals_making_them_one_by_one(offset):
     leaves = dm.cover(TREE, LOANS)
     at = Boundaries(leaves.trees[0], LOANS, leaves.inputs, offset)
     reached = find_leaves(leaves.trees[0], leaves.inputs.to_tree_matrix(LOANS))
@@ -177,7 +177,7 @@ def test_leaves_without_numbers_have_no_limits():
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "category", "Int64", "int32"])
-def test_columns_that_are_written_in_other_ways(dtype):
+def test_boundary_rows_of_columns_with_other_dtypes(dtype):
     numbers = pd.DataFrame({"n": RNG.integers(0, 250, 200), "m": RNG.normal(size=200)})
     tree = DecisionTreeClassifier(random_state=0, max_leaf_nodes=20).fit(
         numbers, (numbers.n // 40 + (numbers.m > 0)) % 2

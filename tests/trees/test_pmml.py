@@ -140,7 +140,7 @@ ON_X = [(1.0, "Oslo", 1), (1.5, "Oslo", 1), (2.0, "Oslo", 1)]
         ),
     ],
 )  # fmt: skip
-def test_what_other_tools_write(tmp_path, nodes, attributes, rows, expected):
+def test_reading_files_of_other_tools(tmp_path, nodes, attributes, rows, expected):
     forest = read(tmp_path, document(tree(nodes, attributes)))
     assert "".join(answers(forest, rows)) == expected
     # and back and forth it says the same
@@ -170,7 +170,7 @@ def test_missing_values_may_be_replaced(tmp_path, field, replacement, nodes, exp
     assert answers(forest, [(NAN, None, 0)]) == [expected]
 
 
-def test_where_there_is_no_answer_for_missing_values_none_are_taken(tmp_path):
+def test_missing_values_without_an_answer_are_refused(tmp_path):
     forest = read(tmp_path, document(tree(BY_X)))
     assert not forest.takes_missing
     with pytest.raises(DataError, match="takes no missing values"):
@@ -349,7 +349,7 @@ def test_rows_without_an_answer_are_refused(tmp_path, text, rows, message):
         told(read(tmp_path, text), rows)
 
 
-def test_other_categories_have_words_and_rows_can_be_made_of_them(tmp_path):
+def test_other_categories_are_named_in_rules_and_used_in_rows(tmp_path):
     for kind, values, other in (("string", "p q", "another"), ("integer", "1 2", 3)):
         forest = read(tmp_path, asking(kind, BY_SET.replace("{arr}", values)))
         rows = pd.DataFrame({"k": [forest.categories[0][0]]})
@@ -401,7 +401,7 @@ def test_weights_count_within_a_chain_and_one_score_may_go_through_softmax(tmp_p
     assert answers(read(tmp_path, document(weighted)), [(-5, "Oslo", 0), (5, "Oslo", 0)]) == ["b", "c"]
 
 
-def test_sums_in_single_precision_as_jpmml_says_it(tmp_path):
+def test_sums_in_single_precision_as_jpmml_writes_it(tmp_path):
     model = segments("sum", number("0.1"), number("0.2"), function="regression")
     text = document(model.replace("<MiningModel", '<MiningModel x-mathContext="float"'))
     assert answers(read(tmp_path, text), [(0, "Oslo", 0)]) == [float(np.float32(0.1) + np.float32(0.2))]
@@ -474,7 +474,7 @@ def segment_with(told):
         (document(constant("a").replace("</MiningSchema>", "</MiningSchema>" + targets(max=1))), "rounds a label"),
     ],
 )  # fmt: skip
-def test_what_is_not_understood_is_never_passed_over(tmp_path, text, message):
+def test_unsupported_content_is_refused(tmp_path, text, message):
     with pytest.raises(ModelError, match=message):
         read(tmp_path, text)
 
@@ -503,7 +503,7 @@ PLUS = '<Targets><Target field="y" rescaleConstant="10"/></Targets>'
         (number(2).replace("</MiningSchema>", "</MiningSchema>" + PLUS), 12.0),
     ],
 )
-def test_many_trees(tmp_path, model, expected):
+def test_methods_that_combine_trees(tmp_path, model, expected):
     assert answers(read(tmp_path, document(model)), [(0, "Oslo", 0)]) == [expected]
 
 
@@ -537,7 +537,7 @@ def test_a_regression_at_the_end_decides_by_its_own_order(tmp_path, model, expec
     ],
     ids=range(6),
 )
-def test_a_regression_that_does_more_is_not_read(tmp_path, model):
+def test_unsupported_regressions_are_refused(tmp_path, model):
     with pytest.raises(ModelError, match=r"A RegressionModel in the PMML file .* not supported"):
         read(tmp_path, document(model))
 
@@ -574,7 +574,7 @@ FORESTS = [
 
 
 @pytest.mark.parametrize(("model", "X", "y"), FORESTS, ids=[type(model).__name__ for model, _, _ in FORESTS])
-def test_written_and_read_back_they_answer_the_same(model, X, y, tmp_path):
+def test_writing_and_reading_keeps_the_answers(model, X, y, tmp_path):
     forest = forest_of(model.fit(X, y))
     rows = asked(forest, pd.DataFrame(X))
     path = tmp_path / "model.pmml"
@@ -608,7 +608,7 @@ def test_a_number_that_stands_for_a_missing_value_is_kept(tmp_path):
     assert read_pmml(tmp_path / "model.pmml").missing_markers == {2: -1.5}
 
 
-def test_what_cannot_be_written_is_told_and_leaves_no_file(tmp_path):
+def test_models_that_cannot_be_written_leave_no_file(tmp_path):
     path = tmp_path / "model.pmml"
     pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)).fit(DATA, TWO)
     cases = [
@@ -684,19 +684,19 @@ DEEP = 100_000
     ],
     ids=range(35),
 )  # fmt: skip
-def test_a_file_that_is_none_is_told(tmp_path, text, error, message):
+def test_files_that_are_not_pmml_are_refused(tmp_path, text, error, message):
     with pytest.raises(error, match=message):
         read(tmp_path, text)
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(DataError, match="cannot be read: No such file"):
         read_pmml(tmp_path / "none.pmml")
     with pytest.raises(DataError, match="cannot be read"):
         read_pmml(tmp_path)
 
 
-def test_a_tree_as_deep_as_its_rows_are_many(tmp_path):
+def test_a_very_deep_tree_is_written_and_read(tmp_path):
     steps = pd.DataFrame({"x": np.arange(9.0)})
     chain = "".join(
         f'<Node score="{i}">{simple("x", "lessThan", i)}</Node><Node score="0">{simple("x", "greaterOrEqual", i)}'

@@ -89,7 +89,7 @@ def test_the_training_rows_reach_every_leaf():
     assert list(found.uncovered().columns) == ["tree", "node", "answer", "training", "rule"]
 
 
-def test_what_is_not_reached_is_told_by_training_rows_and_length():
+def test_uncovered_leaves_are_sorted_by_training_rows_and_depth():
     found = cover(TREE, FEW)
     absent = found.uncovered(None)
     assert len(absent) == (~found.covered).sum() > 5
@@ -123,7 +123,7 @@ def test_a_forest_counts_the_leaves_of_all_its_trees():
     assert "Per tree from" in found.describe()
 
 
-def test_boosting_says_what_its_numbers_are():
+def test_boosting_reports_the_meaning_of_its_numbers():
     three = np.where(LOANS.debt > 1, "perhaps", GIVEN)
     told = cover(GradientBoostingClassifier(n_estimators=2).fit(LOANS, three), FEW).describe(n=100)
     assert all(f"(added to the score of {label!r})" in told for label in ("no", "perhaps", "yes"))
@@ -151,7 +151,7 @@ def test_arrays_and_points_are_rows_too():
     assert "x0" in " ".join(cover(nameless, matrix[:15]).uncovered(None).rule)
 
 
-def test_columns_that_are_no_inputs_are_left_aside():
+def test_columns_that_are_not_inputs_are_ignored():
     labelled = FEW[["grade", "owner", "debt", "income", "age"]].assign(given=GIVEN[:15], id="a")
     found = cover(TREE, labelled, target="given")
     assert found.counts.tolist() == cover(TREE, FEW).counts.tolist()
@@ -236,7 +236,7 @@ def test_examples_keep_to_a_space():
     assert min(made, refused) > 5
 
 
-def test_bounds_and_whole_numbers():
+def test_examples_respect_bounds_and_integers():
     tree = DecisionTreeClassifier(random_state=0).fit(pd.DataFrame({"n": [1.0, 1.5, 4.0, 9.0]}), list("abca"))
     data = pd.DataFrame({"n": [8.0]})
     free = cover(tree, data)
@@ -314,7 +314,7 @@ def test_leaves_for_missing_values():
     assert cover(tree, data[:2].astype(int).astype({"b": float})).share == 0.5
 
 
-def test_missing_values_are_told_where_they_occur():
+def test_rules_mention_missing_values_where_they_occur():
     data = LOANS.astype(float)
     data.loc[::3, "income"] = np.nan
     tree = DecisionTreeClassifier(random_state=0).fit(data, GIVEN)
@@ -398,7 +398,7 @@ def rich(frame):
     )
 
 
-def test_a_surrogate_answers_as_the_system_where_it_can():
+def test_a_surrogate_agrees_with_a_simple_model():
     points = SPACE.sample(3000, seed=1, points=True)
     found = fit_surrogate(rich, points)
     fresh = SPACE.sample(4000, seed=2, points=True)
@@ -417,7 +417,7 @@ def test_a_surrogate_answers_as_the_system_where_it_can():
     assert "750 points it was not fitted to" in found.describe()
 
 
-def test_fidelity_is_measured_where_the_tree_was_not_fitted():
+def test_fidelity_is_measured_on_held_out_points():
     """Answers at random cannot be foretold: a tree that knew the held-out points by heart would seem to."""
     space = dm.Space([dm.Continuous("x", 0, 1)])
     answers = np.random.default_rng(0).integers(0, 2, 2000)
@@ -428,7 +428,7 @@ def test_fidelity_is_measured_where_the_tree_was_not_fitted():
     assert fit_surrogate(np.tile(answers, 2), twice, max_leaves=2000).fidelity == found.fidelity
 
 
-def test_categories_are_told_by_name_and_reached_by_example():
+def test_rules_and_examples_name_categories():
     space = dm.Space(
         [dm.Continuous("x", 0, 1), dm.Categorical("card", ["Blue", "Silver", "Gold", "Black"], nullable=True)]
     )
@@ -471,7 +471,7 @@ def test_a_surrogate_of_numbers():
     assert fit_surrogate(lambda frame: frame.n.tolist(), points, numbers=True).tree.labels is None
 
 
-def test_answers_that_are_none_are_left_aside():
+def test_points_without_an_answer_are_ignored():
     space = dm.Space([dm.Continuous("x", 0, 1)])
     points = space.sample(400, points=True)
     x = points.codes[:, 0]
@@ -495,7 +495,7 @@ def test_answers_that_are_none_are_left_aside():
     assert (len(one.tree.leaves), one.fidelity) == (1, 1.0)
 
 
-def test_a_label_that_only_the_points_held_out_have():
+def test_a_label_that_only_held_out_points_have():
     space = dm.Space([dm.Continuous("x", 0, 1)])
     points = space.sample(100, points=True)
     labels = np.where(points.codes[:, 0] > 0.5, "high", "low").astype(object)
@@ -516,7 +516,7 @@ def test_huge_numbers_do_not_break_a_surrogate():
 # -- small parts ----------------------------------------------------------------------------------------
 
 
-def test_the_roundest_number_lies_between_and_none_is_rounder():
+def test_find_roundest_returns_the_roundest_number_in_the_interval():
     rng = np.random.default_rng(0)
     for _ in range(300):
         low = rng.normal() * 10.0 ** rng.integers(-6, 7)
@@ -541,7 +541,7 @@ def test_the_ends_of_a_range_are_the_outermost_numbers_inside():
     assert ends(Range(), True) == (-np.inf, np.inf)
 
 
-def test_a_path_that_asks_the_same_twice():
+def test_a_path_that_compares_a_column_twice():
     """scikit-learn never does; other libraries, and pruned or mutated trees, do."""
     every = np.zeros(7, dtype=np.int32)
     tree = Tree(
@@ -643,7 +643,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_told(name):
+def test_bad_input_is_refused(name):
     call, kind, words = BAD[name]
     with pytest.raises(DatamorphicError) as caught:
         call()

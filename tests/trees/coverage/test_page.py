@@ -122,7 +122,7 @@ def test_every_leaf_and_every_live_mutant_is_drawn(half):
     assert "<= 0.8?" in words
 
 
-def test_what_nothing_can_kill_looks_different(tree, iris):
+def test_equivalent_mutants_look_different(tree, iris):
     svg = dm.cover(tree, iris, target="target", criterion="DTMT").to_svg()
     assert not kinds(svg, "absent")
     assert len(kinds(svg, "spared")) - 1 == sum(text.endswith("live, equivalent") for text in texts(svg)) > 0
@@ -155,7 +155,7 @@ def test_a_parent_is_in_the_middle_of_its_children():
         assert middle[1] == pytest.approx((middle[2] + middle[3]) / 2)
 
 
-def test_names_and_labels_are_text_and_nothing_else(noise):
+def test_names_and_labels_are_escaped(noise):
     model, X = noise
     small = DecisionTreeClassifier(random_state=0, max_leaf_nodes=20).fit(X, model.predict(X))
     found = dm.cover(small, X[:15], criterion="DTMT")
@@ -223,7 +223,7 @@ def test_trees_of_numbers_and_of_one_leaf_can_be_drawn(iris):
 # -- pages ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_page_says_what_is_missing_and_what_would_help(half):
+def test_the_page_lists_uncovered_items_and_example_rows(half):
     report = half.page()
     assert report.verdict == "The tests kill 15 of 42 mutants (35.71 %)"
     assert report.state == "warn"
@@ -239,13 +239,13 @@ def test_the_page_says_what_is_missing_and_what_would_help(half):
     }
 
 
-def test_a_page_on_which_nothing_is_missing(tree, iris):
+def test_the_page_of_a_complete_test_set(tree, iris):
     report = dm.cover(tree, iris, target="target").page()
     assert (report.verdict, report.state) == ("The tests reach 9 of 9 leaves (100.0 %)", "good")
     assert [each.anchor for each in report.sections] == ["tree"]
 
 
-def test_limits_are_told_with_their_side(tree, iris):
+def test_the_page_lists_limits_with_their_side(tree, iris):
     made = dm.select(tree, iris, target="target", criterion="BVA")
     report = made.page()
     rows = next(each.table.rows for each in report.sections if each.anchor == "limits")
@@ -258,7 +258,7 @@ def test_limits_are_told_with_their_side(tree, iris):
     assert "petal width (cm) <= 0.8 holds" in " ".join(row[-1] for row in told)
 
 
-def test_many_trees_make_no_longer_page(iris):
+def test_the_page_of_a_forest_lists_the_worst_trees(iris):
     X = iris.drop(columns="target")
     forest = RandomForestClassifier(150, max_depth=3, random_state=0).fit(X, iris.target)
     found = dm.cover(forest, X[::7])
@@ -270,7 +270,7 @@ def test_many_trees_make_no_longer_page(iris):
     assert sum(bars) == 150
 
 
-def test_all_can_be_written_and_read(half, tree, iris, tmp_path):
+def test_results_can_be_written_to_files(half, tree, iris, tmp_path):
     chosen = dm.select(tree, iris, target="target", criterion="DTMT")
     for found in (half, half.leaves, chosen):
         assert json.loads(json.dumps(found.document(), allow_nan=False)) == json.loads(
