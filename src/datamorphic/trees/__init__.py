@@ -1,1 +1,1 @@
-"""Decision trees as arrays: reading them, sending rows through them, mutating and covering them."""
+"""Decision trees as arrays: read, evaluate, mutate and cover them."""

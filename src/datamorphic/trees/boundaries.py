@@ -1,4 +1,4 @@
-"""Boundary values: make rows just inside the limits of a leaf, and recognise them."""
+"""Boundary values: make and recognise rows just inside the limits of a leaf."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def measure_spacing(values: Floats) -> float:
 
 
 class Boundaries:
-    """Makes rows at the limits of the leaves of a tree from rows of a frame, and recognises such rows."""
+    """Makes and recognises rows at the limits of the leaves of a tree."""
 
     def __init__(self, tree: Tree, frame: pd.DataFrame, inputs: TreeInputs, offset: Offset = STEP) -> None:
         self.tree, self.frame, self.inputs, self.offset = tree, frame, inputs, offset
@@ -81,7 +81,7 @@ class Boundaries:
         self._boxes: dict[int, dict[int, Range]] = {}
 
     def _get_column_facts(self, column: int) -> tuple[ColumnDomain, float]:
-        """Return the domain of a column, and the spacing of its values or the step of its feature."""
+        """Return the domain of a column, and its step or the spacing of its values."""
         if column not in self._column_facts:
             column_values = self.values[:, column]
             space = self.inputs.space
@@ -92,8 +92,7 @@ class Boundaries:
         return self._column_facts[column]
 
     def find_end_values(self, column: int, range_: Range, *, inside: bool = True) -> dict[bool, float]:
-        """Return the values just inside the limits of a range: below the upper limit (True), above the lower one
-        (False).
+        """Return the values just inside the upper (True) and lower (False) limit.
 
         If the range is narrower than the offset and values must lie inside, its outermost values are used.
         """
@@ -144,7 +143,7 @@ class Boundaries:
 
     @property
     def _plain(self) -> bool:
-        """Whether trees compare the numbers of the frame unchanged, so that rows can be tried as a matrix."""
+        """Whether trees compare the numbers of the frame unchanged."""
         inputs = self.inputs
         bound = inputs.space is not None and bool(inputs.space.constraints)
         return not (inputs.preprocessing or inputs.coded or inputs.categories or inputs.missing_markers or bound)
@@ -152,7 +151,7 @@ class Boundaries:
     def make_rows(
         self, leaves: Sequence[int], rows: Sequence[int], rng: np.random.Generator
     ) -> list[tuple[pd.DataFrame, list[Limit]] | None]:
-        """Make one boundary row per leaf: the result of `make_row`, but faster where possible."""
+        """Make one boundary row per leaf, faster than `make_row` where possible."""
         if self.offset == BEYOND or not self._plain:
             return [self.make_row(leaf, row, rng) for leaf, row in zip(leaves, rows, strict=True)]
         ends = [self._find_all_end_values(leaf) for leaf in leaves]
@@ -195,7 +194,7 @@ class Boundaries:
         ]
 
     def make_row(self, leaf: int, row: int, rng: np.random.Generator) -> tuple[pd.DataFrame, list[Limit]] | None:
-        """Make a boundary row for a leaf from a row that reaches it; None if no attempt reaches the leaf.
+        """Make a boundary row for a leaf from a row that reaches it, or return None.
 
         Every column on the path is set to one of its limits, at random if it has two.
         """
@@ -237,7 +236,7 @@ class Boundaries:
         return settled_ends
 
     def _make_row_beyond(self, leaf: int, row: int, rng: np.random.Generator) -> tuple[pd.DataFrame, list[Limit]]:
-        """Make a row with values drawn beyond the limits of a leaf; it may reach any leaf."""
+        """Make a row with values beyond the limits of a leaf; it may reach any leaf."""
         candidate = self.frame.iloc[[row]].copy()
         limits = []
         for column, range_ in self._get_box(leaf).items():

@@ -108,7 +108,7 @@ class ColumnDomain:
 def build_column_domain(
     column: int, single: bool, frame: pd.DataFrame, values: Floats, inputs: TreeInputs
 ) -> ColumnDomain:
-    """Build the domain of a column from its feature, or from its dtype; `values` are its values.
+    """Build the domain of a column from its feature, or from dtype and values.
 
     A model that was fitted on fractions may be given rows that happen to hold integers. So a dtype only suggests a
     domain.
@@ -148,7 +148,7 @@ def build_column_domain(
 
 
 def _read_dtype_limits(dtype: Any, low: float, high: float) -> tuple[float, float, bool, Floats | None, bool]:
-    """Return the limits that a dtype suggests: bounds, integers only, choices, missing values."""
+    """Return bounds, integrality, choices and missingness that a dtype suggests."""
     kind = getattr(dtype, "kind", "O")
     missing = kind not in "iub" or not isinstance(dtype, np.dtype)
     if kind == "b":
@@ -205,7 +205,7 @@ class AllowedValues:
         return not has_number and not self.missing
 
     def measure_gaps(self, values: Floats) -> Floats:
-        """Return the distances of values to the box as shares of the range; inf if unreachable."""
+        """Return distances to the box as shares of the range; inf if unreachable."""
         rounded = (values.astype(np.float32) if self.single else values).astype(np.float64)
         mask = (rounded >= self.box.low) & (rounded <= self.box.high) & ~np.isin(rounded, list(self.box.never))
         if self.box.only is not None:
@@ -261,7 +261,7 @@ def round_to_precision(value: float, single: bool) -> float:
 
 
 def shorten_number(value: float, single: bool) -> float:
-    """Return the number with the fewest digits that trees do not distinguish from `value`.
+    """Return the shortest number that trees do not distinguish from `value`.
 
     Examples
     --------
@@ -281,7 +281,7 @@ def step_number(value: float, steps: int, single: bool) -> float:
 
 
 def find_roundest(low: float, high: float, *, upwards: bool = True) -> float:
-    """Return the number with the fewest decimals in an interval: the lowest such number, or the highest.
+    """Return the lowest or highest number with the fewest decimals in an interval.
 
     Examples
     --------

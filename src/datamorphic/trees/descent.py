@@ -19,7 +19,7 @@ def evaluate_comparisons(
     threshold: Floats,
     members: npt.NDArray[np.bool_] | None = None,
 ) -> npt.NDArray[np.bool_]:
-    """Return where comparisons hold, element by element; NaN equals and exceeds nothing.
+    """Return where comparisons hold, element by element; never for NaN.
 
     "in" and "not in" need `members`, see `Tree.members`.
     """
@@ -51,7 +51,7 @@ def to_tree_precision(tree: Tree, matrix: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def find_leaves(tree: Tree, matrix: npt.ArrayLike, *, compiled: bool = False) -> Nodes:
-    """Find the leaf that each row reaches; `compiled` needs the extra "fast". Missing values are NaN."""
+    """Find the leaf that each row reaches; `compiled` needs the extra "fast"."""
     values = to_tree_precision(tree, matrix)
     if compiled:
         from .kernels import find_leaves_compiled

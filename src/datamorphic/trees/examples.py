@@ -63,7 +63,7 @@ def find_row_within(
     values: Floats | None = None,
     suggest_near: bool = False,
 ) -> pd.DataFrame:
-    """Find the row that needs the smallest changes to lie within ranges and to be accepted.
+    """Find the row that needs the smallest changes to meet ranges and a test.
 
     `get_column` and `values` avoid reading the same frame again for every call.
     """
@@ -140,7 +140,7 @@ def to_user_values(frame: pd.DataFrame, inputs: TreeInputs) -> Floats:
 
 
 def to_column(value: float, old: pd.Series[Any], column: int, inputs: TreeInputs) -> Any:
-    """Return a column of one value, with the dtype of the old column if that can hold it."""
+    """Return a column of one value, with the old dtype if that can hold it."""
     import pandas as pd
 
     if inputs.coded:

@@ -1,4 +1,4 @@
-"""Load trees from files that hold no code: PMML and the formats of XGBoost, LightGBM and CatBoost."""
+"""Load trees from files without code: PMML, XGBoost, LightGBM and CatBoost."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ class Forest:
         return self.joining
 
     def scores(self, matrix: npt.ArrayLike) -> Floats:
-        """Return the scores of rows, one column per score; `matrix` is what the trees compare."""
+        """Return the scores of rows given as the trees compare them."""
         return self.join_values(tree.value[find_leaves(tree, matrix)] for tree in self.trees)
 
     def join_values(self, values: Iterable[Floats]) -> Floats:
@@ -173,7 +173,7 @@ class Forest:
         return np.bincount(column) if column else len(self.trees)
 
     def decide(self, scores: Floats) -> npt.NDArray[Any]:
-        """Return the answers for scores: numbers or indices of labels, one column per output."""
+        """Return the answers for scores: numbers or indices of labels."""
         parts = self._joining.parts
         if not parts:
             return self._decide(scores)
@@ -203,14 +203,14 @@ class Forest:
 
 
 def _to_label_array(labels: tuple[Any, ...]) -> npt.NDArray[Any]:
-    """Return labels as an array without changing any: NumPy turns large integers into floats."""
+    """Return labels as an array that keeps large integers exact."""
     array = np.asarray(labels)
     has_integers = array.dtype.kind == "f" and any(isinstance(label, int) for label in labels)
     return np.array(labels, dtype=object) if has_integers else array
 
 
 def _compute_weighted_median(numbers: Floats, weights: Floats) -> Floats:
-    """Return the smallest number of each row that, with all below it, has half of the weight."""
+    """Return the weighted median of each row."""
     order = np.argsort(numbers, axis=1)
     cumulated = np.cumsum(weights[order], axis=1)
     place = (cumulated >= 0.5 * cumulated[:, -1:]).argmax(axis=1)

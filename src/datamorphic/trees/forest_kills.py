@@ -1,4 +1,4 @@
-"""Find the rows that kill mutants of single trees by the answer of the whole forest."""
+"""Find rows that kill mutants of single trees by the answer of the forest."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ CELLS_PER_BLOCK = 20_000  # pairs of mutant and row
 
 
 def answer_by_value(tree: Tree) -> Tree:
-    """Return a tree whose answers differ wherever its contributions to the scores differ."""
+    """Return a tree whose answers differ wherever its values differ."""
     _, places = np.unique(tree.value, axis=0, return_inverse=True)
     return replace(tree, answer=places.ravel().astype(np.intp), labels=None)
 
 
 class ForestAnswers:
-    """The answers of a forest to rows, and those it would give if one tree led to other leaves."""
+    """The answers of a forest, and how they change if one tree leads elsewhere."""
 
     def __init__(self, forest: Forest, matrix: npt.ArrayLike, tolerance: float = 0.0) -> None:
         self.forest, self.tolerance = forest, tolerance

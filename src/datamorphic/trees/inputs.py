@@ -71,7 +71,7 @@ class TreeInputs:
     domains: Mapping[int, Domain] = field(default_factory=dict)
 
     def to_tree_matrix(self, frame: pd.DataFrame) -> TreeMatrix:
-        """Return rows as the trees compare them, in their precision; missing values are NaN."""
+        """Return rows as the trees compare them; missing values are NaN."""
         values: Any
         if self.preprocessing is not None:
             try:
@@ -124,7 +124,7 @@ class TreeInputs:
     def _encode_categories(
         self, frame: pd.DataFrame, column: int, values: Sequence[Any]
     ) -> npt.NDArray[np.float64]:
-        """Return the codes of a categorical column; other values are treated as the model says."""
+        """Return the codes of a categorical column, and treat other values."""
         series = frame.iloc[:, column]
         codes, domain = encode_categories(series, values), self.domains.get(column)
         is_other = np.isnan(codes) & series.notna().to_numpy()
@@ -165,7 +165,7 @@ class TreeInputs:
 
 
 def convert_to_numbers(frame: pd.DataFrame) -> npt.NDArray[np.float64]:
-    """Return a frame as a matrix of numbers, or raise `DataError` for the first other value."""
+    """Return a frame as a matrix of numbers, or raise `DataError`."""
     matrix = np.empty((len(frame), len(frame.columns)))
     for j, name in enumerate(frame.columns):
         matrix[:, j], text = to_numbers(frame[name])
@@ -183,7 +183,7 @@ def to_single_precision(codes: npt.NDArray[np.float64]) -> Singles:
 def _refuse_bad_values(
     frame: pd.DataFrame, bad: npt.NDArray[np.bool_], problem: str, remedy: str, only_column: int | None = None
 ) -> None:
-    """Raise `DataError` for the first bad value, if any; with `only_column` all are of that column."""
+    """Raise `DataError` for the first bad value, of `only_column` if given."""
     if not bad.any():
         return
     row, column = (int(indices[0]) for indices in np.nonzero(bad if only_column is None else bad[:, None]))
@@ -199,7 +199,7 @@ def _refuse_bad_values(
 def read_data(
     forest: Forest, data: DataLike, *, target: str | None = None, space: Space | None = None
 ) -> tuple[TreeInputs, pd.DataFrame, list[str]]:
-    """Return the inputs of a forest, the rows with its columns, and notes on ignored columns.
+    """Return the inputs of a forest, its rows, and notes on ignored columns.
 
     Parameters
     ----------

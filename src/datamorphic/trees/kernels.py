@@ -1,4 +1,4 @@
-"""Find leaves and kills in compiled code, with the same results as `descent` and `kills`.
+"""Find leaves and kills in compiled code, as `descent` and `kills` do.
 
 Needs numba, the extra "fast".
 """
@@ -21,7 +21,7 @@ Array = npt.NDArray[Any]
 
 
 def compile_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function on its first call, cached on disk and without the global lock."""
+    """Compile a function on its first call, cached on disk, without the GIL."""
     kernel: Callable[..., Any] = njit(cache=True, nogil=True)(function)
     return kernel
 
@@ -29,7 +29,7 @@ def compile_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 def find_kills_compiled(
     tree: Tree, values: npt.NDArray[Any], mutants: Mutants, answer: Floats, tolerance: float
 ) -> tuple[Nodes, Nodes]:
-    """Return where the rows that kill each mutant start, and these rows; see `kills.RowKills`."""
+    """Return the start and rows of `kills.RowKills`."""
     routing_arrays = _prepare_routing(tree, values)
     leaves = _find_leaves(*routing_arrays)
     swapped = (tree.operator == ABOVE) | (tree.operator == FROM)
@@ -54,7 +54,7 @@ def find_leaves_compiled(tree: Tree, values: npt.NDArray[Any]) -> Nodes:
 
 
 def _prepare_routing(tree: Tree, values: npt.NDArray[Any]) -> tuple[Any, ...]:
-    """Return the arrays that kernels need; the last is whether no value is missing and none special."""
+    """Return the arrays that kernels need; the last is whether all is plain."""
     routing = tree.routing
     return (
         values,
@@ -83,7 +83,7 @@ def _is_match(value: float, operator: int, threshold: float, members: Array) -> 
 
 @compile_kernel
 def _is_second(value: float, limit: float, missing: bool, special: bool, operator: int, members: Array) -> Any:
-    """Return whether a value, which may be missing, leads to the second child of a node."""
+    """Return whether a value leads to the second child of a node."""
     if np.isnan(value):
         return missing
     if special:
@@ -157,7 +157,7 @@ def _find_telling_rows(
     answer: Array,
     tolerance: float,
 ) -> Any:
-    """Return, node by node, the rows whose answer changes on the other side of the node."""
+    """Return, by node, the rows whose answer changes on its other side."""
     n, nodes = len(values), len(feature)
     # the rows of a node are a slice of this, which is split stably into those of its children
     order, second_rows = np.arange(n), np.empty(n, dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Find the rows that kill each mutant of a tree, without evaluating a single mutant.
+"""Find the rows that kill each mutant without evaluating any mutant.
 
 A mutant differs from its tree at one node, so only rows that reach this node can kill it: those that it sends to the
 other side. The leaf on the other side is found once per row and node; then a mutant is a single comparison.
@@ -27,7 +27,7 @@ ROWS_PER_COUNT = 200_000
 
 @dataclass(frozen=True, eq=False)
 class RowKills:
-    """The rows that kill each mutant: those of mutant m are ``rows[start[m]:start[m + 1]]``, ascending."""
+    """The rows that kill mutant m: ``rows[start[m]:start[m + 1]]``, ascending."""
 
     start: Nodes
     rows: Nodes
@@ -51,7 +51,7 @@ class RowKills:
         return self.counts > 0
 
     def to_matrix(self) -> csr_array:
-        """Return the kills as a sparse matrix, one row per mutant and one column per row of the data."""
+        """Return a sparse matrix with one row per mutant and one column per row."""
         from scipy.sparse import csr_array
 
         return csr_array(
@@ -62,7 +62,7 @@ class RowKills:
 def find_kills(
     tree: Tree, matrix: npt.ArrayLike, mutants: Mutants, *, tolerance: float = 0.0, compiled: bool | None = None
 ) -> RowKills:
-    """Find the rows that kill each mutant of a tree, that is, for which its answer differs.
+    """Find the rows for which the answer of each mutant differs.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def collect_kills(number: Nodes, rows: Nodes, mutants: int, width: int) -> RowKi
 def list_kills(
     tree: Tree, values: npt.NDArray[Any], mutants: Mutants, answer: npt.NDArray[Any], tolerance: float = 0.0
 ) -> tuple[Nodes, Nodes, Nodes]:
-    """List kills one by one: the mutant, the row, and the leaf that it reaches in the mutant; rows ascending.
+    """List the mutant, the row, and the leaf in the mutant, of each kill.
 
     Two leaves give the same answer if their numbers in `answer` differ by at most the tolerance.
     """
@@ -154,7 +154,7 @@ def _list_block_kills(
 
 
 def _list_visits(tree: Tree, leaves: Nodes) -> tuple[Nodes, Nodes]:
-    """Return the pairs of row and node on the paths of rows to their leaves, sorted by node and row."""
+    """Return the pairs of row and node on all paths, sorted by node and row."""
     rows, nodes = np.arange(len(leaves)), tree.parent[leaves].astype(np.intp)
     levels = []
     while True:

@@ -107,7 +107,7 @@ def validate_per_node(per_node: object) -> None:
 
 
 def _get_compared_column(tree: Tree, node: int) -> tuple[int, bool]:
-    """Return the column of a node, and whether it compares a set: sets and numbers do not mix."""
+    """Return the column of a node, and whether it compares a set."""
     return int(tree.feature[node]), bool(tree.operator[node] >= WITHIN)
 
 

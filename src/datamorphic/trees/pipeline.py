@@ -1,4 +1,4 @@
-"""The steps of a pipeline before its trees, and thresholds in the units of the data."""
+"""The steps of a pipeline before its trees."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NAMES_OF_COLUMNS = {
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """The fitted steps of a pipeline before its last: they keep the columns, and may scale them.
+    """The fitted steps of a pipeline before its last, which keep the columns.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Preprocessing:
         return np.asarray(self.pipeline.transform(frame if self.takes_frame else frame.to_numpy()))
 
     def to_data_thresholds(self, columns: npt.NDArray[Any], thresholds: Floats) -> Floats:
-        """Convert thresholds of the last step, one per column index, to the units of the data.
+        """Convert thresholds, one per column index, to the units of the data.
 
         A limit is known only to within a few steps of single precision. Of the numbers that close, the one with the
         fewest decimals is taken. If it turns out to lie above the threshold after scaling, the number just below it
@@ -88,14 +88,14 @@ class Preprocessing:
         return table[np.arange(len(table)), columns]
 
     def _build_table(self, columns: npt.NDArray[Any], values: Floats) -> Floats:
-        """Return one row per value: scalers treat columns separately, so other columns do not matter."""
+        """Return one row per value; scalers treat columns separately."""
         table = np.zeros((len(values), self.pipeline.n_features_in_))
         table[np.arange(len(values)), columns] = values
         return table
 
 
 def split_pipeline(model: BaseEstimator) -> tuple[Any, Preprocessing | None]:
-    """Return the model that gives the answers, and the steps before it if there are any.
+    """Return the last step of a model, and the steps before it if any.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def split_pipeline(model: BaseEstimator) -> tuple[Any, Preprocessing | None]:
 
 
 def get_column_names(model: BaseEstimator) -> list[str] | None:
-    """Return the columns that a model was fitted on; None if it was fitted on an array."""
+    """Return the columns that a model was fitted on; None for an array."""
     model = getattr(model, "best_estimator_", model)
     attributes = NAMES_OF_COLUMNS.get(type(model).__module__.partition(".")[0])
     for attribute in attributes or ["feature_names_in_"]:
@@ -190,7 +190,7 @@ def _iterate_steps(pipeline: Pipeline) -> Iterator[tuple[str, Any]]:
 
 
 def _is_scaler(step: BaseEstimator) -> bool:
-    """Return whether a step scales and shifts each column by itself, keeping the order of values."""
+    """Return whether a step scales each column by itself, keeping the order."""
     from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
     return isinstance(step, MaxAbsScaler | MinMaxScaler | RobustScaler | StandardScaler)

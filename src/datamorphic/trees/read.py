@@ -67,5 +67,5 @@ def _validate_forest(forest: Forest) -> Forest:
 
 
 def read_trees(model: ModelLike, data: DataLike | None = None) -> list[Tree]:
-    """Read the trees of a fitted model without how they are combined; see `forest_of`."""
+    """Read the trees of a fitted model; see `forest_of`."""
     return list(forest_of(model, data).trees)

@@ -15,7 +15,7 @@ from .tree import BELOW, EQUAL, FROM, UP_TO, WITHOUT, Tree
 
 @dataclass(frozen=True, kw_only=True)
 class Range:
-    """The values of one column that a path lets through: numbers above `low` and at most `high`.
+    """The numbers above `low` and at most `high` of one column.
 
     `missing` says whether missing values pass too. For categories, `only` holds the codes that pass, and `never`
     those that do not.
@@ -77,7 +77,7 @@ def build_range(
 
 
 def find_box(tree: Tree, node: int, *, in_data_units: bool = False) -> dict[int, Range]:
-    """Return the range of each column on the path to a node, in the order of the path.
+    """Return the range of each column on the path to a node, in path order.
 
     With `in_data_units` thresholds are in the units of the data, if the tree gets scaled columns.
     """
@@ -153,7 +153,7 @@ def _format_interval(name: str, range_: Range, single: bool) -> str:
 
 
 def format_categories(name: str, range_: Range, values: Sequence[Any]) -> str:
-    """Return the categories that a range of codes lets through as text; empty if all pass."""
+    """Return the categories that pass as text; empty if all pass."""
     inside = [range_.has_value(code) for code in range(len(values))]
     included = [format_short(value) for value, fits in zip(values, inside, strict=True) if fits]
     excluded = [format_short(value) for value, fits in zip(values, inside, strict=True) if not fits]
@@ -167,7 +167,7 @@ def format_categories(name: str, range_: Range, values: Sequence[Any]) -> str:
 
 
 def format_limit(threshold: float, single: bool = True) -> tuple[str, bool]:
-    """Return a threshold with as few digits as its precision allows, and whether that number is not above it.
+    """Return a threshold with few digits, and whether these do not exceed it.
 
     Examples
     --------

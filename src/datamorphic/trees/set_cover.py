@@ -15,7 +15,7 @@ EXACT_SOLVER_SECONDS = 10.0
 
 
 def find_smallest_cover(coverage_matrix: csr_array) -> tuple[npt.NDArray[np.intp], bool]:
-    """Find few rows that meet every requirement that any row meets, and return whether they are the fewest.
+    """Find few rows that meet all requirements, and whether they are the fewest.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def find_smallest_cover(coverage_matrix: csr_array) -> tuple[npt.NDArray[np.intp
 
 
 def find_greedy_cover(coverage_matrix: csr_array) -> npt.NDArray[np.intp]:
-    """Choose rows that meet all requirements, each time the one that meets most open ones."""
+    """Choose rows that meet most open requirements until all are met."""
     columns = coverage_matrix.tocsc()
     open_counts = np.diff(columns.indptr).astype(np.int64)
     is_open = np.ones(coverage_matrix.shape[0], dtype=bool)

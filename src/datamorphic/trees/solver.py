@@ -1,4 +1,4 @@
-"""Explain why a mutant survives, and find a row that kills it, from the path conditions of both trees.
+"""Explain why a mutant survives, and find a row that kills it.
 
 A mutant sends some values of one column to the other side of one node. A row kills it if it reaches this node, has
 such a value, and gets different answers on the two sides. All these are conditions on single columns, so the rows
@@ -139,7 +139,7 @@ class MutantSolver:
         )
 
     def _find_turned_ranges(self, mutants: Mutants, number: int) -> list[Range]:
-        """Return the values that go left in the tree and right in the mutant, and vice versa."""
+        """Return the values that the mutant sends from left to right, and back."""
         tree, node = self.tree, int(mutants.node[number])
         thresholds = tree.data_thresholds if tree.data_thresholds is not None else tree.threshold
         limit, operator = float(thresholds[mutants.donor[number]]), int(mutants.operator[number])
@@ -151,7 +151,7 @@ class MutantSolver:
         ]
 
     def _find_differing_ranges(self, ranges: Ranges, node: int, effort: int) -> tuple[Ranges | None, int]:
-        """Return ranges whose rows get different answers on both sides, and the effort left."""
+        """Return ranges with different answers on both sides, and the effort left."""
         tree, (low, high) = self.tree, self._answer_bounds
         pending = [(ranges, int(tree.left[node]), int(tree.right[node]))]
         while pending and effort > 0:
@@ -173,7 +173,7 @@ class MutantSolver:
         return None, effort
 
     def _is_exact(self, node: int) -> bool:
-        """Return whether the proof is exact: no steps before the tree, and no integers beyond 2**24."""
+        """Return whether neither preprocessing nor large integers matter."""
         if self.inputs.preprocessing is not None:
             return False
         whole = self._get_column(int(self.tree.feature[node])).whole

@@ -100,7 +100,7 @@ class Tree:
 
     @cached_property
     def inner(self) -> Nodes:
-        """The numbers of the decisions in pre-order: the root first, then its left subtree."""
+        """The numbers of the decisions in pre-order."""
         order, pending = [], [0]
         left, right = self.left.tolist(), self.right.tolist()
         while pending:
@@ -155,7 +155,7 @@ class Tree:
         return self if tuple(names) == self.names else replace(self, names=tuple(names))
 
     def path(self, node: int) -> list[tuple[int, bool]]:
-        """Return the decisions above a node, root first, and whether the path goes left at each."""
+        """Return the decisions above a node and whether the path goes left there."""
         decisions: list[tuple[int, bool]] = []
         while (parent := int(self.parent[node])) >= 0:
             decisions.append((parent, int(self.left[parent]) == node))
@@ -180,7 +180,7 @@ class Tree:
 
     @cached_property
     def members(self) -> npt.NDArray[np.bool_]:
-        """Whether each set of `sets` holds each code; the last column stands for all larger codes."""
+        """Which codes each set holds; the last column is for all larger codes."""
         table = np.zeros(
             (len(self.sets), max((max(codes, default=0) for codes in self.sets), default=0) + 2), dtype=bool
         )
@@ -190,7 +190,7 @@ class Tree:
 
 
 class Routing(NamedTuple):
-    """Decisions as "at most" comparisons: the first child if the value is at most the limit, else the second.
+    """Decisions that lead to the first child if a value is at most a limit.
 
     The children of node n are at 2 n and 2 n + 1. A leaf leads to itself. `special` marks the nodes with other
     comparisons, if there are any: they lead to the first child if their comparison holds.

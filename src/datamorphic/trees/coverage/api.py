@@ -1,4 +1,4 @@
-"""`cover`: measure how well rows exercise a tree: its leaves, their limits, and its mutants."""
+"""`cover`: measure how well rows exercise a tree."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def cover(
 def read_trees_and_rows(
     model: ModelLike, data: DataLike, options: CoverOptions, *, seed: int = 0, progress: bool | None = None
 ) -> tuple[Forest, Coverage, pd.DataFrame]:
-    """Return the trees of a model, the leaves that the data reach, and the rows with all their columns.
+    """Return the trees of a model, their coverage, and the rows of the data.
 
     `seed` is that of the surrogate, if one is fitted.
     """
@@ -186,7 +186,7 @@ def _validate_labels(forest: Forest, column: pd.Series[Any], target: str) -> Non
 
 
 def resolve_kill_rule(forest: Forest, options: CoverOptions) -> tuple[bool, float]:
-    """Return whether the answer of the whole forest must change to kill a mutant, and by how much."""
+    """Return whether the whole forest must answer differently, and by how much."""
     joint, tolerance = options.joint, options.tolerance
     if options.criterion != "DTMT":
         return False, 0.0

@@ -85,7 +85,7 @@ class Coverage(DrawableResult):
         return f"{reached:,} of {leaf_count}{trees} reached{where}, {100 * self.share:.1f} %"
 
     def headline(self, subject: str = "The tests") -> str:
-        """Return how many leaves the rows reach in one sentence about `subject`, which is a plural."""
+        """Return the number of reached leaves as a sentence about a plural subject."""
         limits = " at their limits" if self.criterion == "BVA" else ""
         reached = f"{int(self.covered.sum()):,} of {pluralize(self.leaves, 'leaf', 'leaves')}{limits}"
         return f"{subject} reach {reached} ({100 * self.share:.1f} %)"

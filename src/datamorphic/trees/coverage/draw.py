@@ -1,4 +1,4 @@
-"""Draw a tree with its covered leaves and live mutants; large trees are folded in part."""
+"""Draw a tree with its covered leaves and live mutants."""
 
 from __future__ import annotations
 

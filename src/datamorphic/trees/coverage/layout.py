@@ -1,4 +1,4 @@
-"""Lay out the boxes of a tree: parents centred over their children, without overlap."""
+"""Lay out the boxes of a tree, parents centred over their children."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CORNER_CUT = 9.0
 
 
 class BoxLine(NamedTuple):
-    """A line of text in a box, with its CSS classes; `badge` is the state of the mutants that it counts."""
+    """A line of text in a box; `badge` is the state of the mutants it counts."""
 
     text: str
     style: str = "mid"
@@ -25,7 +25,7 @@ class BoxLine(NamedTuple):
 
 @dataclass(kw_only=True)
 class NodeBox:
-    """A box of a drawing; `x` and `y` are its centre, `children` are indices in the list of boxes.
+    """A box of a drawing; `x` and `y` are its centre, `children` are list indices.
 
     `kind` is "asks" for a decision, "reached" or "absent" for a leaf, "folded" for a part of the tree that is not
     drawn.

@@ -1,4 +1,4 @@
-"""Mutation score: the mutants of trees that rows kill, and rows that kill the others."""
+"""Mutation score: the mutants of trees that rows kill, and rows for the others."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class MutationScore(DrawableResult):
         return f"{killed:,} of {pluralize(len(self.counts), 'mutant')}{trees} killed, {100 * self.score:.2f} %"
 
     def headline(self, subject: str = "The tests") -> str:
-        """Return how many mutants the rows kill in one sentence about `subject`, which is a plural."""
+        """Return the number of killed mutants as a sentence about a plural subject."""
         killed, mutants = int(self.killed.sum()), pluralize(len(self.counts), "mutant")
         text = f"{subject} kill {killed:,} of {mutants} ({100 * self.score:.2f} %)"
         return f"{text}; no possible input kills the others" if len(self.live) and not self.unmet else text

@@ -238,7 +238,7 @@ def _format_limit(limit: Limit) -> str:
 
 
 def _describe_row(example: pd.DataFrame, frame: pd.DataFrame) -> str:
-    """Return a row as text: the row it was made from, and the values that were changed."""
+    """Return a row as text: the row it was made from, and the changed values."""
     label = example.index[0]
     places = np.flatnonzero(frame.index == label)
     new = example.iloc[0]

@@ -29,7 +29,7 @@ class AdequacyResult(Exportable):
         raise NotImplementedError
 
     def document(self) -> dict[str, Any]:
-        """Return the result as a JSON-serialisable dict with at most 100 leaves and 100 mutants."""
+        """Return a JSON-serialisable dict with at most 100 leaves and 100 mutants."""
         document: dict[str, Any] = to_jsonable(self._to_dict())
         return document
 
@@ -38,7 +38,7 @@ class AdequacyResult(Exportable):
         return super().describe(n=n, **options)
 
     def test_cases(self, at_least: float | None = None) -> Sequence[JUnitCase]:
-        """Return one test case, which fails if a smaller share than `at_least` is covered."""
+        """Return one test case, which fails if less than `at_least` is covered."""
         from ...reporting.junit import JUnitCase
 
         name, text = f"covers {self.criterion}", self.describe(20)
@@ -56,7 +56,7 @@ class DrawableResult(AdequacyResult):
     """A result whose trees can be drawn."""
 
     def to_junit(self, path: FilePath | None = None, at_least: float | None = None) -> str:
-        """Return the result as JUnit XML with one test case, and write it to `path` if given.
+        """Return JUnit XML with one test case, and write it to `path` if given.
 
         The test case fails if a smaller share than `at_least` is covered.
         """

@@ -1,4 +1,4 @@
-"""`select`: choose a test set that exercises a tree: its leaves, their limits, or its mutants."""
+"""`select`: choose a test set that exercises a tree."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def select(
     """Choose or make test rows that exercise a tree, or the trees of a forest.
 
     The rows can test any model of the same data: rows chosen by the structure of a tree are harder to get right than
-    random ones (Silveira et al.).
+    random ones (Silveira et al. 2025).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Test sets that reach the leaves of trees, lie at their limits, or kill their mutants."""
+"""Test sets that reach the leaves of trees, or kill their mutants."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Selection(AdequacyResult):
         return len(self.rows)
 
     def headline(self, subject: str = "all the data") -> str:
-        """Return how many rows were selected, and what all the data cover, in one sentence."""
+        """Return how many rows were selected, and what all the data cover."""
         origin = "made at the limits of leaves" if self.criterion == "BVA" else "chosen"
         data = self.data_result.headline(subject)
         return f"{pluralize(len(self), 'row')} {origin} out of {self.leaves.rows:,}; {data}"

@@ -1,4 +1,4 @@
-"""Surrogates: trees fitted to the answers of any model, with how often they agree."""
+"""Surrogates: trees fitted to the answers of any model."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def _fit_tree(
     names: tuple[str, ...],
     max_leaves: int,
 ) -> Tree:
-    """Fit a tree of scikit-learn and read it; answers are indices of `labels` if there are any."""
+    """Fit a tree of scikit-learn; answers are indices of `labels` if given."""
     from dataclasses import replace
 
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor

@@ -38,7 +38,7 @@ def format_coverage(coverage: Coverage, n: int = DEFAULT_LISTED_ITEMS) -> str:
 
 
 def format_mutation_score(score: MutationScore, n: int = DEFAULT_LISTED_ITEMS) -> str:
-    """Return a mutation score as text that lists at most `n` live mutants and `n` uncovered leaves."""
+    """Return a mutation score as text with at most `n` mutants and leaves."""
     joint = ", answers of the whole forest" if score.joint else ""
     lines = [f"{score.summary}, by {pluralize(score.rows, 'row')} ({score.criterion}{joint})."]
     if len(score.of) > 1:

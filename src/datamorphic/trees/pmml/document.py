@@ -35,7 +35,7 @@ def iterate_descendants(element: Element, *names: str) -> Iterator[Element]:
 
 
 class _DoctypeRefuser(TreeBuilder):
-    """A builder that refuses declarations: entities may expand a small file to fill the memory."""
+    """A builder that refuses a DOCTYPE, whose entities may fill the memory."""
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
         raise DataError(
@@ -245,7 +245,7 @@ def read_schema(model: Element, fields: dict[str, PmmlField]) -> tuple[list[Pmml
 
 
 def read_casts(root: Element) -> dict[str, tuple[str, str]]:
-    """Return the derived fields that only change a type: the source field and the type, by name."""
+    """Return source and type of derived fields that only change a type."""
     casts_by_name: dict[str, set[tuple[str, str]]] = {}
     for element in iterate_descendants(root, "DerivedField"):
         refs = [part for part in element if get_tag(part) not in ("Extension", "Value", "Interval")]

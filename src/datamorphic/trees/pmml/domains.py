@@ -55,7 +55,7 @@ class Domain:
 
 
 def encode_categories(column: pd.Series[Any], values: Sequence[Any]) -> npt.NDArray[np.float64]:
-    """Return the index of each value of a column among `values`; NaN if it is not among them."""
+    """Return the index of each value of a column in `values`; NaN for others."""
     import pandas as pd
 
     places = pd.Index(pd.Series(list(values), dtype=object)).get_indexer(column.astype(object))
@@ -79,7 +79,7 @@ class _OtherCategory(int):
 def add_other_categories(
     values: Sequence[Any], column: pd.Series[Any], feature: Feature | None
 ) -> tuple[Any, ...]:
-    """Add the categories that no tree compares: those that the column may hold, and one for all others.
+    """Add the categories that no tree compares, and one for all the rest.
 
     So rules can name them, and rows can be made with them.
     """

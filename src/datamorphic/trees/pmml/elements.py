@@ -36,7 +36,7 @@ OPPOSITE_PMML_OPERATORS = {
 
 
 class TreeModelWriter:
-    """Writes trees element by element, without recursion, so that no tree is too deep."""
+    """Writes trees of any depth, without recursion."""
 
     def __init__(self, file: TextIO, forest: Forest) -> None:
         self.file, self.forest = file, forest
@@ -164,7 +164,7 @@ class TreeModelWriter:
 
 
 def _round_limit(limit: float, operator: int, single: bool) -> float:
-    """Return a threshold that decides the same after rounding to the precision of its field."""
+    """Return a threshold that decides the same in the precision of its field."""
     if not single:
         return limit
     rounded = np.float32(limit)

@@ -134,7 +134,7 @@ def _get_default_domain(is_categorical: bool) -> Domain:
 def _read_tree(
     member: Member, columns: PmmlColumns, names: tuple[str, ...], meaning: str, is_additive: bool
 ) -> Tree:
-    """Read one tree; if it adds to a score, its answers are numbers even if the model answers labels."""
+    """Read one tree; its answers are numbers if it adds to a score."""
     tree_columns = replace(columns, labels=None) if is_additive else columns
     tree = TreeModelReader(member.element, tree_columns).read_tree(names, meaning)
     columns.takes_missing &= tree_columns.takes_missing
@@ -155,7 +155,7 @@ def _scale_tree(tree: Tree, weight: float) -> Tree:
 def _build_columns(
     root: Element, active_fields: list[PmmlField], labels: list[Any] | None, target: PmmlField | None
 ) -> PmmlColumns:
-    """Return the columns of a document, with codes for those that are compared as categories."""
+    """Return the columns of a document, with codes for categories."""
     place = {field.name: i for i, field in enumerate(active_fields)}
     type_of = {field.name: field.data_type for field in active_fields}
     for name, (source, data_type) in read_casts(root).items():
@@ -191,7 +191,7 @@ def _build_columns(
 
 
 def _assign_codes(columns: PmmlColumns, column: int, predicates: list[Element]) -> None:
-    """Assign codes to the categories of a column: the valid ones, and those that trees compare."""
+    """Assign codes to the categories of a column that are valid or compared."""
     field = columns.fields[column]
     texts: list[str] = []
     for predicate in predicates:
@@ -224,7 +224,7 @@ def _assign_codes(columns: PmmlColumns, column: int, predicates: list[Element]) 
 
 
 def _read_labels(model: Element, target: PmmlField | None) -> list[Any]:
-    """Return the labels of a model: those of its target, and all that its leaves answer."""
+    """Return the labels of the target and of the leaves of a model."""
     # the tables of a regression give the order of scores; of two labels, the first table has the score
     texts = [table.get("targetCategory", "") for table in iterate_descendants(model, "RegressionTable")]
     if len(texts) == 2:

@@ -1,4 +1,4 @@
-"""Read how a PMML file combines trees: votes, means, sums, and chains that end in a regression."""
+"""Read how a PMML file combines trees: votes, means, sums and chains."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ NO_RESCALING = Rescaling()
 
 
 class Member(NamedTuple):
-    """A tree of a document: its element, its weight, the score it adds to, and the rescaling of its answers."""
+    """A tree of a document, and how it contributes to the answer."""
 
     element: Element
     weight: float = 1.0
@@ -54,7 +54,7 @@ class Member(NamedTuple):
 
 
 def read_joining(model: Element, *, is_part: bool = False) -> tuple[list[Member], Joining, bool]:
-    """Return the trees of a model, how they are combined, and whether leaves hold probabilities."""
+    """Return trees, how they are combined, and whether leaves hold probabilities."""
     is_classification = model.get("functionName") == "classification"
     decision = "most" if is_classification else "number"
     if get_tag(model) == "TreeModel":
@@ -169,7 +169,7 @@ def _read_note(model: Element) -> dict[str, Any]:
 
 
 def _read_chain(model: Element, segments: list[Element]) -> tuple[list[Member], Joining]:
-    """Return the trees of a chain of sums that ends in a regression, and how they are combined."""
+    """Return the trees of a chain of sums, and how they are combined."""
     *sums, last = segments
     regression = find_children(last, "RegressionModel")
     if not sums or not regression:

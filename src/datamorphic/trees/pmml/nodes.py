@@ -68,7 +68,7 @@ class TreeModelReader:
     def _split_node(
         self, element: Element, node: int, children: list[tuple[Predicate, Element]]
     ) -> list[tuple[Element, int]]:
-        """Split a node into its children one after the other; return them with their numbers."""
+        """Split a node into its children, and return them with their numbers."""
         predicates = [predicate for predicate, _ in children]
         if ALWAYS_TRUE in predicates:
             children = children[: predicates.index(ALWAYS_TRUE) + 1]
@@ -159,7 +159,7 @@ class TreeModelReader:
         return not open_codes
 
     def _separate_missing(self, element: Element, node: int, children: list[tuple[Predicate, Element]]) -> int:
-        """Give missing values an answer of their own if possible; return the node for other values."""
+        """Separate missing values if need be; return the node for other values."""
         has_last_prediction = self.strategy == "lastPrediction" or (self.strategy == "none" and self.returns_last)
         columns = {predicate.column for predicate, _ in children if predicate.column >= 0}
         is_filled = all(self.columns.fields[column].replacement is not None for column in columns)

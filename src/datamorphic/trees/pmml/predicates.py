@@ -27,7 +27,7 @@ OPPOSITE_OPERATORS = {UP_TO: ABOVE, ABOVE: UP_TO, BELOW: FROM, FROM: BELOW}
 
 
 class Predicate(NamedTuple):
-    """A comparison that must hold, or with `negated` must not hold; `missing` says whether missing values fulfil it.
+    """A comparison that must hold, or must not hold if `negated`.
 
     The limit is a number, or a set of codes if the operator is "in". The predicate that always holds has no column.
     """

@@ -45,7 +45,7 @@ KNOWN_ATTRIBUTE_VALUES = {
 
 
 def validate_elements(root: Element) -> None:
-    """Raise `ModelError` if a document holds something unknown that may change the answer."""
+    """Raise `ModelError` if unknown content may change the answer."""
     for element in iterate_descendants(
         root, *KNOWN_CHILDREN, "Segment", "NumericPredictor", "MiningField", "DataField"
     ):

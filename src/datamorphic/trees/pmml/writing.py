@@ -147,7 +147,7 @@ class _DocumentWriter(TreeModelWriter):
         start: float = 0.0,
         name: str | None = None,
     ) -> None:
-        """Write trees that are combined by one method; with a name they are part of a chain."""
+        """Write trees that one method combines; with a name, as part of a chain."""
         self.write_element(
             "MiningModel", close=False, functionName="regression" if labels is None else "classification"
         )

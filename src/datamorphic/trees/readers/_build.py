@@ -1,4 +1,4 @@
-"""What the readers of libraries share: building trees from lists of nodes, and texts."""
+"""Build trees from lists of nodes, for all readers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..tree import LEAF, UP_TO, Floats, Tree
 
 @dataclass(kw_only=True)
 class NodeBuilder:
-    """The nodes of a tree that is being read, as lists or arrays; see `Tree` for their meaning."""
+    """The nodes of a tree that is being read; see `Tree` for their meaning."""
 
     feature: Any = field(default_factory=list)
     operator: Any = field(default_factory=list)

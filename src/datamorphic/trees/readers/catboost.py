@@ -124,7 +124,7 @@ def _build_unreadable_error(owner: str, info: Document) -> ModelError:
 
 
 def _read_labels(model: CatBoost) -> tuple[tuple[Any, ...] | None, str]:
-    """Return the labels of a model, None for numbers, and its decision; see `Joining`."""
+    """Return the labels of a model, and its decision as in `Joining`."""
     if not hasattr(model, "predict_proba"):
         return None, "number"
     labels = tuple(np.asarray(model.classes_).tolist())
@@ -144,7 +144,7 @@ class _SplitReader:
         self.codes = codes
 
     def __call__(self, split: Document) -> tuple[int, int, float, bool]:
-        """Return the column, the operator, the border or code, and whether missing values go left."""
+        """Return column, operator, constant, and whether missing values go left."""
         if split["split_type"] == "OneHotFeature":
             column = self.category_columns[split["cat_feature_index"]]
             return column, EQUAL, self.codes[column, split["value"]], False
@@ -162,7 +162,7 @@ def _map_category_columns(info: Document) -> dict[int, int]:
 def _read_categories(
     model: CatBoost, info: Document, data: DataLike | None, owner: str
 ) -> tuple[Codes, dict[int, tuple[Any, ...]]]:
-    """Return the codes of hashes by column, and the categories of each categorical column."""
+    """Return the codes of hashes, and the categories of each column."""
     columns = _map_category_columns(info)
     hashes_by_column = {
         columns[feature["feature_index"]]: feature.get("values", [])
@@ -213,7 +213,7 @@ def _select_columns(data: DataLike | None, names: list[str]) -> Any:
 
 
 def _build_answer_fields(labels: tuple[Any, ...] | None, scores: int, link: str) -> dict[str, Any]:
-    """Return the meaning of answers, and the labels if a leaf has one score per label."""
+    """Return the meaning of answers, and labels if there is a score for each."""
     if scores == 1 or labels is None:
         return {"meaning": describe_meanings(labels, 1, link)[0]}
     return {"meaning": "gets the most added to its score", "labels": labels}
@@ -265,7 +265,7 @@ def _read_any_shape(source: Document, read_split: _SplitReader) -> NodeBuilder:
 
 
 def _read_symmetric(source: Document, read_split: _SplitReader) -> NodeBuilder:
-    """Read the nodes of a tree whose levels have one split each, without nodes that no row can reach.
+    """Read a tree whose levels have one split each, without unreachable nodes.
 
     The nodes of the full tree are laid out level by level, with the last split at the root. Node n leads to 2 n + 1
     if the split is false and to 2 n + 2 if it is true. The last level holds the leaves in the order of CatBoost.
@@ -315,7 +315,7 @@ def _read_symmetric(source: Document, read_split: _SplitReader) -> NodeBuilder:
 
 
 def _find_possible(questions: list[tuple[int, int, float, bool]]) -> npt.NDArray[np.bool_]:
-    """Return which combinations of answers are possible; the first question is the highest bit."""
+    """Return which combinations of answers are possible, first question highest."""
     depth = len(questions)
     answers = (np.arange(1 << depth)[:, None] >> np.arange(depth)[::-1]) & 1 == 1
     possible = np.ones(1 << depth, dtype=bool)

@@ -96,7 +96,7 @@ def read_forest(
 
 
 def _parse_sections(text: str) -> Iterator[dict[str, str]]:
-    """Yield the entries of a model's text, first those of the model, then those of each tree."""
+    """Yield the entries of a model's text, then those of each tree."""
     for part in text.partition("\nend of trees")[0].split("\nTree="):
         yield {name: value for name, _, value in (line.partition("=") for line in part.splitlines()[1:])}
 
@@ -130,7 +130,7 @@ def _read_tree(
     missing_markers: dict[int, float],
     owner: str,
 ) -> Tree:
-    """Read one tree, inner nodes first; columns where 0 means missing are added to `missing_markers`."""
+    """Read one tree, and add columns where 0 means missing to the markers."""
 
     def parse_numbers(name: str, kind: type = float) -> Any:
         return np.array(source.get(name, "").split(), dtype=kind)
@@ -178,5 +178,5 @@ def _read_tree(
 
 
 def _number_children(children: npt.NDArray[Any], inner: int) -> Any:
-    """Return the numbers of children; leaves, which LightGBM numbers from -1 down, follow the inner nodes."""
+    """Return the numbers of children, with leaves after all inner nodes."""
     return np.where(children < 0, inner + ~children, children)

@@ -98,7 +98,7 @@ def _get_classes(tree: BaseEstimator) -> Classes:
 
 
 def _get_member_classes(ensemble: BaseEstimator, member: BaseEstimator) -> Classes:
-    """Return the labels of a tree of an ensemble: most ensembles train trees on label numbers."""
+    """Return the labels of a tree, which most ensembles train on numbers."""
     from sklearn.ensemble import AdaBoostClassifier
 
     member_classes = _get_classes(member)
@@ -152,7 +152,7 @@ def _replace_value(tree: Tree, value: Floats) -> Tree:
 
 
 def _read_answers(value: Floats, classes: Classes) -> tuple[npt.NDArray[Any], tuple[Any, ...] | None]:
-    """Return the answer of each node, and the labels, from values by node, output and class."""
+    """Return answers and labels from values by node, output and class."""
     if classes is None:
         if value.shape[1] == 1:
             return value[:, 0, 0].copy(), None
@@ -202,7 +202,7 @@ def _read_joining(
 
 
 def _flatten_value(model: BaseEstimator, member: BaseEstimator, classes: Classes) -> Floats:
-    """Return the values of a tree with one column per output and label of the ensemble."""
+    """Return the values of a tree with one column per output and label."""
     value = member.tree_.value
     if classes is None:
         return value[:, :, 0]

@@ -48,7 +48,7 @@ def read_forest(model: BaseEstimator, columns: list[str] | None, preprocessing: 
 
 
 def _read_columns(model: BaseEstimator, width: int) -> tuple[Any, dict[int, tuple[Any, ...]]]:
-    """Return the column of each number in the trees, and the categories of categorical columns.
+    """Return the column of each index in the trees, and the categories.
 
     The model moves categorical columns to the front and encodes their values.
     """
