@@ -1,4 +1,4 @@
-"""Classify the violation region of a mutant as block, strip or point, from executed inputs.
+"""Classify violation regions as block, strip or point, from executed inputs.
 
 The rule is for one to three dimensions, each scaled to 1:
 
@@ -77,7 +77,7 @@ class _RegionPart:
 def classify(
     points: npt.ArrayLike, violated: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike
 ) -> Classification:
-    """Return the kind of a violation region, from executed points, random or on a grid.
+    """Return the kind of a violation region, from random or regular points.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def _classify_bitmap(bitmap: Flags, rate: float) -> Classification:
 
 
 def _find_strip(bitmap: Flags, parts: list[_RegionPart]) -> _RegionPart | None:
-    """Return the biggest strip, with cells as big as needed, if strips hold most of the region."""
+    """Return the biggest strip if strips hold most of the region, else None."""
     while bitmap.ndim > 1:
         strips = [part for part in parts if part.is_strip]
         if sum(part.cells for part in strips) >= MIN_DOMINANT_SHARE * bitmap.sum():
@@ -161,7 +161,7 @@ def _find_strip(bitmap: Flags, parts: list[_RegionPart]) -> _RegionPart | None:
 
 
 def _find_parts(bitmap: Flags) -> tuple[list[_RegionPart], int]:
-    """Return the biggest components, in order of size, and the number of all components."""
+    """Return the biggest components by size, and the number of all components."""
     from scipy.ndimage import label
 
     labels, count = label(bitmap, np.ones((3,) * bitmap.ndim))
@@ -186,7 +186,7 @@ def _measure_part(cells: npt.NDArray[np.intp], side: int) -> _RegionPart:
 
 
 def _coarsen(bitmap: Flags) -> Flags:
-    """Return a bitmap with cells twice as big; a big cell is set if one of its cells is."""
+    """Return a bitmap with cells twice as big, set if one of their cells is."""
     for axis in range(bitmap.ndim):
         bitmap = np.logical_or.reduceat(bitmap, np.arange(0, bitmap.shape[axis], 2), axis=axis)
     return bitmap

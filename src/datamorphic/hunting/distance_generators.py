@@ -1,4 +1,4 @@
-"""Generators that keep away from executed groups by distances: FSCS-ART, RRT, MT-ART, SFIDMT-ART."""
+"""Generators by distances to executed groups: FSCS-ART, RRT, MT-ART, SFIDMT-ART."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class _DistanceGenerator(Generator):
 
 
 class FSCS(_DistanceGenerator):
-    """Fixed-size candidate set: of k uniform inputs, the one farthest from its nearest executed input."""
+    """Fixed-size candidate set: of k uniform inputs the one farthest from executed ones."""
 
     name = "FSCS-ART"
     summary = "of k uniform sources the one farthest from the executed sources"
@@ -87,17 +87,17 @@ class EdgeCentre(_DistanceGenerator):
 
 
 class MetamorphicDistance(EdgeCentre):
-    """Metamorphic-distance ART: FSCS-EC on the sources of groups, without regard to follow-ups."""
+    """Metamorphic-distance ART: FSCS-EC on the sources of groups."""
 
     name = "MD-ART"
     summary = "FSCS-EC on the sources of groups; follow-ups do not count"
 
 
 class RRT(_DistanceGenerator):
-    """Restricted random testing: draw inputs until one lies outside the exclusion zones of all executed ones.
+    """Restricted random testing: a uniform input outside all exclusion zones.
 
-    The zones cover `ratio` of the domain together, so they shrink as they become more. After `tries` draws the farthest
-    input is used.
+    The zones around executed inputs cover `ratio` of the domain together, so they shrink as they become more. After
+    `tries` draws the farthest input is used.
     """
 
     name = "RRT"

@@ -1,4 +1,4 @@
-"""Example relations for comparing selectors, with one source domain and one to three follow-ups."""
+"""Example relations with one source domain, for comparing selectors."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class _LearningSelector(Selector):
 
 
 class FeedbackSelector(_LearningSelector):
-    """Feedback-directed selection: repeat violated relations on sources near those that violated them."""
+    """Prefer violated relations, on sources near those that violated them."""
 
     name = "feedback"
     summary = "relations that were violated, on sources near those"

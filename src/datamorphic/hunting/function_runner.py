@@ -1,4 +1,4 @@
-"""Call a function under test with batches of inputs, and separate answers from failures."""
+"""Call a function under test in batches, and separate answers from failures."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class FunctionRunner:
 
 
 def _join_halves(parts: tuple[Any, Any]) -> Any:
-    """Return the answers to two halves; a half without any answer takes the shape of the other."""
+    """Return the answers to two halves; a half without answers takes the other shape."""
     a, b = parts
     if a.ndim != b.ndim or a.shape[1:] != b.shape[1:]:
         wider_half = a if a.ndim > b.ndim else b

@@ -1,4 +1,4 @@
-"""`Generator`, the base class of generators: it proposes the next groups to execute."""
+"""`Generator`, the base class of what proposes the next groups to execute."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Generator:
         raise NotImplementedError
 
     def _draw_candidates(self) -> bool:
-        """Draw the sources of candidates into `_rows`; return False if the memory has no room."""
+        """Draw sources of candidates into `_rows`; return False without room."""
         raise NotImplementedError
 
     def _choose(self, tie: float) -> int:
@@ -197,16 +197,16 @@ class Generator:
         return follow_ups
 
     def _replace_non_finite(self, follow_ups: Floats) -> Floats:
-        """Return follow-ups with the lower limit in place of values that are not finite, for the kernels."""
+        """Return follow-ups with lower limits in place of values that are not finite."""
         low = self.layout.low[self.layout.width :]
         return np.where(np.isfinite(follow_ups), follow_ups, low)
 
     def answer_with(self, answer: Callable[[list[Floats]], list[Any]]) -> None:
-        """Set the function that answers sources, for relations whose follow-ups depend on outputs."""
+        """Set the function that answers sources, if follow-ups depend on outputs."""
         self._answer = answer
 
     def tell(self, groups: GroupBatch, verdicts: Verdicts, margins: Floats | None = None) -> None:
-        """Take the verdicts of proposed groups; generators that learn from verdicts override this."""
+        """Take the verdicts of proposed groups; generators that learn override this."""
 
     def know(self, sources: npt.ArrayLike) -> None:
         """Count groups that were executed earlier, given by their sources."""

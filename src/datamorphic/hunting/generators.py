@@ -78,7 +78,7 @@ def make_generator(name: GeneratorLike, relation: FunctionRelation | DomainLike,
 
 
 def validate_options(kind: type, options: Iterable[str]) -> None:
-    """Raise `ArgumentError` for an option that the generator or selector does not have."""
+    """Raise `ArgumentError` for an option that the class does not have."""
     known = {
         name
         for base_class in kind.__mro__

@@ -1,4 +1,4 @@
-"""Measures of generators: how soon they find violations, and how evenly their inputs lie.
+"""Measure how soon generators find violations, and how evenly inputs lie.
 
 An F-measure is the number of groups up to and including the first violation. A trial that ended before a violation is
 *censored*: its count is the number of its groups, a flag says so, and every mean over censored trials is a lower bound.
@@ -159,7 +159,9 @@ def f2_measures(verdicts: npt.ArrayLike) -> FMeasures:
 
 
 def p_measure(measures: FMeasures | npt.ArrayLike, n: int) -> IntervalEstimate:
-    """Return the share of trials with a violation among the first n groups, with Wilson's interval.
+    """Return the share of trials with a violation among the first n groups.
+
+    The interval is Wilson's.
 
     Parameters
     ----------
@@ -197,9 +199,9 @@ def e_measure(verdicts: npt.ArrayLike, n: int) -> IntervalEstimate:
 
 
 def f_ratio(a: FMeasures, b: FMeasures | float) -> IntervalEstimate:
-    """Return the mean of `a` divided by that of `b`, with an interval by the delta method.
+    """Return the mean of `a` divided by that of `b`; below 1, `a` is better.
 
-    Below 1, `a` is better.
+    The interval is by the delta method.
 
     Parameters
     ----------

@@ -110,5 +110,5 @@ class SimulateOptions:
 
 
 def merge_candidates(k: int | None, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a generator or selector, with the number of candidates `k` if given."""
+    """Return the options of a generator or selector, with `k` if given."""
     return dict(options) if k is None else {**options, "k": k}

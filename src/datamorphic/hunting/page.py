@@ -106,7 +106,7 @@ def _build_relations_section(hunt: Hunt) -> Section:
 
 
 def _build_f_measure_sections(hunt: Hunt) -> list[Section]:
-    """Return a section about the groups until the first violation, if there are several trials."""
+    """Return a section about F-measures if there are several trials."""
     measures = hunt.measured
     if len(hunt.trials) < 2 or measures.censored.all():
         return []
@@ -155,7 +155,7 @@ def _build_violations_sections(hunt: Hunt) -> list[Section]:
 
 
 def _build_sources_sections(hunt: Hunt) -> list[Section]:
-    """Return a section with the sources of the most violated relation in the first trial."""
+    """Return a section with the sources of the most violated relation."""
     number = int(hunt.table["violated"].argmax())
     relation = hunt.relations[number]
     executed = hunt.executed(number)
@@ -175,14 +175,14 @@ def _build_sources_sections(hunt: Hunt) -> list[Section]:
 
 
 def _name_columns(hunt: Hunt, relation: FunctionRelation) -> list[str]:
-    """Return the names of the numbers drawn for a group; for one source of a model, its columns."""
+    """Return the names of the numbers of a source; for a model, its columns."""
     columns = [to_one_line(str(name)) for name in hunt.columns]
     has_model_columns = relation.given is None and relation.sources == 1 and len(columns) == relation.width
     return columns if has_model_columns else list(name_columns(relation))
 
 
 def _build_scatters(executed: ExecutedSources, names: Sequence[str]) -> list[Scatter]:
-    """Return a scatter plot per pair of inputs; a single input is plotted against the number of the group."""
+    """Return a plot per pair of inputs; a single input is plotted over the groups."""
     groups = np.where(executed.violated, "violates", "does not violate").tolist()
     columns = executed.sources.T.tolist()
     numbers = executed.number.tolist()
@@ -213,7 +213,7 @@ def _build_scatters(executed: ExecutedSources, names: Sequence[str]) -> list[Sca
 
 
 def _build_regions_sections(hunt: Hunt, system: Callable[..., Any]) -> list[Section]:
-    """Return a section with the violation region of each violated relation, from random sources."""
+    """Return a section with the violation region of each violated relation."""
     counts = hunt.table["violated"].to_numpy()
     numbers = [int(i) for i in np.argsort(-counts, kind="stable")[:MAX_REGIONS_DRAWN] if counts[i] > 0]
     if not numbers:
@@ -287,7 +287,7 @@ def build_simulations_page(simulations: Sequence[Simulation]) -> Page:
 
 
 def _format_best(simulations: Sequence[Simulation]) -> tuple[str, SectionState]:
-    """Return a sentence about the simulation with the least F-ratio, among those without censored trials."""
+    """Return a sentence about the least F-ratio without censored trials."""
     uncensored = [simulation for simulation in simulations if not simulation.censored]
     if not uncensored:
         return "All generators have trials that ended without a violation: give them a greater budget", "warn"

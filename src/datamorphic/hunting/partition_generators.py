@@ -1,4 +1,4 @@
-"""Generators that partition domains and choose parts without executed inputs: BART, IPART, RPART and variants."""
+"""Generators that choose empty parts of domains: BART, IPART, RPART and variants."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_CELLS = 2**27
 
 
 def validate_neighbour_columns(name: str, layout: Layout, looks_at_neighbours: bool) -> None:
-    """Raise `ArgumentError` if neighbouring cells are compared and there are too many of them."""
+    """Raise `ArgumentError` if there are too many neighbouring cells to compare."""
     columns = int(np.diff(layout.start).max())
     if looks_at_neighbours and columns > MAX_COLUMNS:
         raise ArgumentError(
@@ -141,14 +141,14 @@ class _BoxGenerator(_PartitionGenerator):
 
 
 class MTBART(_CellGenerator):
-    """MT-BART: sources and follow-ups in empty cells; all cells are halved when none is empty."""
+    """MT-BART: groups in empty cells; all cells are halved when none is empty."""
 
     name = "MT-BART"
     summary = "k groups from an empty cell of the sources; one whose follow-ups lie in empty cells"
 
 
 class MTIPART(_CellGenerator):
-    """MT-IPART: groups in cells whose neighbours are empty, in a grid with more and more parts per column.
+    """MT-IPART: groups in cells of a grid whose neighbours are empty, too.
 
     Neighbours are counted across the edges, so that cells at an edge have as many as others.
     """
@@ -159,7 +159,7 @@ class MTIPART(_CellGenerator):
 
 
 class SFIDMTBART(_CellGenerator):
-    """SFIDMT-BART: candidates of MT-BART, compared by distances to inputs in neighbouring cells."""
+    """SFIDMT-BART: candidates of MT-BART, compared by distances."""
 
     name = "SFIDMT-BART"
     summary = (
@@ -170,14 +170,14 @@ class SFIDMTBART(_CellGenerator):
 
 
 class MTRPART(_BoxGenerator):
-    """MT-RPART: sources, and if possible follow-ups, in the largest boxes, which are split there."""
+    """MT-RPART: groups in the largest boxes, which are split there."""
 
     name = "MT-RPART"
     summary = "k groups from the largest box of the sources; one whose follow-ups lie in the largest boxes"
 
 
 class BART(_CellGenerator):
-    """BART: a uniform input in a random empty cell; all cells are halved when none is empty."""
+    """BART: an input in an empty cell; all cells are halved when none is empty."""
 
     name = "BART"
     summary = "a source from an empty cell"
@@ -186,7 +186,7 @@ class BART(_CellGenerator):
 
 
 class IPART(_CellGenerator):
-    """IPART: a uniform input in a random cell that is empty with all its neighbours; edges do not wrap."""
+    """IPART: an input in a cell of a grid that is empty with all its neighbours."""
 
     name = "IPART"
     summary = "a source from a cell whose neighbours are empty, too"

@@ -208,7 +208,7 @@ def _find_zoom_window(sample: ViolationSample) -> list[tuple[Floats, Floats]]:
 
 
 def _draw_strips(sample: ViolationSample, views: list[tuple[int, Floats, Floats]]) -> DrawingParts:
-    """Draw the share of violating sources at each place, one strip per input or window."""
+    """Draw the share of violating sources, one strip per input or window."""
     items: list[PanelItem] = []
     top = 24.0
     left = 74.0
@@ -242,7 +242,7 @@ def _draw_strips(sample: ViolationSample, views: list[tuple[int, Floats, Floats]
 def _draw_planes(
     sample: ViolationSample, views: list[tuple[int, int, Floats, Floats]], columns: int
 ) -> DrawingParts:
-    """Draw violating sources over some others, one plane per pair of inputs and window."""
+    """Draw violating and other sources, one plane per pair of inputs and window."""
     items: list[PanelItem] = []
     rng = np.random.default_rng(0)  # chooses the dots if there are too many sources
     for place, (a, b, low, high) in enumerate(views):

@@ -1,4 +1,4 @@
-"""Generators that ignore executed groups: random testing and quasi-random sequences."""
+"""Generators without memory: random testing and quasi-random sequences."""
 
 from __future__ import annotations
 

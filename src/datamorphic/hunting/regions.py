@@ -1,4 +1,4 @@
-"""Violation regions: parts of a domain that stand for the inputs on which a program violates a relation.
+"""Violation regions: parts of a domain that stand for a wrong program.
 
 There are three kinds. A region is drawn for each trial, has exactly the given volume, and lies inside the domain.
 
@@ -172,7 +172,7 @@ def draw_region(
 
 
 def make_box_region(lows: npt.ArrayLike, highs: npt.ArrayLike) -> BoxRegion:
-    """Return a region of boxes that do not overlap: a block of one box, or a point region.
+    """Return a region of boxes that do not overlap: a block, or a point region.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def make_box_region(lows: npt.ArrayLike, highs: npt.ArrayLike) -> BoxRegion:
 def from_sample(
     points: npt.ArrayLike, violated: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike
 ) -> CellRegion:
-    """Return the violation region of a mutant, from executed points and whether they violate.
+    """Return the violation region of a mutant, from executed points.
 
     The domain is cut into at most as many equal cells as there are points; see `build_bitmap`.
 
@@ -240,13 +240,13 @@ def build_bitmap(points: npt.ArrayLike, violated: npt.ArrayLike, low: Numbers, h
 
 
 def find_cells(points: Numbers, low: Numbers, high: Numbers, side: int) -> tuple[npt.NDArray[np.intp], ...]:
-    """Return the cell of each point, as an index of a bitmap with `side` cells per side."""
+    """Return the cells of points, as an index of a bitmap with `side` cells per side."""
     cells = ((points - low) / (high - low) * side).astype(np.intp)
     return tuple(np.clip(cells, 0, side - 1).T)
 
 
 def validate_domain(low: npt.ArrayLike, high: npt.ArrayLike, owner: str) -> tuple[Numbers, Numbers]:
-    """Return the ends of a domain as arrays (d,); raise `ArgumentError` if it is invalid."""
+    """Return the ends of a domain as arrays (d,); raise if it is invalid."""
     try:
         lower = np.array(low, dtype=np.float64, ndmin=1)
         upper = np.array(high, dtype=np.float64, ndmin=1)
@@ -287,7 +287,7 @@ def validate_rate(rate: object, owner: str) -> float:
 
 
 def _place_boxes(kind: str, start: Numbers, side: float, low: Numbers, high: Numbers) -> BoxRegion:
-    """Return boxes of the unit cube scaled to a domain; rounding does not lead out of it."""
+    """Return boxes of the unit cube scaled to a domain, inside it."""
     width = high - low
     return BoxRegion(kind, low + start * width, np.minimum(low + (start + side) * width, high))
 

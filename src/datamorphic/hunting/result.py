@@ -41,7 +41,7 @@ class ViolatingGroup(NamedTuple):
     outputs: tuple[Any, ...]
 
     def format_calls(self) -> str:
-        """Return the calls of the function with their answers, such as ``f(1) = 2, f(2) = 5``."""
+        """Return the calls with their answers, such as ``f(1) = 2, f(2) = 5``."""
         return ", ".join(
             f"f({', '.join(format_short(value) for value in inputs.tolist())}) = {_format_output(output)}"
             for inputs, output in zip(self.inputs, self.outputs, strict=True)
@@ -92,7 +92,7 @@ class HuntTrial:
 
 @dataclass(frozen=True, eq=False)
 class ExecutedSources:
-    """Executed sources of one relation: the number of each group, and whether it violates.
+    """Executed sources of one relation, with the numbers and verdicts of groups.
 
     `group_count` is the number of groups of all relations among which the sources were found.
     """

@@ -1,4 +1,4 @@
-"""Run a hunt: resolve the system and its relations, run the trials, and collect the result."""
+"""Run a hunt: resolve system and relations, run trials, collect the result."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def generate_groups(relation: FunctionRelation | DomainLike, options: GenerateOp
 
 
 class _TrialLog:
-    """The trials of a hunt and their violating groups, complete also if the hunt is interrupted."""
+    """The trials of a hunt so far, and their violating groups."""
 
     def __init__(self, proposer: Proposer, options: HuntOptions) -> None:
         self.proposer = proposer
@@ -155,7 +155,7 @@ def _hunt_system(executor: Executor, space: Space, proposer: Proposer, options: 
 
 
 def _reject_system_options(sut: ModelLike, **options: object) -> None:
-    """Raise `ArgumentError` if an option that only systems have is given for a function."""
+    """Raise `ArgumentError` if an option of systems is given for a function."""
     for option, value in options.items():
         if value is not None:
             name = getattr(sut, "name", None) or getattr(sut, "__name__", None) or type(sut).__name__
@@ -166,7 +166,7 @@ def _reject_system_options(sut: ModelLike, **options: object) -> None:
 
 
 def _set_answerer(proposer: Proposer, answer: Callable[[list[Any]], list[Any]]) -> None:
-    """Tell generators which function answers sources, for follow-ups that depend on outputs."""
+    """Set the function that answers sources, for follow-ups that depend on outputs."""
     if isinstance(proposer, RoundRobin):
         for generator in proposer.generators:
             generator.answer_with(answer)
@@ -253,6 +253,6 @@ def _make_proposer(relations: Sequence[FunctionRelation], options: HuntOptions, 
 
 
 def _name_columns(relation: FunctionRelation) -> tuple[str, ...]:
-    """Return names for the inputs of a function: letters, or numbers if there are many."""
+    """Return names for the inputs of a function: letters, or numbers if many."""
     width = relation.follow_domains()[0].dimension if relation.follow_ups else relation.domain[0].dimension
     return tuple(COLUMN_LETTERS[:width]) if width <= len(COLUMN_LETTERS) else tuple(str(j) for j in range(width))

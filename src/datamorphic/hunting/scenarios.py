@@ -1,4 +1,4 @@
-"""The thirteen scenarios A1 to C5: where the violation region, the source and the follow-up domain lie (Ying 2024).
+"""The scenarios A1 to C5 of Ying (2024): where the region and the domains lie.
 
 The letter says how the domains lie, the number where the region lies. The region is always inside the source domain.
 
@@ -158,7 +158,7 @@ def _find_case(s: DomainEnds, f: DomainEnds) -> str | None:
 
 
 def _draw_near_centre(domain: DomainEnds, size: Numbers, source: DomainEnds, rng: np.random.Generator) -> Numbers:
-    """Return the lower corner of a block near the centre of a domain, as far as the source domain allows."""
+    """Return the lower corner of a block near the centre of a domain."""
     width = domain[1] - domain[0]
     start = domain[0] + width * (0.5 + CENTRAL_SHARE * (rng.random(len(size)) - 0.5)) - size / 2
     return np.clip(start, source[0], source[1] - size)
@@ -170,10 +170,7 @@ def _draw_at_edge(low: float, room: float, end: bool, rng: np.random.Generator) 
 
 
 def _find_nearest_side(s: DomainEnds, f: DomainEnds, rng: np.random.Generator) -> tuple[int, bool]:
-    """Return the axis and end where the source domain is nearest to a side of the follow-up domain.
-
-    Ties are resolved at random.
-    """
+    """Return the axis and end where the source domain is nearest to the other's side."""
     width = f[1] - f[0]
     gaps = np.concatenate([(s[0] - f[0]) / width, (f[1] - s[1]) / width])
     place = int(rng.choice(np.flatnonzero(gaps <= gaps.min() + 1e-9)))
@@ -181,7 +178,7 @@ def _find_nearest_side(s: DomainEnds, f: DomainEnds, rng: np.random.Generator) -
 
 
 def _measure_off_centre(centre: Numbers, domain: DomainEnds) -> float:
-    """Return the distance of a point to the centre of a domain, in widths: 0.5 at its sides."""
+    """Return the distance to the centre of a domain in widths: 0.5 at its sides."""
     return float((np.abs(centre - (domain[0] + domain[1]) / 2) / (domain[1] - domain[0])).max())
 
 
@@ -192,7 +189,7 @@ def _measure_overlap(start: Numbers, size: Numbers, domain: DomainEnds) -> npt.N
 
 
 def _draw_outside(s: DomainEnds, f: DomainEnds, size: Numbers, rng: np.random.Generator) -> Numbers:
-    """Return the first of many random starts outside the follow-up domain, or the start with the least overlap."""
+    """Return the random start with the least overlap with the follow-up domain."""
     room = s[1] - s[0] - size
     d = len(size)
     starts = s[0] + rng.random((256 + 2 * d, d)) * room

@@ -1,4 +1,4 @@
-"""`Selector`, the base class of selectors, and selectors by empty cells, boxes and distances.
+"""`Selector`, and selectors by empty cells, boxes and distances.
 
 A selector chooses the next relation and its sources. All relations share one source domain.
 """
@@ -285,11 +285,11 @@ class Selector:
         add_group(self.table, self._rule, self._memory, relation, row)
 
     def choose_relation(self, source: npt.ArrayLike) -> int:
-        """Return the best relation for given sources, without counting a group as executed."""
+        """Return the best relation for given sources; nothing counts as executed."""
         return self._choose_best(np.asarray(source, dtype=float).reshape(1, -1), None)[0]
 
     def choose_group(self, relation: int, sources: npt.ArrayLike) -> int:
-        """Return the number of the best sources for a relation, without counting a group as executed."""
+        """Return the number of the best sources for a relation; nothing counts as executed."""
         validate_integer("relation", f"{self.name}.choose_group", relation, 0, len(self.relations) - 1)
         return self._choose_best(np.asarray(sources, dtype=float), relation)[1]
 
@@ -309,7 +309,7 @@ class Selector:
         return relation, int(find_best_row(scores[relation], self.rng.random()))
 
     def tell(self, picks: Picks, verdicts: Verdicts, margins: Floats | None = None) -> None:
-        """Take the verdicts of proposed pairs; selectors that learn from verdicts override this."""
+        """Take the verdicts of proposed pairs; selectors that learn override this."""
 
     def clone(self, seed: SeedLike) -> Self:
         """Return a copy of the selector at its start, with another seed."""
@@ -354,7 +354,7 @@ class RandomSelector(Selector):
 
 
 class MRGSART(Selector):
-    """MRGS-ART: the pair with the greatest share of inputs in empty cells, by bisection."""
+    """MRGS-ART: the pair with the most inputs in empty cells, by bisection."""
 
     name = "MRGS-ART"
     summary = "the pair with most of its inputs in empty cells"
@@ -369,7 +369,7 @@ class MRGSARTPlus(Selector):
 
 
 class MRGSIPART(Selector):
-    """MRGS-IPART: cells with an occupied neighbour are closed, too, in grids with more and more parts."""
+    """MRGS-IPART: as MRGS-ART, in cells whose neighbours are empty, too."""
 
     name = "MRGS-IPART"
     summary = "the pair with most of its inputs in cells whose neighbours are empty, too"

@@ -1,4 +1,4 @@
-"""Lay out relations with one source domain side by side, for the kernels of selectors."""
+"""Lay out relations with one source domain side by side, for kernels."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def find_shared_box(
         intersection = None if intersection is None else intersection.meet(box)
     if intersection is None:
         raise ArgumentError(
-            f"The source domains of {', '.join(repr(relation.name) for relation in relations)} have nothing in common, so no source "
-            "can be put to all of them. Hunt with each of them alone."
+            f"The source domains of {', '.join(repr(relation.name) for relation in relations)} have nothing in common, "
+            "but a selector gives the same sources to all relations. Hunt with each of them alone."
         )
     return intersection, tuple(
         replace(relation, domain=(intersection,) * relation.sources) for relation in relations
@@ -50,7 +50,7 @@ def find_shared_box(
 def pack_relations(
     relations: Sequence[FunctionRelation], box: Box, scaled: bool, jaccard: bool = False
 ) -> RelationTable:
-    """Return all relations side by side, with the factors that make their inputs from a shared candidate."""
+    """Return all relations side by side, with the factors of their inputs."""
     widest = max(relation.width for relation in relations)
     boxes: list[Box] = []
     rows, offsets, first_slots = [], [], [0]

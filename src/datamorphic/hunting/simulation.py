@@ -1,4 +1,4 @@
-"""Simulations: how soon a generator or a selector hits a violation region that is drawn for each trial."""
+"""Simulate how soon a generator or a selector hits a violation region."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ class Simulation(Exportable):
 
     @property
     def f_measure(self) -> float:
-        """The mean number of groups until the first violation; a lower bound if trials are censored."""
+        """The mean number of groups until the first violation, or a lower bound."""
         return self.found.mean
 
     @property
@@ -186,7 +186,7 @@ class Simulation(Exportable):
 
     @property
     def cohens_d(self) -> float:
-        """The advantage over random testing in standard deviations; NaN if trials are censored."""
+        """The advantage over random testing in standard deviations; NaN if censored."""
         return cohens_d(self.found, self.chance)
 
     @property
@@ -225,7 +225,7 @@ class Simulation(Exportable):
         }
 
     def test_cases(self) -> Sequence[JUnitCase]:
-        """Return the simulation as one test case, which always passes: it measures and does not judge."""
+        """Return the simulation as one test case, which always passes."""
         return [JUnitCase(name=self.name, output=self.describe(), seconds=self.seconds)]
 
 

@@ -1,4 +1,4 @@
-"""Hunt violations by systems whose inputs are those of a space, such as models and services."""
+"""Hunt violations by systems with a space, such as models and services."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def query_once(executor: Executor, space: Space, inputs: Floats) -> Any:
 def drive_hunt(
     steps: HuntSteps, executor: Executor, space: Space, *, engine: EngineLike = None, timeout: float | None = None
 ) -> int:
-    """Answer a trial by a system, guarded and with a timeout; return the number of model calls."""
+    """Answer a trial by a guarded system; return the number of model calls."""
     counter = CallCounter()
     drive(_to_flow(steps, space), executor, tally=counter, engine=engine, timeout=timeout, progress=False)
     return counter.calls
 
 
 def validate_columns(relation: FunctionRelation, space: Space) -> FunctionRelation:
-    """Return a relation; raise `ArgumentError` if its inputs do not have the columns of the space."""
+    """Return a relation; raise if its inputs do not have the columns of the space."""
     widths = {box.dimension for box in relation.follow_domains()}
     if relation.given is None:
         widths |= {box.dimension for box in relation.domain}
@@ -66,7 +66,7 @@ def _to_flow(steps: HuntSteps, space: Space) -> Flow[None]:
 
 
 def to_function_relation(relation: Relation, space: Space) -> FunctionRelation:
-    """Return a relation about cases of a frame as one about codes of a space, which generators can choose.
+    """Return a relation about cases of a frame as one about codes of a space.
 
     A relation that draws random numbers draws the same for every batch, so that a group does not depend on the batch
     it is in.

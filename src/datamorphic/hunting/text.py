@@ -33,7 +33,7 @@ def format_headline(hunt: Hunt) -> str:
 
 
 def format_hunt(hunt: Hunt) -> str:
-    """Return a hunt as text: the headline, costs, examples, the table of relations and notes."""
+    """Return a hunt as text: headline, costs, examples, table and notes."""
     lines = [
         format_headline(hunt),
         f"{hunt.generator}, {pluralize(hunt.calls, 'call')} in {hunt.seconds:.2f} s, "
@@ -67,7 +67,7 @@ def _format_violated(hunt: Hunt) -> str:
 
 
 def format_setting(simulation: Simulation, *, with_relations: bool = False) -> str:
-    """Return what was simulated: the kind of region, its rate, the dimensions and the number of relations."""
+    """Return what was simulated: the regions and, if asked for, the relations."""
     setting = simulation.setting
     text = (
         f"{setting.region_name} regions of {format_short(setting.rate)} of "

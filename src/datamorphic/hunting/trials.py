@@ -22,7 +22,7 @@ class GroupProposer(Protocol):
 def count_until_hit(
     proposer: GroupProposer, find_hits: Callable[[Any], npt.NDArray[np.bool_]], budget: int
 ) -> tuple[int, bool]:
-    """Return the number of groups up to the first hit, and whether the budget ended the search."""
+    """Return the number of groups up to the first hit, and whether the budget ended it."""
     group_count = 0
     while group_count < budget:
         count = min(max(FIRST_BATCH_GROUPS, group_count // BATCH_GROWTH_DIVISOR), budget - group_count)

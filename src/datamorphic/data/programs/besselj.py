@@ -1,4 +1,4 @@
-"""The Bessel function of the first kind and real order, by a series, an asymptotic form and an integral."""
+"""The Bessel function of the first kind and real order, in three ranges."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NEAR = 12.0
 
 
 def besselj(x: Any, y: Any) -> Any:
-    """Return J_y(x) for x >= 0 and y >= 0, with an error below 2e-12 for both up to 101.
+    """Return J_y(x) for x, y >= 0, with an error below 2e-12 for both up to 101.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def waves(x: Any, order: Any) -> Any:
 
 
 def integral(x: Any, order: Any) -> Any:
-    """Return Schlaefli's integrals: over the half circle, and a decaying one for fractional orders."""
+    """Return Schlaefli's integrals: over the half circle, and a decaying one."""
     answer = np.zeros_like(x)
     # in chunks, because each input needs 180 numbers
     for start in range(0, len(x), 1024):

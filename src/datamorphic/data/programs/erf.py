@@ -68,6 +68,6 @@ def fraction(x: Any) -> Any:
 
 
 def leading(x: Any) -> Any:
-    """Return the complement to one for large numbers, by two terms of the asymptotic series."""
+    """Return the complement to one for large numbers, by the asymptotic series."""
     size = np.exp(-x * x) / (x * ROOT_OF_PI)
     return size * (1.0 - 0.5 / (x * x))

@@ -1,4 +1,4 @@
-"""`NumericProgram`: a function with the relations that must hold and with its mutants."""
+"""`NumericProgram`: a function with its relations and mutants."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RelationErratum:
 
 
 class SharedRelations(dict[str, FunctionRelation]):
-    """Relations with one source domain; `left_out` maps the names of others to the reason."""
+    """Relations with one source domain; `left_out` maps other names to the reason."""
 
     left_out: dict[str, str]
 

@@ -1,4 +1,4 @@
-"""The relations of the error function, the Bessel function, and elliptic functions and integrals."""
+"""The relations of the error, Bessel and elliptic functions."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ ERF_ERRATA = tuple(
 
 
 def besselj_relations() -> dict[str, FunctionRelation]:
-    """Return the 3 relations of the Bessel function; the last two draw two free numbers."""
+    """Return the 3 relations of the Bessel function; two draw free numbers."""
     neighbours = [Affine.of(np.eye(2), (0, 1)), Affine.of(np.eye(2), (0, -1))]
     return index_by_name(
         [
@@ -116,7 +116,7 @@ def besselj_relations() -> dict[str, FunctionRelation]:
 
 
 def besselj_misprints() -> dict[str, FunctionRelation]:
-    """Return BesselJ3 as printed: y1 is set twice, to a and to b, and y2 not at all, so it is 0."""
+    """Return BesselJ3 as printed: y1 is set twice, and y2 not at all, so it is 0."""
     return index_by_name(
         [
             make_relation(

@@ -1,4 +1,4 @@
-"""The relations of the triangle areas and of the position of a point relative to a line."""
+"""The relations of triangle areas and of the position of a point."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ ALIKE = 0.01
 
 
 def rj(x: Any, y: Any, z: Any, p: Any) -> Any:
-    """Return R_J(x, y, z, p) for x, y, z >= 0, at most one of them 0, and p > 0, to a relative error of 1e-13.
+    """Return R_J(x, y, z, p) for x, y, z >= 0, at most one of them 0, and p > 0.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def spread(x: Any, y: Any, z: Any, p: Any) -> Any:
 
 
 def ratio(e: Any) -> Any:
-    """Return R_C(1, 1 + e): an arc tangent or its hyperbolic form, divided by its argument."""
+    """Return R_C(1, 1 + e): an arc tangent, or hyperbolic, over its argument."""
     root = np.sqrt(np.abs(e))
     bent = np.where(e > 0.0, np.arctan(root) / root, np.arctanh(root) / root)
     return np.where(root < 0.002, 1.0 - e / 3.0 + e * e / 5.0, bent)

@@ -11,7 +11,7 @@ FLAT = 1e-14
 
 
 def sncndn(x: Any, y: Any) -> Any:
-    """Return sn, cn and dn of x as three columns, for the complementary parameter y >= 0 (k^2 = 1 - y).
+    """Return sn, cn and dn of x as columns, for the complementary parameter y >= 0.
 
     The error is below 1e-12 of a period for x and y up to 500.
 
@@ -25,7 +25,7 @@ def sncndn(x: Any, y: Any) -> Any:
         # a negative parameter becomes one between 0 and 1
         root = np.sqrt(np.where(y > 1.0, y, 1.0))
         parameter = np.where(y > 1.0, 1.0 / y, y)
-        sn, cn, dn = descended(x * root, parameter)
+        sn, cn, dn = descend_moduli(x * root, parameter)
         limit = parameter < FLAT
         sn = np.where(limit, np.tanh(x * root), sn)
         cn = np.where(limit, 1.0 / np.cosh(x * root), cn)
@@ -46,8 +46,8 @@ def circular(x: Any, y: Any) -> Any:
     return 1.0 - (1.0 - y) * np.sin(x) ** 2.0 / 2.0
 
 
-def descended(u: Any, complement: Any) -> Any:
-    """Return sn, cn and dn for a parameter between 0 and 1, by descending moduli and back."""
+def descend_moduli(u: Any, complement: Any) -> Any:
+    """Return sn, cn and dn for a parameter between 0 and 1, by descending moduli."""
     other = np.sqrt(complement)
     moduli = []
     for _step in range(12):

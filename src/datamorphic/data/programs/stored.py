@@ -1,4 +1,4 @@
-"""Read the tables of mutants and violation regions that are stored with the programs."""
+"""Read the stored tables of mutants and violation regions."""
 
 from __future__ import annotations
 

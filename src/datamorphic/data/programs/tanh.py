@@ -1,4 +1,4 @@
-"""The hyperbolic tangent, by exponentials, and by a series where these would cancel."""
+"""The hyperbolic tangent, by exponentials and by a series near zero."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The area of a triangle with given sides, by Heron's formula or Kahan's for thin triangles."""
+"""The area of a triangle with given sides, by Heron's or Kahan's formula."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NEEDLE = 0.05
 
 
 def trisquare(x: Any, y: Any, z: Any) -> Any:
-    """Return the area of triangles with sides x, y and z, to a relative error of 1e-12.
+    """Return the area of triangles with sides x, y and z (relative error 1e-12).
 
     Three numbers that are not the sides of a triangle have the area 0. This applies to half of all numbers drawn
     between the same limits.

@@ -11,7 +11,7 @@ RIGHT = 1e-12
 
 
 def trisquareplus(x: Any, y: Any, z: Any) -> Any:
-    """Return the area of triangles with sides x, y and z, to a relative error of 1e-7, for thin ones 1e-4.
+    """Return the area of triangles with sides x, y and z (relative error 1e-7).
 
     Three numbers that are not the sides of a triangle have the area 0. This applies to half of all numbers drawn
     between the same limits.

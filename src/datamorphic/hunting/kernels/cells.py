@@ -1,4 +1,4 @@
-"""Grids of equal cells that become finer, and which of the cells are open: the mechanics of BART and IPART.
+"""Grids of equal cells, refined step by step: the mechanics of BART and IPART.
 
 By bisection, all cells are halved along one column after the other, and a cell is open while it is empty. By
 iteration, every column is cut into p parts, then into p + 1, and a cell is open while it and all its neighbours are
@@ -82,7 +82,7 @@ def grow_cells(cells: CellGrid, capacity: int, cell_capacity: int) -> CellGrid:
 
 @compile_kernel
 def find_part(layout: Layout, cells: CellGrid, column: int, value: float) -> Any:
-    """Return the part of a column that holds a value; the first or last part if it lies outside."""
+    """Return the part of a column that holds a value, or the nearest part."""
     low, high, parts = layout.low[column], layout.high[column], cells.parts[column]
     if not high > low:
         return 0
@@ -151,7 +151,10 @@ def _close_cells(layout: Layout, cells: CellGrid, scheme: int, slot: int, begin:
 
 @compile_kernel
 def refine_slot(layout: Layout, cells: CellGrid, scheme: int, slot: int) -> Any:
-    """Refine a grid until a cell is open and there are more cells than inputs; return False without room."""
+    """Refine a grid until a cell is open and cells outnumber inputs.
+
+    Return False if there is no room.
+    """
     first, last = layout.start[slot], layout.start[slot + 1]
     wide_columns = 0
     for column in range(first, last):
@@ -265,7 +268,7 @@ def draw_in_cell(
 
 @compile_kernel
 def move_to_next_neighbour(step: Ints) -> Any:
-    """Move to the next neighbour, -1, 0 or 1 along each column; return False after the last."""
+    """Move to the next step of -1, 0 or 1 per column; return False after the last."""
     for j in range(len(step) - 1, -1, -1):
         if step[j] < 1:
             step[j] += 1
@@ -276,7 +279,7 @@ def move_to_next_neighbour(step: Ints) -> Any:
 
 @compile_kernel
 def find_nearby_distance(layout: Layout, cells: CellGrid, slot: int, row: Floats) -> Any:
-    """Return the distance to the nearest executed input in the same or a neighbouring cell, or infinity."""
+    """Return the distance to the nearest input in the same or a neighbouring cell."""
     first, last = layout.start[slot], layout.start[slot + 1]
     dimension = last - first
     own_parts = np.empty(dimension, dtype=np.int64)

@@ -21,7 +21,7 @@ except ImportError:
 
 
 def _hash_sources() -> str:
-    """Return a hash of all kernel modules, because kernels are compiled into each other."""
+    """Return a hash of all kernel modules; kernels are compiled into each other."""
     digest = hashlib.blake2b(digest_size=16)
     for file in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(file.read_bytes())
@@ -32,7 +32,7 @@ SOURCE_HASH = _hash_sources() if COMPILED else ""
 
 
 def compile_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function when it is first called, cached on disk and without the interpreter lock."""
+    """Compile a function at its first call, cached and without the interpreter lock."""
     if njit is None:
         return function
     dispatcher: Callable[..., Any] = njit(cache=True, nogil=True, error_model="numpy")(function)

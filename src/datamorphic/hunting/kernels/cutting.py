@@ -1,4 +1,4 @@
-"""Kernels of generators with grids of equal cells: BART, IPART, MT-BART, MT-IPART, SFIDMT-BART."""
+"""Kernels of generators with grids of cells, such as BART and MT-IPART."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .layout import Layout, pick_greatest, write_follow_ups
 
 
 class CutSettings(NamedTuple):
-    """How grids are refined, and whether candidates are compared by distances to inputs in neighbouring cells."""
+    """How grids are refined, and whether candidates are compared by distances."""
 
     scheme: int
     by_distance: bool
@@ -31,7 +31,7 @@ class CutSettings(NamedTuple):
 def propose_cut(
     rng: np.random.Generator, layout: Layout, settings: CutSettings, cells: CellGrid, rows: Floats
 ) -> Any:
-    """Draw candidates in one open cell per source; return False if there is no room to refine."""
+    """Draw candidates in one open cell per source; return False without room."""
     if not refine_all_slots(layout, cells, settings.scheme):
         return False
     open_cells = np.empty(layout.sources, dtype=np.int64)
@@ -44,7 +44,9 @@ def propose_cut(
 
 @compile_kernel
 def choose_cut(layout: Layout, settings: CutSettings, cells: CellGrid, rows: Floats, tie: float) -> Any:
-    """Return a candidate whose follow-ups all lie in open cells; `tie` decides among several or if there is none.
+    """Return a candidate whose follow-ups all lie in open cells.
+
+    `tie` decides among several, or if there is none.
 
     By distances, return the candidate with the most inputs without executed neighbours, among equals the one farthest
     from executed inputs nearby.

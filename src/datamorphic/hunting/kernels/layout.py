@@ -110,7 +110,7 @@ def build_layout(relation: FunctionRelation | Box, *, scaled: bool = False) -> L
 
 
 def widen(array: npt.NDArray[Any], size: int, fill: float) -> npt.NDArray[Any]:
-    """Return an array with at least `size` entries along its second axis; new ones are `fill`."""
+    """Return an array with at least `size` entries along axis 1, filled up."""
     if size <= array.shape[1]:
         return array
     larger = np.full((array.shape[0], size, *array.shape[2:]), fill, dtype=array.dtype)
@@ -159,7 +159,7 @@ def draw_uniform(rng: np.random.Generator, layout: Layout, slot: int, row: Float
 
 @compile_kernel
 def compute_distance(layout: Layout, slot: int, row: Floats, point: Floats) -> Any:
-    """Return the distance of two inputs: Euclidean plus 1 per differing category, or Jaccard's."""
+    """Return the distance of inputs: Euclidean plus differing categories, or Jaccard's."""
     squares = 0.0
     differing = 0.0
     first = layout.start[slot]

@@ -1,4 +1,4 @@
-"""Find the nearest of a growing set of points, by a grid of buckets or by a scan of all points.
+"""Find the nearest of a growing set of points, by a grid or a scan.
 
 Both give the same distance to the last bit. The grid pays in up to three dimensions; with more, nearly all its cells
 are neighbours. Points with categories are always scanned.
@@ -19,7 +19,7 @@ MAX_GRID_DIMENSIONS = 3
 
 
 class PointIndex(NamedTuple):
-    """The points of each slot, and a grid over them: the first point of each cell, the next after each point."""
+    """Points per slot, with a grid: the first point of a cell, the next after a point."""
 
     points: Floats  # (slots, capacity, columns)
     size: Ints  # (slots,)
@@ -72,7 +72,7 @@ def _file_point(layout: Layout, point_index: PointIndex, slot: int, place: int) 
 
 @compile_kernel
 def add_point(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> None:
-    """Add the input of a slot; make a finer grid when there are twice as many points as cells."""
+    """Add the input of a slot; refine the grid at two points per cell."""
     first, last = layout.start[slot], layout.start[slot + 1]
     place = point_index.size[slot]
     for j in range(last - first):
@@ -98,7 +98,7 @@ def add_point(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -
 
 @compile_kernel
 def find_nearest_distance(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
-    """Return the distance to the nearest point of a slot, or infinity if there is none."""
+    """Return the distance to the nearest point of a slot; infinity if there is none."""
     if point_index.side[slot] == 0:
         return _scan_nearest(layout, point_index, slot, row)
     first = layout.start[slot]
@@ -179,7 +179,7 @@ def _scan_points(layout: Layout, point_index: PointIndex, slot: int, row: Floats
 
 
 def _scan_points_vectorized(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
-    """Return the distance to the nearest point, computed for all points at once: faster without numba."""
+    """Return the distance to the nearest point by NumPy: faster without numba."""
     first, last = layout.start[slot], layout.start[slot + 1]
     points = point_index.points[slot, : point_index.size[slot]]
     if not len(points):

@@ -1,4 +1,4 @@
-"""Kernels of MT-ART, which keeps sources and follow-ups of all executed groups in one pool."""
+"""Kernels of MT-ART, which keeps all executed inputs in one pool."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIE_TOLERANCE = 1e-6
 
 
 class PoolSettings(NamedTuple):
-    """Which distances count, and whether those to the pool (strategy 1) or within a group (2) come first."""
+    """The distance that counts; those to the pool (strategy 1) or in a group (2) first."""
 
     statistic: int
     strategy: int
@@ -75,7 +75,7 @@ def grow_pool(pool: InputPool, capacity: int) -> InputPool:
 def propose_pool(
     rng: np.random.Generator, layout: Layout, settings: PoolSettings, pool: InputPool, rows: Floats
 ) -> None:
-    """Draw the sources of candidates from empty shells; there is one shell more than inputs in the pool."""
+    """Draw sources from empty shells; there is one more than inputs in the pool."""
     for slot in range(layout.sources):
         for i in range(rows.shape[0]):
             draw_in_shell(rng, layout, pool.shells, pool.size[0] + 1, slot, rows[i])
@@ -104,7 +104,7 @@ def _combine(total: float, count: int, least: float, greatest: float, statistic:
 
 @compile_kernel
 def _measure_from_pool(layout: Layout, settings: PoolSettings, pool: InputPool, row: Floats) -> Any:
-    """Return the distance of a group to the pool, combined for sources (d1) and follow-ups (d3)."""
+    """Return the distance to the pool of sources (d1) and follow-ups (d3) combined."""
     columns = layout.start[1]
     both = np.empty(2)
     parts = 0
@@ -143,7 +143,7 @@ def _measure_within_group(layout: Layout, settings: PoolSettings, pool: InputPoo
 
 @compile_kernel
 def choose_pool(layout: Layout, settings: PoolSettings, pool: InputPool, rows: Floats, tie: float) -> Any:
-    """Return the candidate with the greatest first distance; among equals the second and then `tie` decide."""
+    """Return the candidate with the greatest first, then second distance, then by `tie`."""
     count = rows.shape[0]
     first, second = np.zeros(count), np.zeros(count)
     for i in range(count):
@@ -170,7 +170,7 @@ def choose_pool(layout: Layout, settings: PoolSettings, pool: InputPool, rows: F
 
 @compile_kernel
 def add_pool(layout: Layout, settings: PoolSettings, pool: InputPool, row: Floats) -> None:
-    """Add the inputs of a group to the pool, and to the shells of the source domains that contain them."""
+    """Add the inputs of a group to the pool and to the shells of source domains."""
     columns = layout.start[1]
     source_row = np.empty(layout.start[-1])
     for slot in range(len(layout.start) - 1):

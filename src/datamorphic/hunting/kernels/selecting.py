@@ -1,4 +1,4 @@
-"""Kernels of selectors, which choose a relation and a candidate; each relation remembers its executed groups.
+"""Kernels of selectors, which choose a relation and a candidate.
 
 All relations share one layout: slot after slot, each relation's own copies of the sources, then its follow-ups.
 """
@@ -21,7 +21,7 @@ MIN_SHARE_OF_MEAN_GROUPS = 0.9  # a relation with fewer comes next
 
 
 class RelationTable(NamedTuple):
-    """All relations side by side, and how the inputs of each are made from a shared candidate.
+    """All relations side by side, and how candidates become their inputs.
 
     Column j of the inputs is ``offset[j]`` plus the factors of column j times columns of the candidate.
     """
@@ -36,7 +36,7 @@ class RelationTable(NamedTuple):
 
 
 class SelectionRule(NamedTuple):
-    """The criterion of candidates, how grids are refined, and whether scores are shares instead of sums."""
+    """The criterion, how grids are refined, and whether scores are shares or sums."""
 
     criterion: int
     scheme: int
@@ -88,7 +88,7 @@ def ensure_open_cells(table: RelationTable, rule: SelectionRule, memory: Selecti
 
 @compile_kernel
 def _measure_neighbours(layout: Layout, cells: CellGrid, slot: int, row: Floats) -> Any:
-    """Return the number of occupied neighbouring cells and the distance to the nearest, or infinity."""
+    """Return the number of occupied neighbours and the distance to the nearest."""
     first, last = layout.start[slot], layout.start[slot + 1]
     dimension = last - first
     own_parts = np.empty(dimension, dtype=np.int64)
@@ -124,7 +124,7 @@ def _measure_neighbours(layout: Layout, cells: CellGrid, slot: int, row: Floats)
 def score_candidates(
     table: RelationTable, rule: SelectionRule, memory: SelectionMemory, rows: Floats, scores: Floats
 ) -> None:
-    """Write three scores per relation and candidate, compared one after the other; more is better.
+    """Write three scores per relation and candidate; more is better.
 
     The first score is the share (or number) of inputs in open cells, the volume of the boxes that are hit, or the
     distance to executed inputs. By neighbours, the second is the negative number of occupied neighbouring cells, in all
@@ -194,7 +194,9 @@ def find_best_row(scores: Floats, tie: float) -> Any:
 
 @compile_kernel
 def choose_pair(rng: np.random.Generator, rule: SelectionRule, memory: SelectionMemory, scores: Floats) -> Any:
-    """Return the best relation and its best candidate, by one random number per relation and one for all.
+    """Return the best relation and its best candidate.
+
+    This draws one random number per relation and one for all.
 
     By shares, a relation with many follow-ups seldom has all of them in empty cells and would fall behind. So among
     equally good relations the least executed is chosen, and one that is well behind the others comes next in any case.
@@ -242,7 +244,7 @@ def advance_pairs(
     relation_numbers: Ints,
     out: Floats,
 ) -> Any:
-    """Write pairs of relation and group while there is room to refine; return how many."""
+    """Write pairs of relation and group while there is room; return how many."""
     for i in range(out.shape[0]):
         if not ensure_open_cells(table, rule, memory):
             return i

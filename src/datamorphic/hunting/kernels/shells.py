@@ -18,7 +18,7 @@ from .layout import Ints, Layout, round_to_kind, widen
 
 
 class Shells(NamedTuple):
-    """The shares of inputs per slot, in buckets: the first share of each bucket, and the next after each."""
+    """Shares per slot in buckets: the first of each bucket, and the next after each."""
 
     share: Floats  # (slots, capacity)
     head: Ints  # (slots, capacity)
@@ -63,7 +63,7 @@ def _file_share(shells: Shells, slot: int, place: int) -> None:
 
 @compile_kernel
 def add_share(shells: Shells, slot: int, share: float) -> None:
-    """File the share of an input of the domain; an input at the edge is in the last shell."""
+    """File the share of an input; an input at the edge is in the last shell."""
     share = min(max(share, 0.0), 1.0 - 2.0**-53)
     place = shells.size[slot]
     shells.share[slot, place] = share

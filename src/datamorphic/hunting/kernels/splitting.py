@@ -16,7 +16,7 @@ from .layout import Ints, Layout, pick_greatest, round_to_kind, widen, write_fol
 
 
 class SplitBoxes(NamedTuple):
-    """The boxes of each slot: corners, split point, first child (-1 for a leaf), volume, and the heap of leaves."""
+    """Boxes per slot: corners, split point, first child (-1 for a leaf), volume, heap."""
 
     low: Floats  # (slots, boxes, columns)
     high: Floats
@@ -158,7 +158,7 @@ def split_leaf(layout: Layout, boxes: SplitBoxes, slot: int, row: Floats) -> Non
 
 @compile_kernel
 def propose_split(rng: np.random.Generator, layout: Layout, boxes: SplitBoxes, rows: Floats) -> None:
-    """Draw candidates in the largest box of each source, by one random number per column, row by row."""
+    """Draw candidates in the largest box of each source."""
     for slot in range(layout.sources):
         box = find_largest_leaf(boxes, slot)
         first = layout.start[slot]
@@ -173,7 +173,7 @@ def propose_split(rng: np.random.Generator, layout: Layout, boxes: SplitBoxes, r
 
 @compile_kernel
 def choose_split(layout: Layout, boxes: SplitBoxes, rows: Floats, tie: float) -> Any:
-    """Return a candidate whose follow-ups all lie in their largest boxes; `tie` decides otherwise."""
+    """Return a candidate whose follow-ups lie in their largest boxes, else by `tie`."""
     scores = np.ones(rows.shape[0])
     for slot in range(layout.sources, len(layout.start) - 1):
         box = find_largest_leaf(boxes, slot)

@@ -1,4 +1,4 @@
-"""Kernels of generators that keep away from executed groups: FSCS-ART, RRT, SFIDMT-ART.
+"""Kernels of generators by distances: FSCS-ART, RRT, SFIDMT-ART.
 
 Three steps make a group: `propose_spread` draws the sources of candidates, `choose_spread` returns the one farthest
 from executed groups, `add_spread` counts it as executed. `advance_spread` makes many groups with affine follow-ups.
@@ -73,7 +73,7 @@ def _draw_outside(
     slot: int,
     row: Floats,
 ) -> None:
-    """Draw inputs until one is outside all exclusion zones; else use the farthest of `tries`."""
+    """Draw inputs until one is outside all zones; else use the farthest of `tries`."""
     first, last = layout.start[slot], layout.start[slot + 1]
     count = spread.point_index.size[slot]
     volume = 1.0
