@@ -85,7 +85,7 @@ def run(folder, monkeypatch):
 # -- hunt ------------------------------------------------------------------------------------------------------
 
 
-def test_a_violation_is_told_with_its_inputs(run):
+def test_violation_is_printed_with_its_inputs(run):
     found = run("hunt", "program:tanh/emu10", "--seed", "1")
     assert found.exit_code == 1, found.output
     assert found.stdout.startswith("tanh/emu10 violates 'tripling': 1 violation in ")
@@ -95,7 +95,7 @@ def test_a_violation_is_told_with_its_inputs(run):
     )
 
 
-def test_a_right_program_keeps_its_relations(run):
+def test_correct_program_has_no_violation(run):
     found = run("hunt", "program:sin", "Sin1", "sin2", "--selector", "mrgs-art", "--budget", "300", "--k", "2")
     assert found.exit_code == 0, found.output
     assert "No violation of 2 relations by Sin in 300 groups." in found.stdout
@@ -137,14 +137,14 @@ def test_models_are_hunted_with_data(run, folder):
 
 
 @pytest.mark.parametrize("budget", ["1000", "20"])
-def test_a_system_that_only_fails_is_told_so(run, budget):
+def test_system_that_always_fails(run, budget):
     found = run("hunt", "hunted_here:fails", "mirrored", "--budget", budget)
     assert found.exit_code == 3, found.output
     assert found.stderr.count("\n") == 1
     assert "error: RuntimeError: out of order" in found.stderr
 
 
-def test_what_cannot_be_judged_is_no_violation(run, folder):
+def test_groups_without_verdict_are_not_violations(run, folder):
     words = ["hunt", "hunted_here:nothing", "mirrored", "--budget", "40", "--html", "no.html", "--junit", "no.xml"]
     found = run(*words)
     assert found.exit_code == 0, found.output
@@ -192,13 +192,13 @@ def test_groups_are_printed_where_no_file_is_named(run):
 # -- simulate --------------------------------------------------------------------------------------------------
 
 
-def test_one_generator_is_told_in_words(run):
+def test_one_generator_is_described(run):
     found = run("simulate", "--generator", "IPART", "--rate", "0.05", "--trials", "60")
     assert found.exit_code == 0, found.output
     assert "IPART on block regions of 0.05 of 2 dimensions: F-measure" in found.stdout
 
 
-def test_several_are_compared(run, folder):
+def test_several_generators_are_compared(run, folder):
     words = ["simulate", "--generator", "MT-RT", "--generator", "mt-bart", "--rate", "0.05", "--trials", "60"]
     found = run(*words, "--scenario", "a1", "--html", "simulated.html")
     assert found.exit_code == 0, found.output
@@ -221,7 +221,7 @@ def test_selectors_are_compared_on_mixed_relations(run):
         assert all((box.high > box.low).all() for box in relation.follow_domains())
 
 
-def test_a_trial_that_was_ended_gives_a_lower_bound(run, folder):
+def test_censored_trials_give_a_lower_bound(run, folder):
     words = ["simulate", "--generator", "MT-RT", "--generator", "BART", "--rate", "0.001", "--trials", "20"]
     found = run(*words, "--budget", "3", "--html", "ended.html")
     assert "> 3.0" in found.stdout
@@ -284,7 +284,7 @@ def emu10():
     return dm.hunt(TANH.mutants["emu10"], TRIPLING, trials=20, seed=1)
 
 
-def test_a_page_shows_what_was_found_and_where(emu10):
+def test_page_shows_violations_and_regions(emu10):
     page = build_page(emu10, TANH.mutants["emu10"])
     assert [section.anchor for section in page.sections] == [
         "relations",
@@ -344,7 +344,7 @@ def test_three_inputs_are_three_planes_and_more_are_strips():
         ElementTree.fromstring(render_drawing(drawing))
 
 
-def test_a_small_region_is_drawn_again_larger():
+def test_small_region_is_drawn_enlarged():
     sources = np.random.default_rng(0).random((20_000, 2))
     square = {"sources": sources, "low": np.zeros(2), "high": np.ones(2), "names": ("x", "y")}
     small = ViolationSample(violated=(abs(sources - 0.5) < 0.05).all(axis=1), **square)
@@ -372,7 +372,7 @@ def test_generators_are_shown_beside_each_other(d):
         ]
 
 
-def test_the_spread_shows_what_min_avoids():
+def test_spread_picture_of_mt_art_min():
     """Sources of MT-ART-Min keep away from the third of the source domain whose follow-ups lie there too."""
     third = Box.of((30, 111))
     groups = {name: dm.generate(TRIPLING, name, n=1_000, seed=1) for name in ("SFIDMT-ART", "MT-ART-Min")}
@@ -421,7 +421,7 @@ def test_the_page_in_a_browser(emu10, tmp_path):
 # -- completion ------------------------------------------------------------------------------------------------
 
 
-def test_what_is_completed_is_what_there_is():
+def test_completion_offers_existing_names():
     values = {name: list(find("program:")) for name, find in completing.VALUES.items()}
     assert values["generator"] == list(GENERATORS)
     assert values["selector"] == list(SELECTORS)

@@ -58,7 +58,7 @@ def test_a_program_answers_arrays_and_single_numbers(name):
 
 
 @pytest.mark.parametrize("name", programs)
-def test_mutants_are_the_mutators_and_all_are_found_by_some_relation_but_not_everywhere(name):
+def test_each_mutant_violates_some_relation_on_some_inputs(name):
     program = programs[name]
     assert len(program.mutants) >= 10
     possible = {
@@ -81,7 +81,7 @@ def test_mutants_are_the_mutators_and_all_are_found_by_some_relation_but_not_eve
 
 
 @pytest.mark.parametrize("name", programs)
-def test_stored_rates_are_what_other_inputs_give(name):
+def test_stored_rates_agree_with_other_inputs(name):
     program = programs[name]
     stored = program.regions
     telling = stored[stored["rate"].between(0.01, 0.6)].iloc[[0, -1]]
@@ -99,7 +99,7 @@ def test_stored_rates_are_what_other_inputs_give(name):
 
 
 @pytest.mark.parametrize("name", programs)
-def test_answers_of_mutants_depend_on_their_own_inputs_only_and_differ_from_the_programs(name):
+def test_mutants_work_row_by_row_and_differ_from_the_program(name):
     program = programs[name]
     inputs = program.domain.sample(3_000, np.random.default_rng(3)).T
     right = program(*inputs)
@@ -132,7 +132,7 @@ def test_the_known_mutants_of_tanh():
     assert seen["kind"].tolist() == ["block", "block"]
 
 
-def test_mutants_are_built_when_they_are_called_and_go_to_other_processes():
+def test_mutants_are_built_lazily_and_can_be_pickled():
     mutant = programs["Sin"].mutants["m1"]
     again = replace(mutant)
     assert "function" not in vars(again)
@@ -143,7 +143,7 @@ def test_mutants_are_built_when_they_are_called_and_go_to_other_processes():
     assert pickle.loads(pickle.dumps(programs["Sin"])) is programs["Sin"]
 
 
-def test_a_mutant_of_another_text_is_refused():
+def test_mutant_of_changed_source_text_is_refused():
     row = {"id": "m9", "operator": "CRP", "before": "1", "after": "2"}
     with pytest.raises(DataError, match=r"occurs 0 times, not once\. The source text of the program has changed"):
         NumericMutant.from_row(programs["Sin"], old="x = 1", new="x = 2", **row)
@@ -156,7 +156,7 @@ def test_a_relation_that_cannot_share_a_domain_is_left_out_with_a_reason():
     assert "4 numbers" in shared.left_out["rj2"]
 
 
-def test_mutants_are_chosen_by_what_finds_them():
+def test_choice_of_mutants():
     name, count, inputs = ("PntLinePos", 12, 10_000) if LONG else ("tanh", 4, 2_000)
     program = programs[name]
     rows = choose_mutants(program, count, inputs)

@@ -66,7 +66,7 @@ def test_measures_against_a_plain_loop(generator):
 
 
 @pytest.mark.parametrize("generator", ["MT-RT", "SFIDMT-ART", "MT-ART-Min", "MT-IPART", "MT-RPART", "Halton"])
-def test_groups_until_the_first_violation_are_those_a_loop_needs(generator):
+def test_f_measures_equal_those_of_a_plain_loop(generator):
     found = dm.hunt(wrong_between_2_and_3, mirrored(), generator, trials=4, seed=9)
     for trial, groups in enumerate(found.f_measures):
         loop = picked([mirrored()], generator, 10_000, 9, trial)
@@ -80,7 +80,7 @@ def test_groups_until_the_first_violation_are_those_a_loop_needs(generator):
     [{"generator": "MT-RT"}, {"generator": "SFIDMT-ART"}, {"selector": "MRGS-ART"}, {"selector": "random"}],
     ids=str,
 )
-def test_the_size_of_batches_changes_nothing(how, several):
+def test_batch_size_does_not_change_the_hunt(how, several):
     relations = [mirrored(), mirrored(name="also even"), mirrored(name="fine", expects=lambda x, y: y[0] == y[0])]
     hunts = [
         dm.hunt(wrong_between_2_and_3, relations if several else relations[0], trials=5, seed=2, batch=size, **how)
@@ -93,7 +93,7 @@ def test_the_size_of_batches_changes_nothing(how, several):
 
 
 @pytest.mark.parametrize("batch", [1, 2, 3, None])
-def test_nor_with_several_outputs(batch):
+def test_batch_size_does_not_change_hunts_with_several_outputs(batch):
     """Two outputs of two inputs could be read either way."""
     found = dm.hunt(
         lambda x: (wrong_between_2_and_3(x), x),
@@ -132,7 +132,7 @@ def test_the_budget_is_exact(budget):
     assert sum(asked) == found.calls == 4 * budget
 
 
-def test_measures_of_groups_nobody_made_are_refused():
+def test_e_measure_refuses_more_groups_than_executed():
     found = dm.hunt(wrong_between_2_and_3, mirrored(), trials=3, seed=1)
     with pytest.raises(ArgumentError):
         found.e_measure(100_000)
@@ -142,7 +142,7 @@ def test_measures_of_groups_nobody_made_are_refused():
         dm.hunt(np.cos, mirrored(), budget=10).p_measure(11)
 
 
-def test_what_was_found_is_shown():
+def test_describe_and_document_show_violations():
     found = dm.hunt(wrong_between_2_and_3, mirrored(), seed=1)
     (row,) = found.violations.to_dict("records")
     assert set(row) == {"trial", "group", "relation", "x1.x", "x2.x", "y1", "y2"}
@@ -161,7 +161,7 @@ def test_what_was_found_is_shown():
 # -- relations and who chooses -------------------------------------------------------------------------------------------
 
 
-def test_relations_take_turns():
+def test_relations_take_turns_without_a_selector():
     shifted = FunctionRelation(name="period", domain=(-10, 10), follow_up=lambda x: x + 2 * np.pi, tolerance=1e-3)
     pair = FunctionRelation(
         name="pair", domain=(-10, 10), sources=2, follow_up=lambda a, b: a + b, expects=lambda x, y: y[2] < 5
@@ -300,7 +300,7 @@ def test_functions_that_never_answer(function, why):
         dm.hunt(function, mirrored())
 
 
-def test_few_groups_that_are_never_answered():
+def test_few_groups_without_any_answer():
     found = dm.hunt(lambda x: 1 / 0, mirrored(), budget=5)
     assert found.table["undefined"].tolist() == [5]
     assert not found.found
@@ -314,7 +314,7 @@ def test_nan_everywhere(function):
     assert "No group could be judged: 100 groups without a numeric answer" in found.describe()
 
 
-def test_overflows_are_no_violations():
+def test_overflows_are_not_violations():
     found = dm.hunt(lambda x: np.exp(1000 + abs(x)) - np.exp(1000 + x), mirrored(), budget=50)
     assert not found.found
     assert found.table["undefined"].tolist() == [50]
@@ -335,7 +335,7 @@ def test_answers_of_different_shapes():
 
 
 @pytest.mark.parametrize("at", [1, 3, 20])
-def test_what_was_found_before_an_interruption_is_kept(at):
+def test_interrupted_hunt_keeps_earlier_violations(at):
     calls = []
 
     def interrupted(x):
@@ -404,7 +404,7 @@ def test_models_of_scikit_learn():
 @pytest.mark.parametrize(
     "how", [{}, {"selector": "MRGS-ART"}, {"selector": "MRGS-distance"}, {"selector": "near-miss"}]
 )
-def test_systems_with_whole_numbers_and_categories(how):
+def test_systems_with_integers_and_categories(how):
     found = dm.hunt(
         dm.wrap(high_but_for_b3, space=SPACE),
         [LargerX, NextNumber()],
@@ -425,7 +425,7 @@ def test_systems_with_whole_numbers_and_categories(how):
         assert 3 in (row["x1.n"], row["x2.n"])
 
 
-def test_systems_are_hunted_the_same_with_any_batch():
+def test_batch_size_does_not_change_hunts_of_systems():
     system = dm.wrap(high_but_for_b3, space=SPACE)
     one, other = (
         dm.hunt(system, NextNumber, "MT-RT", space=SPACE, seed=3, batch=batch, trials=2).f_measures.tolist()
@@ -477,7 +477,7 @@ def test_systems_that_hang():
     assert found.table["undefined"].tolist() == [1]
 
 
-def test_a_time_limit_for_a_function_is_not_ignored():
+def test_timeout_of_a_function_is_refused():
     with pytest.raises(ArgumentError, match="timeout"):
         dm.hunt(np.cos, mirrored(), budget=10, timeout=1)
 
@@ -510,7 +510,7 @@ def test_bad_arguments(given, why):
         dm.hunt(**{"sut": np.cos, "relations": mirrored(), **given})
 
 
-def test_relations_of_other_columns_than_a_system_has():
+def test_relations_with_wrong_columns_are_refused():
     with pytest.raises(ArgumentError, match="even"):
         dm.hunt(dm.wrap(high_but_for_b3, space=SPACE), mirrored(), "MT-RT", space=SPACE, budget=20)
 

@@ -50,7 +50,7 @@ def test_conformance(name, case):
     check_generator(lambda seed: make_generator(name, asked, seed=seed), asked, groups=75)
 
 
-def test_the_suite_finds_what_is_wrong():
+def test_conformance_suite_detects_wrong_generators():
     class Stubborn(GENERATORS["MT-RT"]):
         name = "Stubborn"
 
@@ -108,7 +108,7 @@ def test_constant_follow_ups(name, case):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_follow_ups_that_are_no_numbers(name):
+def test_follow_ups_that_are_not_numbers(name):
     nowhere = follows(lambda x: x * np.nan, follow_domain=[(0, 1)] * 2)
     groups = make_generator(name, nowhere, seed=0).propose(80)
     assert np.isnan(groups.follow_ups).all()
@@ -116,13 +116,13 @@ def test_follow_ups_that_are_no_numbers(name):
 
 
 @pytest.mark.parametrize("name", ["SFIDMT-ART", "MT-ART-Min", "MT-BART", "MT-RPART"])
-def test_nobody_declared_where_follow_ups_that_are_no_numbers_lie(name):
+def test_undeclared_domain_of_follow_ups_that_are_not_numbers(name):
     with pytest.raises(ArgumentError, match="makes no finite numbers from any of 4,096 sources"):
         make_generator(name, follows(lambda x: x * np.nan))
 
 
 @pytest.mark.parametrize("name", ["SFIDMT-ART", "MT-ART-Min", "MT-BART", "MT-RPART"])
-def test_groups_before_an_error_count(name):
+def test_groups_proposed_before_an_error_count(name):
     """Or there would be no room for them, when memory is made for the groups that count."""
     calls = []
 
@@ -140,7 +140,7 @@ def test_groups_before_an_error_count(name):
 
 
 @pytest.mark.parametrize("name", ["SFIDMT-ART", "MT-RT"])
-def test_follow_ups_that_depend_on_answers(name):
+def test_follow_ups_that_depend_on_outputs(name):
     steered = follows(lambda x, outputs: x + outputs[0], (0, 1), uses_outputs=True, follow_domain=(0, 3))
     generator = make_generator(name, steered, seed=0)
     with pytest.raises(
@@ -174,7 +174,7 @@ def test_follow_ups_that_depend_on_answers(name):
         (dm.Space([dm.Continuous("x")]), "has none"),
     ],
 )
-def test_domains_that_are_none(name, domain, complaint):
+def test_invalid_domains_are_refused(name, domain, complaint):
     with pytest.raises(ArgumentError, match=complaint):
         make_generator(name, domain)
 
@@ -210,7 +210,7 @@ def test_a_pool_holds_inputs_of_one_width(name):
 
 
 @pytest.mark.parametrize("given", ["SFIDMT-ARD", "MT-BERT", "Sobel"])
-def test_unknown_names_that_are_nearly_known(given):
+def test_misspelt_names_get_a_suggestion(given):
     with pytest.raises(ArgumentError, match=f"There is no generator '{given}'. Did you mean '.*'?"):
         make_generator(given, (0, 1))
 
@@ -221,7 +221,7 @@ def test_unknown_names(given):
         find_generator(given)
 
 
-def test_names_however_they_are_written():
+def test_names_ignore_case_and_hyphens():
     for name in (*GENERATORS, *VARIANTS):
         assert (
             find_generator(name)
@@ -273,7 +273,7 @@ def test_too_many_columns_are_refused(name):
         make_generator(name, [(0, 1)] * 9)
 
 
-def test_splits_of_whole_numbers_reach_them_all():
+def test_splits_of_integers_reach_all_of_them():
     grid = dm.Space([dm.Integer("a", 0, 9), dm.Integer("b", 0, 9)])
     assert len(np.unique(make_generator("RPART", grid, seed=0).propose(2000).sources, axis=0)) == 100
 
@@ -324,12 +324,12 @@ def nearest_distances(name):
     "name",
     ["FSCS-ART", "FSCS-EC", "RRT", "BART", "IPART", "RPART", "SFIDMT-ART", "MT-ART-Min", "SFIDMT-BART", "Sobol"],
 )
-def test_they_keep_more_apart_than_random_ones(name, nearest_of_random_ones):
+def test_groups_are_farther_apart_than_random_ones(name, nearest_of_random_ones):
     apart = nearest_distances(name) - nearest_of_random_ones
     assert apart.mean() > 3 * apart.std(ddof=1) / math.sqrt(len(apart))
 
 
-def test_fscs_leaves_nobody_close():
+def test_fscs_keeps_inputs_apart():
     spread, chance = (
         np.array(
             [

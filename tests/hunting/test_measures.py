@@ -37,7 +37,7 @@ def uniform():
     return verdicts, f_measures(verdicts)
 
 
-def test_uniform_tests_find_a_region_after_one_over_its_rate(uniform):
+def test_f_measure_of_uniform_tests_is_one_over_the_rate(uniform):
     _, measured = uniform
     assert not measured.censored.any()
     assert abs(measured.mean - 1 / RATE) < 4 * measured.standard_error
@@ -77,7 +77,7 @@ def test_comparisons_are_those_of_scipy():
     assert a.interval == pytest.approx((a.mean - half, a.mean + half))
 
 
-def test_the_interval_of_a_ratio_holds_the_truth_as_often_as_it_says():
+def test_interval_of_f_ratio_has_its_coverage():
     rng = np.random.default_rng(4)
     held = 0
     for _ in range(400):
@@ -102,7 +102,7 @@ def test_censored_trials_are_counted_and_not_compared():
     assert second.censored.tolist() == [True, False]
 
 
-def test_figures_without_spread_are_told_apart():
+def test_comparison_of_constant_figures():
     same, other, one = FMeasures([5, 5]), FMeasures([7, 7]), FMeasures([5])
     assert (cohens_d(same, same), cohens_d(same, other), cohens_d(other, same)) == (0, math.inf, -math.inf)
     assert (welch_p(same, same), welch_p(same, other)) == (1, 0)
@@ -133,12 +133,12 @@ def test_figures_without_spread_are_told_apart():
         (lambda: estimate([]), "at least one"),
     ],
 )
-def test_what_cannot_be_measured_is_said(call, said):
+def test_invalid_measurements_are_refused(call, said):
     with pytest.raises(ArgumentError, match=said):
         call()
 
 
-def test_uniform_points_lie_as_unevenly_as_published():
+def test_discrepancy_of_uniform_points_equals_the_published_one():
     rng = np.random.default_rng(6)
     trials = [rng.uniform(0, 1000, (1000, 1)) for _ in range(200)]
     least, most, width = (estimate(each) for each in np.transpose([dispersion(trial) for trial in trials]))

@@ -26,7 +26,7 @@ def grid(side, d):
 @pytest.mark.parametrize("rate", [0.001, 0.01, 0.15])
 @pytest.mark.parametrize("d", [1, 2, 3, 6])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_region_has_the_volume_that_was_asked_for(kind, d, rate):
+def test_regions_have_the_given_volume(kind, d, rate):
     rng = np.random.default_rng(1)
     low, high = domain(d)
     # in many dimensions small boxes have long sides: few fit at random
@@ -41,7 +41,7 @@ def test_a_region_has_the_volume_that_was_asked_for(kind, d, rate):
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 6])
-def test_boxes_are_inside_the_domain_cube_like_and_apart(d):
+def test_boxes_lie_inside_the_domain_and_do_not_overlap(d):
     rng = np.random.default_rng(2)
     low, high = domain(d)
     for kind, rate in [("block", 0.9), ("block", 0.01), ("point", 0.02)] * 20:
@@ -117,7 +117,7 @@ def test_a_seed_draws_the_same_region():
 
 
 @pytest.mark.parametrize("how", ["grid", "random"])
-def test_a_region_is_read_off_a_sample(how):
+def test_region_from_a_sample(how):
     rng = np.random.default_rng(7)
     truth = draw_region("block", 0.05, [0, 0], [1, 1], rng)
     tried = grid(100, 2) if how == "grid" else rng.random((10_000, 2))
@@ -127,7 +127,7 @@ def test_a_region_is_read_off_a_sample(how):
     assert region.volume == pytest.approx(0.05, abs=0.005)
 
 
-def test_rates_that_scattered_or_slender_regions_cannot_have_are_refused():
+def test_impossible_rates_are_refused():
     with pytest.raises(ArgumentError, match=r"of 50 boxes .* Lower the rate"):
         draw_region("point", 0.7, [0, 0], [1, 1], 1)
     with pytest.raises(ArgumentError, match=r"at most 0\.2 for a strip"):
@@ -158,7 +158,7 @@ def test_rates_that_scattered_or_slender_regions_cannot_have_are_refused():
         (lambda: classify([0.5], [1], 0, 1), ArgumentError, "flags"),
     ],
 )
-def test_bad_input_is_told(call, error, said):
+def test_bad_input_is_refused(call, error, said):
     with pytest.raises(error, match=said):
         call()
 
@@ -230,12 +230,12 @@ def test_scenarios_that_the_domains_do_not_allow_are_refused():
     ("d", "rate", "side", "how"),
     [(1, 0.02, 5000, "grid"), (1, 0.02, 5000, "random"), (3, 0.05, 30, "grid"), (3, 0.05, 30, "random")],
 )
-def test_drawn_regions_in_one_and_three_dimensions_are_named_rightly(d, rate, side, how):
+def test_classification_in_one_and_three_dimensions(d, rate, side, how):
     _named_rightly(d, rate, side, how, regions=20, least=0.95)
 
 
 @pytest.mark.parametrize("how", ["grid", "random"])
-def test_drawn_regions_in_two_dimensions_are_named_rightly(how):
+def test_classification_in_two_dimensions(how):
     _named_rightly(2, 0.01, 100, how, regions=100, least=0.95)
 
 
@@ -251,7 +251,7 @@ def _named_rightly(d, rate, side, how, regions, least):
         assert np.mean([each.kind == expected for each in named]) >= least, kind
 
 
-def test_shapes_that_a_mutant_may_have():
+def test_classification_of_regions_of_mutants():
     points = grid(100, 2)
     x, y = points.T
 

@@ -37,7 +37,7 @@ def test_every_selector_keeps_the_contract(name, relations):
     check_selector(SELECTORS[name], relations, opens=name != "random")
 
 
-def test_the_suite_finds_a_selector_that_does_not():
+def test_conformance_suite_detects_wrong_selectors():
     class Forgetful(SELECTORS["MRGS-ART"]):
         def clone(self, seed):
             return self
@@ -70,7 +70,7 @@ def test_relations_with_different_source_domains_are_refused_by_name():
 
 
 @pytest.mark.parametrize("name", SELECTORS)
-def test_or_meet(name):
+def test_different_source_domains_can_meet(name):
     selector = SELECTORS[name]([relation("a", (0, 10), 2), relation("b", (2, 12), 2)], domains="meet")
     drawn = selector.propose(200).sources
     assert 2 <= drawn.min() < 2.5
@@ -78,7 +78,7 @@ def test_or_meet(name):
     assert [str(each.domain[0]) for each in selector.relations] == ["(2, 10)"] * 2
 
 
-def test_a_declared_follow_up_domain_outlives_the_meeting():
+def test_meeting_keeps_declared_follow_up_domains():
     """Or follow-ups outside of it, to which the relation does not apply, would be judged."""
     given = [relation("a", (0, 10), 3, follow_domain=(0, 10)), relation("b", (0, 8), 1)]
     met = SELECTORS["MRGS-ART"](given, domains="meet").relations[0]
@@ -86,7 +86,7 @@ def test_a_declared_follow_up_domain_outlives_the_meeting():
     assert str(met.follow_domains()[0]) == "(0, 10)"
 
 
-def test_whole_numbers_met_with_numbers_stay_whole():
+def test_meeting_of_integers_and_numbers_is_integers():
     whole, numbers = relation("whole", dm.Space([dm.Integer("n", 0, 10)]), 1), relation("numbers", (0, 10), 1)
     for given in ([whole, numbers], [numbers, whole]):
         with pytest.raises(ArgumentError, match="domains='meet'"):
@@ -94,19 +94,19 @@ def test_whole_numbers_met_with_numbers_stay_whole():
         assert (SELECTORS["MRGS-ART"](given, domains="meet").propose(30).sources % 1 == 0).all()
 
 
-def test_nothing_in_common():
+def test_disjoint_source_domains_are_refused():
     with pytest.raises(ArgumentError, match=r"'a', 'b' have nothing in common"):
         SELECTORS["MRGS-ART"]([relation("a", (0, 1), 2), relation("b", (2, 3), 2)], domains="meet")
 
 
-def test_dimensions_never_meet():
+def test_source_domains_of_different_dimensions_are_refused():
     given = [relation("a", (0, 1), 2), relation("b", [(0, 1), (0, 1)], 2)]
     for domains in ("refuse", "meet"):
         with pytest.raises(ArgumentError, match="'b' from"):
             SELECTORS["MRGS-ART"](given, domains=domains)
 
 
-def test_small_domains_are_told_apart():
+def test_small_domains_are_distinguished():
     with pytest.raises(ArgumentError, match="'b' from"):
         SELECTORS["MRGS-ART"]([relation("a", (0, 1e-9), 2), relation("b", (0, 5e-9), 2)])
 
@@ -146,7 +146,7 @@ def test_bad_arguments(name, given, options, why):
         SELECTORS[name](given, **options)
 
 
-def test_bad_questions():
+def test_bad_sources_are_refused():
     selector = SELECTORS["MRGS-ART"](AFFINE)
     for ask in (
         lambda: selector.propose(0),
@@ -200,7 +200,7 @@ def test_counting_prefers_relations_with_more_follow_ups():
 
 
 @pytest.mark.parametrize("name", ["feedback", "near-miss"])
-def test_learning_selectors_come_back_to_what_was_violated(name):
+def test_learning_selectors_repeat_violated_relations(name):
     selector = SELECTORS[name](AFFINE, seed=3)
     for _ in range(10):
         picks = selector.propose(20)
@@ -209,7 +209,7 @@ def test_learning_selectors_come_back_to_what_was_violated(name):
     assert (selector.propose(300).relation == 1).mean() > 0.45
 
 
-def test_near_misses_draw_attention_and_comfortable_relations_do_not():
+def test_near_miss_selector_prefers_relations_close_to_failing():
     selector = SELECTORS["near-miss"](AFFINE, seed=3)
     for _ in range(10):
         picks = selector.propose(20)

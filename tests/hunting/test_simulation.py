@@ -106,7 +106,7 @@ def test_random_selection_is_geometric_too():
 # -- where violations lie -----------------------------------------------------------------------------------------------
 
 
-def test_a_region_of_the_user_is_what_it_is_compared_with():
+def test_region_of_the_user_decides_the_rate():
     quarter = make_box_region([[0.0, 0.0]], [[0.5, 0.5]])
     found = dm.simulate("MT-RT", quarter, trials=800, seed=1)
     assert found.chance == pytest.approx(0.25)

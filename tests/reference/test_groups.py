@@ -71,7 +71,7 @@ def fast(name, relation, count, **options):
     return np.concatenate([groups.sources, groups.follow_ups], axis=1)
 
 
-def test_there_is_a_plain_one_for_every_generator():
+def test_every_generator_has_a_plain_reference():
     assert sorted(PLAIN) == sorted(NAMES)
 
 
@@ -87,7 +87,7 @@ def test_many_groups_are_those_of_plain_code(name, d):
 
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("name", NAMES)
-def test_every_relation_compiled_or_by_hand(name, place):
+def test_every_relation_with_and_without_kernels(name, place):
     """Every relation, each in another dimension; which is which differs from generator to generator."""
     asked = relation(RELATIONS[place], DIMENSIONS[(place + NAMES.index(name)) % 4])
     expected = plain(name, asked, 120)
@@ -122,7 +122,7 @@ def test_odd_relations(name, case):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_groups_of_earlier_days_count(name):
+def test_groups_known_from_earlier_runs_count(name):
     asked = relation("reflected", 2)
     known = make_generator("MT-RT", asked, seed=1).propose(80).sources
     generator = make_generator(name, asked, seed=5)
@@ -169,7 +169,7 @@ def test_whole_numbers_in_cells(name):
 
 @pytest.mark.parametrize("case", ["categories", "mixed", "mixed by hand"])
 @pytest.mark.parametrize("name", CUTTING)
-def test_categories_cannot_be_cut(name, case):
+def test_partition_generators_refuse_categories(name, case):
     with pytest.raises(ArgumentError, match=rf"{name} .*categories.*SFIDMT-ART or FSCS-ART"):
         make_generator(name, KINDS[case])
 

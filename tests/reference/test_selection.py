@@ -91,7 +91,7 @@ def test_whole_numbers_and_columns_without_extent(name):
 
 
 @pytest.mark.parametrize("name", ["MRGS-ART", "MRGS-RPART", "MRGS-distance"])
-def test_follow_ups_that_are_no_numbers_lie_at_the_lower_limit(name):
+def test_follow_ups_that_are_not_numbers_lie_at_the_lower_limit(name):
     def root(x):
         with np.errstate(invalid="ignore"):
             return np.sqrt(x)

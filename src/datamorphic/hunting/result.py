@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._text import format_short, pluralize
+from .._text import format_short, pluralize, to_jsonable
 from .._validation import validate_integer
 from ..errors import ArgumentError
 from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, Mask, Verdicts
@@ -327,6 +327,10 @@ class Hunt(Exportable):
             "violations": self.violations.head(MAX_VIOLATIONS_IN_DOCUMENT).to_dict("records"),
             "notes": list(self.notes),
         }
+
+    def _json_document(self) -> dict[str, Any]:
+        document: dict[str, Any] = to_jsonable(self.document())  # times without a violation are NaN
+        return document
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return one test case per relation; it is skipped if no group could be judged."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from .._text import to_jsonable
 from .._validation import reject, validate_integer
 from ..relations.base import Mask
 from ..relations.box import Affine, Box, Floats
@@ -223,6 +224,10 @@ class Simulation(Exportable):
             "censored": self.censored,
             "seconds": self.seconds,
         }
+
+    def _json_document(self) -> dict[str, Any]:
+        document: dict[str, Any] = to_jsonable(self.document())  # Cohen's d of censored trials is NaN
+        return document
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return the simulation as one test case, which always passes."""
