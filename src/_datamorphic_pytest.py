@@ -23,7 +23,7 @@ COLUMNS = ("cases", "violated", "calls", "seconds")
 
 
 class PytestRun:
-    """A run of pytest as assertions see it: its options, the current test, and the recorded figures.
+    """A run of pytest as assertions see it: options, current test, figures.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class PytestRun:
 
     @property
     def failures(self) -> Path | None:
-        """The file of violations in pytest's cache; None if the cache is off or cannot be written."""
+        """The file of violations in pytest's cache; None if it cannot be written."""
         cache = getattr(self.config, "cache", None)
         try:
             return None if cache is None else Path(cache.mkdir(NAME)) / "failures.sqlite"
@@ -89,7 +89,7 @@ class PytestRun:
         return self.item.nodeid if self.item is not None else ""
 
     def format_rerun_command(self, seed: int | None) -> str:
-        """Return the command that runs this test again; without a seed if the test sets it."""
+        """Return the command that runs this test again."""
         if self.item is None:
             return ""
         path, colons, test = self.item.nodeid.partition("::")
@@ -103,7 +103,7 @@ class PytestRun:
         return shlex.join(parts)
 
     def record(self, **figures: Any) -> None:
-        """Record the figures of an assertion in the report of the test, which also returns from other processes."""
+        """Record the figures of an assertion in the report of the test."""
         if self.item is not None:
             self.item.user_properties.append((NAME, json.dumps(figures)))
 
@@ -230,7 +230,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def _get_option(config: pytest.Config, name: str, variable: str | None = None) -> Any:
-    """Return an option: from the command line, else a variable, else the configuration."""
+    """Return an option from the command line, a variable or the configuration."""
     for value in (config.getoption(f"datamorphic_{name}"), variable, config.getini(f"datamorphic_{name}")):
         if value is not None and value != "":
             return value

@@ -1,1 +1,1 @@
-"""Program mutants: a module with one place changed, and which relations kill them."""
+"""Program mutants: a module with one place changed, and which relations kill it."""

@@ -1,4 +1,4 @@
-"""Cross-validation on simulated data with known error rates, as in Xie et al. (2011), for comparison."""
+"""Cross-validation on simulated data (Xie et al. 2011), for comparison."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ FOLDS = 10
 
 @dataclass(frozen=True)
 class CrossValidationRules:
-    """Simulated data for cross-validation: the number of data sets per ratio of means, and the seed."""
+    """Simulated data for cross-validation: data sets per ratio of means, and seed."""
 
     sets: int = 30
     seed: int = 0
 
 
 def simulate_data(ratio: float, rng: np.random.Generator) -> tuple[Floats, Array]:
-    """Return simulated rows and labels: normal, variance 2, class means that differ by a ratio."""
+    """Return simulated normal rows and labels; class means differ by a ratio."""
     labels = np.repeat(np.arange(1, CLASS_COUNT + 1), SAMPLES_PER_CLASS)
     means = FIRST_CLASS_MEAN * ratio ** (labels - 1.0)
     return rng.normal(means[:, None], np.sqrt(VARIANCE), (len(labels), ATTRIBUTE_COUNT)), labels
@@ -39,7 +39,7 @@ def simulate_data(ratio: float, rng: np.random.Generator) -> tuple[Floats, Array
 def compute_error_rates(
     learner: SupportsFit, rules: CrossValidationRules, informative_only: bool = False
 ) -> tuple[float, ...]:
-    """Return the error rate of a learner in cross-validation, per ratio; a missing label is an error.
+    """Return the error rate of a learner in cross-validation, per ratio.
 
     With `informative_only`, the rates of ratios without a threshold are NaN.
     """

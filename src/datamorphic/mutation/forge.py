@@ -35,7 +35,7 @@ _CONSTANT_OPCODES = frozenset(dis.hasconst)
 
 @dataclass(frozen=True)
 class ModuleSource:
-    """The source text of a module, its name, its package (empty for none) and its file."""
+    """The source text of a module, its name, its package and its file."""
 
     text: str = field(repr=False)
     name: str
@@ -74,7 +74,7 @@ class SourceMutant:
         return (self._original[:start] + self._patch + self._original[end:]).decode()
 
     def is_reached(self, lines: Collection[int]) -> bool:
-        """Return whether the changed statement is executed on import, or is among executed lines."""
+        """Return whether the changed statement is executed."""
         first, last = self.lines
         return self.at_import or any(line in lines for line in range(first, last + 1))
 
@@ -251,7 +251,7 @@ def _apply_change(change: AstChange) -> Iterator[None]:
 
 
 def _make_patch(change: AstChange, original: bytes, starts: list[int]) -> tuple[tuple[int, int], bytes]:
-    """Return the span of bytes that a change replaces, and the replacement, with as many lines."""
+    """Return the span of bytes that a change replaces, and the replacement."""
 
     def begin(node: ast.expr) -> int:
         return starts[node.lineno - 1] + node.col_offset
@@ -288,7 +288,7 @@ def _format_operator(node: ast.AST) -> bytes:
 
 
 def _compile_bytecode(tree: ast.Module, line: int) -> tuple[int, Any]:
-    """Return the first line and the bytecode of the function or statement around a line."""
+    """Return the first line and the bytecode of the code around a line."""
     statements = _find_statements(tree.body, line)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -298,7 +298,7 @@ def _compile_bytecode(tree: ast.Module, line: int) -> tuple[int, Any]:
 
 
 def _find_statements(body: list[ast.stmt], line: int) -> list[ast.stmt]:
-    """Return the statements of a line; of a class only these, since its other bytecode is the same."""
+    """Return the statements of a line; of a class only these."""
     statements = [
         statement for statement in body if statement.lineno <= line <= (statement.end_lineno or statement.lineno)
     ]
@@ -310,7 +310,7 @@ def _find_statements(body: list[ast.stmt], line: int) -> list[ast.stmt]:
 
 
 def _make_signature(value: object) -> object:
-    """Return a value that is equal for equal code, whatever its line numbers, and differs for 1, 1.0 and True.
+    """Return a value that is equal for equal code and ignores line numbers.
 
     Only used constants count, since the compiler leaves some that no instruction needs.
     """
@@ -380,7 +380,7 @@ def load_module(source: str, name: str, package: str = "") -> Iterator[ModuleTyp
 def find_reached_lines(
     source: str, run: Callable[[ModuleType], Any], *, name: str = "program", package: str = ""
 ) -> set[int]:
-    """Return the lines of a module that are executed on import and by a call of `run` with it.
+    """Return the lines of a module that are executed on import and by `run`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The kill matrix: which relation kills which mutant, the score, and the smallest sufficient set."""
+"""The kill matrix: which relation kills which mutant, and the score."""
 
 from __future__ import annotations
 
@@ -90,13 +90,13 @@ class KillMatrix:
 
     @property
     def score(self) -> float:
-        """The share of killed mutants among those that are killed or survive; NaN if there are none."""
+        """The share of killed mutants among those that are killed or survive."""
         scored_count = self.count(KILLED) + self.count(SURVIVED)
         return self.count(KILLED) / scored_count if scored_count else math.nan
 
     @property
     def average_rate(self) -> float:
-        """The mean violation rate over all relations, and all mutants that are killed or survive."""
+        """The mean violation rate over all relations and counted mutants."""
         finite = self.rates[np.isfinite(self.rates)]
         return float(finite.mean()) if finite.size else math.nan
 
@@ -115,7 +115,7 @@ class KillMatrix:
         }
 
     def smallest_set(self) -> list[str]:
-        """Return the fewest relations that kill all killed mutants; the first such set in order.
+        """Return the fewest relations that kill all killed mutants.
 
         Examples
         --------
@@ -165,7 +165,7 @@ class KillMatrix:
 
 
 def _compute_cover_size(needed: npt.NDArray[np.bool_], selection: npt.NDArray[np.float64]) -> int:
-    """Return the least number of rows, `selection` included, that have a True in every column."""
+    """Return the least number of rows, `selection` included, that cover all columns."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     if not needed.shape[1]:

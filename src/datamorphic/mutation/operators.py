@@ -206,7 +206,7 @@ def _list_conditions(node: ast.AST) -> list[ast.expr]:
 
 
 def _to_number(node: ast.AST | None) -> int | float | None:
-    """Return the number that a node stands for, also a negative one; None if it is no number."""
+    """Return the number that a node stands for; None if it is no number."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inner = _to_number(node.operand) if isinstance(node.operand, ast.Constant) else None
         return None if inner is None else -inner
@@ -216,7 +216,7 @@ def _to_number(node: ast.AST | None) -> int | float | None:
 
 
 def _list_replacement_numbers(number: int | float) -> list[int | float]:
-    """Return one more, one less, 0, 1 and the negative of a number, without duplicates, of its type.
+    """Return one more, one less, 0, 1 and the negative of a number.
 
     Examples
     --------

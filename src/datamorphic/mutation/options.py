@@ -21,7 +21,7 @@ RANDOM_DATA = "random"
 
 @dataclass(frozen=True, kw_only=True)
 class MutateOptions:
-    """Everything that a mutation analysis depends on, besides the program; see `datamorphic.mutate`."""
+    """The options of a mutation analysis; see `datamorphic.mutate`."""
 
     relations: LearnerRelationsLike = "auto"
     operators: str | Sequence[str] = "all"

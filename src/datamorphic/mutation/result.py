@@ -1,4 +1,4 @@
-"""The result of ``dm.mutate``: which mutants the relations kill, which survive, and why."""
+"""The result of ``dm.mutate``: which mutants are killed, which survive, and why."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MutantResult:
-    """A mutant, its state, and its outcome; a message instead if its process gave none."""
+    """A mutant, its state, and its outcome or an error message."""
 
     mutant: SourceMutant
     state: str
@@ -44,7 +44,7 @@ class MutantResult:
 
     @property
     def different(self) -> bool:
-        """Whether its labels are known to differ from those of the original on some input."""
+        """Whether its labels differ from those of the original on some input."""
         return self.outcome is not None and self.outcome.different_count > 0
 
     @property
@@ -78,7 +78,7 @@ class MutantResult:
 
 
 def classify_mutant(mutant: SourceMutant, job: JobOutcome | None, original: OriginalOutcome) -> MutantResult:
-    """Return the state of a mutant, given the outcome of its job; None if it was not run."""
+    """Return the state of a mutant, given the outcome of its job, if it was run."""
     if mutant.same_as or job is None:
         return MutantResult(mutant, SAME_BYTECODE)
     if isinstance(job, JobTimeout):
@@ -161,18 +161,18 @@ class Mutation(Exportable):
 
     @property
     def different(self) -> list[MutantResult]:
-        """The killed and surviving mutants whose labels differ from those of the original."""
+        """The counted mutants whose labels differ from those of the original."""
         return [result for result in self.tried if result.state in (KILLED, SURVIVED) and result.different]
 
     @property
     def killed_of_different(self) -> float:
-        """The share of `different` mutants that the relations kill; NaN if there are none."""
+        """The share of `different` mutants that the relations kill."""
         results = self.different
         return sum(result.state == KILLED for result in results) / len(results) if results else float("nan")
 
     @property
     def rival_of_different(self) -> float:
-        """The share of `different` mutants that cross-validation kills; NaN if it was not tried."""
+        """The share of `different` mutants that cross-validation kills."""
         rival_kills = [result.killed_by_rival for result in self.different]
         known_kills = [killed for killed in rival_kills if killed is not None]
         return sum(known_kills) / len(known_kills) if known_kills else float("nan")
@@ -184,7 +184,7 @@ class Mutation(Exportable):
 
     @cached_property
     def mutants(self) -> pd.DataFrame:
-        """One row per mutant: the change, its state, the relations that kill it, and why it survives."""
+        """One row per mutant: the change, its state, and what kills it."""
         import pandas as pd
 
         rows = []
@@ -215,7 +215,7 @@ class Mutation(Exportable):
 
     @cached_property
     def relations(self) -> pd.DataFrame:
-        """One row per relation: kills, unique kills, mean rate, difference of traces, whether it is needed."""
+        """One row per relation: kills, unique kills, mean rate, difference of traces."""
         import pandas as pd
 
         kills, unique, needed = self.kills.kills, self.kills.unique_kills, set(self.kills.smallest_set())
@@ -270,7 +270,7 @@ class Mutation(Exportable):
         return content
 
     def test_cases(self) -> list[JUnitCase]:
-        """Return one test case per mutant: a survivor fails, one that does not count is skipped."""
+        """Return one test case per mutant; a survivor fails."""
         return [self._build_test_case(result) for result in self.tried]
 
     def _build_test_case(self, result: MutantResult) -> JUnitCase:
@@ -290,7 +290,7 @@ class Mutation(Exportable):
 
 
 def count_by_killer(mutation: Mutation) -> Mapping[tuple[bool, bool], int]:
-    """Return the number of different mutants by (killed by relations, killed by cross-validation)."""
+    """Return the number of different mutants by what kills them."""
     counts = {(a, b): 0 for a in (True, False) for b in (True, False)}
     for result in mutation.different:
         if result.killed_by_rival is not None:

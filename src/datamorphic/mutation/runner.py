@@ -1,4 +1,4 @@
-"""Study the original and its mutants; everything here runs inside a child process.
+"""Study the original and its mutants, inside a child process.
 
 The functions run code of the program under mutation, so the process of the user must not call them.
 """
@@ -172,7 +172,7 @@ def _select_stances(learner: SupportsFit, plan: MutationPlan) -> dict[str, Stanc
 
 
 def study_original(plan: MutationPlan) -> OriginalOutcome:
-    """Return the behaviour of the original. Mutants are not blamed for its violations."""
+    """Return the behaviour of the original."""
     program = plan.program
     violating_cases, judged_counts, undefined_counts = {}, {}, {}
     labels, errors, relation_names = {}, {}, {}
@@ -256,7 +256,7 @@ def _make_system(learner: SupportsFit, plan: MutationPlan) -> Learner:
 
 
 def _iter_labels(learner: SupportsFit, plan: MutationPlan) -> Iterator[list[Any]]:
-    """Yield the labels of the compared inputs, in blocks; None for an input without an answer."""
+    """Yield the labels of the compared inputs, in blocks; None for no answer."""
     system = _make_system(learner, plan)
     for start in range(0, plan.compared_inputs, INPUTS_PER_COMPARISON):
         numbers = range(start, min(start + INPUTS_PER_COMPARISON, plan.compared_inputs))
@@ -287,7 +287,7 @@ def _count_differences(
 def _trace_lines(
     plan: MutationPlan, relation_names: Mapping[str, list[str]]
 ) -> tuple[frozenset[int], dict[ResultKey, float]]:
-    """Return the executed lines, and how much they differ between source and follow-up of each relation."""
+    """Return the executed lines, and how much they differ per relation."""
     program = plan.program
     reached_lines: set[int] = set()
     differences: dict[ResultKey, float] = {}
@@ -313,7 +313,7 @@ def _trace_lines(
 
 
 def _count_lines(flow: Flow[Any], system: Learner, module: ModuleType) -> list[Mapping[int, int]]:
-    """Answer a flow, and return per query how often each line of a module was executed."""
+    """Answer a flow, and return the executed lines of a module per query."""
     traces: list[Mapping[int, int]] = []
     try:
         query = next(flow)

@@ -1,1 +1,1 @@
-"""Metamorphic relations: a known change of the input implies a known change of the answer."""
+"""Metamorphic relations: a known change of inputs and its effect on answers."""

@@ -1,4 +1,4 @@
-"""`Relation`: the base class of relations of models, and the verdicts on groups of cases."""
+"""`Relation`, the base class of relations of models, and verdicts on groups."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class JudgedGroups:
 
 
 class Relation:
-    """A metamorphic relation of a model: a known change of a case implies a known change of its answer.
+    """A metamorphic relation of a model: a change of a case and its effect.
 
     To write your own, implement `follow_up`, which makes the follow-up cases, and `expects`, which compares the two answers.
     Without `expects`, the answers must be the same. Both get whole columns, all cases at once.
@@ -143,7 +143,7 @@ class Relation:
         )
 
     def expects(self, before: npt.NDArray[Any], after: npt.NDArray[Any]) -> Any:
-        """Return per group whether the two answers are as expected; by default they must be the same."""
+        """Return per group whether the answers are as expected; by default the same."""
         if before.dtype.kind == after.dtype.kind == "f":
             size = np.maximum(np.maximum(np.abs(before), np.abs(after)), np.ptp(before))
             return np.abs(before - after) <= ROUNDING_TOLERANCE * size
@@ -188,7 +188,7 @@ class Relation:
         )
 
     def _points(self, inputs: Points, frame: pd.DataFrame) -> Batch:
-        """Return follow-up cases in the space of the source cases, or as plain rows if they leave it."""
+        """Return follow-up cases in the space of the source cases, or as plain rows."""
         try:
             return inputs.space.points(frame)
         except DataError:
@@ -203,7 +203,7 @@ class Relation:
 
 
 def validate_booleans(function: str, name: str, values: npt.ArrayLike, length: int, noun: str = "cases") -> Mask:
-    """Return the values that a function of a relation gave if they are booleans, one per case."""
+    """Return the values of a function of a relation if they are booleans."""
     column = np.asarray(values)
     if column.shape != (length,) or column.dtype.kind not in "bO":
         raise TestSystemError(
@@ -214,7 +214,7 @@ def validate_booleans(function: str, name: str, values: npt.ArrayLike, length: i
 
 
 def format_relation(domain: str, assumptions: Sequence[str], name: str, says: str) -> str:
-    """Return a relation in the usual template; a statement "change: consequence" as if and then."""
+    """Return a relation in the usual template of metamorphic relations."""
     change, consequence = split_statement(says)
     statement = [f"  if {change},", f"  then {consequence}."] if consequence else [f"  {says}."]
     assumption_lines = [f"- {assumption}" for assumption in assumptions]
@@ -231,7 +231,7 @@ def format_relation(domain: str, assumptions: Sequence[str], name: str, says: st
 
 
 def split_statement(says: str) -> tuple[str, str]:
-    """Split the statement "change: consequence" of a relation; without a colon all of it is the change."""
+    """Split a statement "change: consequence"; without a colon it is the change."""
     change, _, consequence = says.partition(": ")
     return change, consequence
 

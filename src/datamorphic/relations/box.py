@@ -1,4 +1,4 @@
-"""`Box`, the domain of a relation of a function, and `Affine`, a linear change of inputs."""
+"""`Box`, the domain of a relation, and `Affine`, a linear change of inputs."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Box:
 
     @property
     def edges(self) -> tuple[Floats, Floats]:
-        """The corners between which numbers are drawn; half a unit wider where they are then rounded."""
+        """The corners between which numbers are drawn before they are rounded."""
         margin = np.where(self.kind == NUMBER, 0.0, 0.5)
         return self.low - margin, self.high + margin
 
@@ -105,7 +105,7 @@ class Box:
         return np.asarray(((points >= self.low - slack) & (points <= self.high + slack)).all(axis=-1))
 
     def meet(self, other: Box) -> Box | None:
-        """Return the intersection of two boxes, or None; whole numbers where one has only these."""
+        """Return the intersection of two boxes; None if it is empty."""
         low, high = np.maximum(self.low, other.low), np.minimum(self.high, other.high)
         kind = np.maximum(self.kind, other.kind)
         if ((kind == CATEGORY) & (self.kind != other.kind)).any():
@@ -156,7 +156,7 @@ class Affine:
 
     @staticmethod
     def of(matrix: npt.ArrayLike, offset: npt.ArrayLike = 0.0) -> Affine:
-        """Return the change from a matrix, with one row per column of the follow-up, and an offset."""
+        """Return the change from a matrix and an offset."""
         rows = np.atleast_2d(np.asarray(matrix, dtype=float))
         offsets = np.asarray(offset, dtype=float)
         if rows.ndim != 2 or offsets.shape not in ((), (1,), (len(rows),)):
@@ -170,7 +170,7 @@ class Affine:
 
     @staticmethod
     def permuted(order: Sequence[int]) -> Affine:
-        """Return the change that permutes inputs: the first becomes the one at ``order[0]``, and so on."""
+        """Return the change that permutes inputs; the first is that at ``order[0]``."""
         return Affine.of(np.eye(len(order))[list(order)])
 
     def __post_init__(self) -> None:
@@ -178,7 +178,7 @@ class Affine:
             reject("follow_up", "Affine", "a matrix and an offset of finite numbers", self.matrix.tolist())
 
     def __call__(self, points: Floats) -> Floats:
-        """Return the follow-up of each row, with additions in the same order as in compiled code."""
+        """Return the follow-up of each row, rounded as in compiled code."""
         follow_ups = np.empty((len(points), len(self.matrix)))
         for i, row in enumerate(self.matrix):
             follow_ups[:, i] = self.offset[i]
@@ -199,7 +199,7 @@ class Affine:
         return Box(low, high, kind)
 
     def preimage(self, box: Box) -> tuple[Floats, Floats] | None:
-        """Return the corners between which inputs are mapped into a box; None if they form no box."""
+        """Return the corners of the inputs that are mapped into a box, or None."""
         width = self.matrix.shape[1]
         low, high = np.full(width, -np.inf), np.full(width, np.inf)
         for i, row in enumerate(self.matrix):

@@ -15,7 +15,7 @@ EQUAL, AT_MOST, LESS = "equal", "at_most", "less"
 
 
 class Comparison(NamedTuple):
-    """Which groups keep the relation, with which margin, and for which that is defined."""
+    """Which groups keep the relation, with which margin, if that is defined."""
 
     holds: Mask
     margin: Floats

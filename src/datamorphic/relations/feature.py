@@ -1,4 +1,4 @@
-"""Relations about one feature: all else equal, it does not matter, or moves the answer one way only."""
+"""Relations about one feature: invariance and monotonicity."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _FeatureRelation(Relation):
         return fitted_relation
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
-        """Return why the relation does not apply: the feature is missing or has one value."""
+        """Return why the relation does not apply: the feature does not vary."""
         values = inputs.codes[:, inputs.space.position(self.feature)]
         if np.isnan(values).all():
             return f"{self.feature} is missing in every case"
@@ -82,12 +82,12 @@ class Invariant(_FeatureRelation):
         self.says = f"another {feature} alone does not change the answer"
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
-        """Try all values of the feature on each case; a group is a case and the nearest value that matters."""
+        """Query each case with all values; a group has the nearest one that matters."""
         swept = yield from sweep(inputs, self.feature, self.feature_values, note=self.name)
         return self.judge_sweep(swept)
 
     def find_changes(self, swept: Sweep) -> Mask:
-        """Return for which cases and values the answer differs from that to the case itself."""
+        """Return for which cases and values the answer differs."""
         n, width = swept.shape
         rows = np.repeat(np.arange(n), width)
         own_outputs = swept.answers(rows, np.repeat(swept.own_columns, width))
@@ -100,7 +100,7 @@ class Invariant(_FeatureRelation):
         return swept.grid(~unchanged) & swept.valid
 
     def judge_sweep(self, swept: Sweep) -> JudgedGroups:
-        """Return one group per case: with the nearest value that changes the answer, else the nearest value."""
+        """Return one group per case, with the nearest value that changes the answer."""
         n, width = swept.shape
         rows, answered = np.arange(n), swept.answered
         differs = self.find_changes(swept)
@@ -155,12 +155,12 @@ class Monotone(_FeatureRelation):
         self.says = f"{'more' if self.sign > 0 else 'less'} {feature} alone never {effect}"
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
-        """Try all values of the feature on each case; a group is a case with the steepest wrong step."""
+        """Query each case with all values; a group has the steepest wrong step."""
         swept = yield from sweep(inputs, self.feature, self.feature_values, scores=True, note=self.name)
         return self.judge_sweep(swept)
 
     def why_not(self, sut: Executor, inputs: Points) -> str:
-        """Return why the relation does not apply: it is open which of several classes is meant."""
+        """Return why the relation does not apply: the class is ambiguous."""
         why = super().why_not(sut, inputs)
         if why or sut.labels is None:
             return why
@@ -186,7 +186,7 @@ class Monotone(_FeatureRelation):
         return fitted_relation
 
     def _find_label(self, labels: Labels) -> Any:
-        """Return the label that `towards` means, also if it is written as text; None if there is none."""
+        """Return the label that `towards` means, also as text; None without one."""
         matches = [label for label in labels if label == self.towards] or [
             label for label in labels if str(label) == str(self.towards)
         ]
@@ -199,7 +199,7 @@ class Monotone(_FeatureRelation):
         return labels[1] if self.towards is None and labels is not None and len(labels) == 2 else self.towards
 
     def compute_level(self, outputs: Outputs) -> Codes:
-        """Return the level that must not fall, one number per answer; NaN without an answer.
+        """Return the level that must not fall, one number per answer.
 
         The level of a class is its standing against all others: its probability, or for other scores its score minus the soft
         maximum of the others.
@@ -232,7 +232,7 @@ class Monotone(_FeatureRelation):
         return level
 
     def judge_sweep(self, swept: Sweep) -> JudgedGroups:
-        """Return one group per case: the two neighbouring values between which the level falls most.
+        """Return one group per case: the two values between which the level falls most.
 
         If the level is a score, an answer that leaves the class although its score does not fall counts as a fall, too.
         """
@@ -269,7 +269,7 @@ def _build_groups(swept: Sweep, source: Places, follow_up: Places, verdicts: Ver
 
 
 def _compute_falls(swept: Sweep, level: Codes) -> tuple[Codes, Callable[[Places], Places]]:
-    """Return how far the level falls at each step, as a share of its spread, and where steps begin.
+    """Return the falls of the level as shares of its spread, and where they begin.
 
     A value without an answer is skipped: its neighbours are compared with each other.
     """
@@ -282,7 +282,7 @@ def _compute_falls(swept: Sweep, level: Codes) -> tuple[Codes, Callable[[Places]
 
 
 def _find_steepest_steps(fall: Codes, swept: Sweep) -> Places:
-    """Return the steepest fall of each row; a step that changes the answer itself is preferred."""
+    """Return the steepest fall of each row, preferably one that changes the answer."""
     n, width = swept.shape
     rows, steps = np.repeat(np.arange(n), width - 1), np.tile(np.arange(width - 1), n)
     same = swept.answers(rows, steps).same(swept.answers(rows, steps + 1)).reshape(fall.shape)
@@ -312,14 +312,14 @@ def _fill_forward(levels: Codes) -> Codes:
 
 
 def _find_last_known(levels: Codes, before: Places) -> Places:
-    """Return per row the last position before a given one that has a value; 0 if there is none."""
+    """Return per row the last position with a value before a given one, or 0."""
     columns = np.arange(levels.shape[1])[None, :]
     usable = ~np.isnan(levels) & (columns < before[:, None])
     return np.where(usable, columns, 0).max(axis=1, initial=0)
 
 
 def monotone(feature: str, direction: str = "up", towards: object = None) -> Monotone:
-    """Return the relation that more of a feature moves the answer one way only; see `Monotone`.
+    """Return the relation that a feature moves the answer one way; see `Monotone`.
 
     Examples
     --------
@@ -331,7 +331,7 @@ def monotone(feature: str, direction: str = "up", towards: object = None) -> Mon
 
 
 def invariant(feature: str) -> Invariant:
-    """Return the relation that a feature alone does not change the answer; see `Invariant`.
+    """Return the relation that a feature does not matter; see `Invariant`.
 
     Examples
     --------

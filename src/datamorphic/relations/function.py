@@ -1,4 +1,4 @@
-"""`FunctionRelation`: a relation of a function between M source inputs and N follow-ups."""
+"""`FunctionRelation`: a relation between inputs and outputs of a function."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FollowUpChange = Affine | Callable[..., Any]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FunctionRelation:
-    """A relation of a function: follow-up inputs are made from source inputs, and all outputs must fit.
+    """A relation of a function between source inputs, follow-ups and outputs.
 
     The functions passed here get whole columns. Inputs are arrays with one row per group and one column per input of the
     function; if it has only one input, they are flat. `x` and `y` are lists: the inputs, sources first, and the outputs.
@@ -206,7 +206,7 @@ class FunctionRelation:
         return [self._to_rows("given", part, len(drawn)) for part in inputs]
 
     def follow(self, drawn: Floats, outputs: ColumnList | None = None) -> Floats:
-        """Return the follow-up inputs side by side; `outputs` are those of the sources, if needed."""
+        """Return the follow-up inputs side by side."""
         parts = [_flatten(part.copy()) for part in self.split(drawn)]  # a function may change its arguments
         keywords = {"outputs": outputs} if self.uses_outputs else {}
         inputs = [
@@ -282,11 +282,11 @@ class FunctionRelation:
         return tuple(boxes)
 
     def over(self, domain: Any) -> FunctionRelation:
-        """Return the relation with another source domain; follow-ups may leave it ("image")."""
+        """Return the relation with another source domain ("image")."""
         return replace(self, domain=domain, follow_domain=None)
 
     def within(self, domain: Any) -> FunctionRelation:
-        """Return the relation with the largest source domain whose follow-ups stay in a domain ("fit")."""
+        """Return the relation with sources whose follow-ups stay in a domain ("fit")."""
         box = Box.of(domain, f"the relation {self.name!r}")
         if not self.affine or self.given is not None:
             raise ArgumentError(
@@ -315,7 +315,7 @@ class FunctionRelation:
     # -- judging -----------------------------------------------------------------------------------------------
 
     def judge(self, x: ColumnList, y: ColumnList, answered: Mask | None = None) -> tuple[Verdicts, Floats]:
-        """Return the verdict of each group, and its margin: 0 is about to fail, NaN is not known.
+        """Return the verdict and the margin of each group; a margin of 0 nearly fails.
 
         For equal sides, the margin is the unused part of the tolerance. For an inequality, it is the difference of the sides.
         `answered` says which groups have all outputs.

@@ -1,4 +1,4 @@
-"""Relations of every model: an answer depends on the case alone, not on how it is queried."""
+"""Relations of every model: an answer depends on the case alone."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Batches(_BatchRelation):
 
 
 class _FrameRelation(_BatchRelation):
-    """A relation about how cases are written as a frame; for systems that read frames."""
+    """A relation about how cases are written as a frame."""
 
     whole = False
     MAX_CASES = 50  # a system that rejects the batch is queried row by row, which is slow

@@ -49,7 +49,7 @@ def resolve_relations(
 def resolve_learner_relations(
     request: LearnerRelationsLike, argument: str, owner: str, words: str = ""
 ) -> list[LearnerRelation]:
-    """Return the relations of learners that a user named or passed; see `resolve_relations`."""
+    """Return the relations of learners that a user named or passed."""
     expected = f"{words}a relation of learners, the name of one, or several of these"
     relations = [_resolve(item, LEARNER_RELATIONS) for item in _list_items(request)]
     for relation in relations:

@@ -1,4 +1,4 @@
-"""Shrink a violation by a model: the smallest batch, or the case with the most usual values."""
+"""Shrink a violation by a model: fewer rows, or more usual values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_BATCH_ROUNDS = 40
 
 
 def find_usual_values(points: Points) -> Codes:
-    """Return the most usual value of each feature: the median number, the most frequent category."""
+    """Return the median or the most frequent category of each feature."""
     usual_values = np.full(len(points.space), np.nan)
     for column, feature in enumerate(points.space.features):
         codes = points.codes[:, column]
@@ -36,7 +36,7 @@ def find_usual_values(points: Points) -> Codes:
 def shrink_violation(
     relation: Relation, inputs: Points, groups: JudgedGroups, seed: int = 0, usual_values: Codes | None = None
 ) -> Flow[JudgedGroups]:
-    """Return one violation, shrunk as far as possible; no groups if it cannot be reproduced.
+    """Return one violation, shrunk as far as possible; none if not reproducible.
 
     `inputs` are the source cases of `groups`, which have at least one violation. `usual_values` are the most usual value of
     each feature, by default among the inputs. If the budget is spent, the smallest violation so far is returned.

@@ -22,7 +22,7 @@ MAX_ROWS_PER_QUERY = 5_000  # the budget is checked between queries
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Sweep:
-    """Cases with every value of one feature: one row per case, one column per value, its own included.
+    """Cases with every value of one feature: one row per case.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Sweep:
 def sweep(
     inputs: Points, feature: str, feature_values: Codes | None = None, *, scores: bool = False, note: str = ""
 ) -> Flow[Sweep]:
-    """Query every case with every value of a feature, until all cases or the budget are used up.
+    """Query every case with every value of a feature, as the budget allows.
 
     `feature_values` are the values to try, by default those of `find_sweep_values`.
     """
@@ -122,7 +122,7 @@ def sweep(
 
 
 def find_sweep_values(inputs: Points, feature: str) -> Codes:
-    """Return the values of a feature to try: all if there are few, else a selection with the bounds."""
+    """Return the values of a feature to try: all, or some with the bounds."""
     column = inputs.space.position(feature)
     spec, own_values = inputs.space.features[column], inputs.codes[:, column]
     own_values = own_values[~np.isnan(own_values)]

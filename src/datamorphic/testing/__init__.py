@@ -1,4 +1,4 @@
-"""Helpers for test suites: assertions, baselines, replay, and conformance suites for new systems.
+"""Helpers for test suites: assertions, baselines, replay, conformance.
 
 The conformance suites are imported when first used, so that the pytest plugin stays light.
 """

@@ -1,4 +1,4 @@
-"""Check one relation on one learner for an assertion, and remember its violations."""
+"""Check one relation on one learner for an assertion."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class AssertionOutcome:
     remark: str = ""
 
     def is_failing(self, tolerated: float = 0.0) -> bool:
-        """Return whether a replayed case, or too large a share of new ones, violates or has no answer."""
+        """Return whether too many cases violate the relation or have no answer."""
         allowed_count = tolerated * (self.cases + self.undefined_count)
         return bool(self.replayed_count) or self.violated_count + self.undefined_count > allowed_count
 
@@ -236,7 +236,7 @@ class _VerdictCounter:
 
 
 def _iter_waves(inputs: Points, budget: Budget) -> Iterator[Points]:
-    """Yield all inputs at once, or with a budget in growing waves, so that some are judged in time."""
+    """Yield all inputs at once, or in growing waves if there is a budget."""
     start, size = 0, len(inputs) if budget == Budget() else FIRST_WAVE_CASES
     while start < len(inputs):
         yield inputs.take(slice(start, start + size))

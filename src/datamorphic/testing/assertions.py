@@ -1,4 +1,4 @@
-"""``dm.assert_holds`` and ``dm.assert_covers``: assertions about models, with and without pytest."""
+"""``dm.assert_holds`` and ``dm.assert_covers``: assertions about models."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def assert_holds(
     scalar: bool = False,
     name: str | None = None,
 ) -> None:
-    """Raise AssertionError unless a model keeps a relation on every case that is tried.
+    """Raise AssertionError unless a model keeps a relation on every case.
 
     The error says how often the relation is violated, shows the smallest violation, and how to reproduce it. Under pytest,
     violations are kept in pytest's cache and replayed first the next time.
@@ -157,7 +157,7 @@ def assert_covers(
     space: Space | None = None,
     **options: Any,
 ) -> None:
-    """Raise AssertionError if test data cover too little of a tree or of the trees of a forest.
+    """Raise AssertionError if test data cover too little of a tree or forest.
 
     Parameters
     ----------
@@ -249,6 +249,6 @@ def raise_if_violated(
 
 
 def reraise(error: DatamorphicError) -> NoReturn:
-    """Raise one of our errors again without its traceback, since the message says everything."""
+    """Raise one of our errors again without its traceback."""
     __tracebackhide__ = True
     raise error.with_traceback(None) from None

@@ -1,4 +1,4 @@
-"""``dm.assert_front_unchanged``: compare the border of a model with a saved baseline."""
+"""``dm.assert_front_unchanged``: compare a border with a saved baseline."""
 
 from __future__ import annotations
 

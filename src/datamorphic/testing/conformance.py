@@ -75,7 +75,7 @@ def check_executor(executor: Executor, points: Points) -> None:
 def check_selector(
     make: Callable[..., Selector], relations: Sequence[FunctionRelation], *, opens: bool = True, groups: int = 60
 ) -> None:
-    """Assert that a selector keeps its contract on relations with the same source domain.
+    """Assert that a selector keeps its contract on some relations.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def check_generator(
 
 
 def _check_feedback(make: Callable[[int], Generator], whole: GroupBatch) -> None:
-    """Assert that a generator accepts all verdicts, and groups that others have executed."""
+    """Assert that a generator accepts all verdicts and earlier groups."""
     groups = len(whole)
     generator = make(0)
     for verdict in (HOLDS, VIOLATED, INAPPLICABLE, UNDEFINED):

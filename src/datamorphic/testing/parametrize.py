@@ -31,7 +31,7 @@ TEST_ARGUMENTS = ("learner", "relation")
 
 
 class RelationAssertion:
-    """The relation that a test gets: called with a learner, it raises AssertionError on violations.
+    """The relation that a test gets, to be called with a learner.
 
     A relation that the learner need not keep is a hypothesis. If it is violated, the summary says so, and no test fails.
 
@@ -65,7 +65,7 @@ class RelationAssertion:
         return f"{self.name}: {self.relation.says}"
 
     def __call__(self, learner: SupportsFit, *, cases: int | None = None, seed: int | None = None) -> None:
-        """Raise AssertionError if the learner violates the relation; skip the test if it does not apply."""
+        """Raise AssertionError if the learner violates the relation."""
         __tracebackhide__ = True
         import pytest
 
@@ -213,7 +213,7 @@ def _copy_learner(learner: SupportsFit) -> SupportsFit:
 
 
 def _add_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a test function that takes both arguments; one that takes neither gets the assertion."""
+    """Return a test function that takes `learner` and `relation`."""
     signature = inspect.signature(function)
     accepted_names = [name for name in TEST_ARGUMENTS if name in signature.parameters]
     if len(accepted_names) == len(TEST_ARGUMENTS):

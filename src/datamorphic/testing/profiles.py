@@ -110,7 +110,7 @@ class Settings:
 
 
 def get_settings() -> Settings:
-    """Return the settings: from the options of pytest, else the environment, else the defaults."""
+    """Return the settings from pytest, the environment or the defaults."""
     plugin = sys.modules.get(PLUGIN_MODULE)
     run: PluginRun | None = plugin.get_current_run() if plugin is not None else None
     if run is None:
@@ -169,7 +169,7 @@ def parse_profiles(lines: Iterable[str]) -> dict[str, Profile]:
 
 
 def validate_profile(profile: str | None, lines: Iterable[str], budget: str | None) -> None:
-    """Raise an error if the profile does not exist, or if a profile or budget is invalid."""
+    """Raise an error if the profile does not exist or is invalid."""
     profiles = PROFILES | parse_profiles(lines)
     get_profile(profile, profiles)
     budgets = [budget, *(candidate.budget for candidate in profiles.values())]

@@ -142,7 +142,7 @@ def replay_violations(
 def to_stored_cases(
     relation: Relation, smallest: JudgedGroups | None, others: JudgedGroups, seed: int
 ) -> list[dict[str, Any]]:
-    """Return violations as JSON: the smallest and some others, without values that JSON cannot hold.
+    """Return violations as JSON: the smallest and some others.
 
     An ordinary violation is kept with its follow-up, since a random relation may make another one. A relation of batches is
     kept with its batch. For a relation of one feature, both values of the feature are tried again.
@@ -176,7 +176,7 @@ def to_stored_cases(
 
 
 def restore_case(failure: Failure, space: Space) -> ReplayCase | None:
-    """Return a stored violation as points of a space; None if it does not fit the space."""
+    """Return a stored violation as points of a space; None if it does not fit."""
     import pandas as pd
 
     try:

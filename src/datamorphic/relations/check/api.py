@@ -279,7 +279,7 @@ def _load_model(model: Any, trust: bool, name: str | None) -> tuple[Any, str | N
 def _select_relations(
     options: CheckOptions, model: Any, data: object
 ) -> tuple[list[LearnerRelation], list[Relation]]:
-    """Return the relations for which to train the learner, and those for which to query the model."""
+    """Return the relations that need training, and those that need queries."""
     if isinstance(model, type):
         raise ModelError(f"{model.__name__} is a class, not a learner. Create one: {model.__name__}().")
     learns = hasattr(model, "fit") and hasattr(model, "predict") and not isinstance(model, Executor)
@@ -346,7 +346,7 @@ def _is_fitted(model: object) -> bool:
 def _build_stances(
     learner_relations: list[LearnerRelation], learner: SupportsFit, options: CheckOptions
 ) -> dict[str, Stance]:
-    """Return the stance of each relation: that of the table, unless the user overrides it."""
+    """Return the stance of each relation, as the table or the user has it."""
     stances = {relation.name: find_stance(relation.name, learner) for relation in learner_relations}
     for relation in learner_relations:
         if relation.about_scores and stances[relation.name].strictness == "class_exact":
@@ -369,7 +369,7 @@ def _build_stances(
 
 
 def _judge_by_distribution(learner_session: LearnerSession) -> str:
-    """Judge all relations by the distribution of labels, and return the note that says so."""
+    """Judge relations by the distribution of labels; return the note about it."""
     for outcome in learner_session.outcomes:
         if outcome.relation.name != "refit" and not outcome.statistical:
             outcome.judging = replace(outcome.judging, strictness="class_stat")
@@ -409,7 +409,7 @@ def _add_costs(
     notes: list[str],
     seconds: float,
 ) -> CheckReport:
-    """Return the report with its costs, and with notes about the budget and replayed violations."""
+    """Return the report with its costs, and with notes about them."""
     counters = [learner_session.counter]
     if model_session is not None:
         counters.append(model_session.counter)

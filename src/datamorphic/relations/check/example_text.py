@@ -15,7 +15,7 @@ MAX_VALUE_CHARACTERS = 60
 
 
 def format_example(groups: JudgedGroups) -> str:
-    """Return the first group in lines: the case, its answer, the change, the new answer."""
+    """Return the first group as lines: the case, its answer, the change."""
     first = groups.take(slice(0, 1))
     source, follow_up = (
         batch.frame.astype(object).to_dict("records")[0] for batch in (first.source, first.follow_up)

@@ -1,4 +1,4 @@
-"""Check relations on a learner: train, judge, shrink violations, replay earlier ones."""
+"""Check relations on a learner: train, judge, shrink and replay violations."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class LearnerSession:
         self._systems: dict[int, Learner] = {}  # by seed; reused, so that their processes stay alive
 
     def use_random_data(self, max_rows: int) -> None:
-        """Draw random training sets of at most `max_rows` rows, as arrays or frames as the learner needs."""
+        """Draw random training sets of at most `max_rows` rows."""
         self.inputs = replace(
             self.inputs, draw=make_random_sampler(self.learner, max_rows=max_rows, run_flow=self._drive)
         )
@@ -78,7 +78,7 @@ class LearnerSession:
         violating_case: ViolatingCase,
         budget: Budget | str | float | None = None,
     ) -> LearnerViolation | None:
-        """Return the smallest violation that starts from a case; None if it cannot be reproduced."""
+        """Return the smallest violation of a case; None if not reproducible."""
         data = self.inputs.draw_training(violating_case.input)
         result = self._drive(
             shrink_training_data(outcome, self.subject, data, violating_case.input, violating_case.case), budget
@@ -108,14 +108,14 @@ class LearnerSession:
         return build_violation(outcome, result, number, shrunk=True) if result.count(VIOLATED) else None
 
     def to_stored_case(self, violation: LearnerViolation) -> dict[str, Any] | None:
-        """Return a violation as a store keeps it; None if it holds values that JSON cannot."""
+        """Return a violation as a store keeps it; None if JSON cannot hold it."""
         try:
             return {**training_to_json(violation.source), "seed": self.inputs.seed, "number": violation.number}
         except DataError:
             return None
 
     def is_repeatable(self, budget: Budget | str | float | None = None) -> bool:
-        """Return whether the learner gives the same labels when fitted again on the same data."""
+        """Return whether the learner gives the same labels when fitted again."""
         relation = LEARNER_RELATIONS["refit"]
         refit = LearnerRelationOutcome(
             relation, Stance(True, "class_exact", ""), JudgingOptions(seed=self.inputs.seed)
@@ -149,7 +149,7 @@ def make_random_sampler(
     max_rows: int = MAX_TRAINING_ROWS,
     run_flow: Callable[[Flow[Outputs]], Outputs] | None = None,
 ) -> TrainingSampler:
-    """Return a sampler of random training sets: arrays, or frames if the learner needs them.
+    """Return a sampler of random training sets in the form the learner needs.
 
     `run_flow` answers the trial query with the guards of a run, since a learner may hang or crash at once.
     """
@@ -164,7 +164,7 @@ def prepare_outcomes(
     seed: int,
     ties: str = "aside",
 ) -> list[LearnerRelationOutcome]:
-    """Return an empty outcome per relation; expected failures are judged by labels or scores."""
+    """Return an empty outcome per relation."""
     outcomes = []
     for relation in relations:
         stance = stances[relation.name]

@@ -121,7 +121,7 @@ class ModelSession:
                     outcome.messages[text] = outcome.messages.get(text, 0) + 1
 
     def shrink(self, outcome: ModelRelationOutcome, violating_case: ViolatingCase) -> ModelViolation | None:
-        """Return the smallest violation that starts from one input; None if it cannot be reproduced."""
+        """Return the smallest violation of an input; None if not reproducible."""
         if outcome.groups is None:
             return None
         groups = outcome.smallest
@@ -136,7 +136,7 @@ class ModelSession:
 
 
 def count_verdicts(groups: JudgedGroups, inputs: int) -> npt.NDArray[np.int64]:
-    """Return the number of inputs per verdict; an input of several groups counts by its worst verdict."""
+    """Return the number of inputs per verdict, each by its worst group."""
     worst = np.full(inputs, INAPPLICABLE, dtype=np.int8)
     for verdict in (HOLDS, UNDEFINED, VIOLATED):
         worst[groups.rows[groups.verdicts == verdict]] = verdict

@@ -17,7 +17,7 @@ from ..registry import RelationsLike
 
 @dataclass(frozen=True, kw_only=True)
 class CheckOptions:
-    """Everything that a check depends on, besides the learner and the data; see `datamorphic.check`."""
+    """The options of a check; see `datamorphic.check`."""
 
     relations: RelationsLike = "auto"
     target: str | None = None

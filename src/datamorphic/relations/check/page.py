@@ -17,7 +17,7 @@ JUDGING_TEXTS = {
 
 
 def build_page(report: CheckReport) -> Page:
-    """Return the page of a report: the verdict, the relations, the smallest violations."""
+    """Return the page of a report: verdict, relations, smallest violations."""
     sections = [] if report.known else [_build_experience_section(report)]
     for purpose in PURPOSES:
         entries = [entry for entry in report.entries if entry.purpose == purpose]

@@ -27,7 +27,7 @@ class StoredCheck:
         self.session, self.system = session, system
 
     def replay_violations(self, learner_session: LearnerSession) -> dict[str, list[LearnerViolation]]:
-        """Return the violations of earlier checks that still occur, and forget the others."""
+        """Return earlier violations that still occur, and forget the others."""
         from ...runs import failures
 
         store, violations_by_relation = self.session.store, {}

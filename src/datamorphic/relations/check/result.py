@@ -1,4 +1,4 @@
-"""The result of ``dm.check``: one entry per relation, with verdicts, figures and the smallest violations."""
+"""The result of ``dm.check``: one entry per relation, and the violations."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class RelationResult:
 
     @property
     def rate(self) -> float:
-        """The share of judged cases that violate the relation; NaN if none could be judged."""
+        """The share of judged cases that violate the relation; NaN without any."""
         return self.violated / self.judged if self.judged else float("nan")
 
     @property
@@ -126,7 +126,7 @@ class RelationResult:
 
     @property
     def fault(self) -> bool:
-        """Whether the relation is necessary and violated, by a new case or by one of an earlier run."""
+        """Whether the relation is necessary and violated, now or in a replay."""
         return self.necessary and bool(self.violated or self.replayed)
 
     @property
@@ -287,7 +287,7 @@ class CheckReport(Exportable):
     def find_smallest_violations(
         self, max_examples: int, remaining_budget: RemainingBudget = _no_limit
     ) -> dict[str, LearnerViolation | ModelViolation]:
-        """Return the smallest violation of violated relations, by name, necessary relations first.
+        """Return the smallest violation of violated relations, by name.
 
         Hypotheses get half as many examples. `remaining_budget` returns what is left of the budget.
         """
@@ -323,7 +323,7 @@ class CheckReport(Exportable):
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """One row per relation; ``rate`` is the share of violations, with 95 % interval ``low`` to ``high``."""
+        """One row per relation; ``rate`` has the 95 % interval ``low`` to ``high``."""
         import pandas as pd
 
         return pd.DataFrame([entry.row() for entry in self.entries], columns=list(TABLE_COLUMNS))
@@ -334,14 +334,14 @@ class CheckReport(Exportable):
 
     @property
     def violations(self) -> pd.DataFrame:
-        """One row per violating case, with its labels; cases of necessary relations come first."""
+        """One row per violating case, necessary relations first."""
         import pandas as pd
 
         rows = [(entry.relation, entry.necessary, *case) for entry, case in self._violating_cases]
         return pd.DataFrame(rows, columns=["relation", "necessary", *ViolatingCase._fields])
 
     def shrunk(self, number: int) -> LearnerViolation | ModelViolation | None:
-        """Return row `number` of `violations` with as few rows, attributes and digits as possible."""
+        """Return row `number` of `violations`, shrunk as far as possible."""
         if not 0 <= number < len(self._violating_cases):
             count_text = pluralize(len(self._violating_cases), "violation")
             raise ArgumentError(
@@ -365,7 +365,7 @@ class CheckReport(Exportable):
 
     @property
     def passed(self) -> bool:
-        """Whether something was judged and every necessary relation got answers and holds."""
+        """Whether something was judged and every necessary relation holds."""
         return not self.faults and not self._unanswered and any(entry.judged for entry in self.entries)
 
     @property
@@ -426,7 +426,7 @@ class CheckReport(Exportable):
         return content
 
     def test_cases(self) -> list[JUnitCase]:
-        """Return one test case per relation: a violated necessary one fails, one that was not judged is skipped."""
+        """Return one test case per relation; a violated necessary one fails."""
         return [self._build_test_case(entry) for entry in self.entries]
 
     def _build_test_case(self, entry: RelationResult) -> JUnitCase:

@@ -1,4 +1,4 @@
-"""The violation of a relation by a learner: its training data, as text and as JSON."""
+"""The violation of a relation by a learner, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class LearnerViolation:
 def build_violation(
     outcome: LearnerRelationOutcome, result: LearnerVerdicts, number: int, shrunk: bool, row: int | None = None
 ) -> LearnerViolation:
-    """Return the violation of one row of a result, by default of the first row that violates."""
+    """Return the violation of one row of a result, by default the first."""
     row = int(result.violations[0]) if row is None else row
     data = result.data.trainings[result.data.training_index[row]]
     follow_up = result.follow_ups[result.follow_up_index[row]]
@@ -185,7 +185,7 @@ def _format_row(table: Any, row: int) -> str:
 
 
 def format_table(data: Training) -> tuple[list[str], list[tuple[dict[str, str], str]]]:
-    """Return the attribute names, and the cells and label of each training row and of the case."""
+    """Return the attribute names, and the cells and label of each row."""
     tables = [_to_dense(table) for table in (data.x, data.t)]
     names = [str(name) for name in data.x.columns] if data.framed else [f"a{i}" for i in range(data.x.shape[1])]
     rows = [
@@ -244,7 +244,7 @@ def training_to_json(data: Training) -> dict[str, Any]:
 
 
 def training_from_json(case: Mapping[str, Any]) -> Training:
-    """Return training data from the dict of `training_to_json`; raise DataError for anything else."""
+    """Return training data from JSON; raise DataError for another format."""
     try:
         x, t = ([[value_from_json(value) for value in row] for row in case[part]] for part in ("x", "t"))
         columns, labels, weights = case.get("columns"), case.get("labels"), case.get("weights")

@@ -1,1 +1,1 @@
-"""Relations of learners: training data change in a known way, and so must the labels."""
+"""Relations of learners: changes of training data and their effect on labels."""

@@ -23,7 +23,7 @@ NUMERIC_DTYPE_KINDS = "iuf"  # a new label of these kinds is a new number, of ot
 
 
 class LearnerRelation:
-    """A relation of learners: a known change of the training data implies a known change of labels.
+    """A relation of learners: a change of the training data and its effect.
 
     To write your own, implement `follow_up`, which makes the follow-up data. Without `expected`, the labels must stay the
     same.
@@ -67,7 +67,7 @@ class LearnerRelation:
     firm: ClassVar[bool] = True
 
     def why_not(self, learner: SupportsFit, data: Training) -> str:
-        """Return why the relation does not apply to a learner and data; empty if it applies.
+        """Return why the relation does not apply; empty if it applies.
 
         Every relation needs two classes, enough rows and an attribute that varies; that is checked elsewhere.
         """
@@ -78,7 +78,7 @@ class LearnerRelation:
         return data
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        """Return the follow-up data; `labels` are those that the source fit gave ``data.t``.
+        """Return the follow-up data; `labels` are those of the source fit.
 
         The test cases must keep their number and order. If they share a follow-up by label, all labels are the same.
         """
@@ -87,24 +87,24 @@ class LearnerRelation:
         )
 
     def expected(self, labels: Array, data: Training, made: Training) -> Array:
-        """Return the labels that the follow-up fit must give, one per source label; by default the same."""
+        """Return the labels that the follow-up fit must give; by default the same."""
         return labels
 
     def renamed(self, classes: Array, data: Training, made: Training) -> Array:
-        """Return the names of the classes in the follow-up data; by default those of `expected`."""
+        """Return the names of the classes in the follow-up data."""
         return self.expected(classes, data, made)
 
     def expected_scores(self, scores: Floats, classes: list[Any], labels: Array) -> Floats:
-        """Return the scores that the follow-up fit must give, one column per class; by default the same."""
+        """Return the scores that the follow-up fit must give; by default the same."""
         return scores
 
     @property
     def about_scores(self) -> bool:
-        """Whether the relation is about changed scores, so that labels alone do not show a violation."""
+        """Whether the relation is about scores that change."""
         return type(self).expected_scores is not LearnerRelation.expected_scores
 
     def change(self, data: Training, made: Training) -> str:
-        """Describe in one line how the follow-up data differ from the source data; empty by default."""
+        """Describe the change of the data in one line; empty by default."""
         return ""
 
     def groups(self, labels: Array) -> list[Places]:
@@ -127,7 +127,7 @@ class LearnerRelation:
 
 
 def compute_widths(data: Training, low: float = 0.0, high: float = 1.0) -> Floats:
-    """Return the distance between two quantiles of each numeric attribute; 0 without finite numbers."""
+    """Return the distance between two quantiles of each numeric attribute."""
     numbers = data.numbers
     if (low, high) == (0.0, 1.0) and np.isfinite(numbers).all():
         return np.asarray(np.ptp(numbers, axis=0))
@@ -140,7 +140,7 @@ def compute_widths(data: Training, low: float = 0.0, high: float = 1.0) -> Float
 
 
 def compute_range(data: Training) -> tuple[float, float]:
-    """Return the least and the greatest number of the data; 0 and 1 if they do not vary."""
+    """Return the least and the greatest number; 0 and 1 if they are equal."""
     finite = data.numbers[np.isfinite(data.numbers)]
     if finite.size and finite.min() < finite.max():
         return float(finite.min()), float(finite.max())
@@ -184,7 +184,7 @@ def find_label_obstacle(data: Training) -> str:
 
 
 def star_labels(data: Training, rows: Places) -> Training:
-    """Return data in which some rows have a new label per class: "B*" for "B", a new number for a number."""
+    """Return data in which some rows have a new label per class, such as "B*"."""
     used_labels = {*data.declared, *data.classes.tolist()}
     old = data.y.tolist()
     new: dict[Any, Any] = {}
@@ -209,7 +209,7 @@ def has_named_class_weights(learner: object) -> bool:
 
 
 def get_comparable_labels(data: Training) -> Array:
-    """Return the labels of the rows in a form that compares equal to predicted labels."""
+    """Return the labels of the rows in a form that equals predicted labels."""
     return data.y if data.y.dtype.kind in NUMERIC_DTYPE_KINDS else data.y.astype(object)
 
 
@@ -219,7 +219,7 @@ def _to_label_array(labels: list[Any]) -> Array:
 
 
 def draw_subset(places: Places, rng: Rng) -> Places:
-    """Return at least one of the positions and, if there are several, not all of them."""
+    """Return at least one of the positions, but not all of several."""
     limit = max(2, len(places))
     return np.sort(rng.permutation(places)[: rng.integers(1, limit)])
 

@@ -49,7 +49,7 @@ def _has_flags(data: Training) -> bool:
 
 
 def _is_imprecise(data: Training, max_ratio: float, min_width: float = 0.0) -> bool:
-    """Return whether an attribute varies by less than `min_width`, or by less than 1/`max_ratio` of its size."""
+    """Return whether an attribute varies too little for floating-point precision."""
     spans, sizes = compute_widths(data), np.abs(data.numbers).max(axis=0, initial=0)
     return bool(((spans > 0) & ((spans < min_width) | (spans * max_ratio < sizes))).any())
 

@@ -74,9 +74,9 @@ def find_stance(relation: str, learner: object, data: Training | None = None) ->
     Examples
     --------
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> stance("MR-1.1", KNeighborsClassifier(1)).necessary
+    >>> find_stance("MR-1.1", KNeighborsClassifier(1)).necessary
     True
-    >>> stance("MR-1.1", KNeighborsClassifier(3))
+    >>> find_stance("MR-1.1", KNeighborsClassifier(3))
     Stance(necessary=False, strictness='expected_failure', reason='a tied vote goes to the label that sorts first')
     """
     *steps, last = _list_steps(learner)
@@ -116,20 +116,20 @@ def is_known_learner(learner: object) -> bool:
     >>> from sklearn.decomposition import PCA
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sklearn.pipeline import make_pipeline
-    >>> known(GaussianNB()), known(make_pipeline(PCA(), GaussianNB())), known(object())
-    (True, False, False)
+    >>> [is_known_learner(learner) for learner in (GaussianNB(), make_pipeline(PCA(), GaussianNB()), object())]
+    [True, False, False]
     """
     *steps, last = _list_steps(learner)
     return _get_sklearn_name(last) in STANCE_BUILDERS and all(_map_through_step(step, "refit") for step in steps)
 
 
 def override_stance(stance: Stance, strictness: str | None = None, expected_failure: str | None = None) -> Stance:
-    """Return a stance with another strictness, or with a failure that the user expects.
+    """Return a stance with the strictness or the failure that the user expects.
 
     Examples
     --------
     >>> from sklearn.svm import SVC
-    >>> overridden(stance("sample order", SVC()), expected_failure="our solver stops early").strictness
+    >>> override_stance(find_stance("sample order", SVC()), expected_failure="our solver stops early").strictness
     'expected_failure'
     """
     if expected_failure is not None:
@@ -142,7 +142,7 @@ def override_stance(stance: Stance, strictness: str | None = None, expected_fail
 
 
 def _map_through_step(step: EstimatorParameters, relation: str) -> str:
-    """Return the relation that a learner behind a transformer sees; empty if that is not known."""
+    """Return the relation that a learner behind a transformer sees, if known."""
     name = _get_sklearn_name(step)
     if name == "MinMaxScaler" or (name == "StandardScaler" and step.with_mean and step.with_std):
         if relation in ("MR-0", SCALING_UNDONE):
@@ -172,7 +172,7 @@ def _scale(step: SupportsFit, data: Training) -> Training | None:
 
 
 def _list_steps(learner: object) -> list[Any]:
-    """Return the steps of a pipeline, nested ones included; else the learner, or the one it is like."""
+    """Return the steps of a pipeline, or the learner itself or what it is like."""
     if _get_sklearn_name(learner) == "Pipeline":
         named_steps = getattr(learner, "steps", [])
         steps = [step for _, step in named_steps if step is not None and not isinstance(step, str)]
@@ -184,6 +184,6 @@ def _list_steps(learner: object) -> list[Any]:
 
 
 def _get_sklearn_name(learner: object) -> str:
-    """Return the name of a class of scikit-learn itself; empty for classes derived from it."""
+    """Return the name of a class of scikit-learn itself; else empty."""
     kind = type(learner)
     return kind.__name__ if kind.__module__.partition(".")[0] == "sklearn" else ""

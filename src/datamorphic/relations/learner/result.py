@@ -20,7 +20,7 @@ from .necessity import STRICTNESS
 
 @dataclass(frozen=True, eq=False)
 class LearnerSubject:
-    """A learner, and the estimator `like` whose necessary relations it must keep, if not its own."""
+    """A learner, and the estimator whose necessary relations it must keep."""
 
     learner: Any
     like: Any = None
@@ -48,7 +48,7 @@ class LearnerSubject:
         return self.is_regression or (data.y.dtype.kind == "f" and bool((data.y % 1 > 0).any()))
 
     def find_obstacle(self, relation: LearnerRelation, data: Training) -> str:
-        """Return why a relation does not apply to the learner and data; empty if it applies."""
+        """Return why a relation does not apply; empty if it applies."""
         return self.find_data_obstacle(relation, data) or relation.why_not(self.learner, data)
 
     def find_data_obstacle(self, relation: LearnerRelation, data: Training) -> str:

@@ -202,7 +202,7 @@ def _make_follow_ups(
     numbers: Sequence[int],
     judging: JudgingOptions,
 ) -> list[tuple[int, Places]]:
-    """Make the follow-ups of all labelled cases; return the index and the cases of each."""
+    """Make the follow-ups of all labelled cases; return the cases of each."""
     data, groups = result.data, []
     if not len(answered_rows):
         return []
@@ -336,7 +336,7 @@ def check_learner(
 
 
 def _make_rng(judging: JudgingOptions, use: str, number: int) -> np.random.Generator:
-    """Return the generator of one training set for one use, independent of all other queries."""
+    """Return the generator of one training set for one use."""
     return np.random.default_rng([judging.seed, zlib.crc32(use.encode()), number])
 
 

@@ -1,4 +1,4 @@
-"""Samplers of training sets: random ones as in Xie et al. (2011), or parts of labelled data."""
+"""Samplers of training sets: random ones, or parts of labelled data."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def draw_random_training(
     labels: tuple[Any, ...] = RANDOM_LABELS,
     framed: bool = False,
 ) -> Training:
-    """Return random data as in Xie et al. (2011): up to 50 rows of 4 numbers from 1 to 20.
+    """Return random data as in Xie et al. (2011).
 
     The labels L0, L1 and L2 are random. All of them are declared, even if they do not occur: how a learner treats a
     missing label explains several published violations. The rows are arrays, which is faster, or frames if `framed`.
 
     Examples
     --------
-    >>> data = random_training(np.random.default_rng(0))
+    >>> data = draw_random_training(np.random.default_rng(0))
     >>> data.x.shape[1], data.t.shape, data.labels
     (4, (1, 4), ('L0', 'L1', 'L2'))
     """
@@ -56,7 +56,7 @@ def draw_random_training(
 
 
 def make_data_sampler(data: object, target: str | None, rows: int = MAX_TRAINING_ROWS) -> TrainingSampler:
-    """Return a sampler that draws training sets of at least `rows` rows, or half of the data."""
+    """Return a sampler of training sets of at least `rows` rows, or half the data."""
     import pandas as pd
 
     if not isinstance(data, pd.DataFrame) or target is None:

@@ -1,4 +1,4 @@
-"""Shrink a violation by a learner: fewest training rows and attributes, plainest numbers.
+"""Shrink a violation by a learner: fewer rows and attributes, plainer numbers.
 
 Candidates are queried many at a time. If the budget is spent, the smallest violation so far is returned.
 """
@@ -33,7 +33,7 @@ class _BestCandidate:
 def shrink_training_data(
     outcome: LearnerRelationOutcome, subject: LearnerSubject, data: Training, number: int, case: int = 0
 ) -> Flow[tuple[LearnerVerdicts, int] | None]:
-    """Return the smallest violation by one test case, with its seed number; None if not reproducible.
+    """Return the smallest violation by one test case, with its seed number.
 
     `number` is the number of the training set among the inputs, which seeds the randomness of its follow-up.
     """
@@ -81,7 +81,7 @@ TryCandidates = Callable[[list[Training]], Flow[list[int]]]
 
 
 def _remove_parts(best: _BestCandidate, try_candidates: TryCandidates, axis: int) -> Flow[None]:
-    """Remove as many rows (axis 0) or attributes (axis 1) as possible: halves first, then smaller parts."""
+    """Remove rows (axis 0) or attributes (axis 1): halves first, then less."""
     pieces = 2
     while best.rounds < MAX_SHRINK_ROUNDS and (length := best.data.x.shape[axis]) > 1:
         positions, start = np.arange(length), best.data
@@ -113,7 +113,7 @@ def _select_positions(data: Training, places: Places, axis: int) -> Training:
 
 
 def _simplify_numbers(best: _BestCandidate, try_candidates: TryCandidates) -> Flow[None]:
-    """Round and reduce numbers where the violation remains: all at once, then one by one."""
+    """Round numbers where the violation remains: all at once, then one by one."""
     for decimals in (0, 1, 2):
         if (
             yield from try_candidates(
@@ -144,7 +144,7 @@ def _round_numbers(data: Training, decimals: int) -> Training:
 
 
 def _iter_ranked(data: Training) -> Iterator[Training]:
-    """Yield data with ranks 1, 2, 3, ... instead of numbers, for all attributes, then for one at a time."""
+    """Yield data with ranks instead of numbers, for all attributes, then for one."""
     numbers = data.numbers
     if not numbers.size or not np.isfinite(numbers).all():
         return

@@ -1,4 +1,4 @@
-"""Relations of learners that scikit-learn's own estimator checks use, and all relations by name."""
+"""Relations of learners from scikit-learn's checks, and all by name."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ MIN_VARIANCE = 1e-300  # replaces a variance of 0 without smoothing
 
 
 def is_smoothing_decisive(relation: str, model: EstimatorParameters, data: Training) -> bool:
-    """Return whether the other smoothing of follow-up data can change a prediction on `data`.
+    """Return whether the smoothing of follow-up data can change a prediction.
 
     The log-likelihoods of all classes are bounded over every smoothing that the follow-up data may have.
 
@@ -38,9 +38,9 @@ def is_smoothing_decisive(relation: str, model: EstimatorParameters, data: Train
     --------
     >>> from sklearn.naive_bayes import GaussianNB
     >>> x, t = np.array([[1.0], [2.0], [6.0], [8.0]]), np.array([[3.0]])
-    >>> smoothing_tells("MR-3.2", GaussianNB(), Training(x, np.array(["a", "a", "b", "b"]), t))
+    >>> is_smoothing_decisive("MR-3.2", GaussianNB(), Training(x, np.array(["a", "a", "b", "b"]), t))
     False
-    >>> smoothing_tells("MR-5.1", GaussianNB(), Training(x, np.array(["a", "b", "c", "d"]), t))
+    >>> is_smoothing_decisive("MR-5.1", GaussianNB(), Training(x, np.array(["a", "b", "c", "d"]), t))
     True
     """
     if len(data.numeric) < data.x.shape[1]:

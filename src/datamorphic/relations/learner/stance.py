@@ -22,7 +22,7 @@ STRICTNESS: tuple[Strictness, ...] = get_args(Strictness)
 
 @dataclass(frozen=True)
 class Stance:
-    """Whether every correct implementation of a learner keeps a relation, how strictly, and why.
+    """Whether every correct learner of a kind keeps a relation, and why.
 
     Strictness is "class_exact" (labels), "score_exact" (scores, too), "class_stat" and "score_stat" (labels or scores have
     the same distribution over many trainings), or "expected_failure" (violations are known).

@@ -1,4 +1,4 @@
-"""The table of learners: for each, the stance of every relation, with a reason in one line."""
+"""The table of learners: the stance of every relation, with a reason."""
 
 from __future__ import annotations
 

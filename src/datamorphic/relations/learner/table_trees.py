@@ -1,4 +1,4 @@
-"""The table of trees, forests and boosted trees: the stance of every relation, with a reason."""
+"""The table of trees and forests: the stance of every relation, with a reason."""
 
 from __future__ import annotations
 

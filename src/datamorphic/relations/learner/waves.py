@@ -1,4 +1,4 @@
-"""Check many relations on one learner in waves, so that a spent budget loses little."""
+"""Check many relations on one learner in waves."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_MESSAGES = 20  # distinct ones per relation
 
 
 class ViolatingCase(NamedTuple):
-    """A case that violates a relation: the number of its training set, its index there, its labels."""
+    """A case that violates a relation: training set, index there, labels."""
 
     input: int
     case: int
@@ -192,7 +192,7 @@ def check_in_waves(
     inputs: TrainingSource,
     on_wave: Callable[[], None] = lambda: None,
 ) -> Flow[Sequence[LearnerRelationOutcome]]:
-    """Check relations on a learner, wave by wave, until all inputs or the budget are used up."""
+    """Check relations on a learner, wave by wave, as far as the budget allows."""
     scored = any(outcome.judging.needs_scores for outcome in outcomes)
     done = 0
     try:

@@ -1,4 +1,4 @@
-"""The relations of Xie et al. (2011), with variants for what the paper leaves open."""
+"""The relations of Xie et al. (2011), with variants."""
 
 from __future__ import annotations
 
