@@ -38,7 +38,7 @@ def blobs():
     return frame
 
 
-# -- how it is asked ------------------------------------------------------------------------------------------
+# -- arguments ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("strategy", ["random_target", "directed_walk", "random_walk", "auto"])
@@ -121,7 +121,7 @@ def test_a_growing_pool_finds_more():
     assert len(growing) > 1.5 * len(fixed)
 
 
-def test_delta_ends_refinement_as_soon_as_a_pair_is_near():
+def test_refinement_stops_at_delta():
     coarse = dm.explore(three, SQUARE, "random_target", walks=300, delta=0.01)
     assert 0.004 < coarse.distance.max() <= 0.01
     fine = dm.explore(three, SQUARE, "random_target", walks=300, delta=1e-12)
@@ -138,7 +138,7 @@ def test_constraints_are_kept():
         assert space.valid(front.b).all()
 
 
-def test_auto_says_what_it_chose_and_prefers_what_finds():
+def test_auto_records_its_choices_and_prefers_productive_strategies():
     front = dm.explore(dm.subjects["Sin 2"], strategy="auto", walks=1200)
     by = pd.DataFrame(front.choices).groupby("strategy")["walks"].sum()
     assert set(by.index) == {"random_target", "directed_walk", "random_walk"}
@@ -148,10 +148,10 @@ def test_auto_says_what_it_chose_and_prefers_what_finds():
     assert set(front.pairs["strategy"]) == set(by.index)
 
 
-# -- what it costs --------------------------------------------------------------------------------------------
+# -- yield and cost --------------------------------------------------------------------------------------------
 
 
-def test_intervals_hold_the_truth_as_often_as_they_say():
+def test_intervals_have_their_nominal_coverage():
     """Box 1 has the area 0.9 of 4 pi: the capability of random target is known."""
     p = 0.9 / (4 * np.pi)
     truth = 2 * p * (1 - p)
@@ -167,7 +167,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
     assert held >= 51  # 57 expected; fewer than 51 once in a hundred
 
 
-def test_an_estimate_meets_what_more_walks_find():
+def test_an_estimate_agrees_with_more_walks():
     subject = dm.subjects["Circle 2"]
     small = dm.explore(subject, walks=500, seed=1)
     large = dm.explore(subject, walks=5000, seed=2)
@@ -176,7 +176,7 @@ def test_an_estimate_meets_what_more_walks_find():
     assert estimate.runs == pytest.approx(large.runs, rel=0.05)
 
 
-def test_a_plan_tells_what_will_be_found():
+def test_a_plan_predicts_the_yield():
     plan = dm.plan(dm.subjects["Circle 2"], walks=4000, trial=300)
     assert plan.best == "random_target"
     for row in plan.table.itertuples():
@@ -186,7 +186,7 @@ def test_a_plan_tells_what_will_be_found():
     assert "random_target" in str(plan)
 
 
-# -- guided by scores -----------------------------------------------------------------------------------------
+# -- narrowing by scores -----------------------------------------------------------------------------------------
 
 SMOOTH = {
     "logistic regression": LogisticRegression(),
@@ -220,7 +220,7 @@ def test_scores_narrow_with_few_cases_on_smooth_models(name, blobs):
 
 
 @pytest.mark.parametrize("model", [DecisionTreeClassifier(random_state=0), KNeighborsClassifier(5)])
-def test_on_steps_scores_never_need_more_than_one_case_beyond_halving(model, blobs):
+def test_scores_that_are_steps_need_at_most_one_case_more_than_bisection(model, blobs):
     inputs = blobs.drop(columns="target")
     model.fit(inputs, blobs["target"])
     guided = dm.explore(model, inputs, "random_target", walks=400, refine="score")
@@ -229,7 +229,7 @@ def test_on_steps_scores_never_need_more_than_one_case_beyond_halving(model, blo
     assert auto.notes[-1].endswith(": not used.")
 
 
-def test_scores_that_lie_cost_nothing_but_cases():
+def test_misleading_scores_only_cost_cases():
     """A pair is certified by labels: scores of noise, of NaN, or against the labels change no answer."""
 
     class Liar(Executor):
@@ -258,7 +258,7 @@ def test_scores_that_lie_cost_nothing_but_cases():
         assert front.distance.max() <= math.sqrt(2) / 2**20 * 1.001
 
 
-def test_mixed_data_are_narrowed_by_halving_first_and_by_scores_then(blobs):
+def test_mixed_data_are_bisected_first_and_then_narrowed_by_scores(blobs):
     rng = np.random.default_rng(1)
     inputs = blobs.drop(columns="target").assign(n=rng.integers(0, 50, 400), b=blobs.b.round())
     model = LogisticRegression(max_iter=2000).fit(inputs, blobs["target"])
@@ -290,7 +290,7 @@ def test_regressors_cross_a_threshold(blobs):
     assert "threshold" in unsaid.notes[-1]
 
 
-def test_regressors_jump_only_where_they_do(blobs):
+def test_jumps_of_regressors_are_found_and_slopes_are_not(blobs):
     inputs = blobs[list("abcd")]
     values = inputs.a * 3
     tree = DecisionTreeRegressor(max_depth=3, random_state=0).fit(inputs, values)
@@ -304,7 +304,7 @@ def test_regressors_jump_only_where_they_do(blobs):
     assert math.isinf(slopes.cost)
 
 
-def test_several_labels_have_a_border_each():
+def test_each_of_several_labels_has_its_own_border():
     x, y = make_multilabel_classification(200, 3, n_classes=3, random_state=0)
     inputs = pd.DataFrame(x, columns=list("abc"))
     model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(inputs, y)
@@ -318,7 +318,7 @@ def test_several_labels_have_a_border_each():
     assert front.capability <= 1
 
 
-def test_paths_part_as_near_the_root_as_possible():
+def test_borders_of_paths_are_as_near_the_root_as_possible():
     def rule(frame):
         kind = np.where(frame["x"] < 0.5, "plant", "animal")
         return [f"{k}/{'small' if y < 0.3 else 'large'}" for k, y in zip(kind, frame["y"], strict=True)]
@@ -344,7 +344,7 @@ def test_clusterers_with_and_without_predict(blobs):
         dm.explore(dense, inputs[:50], walks=10)
 
 
-# -- what goes wrong ------------------------------------------------------------------------------------------
+# -- errors and limits ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -372,12 +372,12 @@ def test_clusterers_with_and_without_predict(blobs):
         ({"space": 3}, ArgumentError, "Space"),
     ],
 )
-def test_wrong_use_is_refused_in_words(arguments, error, says):
+def test_wrong_arguments_are_rejected_with_a_message(arguments, error, says):
     with pytest.raises(error, match=says):
         dm.explore(three, SQUARE, **arguments)
 
 
-def test_models_without_inputs_are_refused():
+def test_models_without_inputs_are_rejected():
     with pytest.raises(ArgumentError, match="inputs to start from"):
         dm.explore(three)
     with pytest.raises(DataError, match="no rows"):
@@ -406,9 +406,9 @@ def test_no_walks_find_nothing():
         dm.Space([dm.Categorical("x", ["only"])]),
         dm.Space([dm.Categorical("x", ["a", "b"], nullable=True)]),
     ],
-    ids=["one feature", "one real number", "one whole number", "one category", "a category or none"],
+    ids=["one feature", "one real number", "one integer", "one category", "nullable category"],
 )
-def test_small_spaces_are_no_trouble(space, strategy):
+def test_small_spaces_can_be_explored(space, strategy):
     front = dm.explore(lambda frame: frame["x"].astype(str), space, strategy=strategy, walks=50, seeds=5)
     assert front.walks == 50
     assert (front.a_output != front.b_output).all()
@@ -423,7 +423,7 @@ def test_a_system_with_one_answer_has_no_border(strategy):
     assert front.capability_interval()[1] < 0.12
 
 
-def test_one_seed_is_enough_for_walks_and_too_few_for_targets():
+def test_walks_need_one_seed_and_random_target_needs_two():
     assert len(dm.explore(three, SQUARE, walks=100, seeds=1)) > 0
     front = dm.explore(three, SQUARE, "random_target", walks=100, seeds=1)
     assert len(front) == 0
@@ -431,7 +431,7 @@ def test_one_seed_is_enough_for_walks_and_too_few_for_targets():
     assert len(dm.explore(three, SQUARE, "auto", walks=100, seeds=1)) > 0
 
 
-def test_answers_that_fail_on_the_way_end_their_walks_and_nothing_else():
+def test_a_missing_answer_ends_only_its_own_walk():
     def moody(frame):
         answers = three(frame).astype(object)
         answers[frame["x"].to_numpy() > 0.9] = np.nan
@@ -446,7 +446,7 @@ def test_answers_that_fail_on_the_way_end_their_walks_and_nothing_else():
         assert all(isinstance(answer, str) for answer in front.b_output)
 
 
-def test_a_system_that_raises_here_and_there_costs_these_rows_only():
+def test_an_exception_loses_only_the_rows_that_cause_it():
     def raising(frame):
         if (frame["y"] > 0.93).any():
             raise ValueError("too high")
@@ -490,7 +490,7 @@ def test_a_random_move_draws_from_the_run_seed():
     assert len(np.unique(first.a.codes[:, 0])) > 10
 
 
-def test_a_filter_keeps_cases_where_they_are():
+def test_a_filter_keeps_rejected_cases_in_place():
     class Filtered:
         space = SQUARE
 
@@ -511,15 +511,18 @@ def test_a_filter_keeps_cases_where_they_are():
     assert front.b.codes[:, 0].max() <= 0.6
 
 
-def test_a_front_survives_a_file(tmp_path):
+def test_a_front_is_the_same_after_saving_and_loading(tmp_path):
     for labels in (three, lambda frame: (frame["x"] > 0.5) * 1, lambda frame: frame["x"] * 7 > 3):
         front = dm.explore(labels, SQUARE, "auto", walks=60)
         front.save(tmp_path / "front.parquet")
         back = dm.Front.load(tmp_path / "front.parquet")
         pd.testing.assert_frame_equal(front.pairs, back.pairs)
         assert (back.runs, back.calls, back.walks, back.capability) == (
-            front.runs, front.calls, front.walks, front.capability,
-        )  # fmt: skip
+            front.runs,
+            front.calls,
+            front.walks,
+            front.capability,
+        )
         assert back.cost_interval() == front.cost_interval()
         assert back.choices == list(front.choices)
         expected = front.estimate(1000)
@@ -548,7 +551,7 @@ class Guessing(Executor):
 
 
 @pytest.mark.parametrize("budget", [None, 120, 200, 300, 500, 1000])
-def test_guessed_labels_are_never_believed(budget):
+def test_guessed_labels_are_confirmed_by_the_system(budget):
     sut = Guessing()
     front = dm.explore(sut, SQUARE, "random_target", walks=200, seeds=50, refine="score", budget=budget)
     assert (sut.execute(front.a).values == front.a_output).all()
@@ -561,7 +564,7 @@ def test_guessed_labels_are_never_believed(budget):
         assert front.runs <= budget
 
 
-# -- what a review found ----------------------------------------------------------------------------------------
+# -- special cases ----------------------------------------------------------------------------------------
 
 
 def confirmed(model, front):
@@ -581,7 +584,7 @@ def several(blobs):
 
 @pytest.mark.parametrize("strategy", ["directed_walk", "random_walk", "auto", "random_target"])
 @pytest.mark.parametrize("walks", [1, 2, 3, 30])
-def test_several_labels_survive_questions_of_any_size(several, strategy, walks):
+def test_several_labels_do_not_depend_on_the_batch_size(several, strategy, walks):
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(*several)
     for seed in range(4 if walks < 30 else 1):
         front = dm.explore(model, several[0], strategy, walks=walks, walk_distance=40, moves=["up_a"], seed=seed)
@@ -591,18 +594,23 @@ def test_several_labels_survive_questions_of_any_size(several, strategy, walks):
 @pytest.mark.parametrize(
     "learner", [MLPClassifier((5,), solver="lbfgs", max_iter=2000, random_state=0), KNeighborsClassifier()]
 )
-def test_several_labels_are_known_by_the_answers_whatever_the_model_says(several, learner):
+def test_several_labels_are_inferred_from_the_answers(several, learner):
     front = dm.explore(learner.fit(*several), several[0], "random_target", walks=60)
     assert front.settings["border_kind"] == "multilabel"
 
 
-def test_a_case_that_several_labels_want_is_run_once(several):
+def test_a_case_needed_by_several_labels_is_run_once(several):
     inputs, labels = several
     thrice = np.column_stack([labels[:, 0]] * 3)
     model = DecisionTreeClassifier(max_depth=1).fit(inputs, thrice)
     front = dm.explore(model, inputs, "random_target", walks=50)
-    single = dm.explore(DecisionTreeClassifier(max_depth=1).fit(inputs, labels[:, 0]), inputs, "random_target",
-                        walks=50, refine="bisect")  # fmt: skip
+    single = dm.explore(
+        DecisionTreeClassifier(max_depth=1).fit(inputs, labels[:, 0]),
+        inputs,
+        "random_target",
+        walks=50,
+        refine="bisect",
+    )
     assert len(front) == 3 * len(single)
     assert front.runs == single.runs
 
@@ -624,7 +632,7 @@ def test_several_labels_that_sometimes_fail():
 
 
 @pytest.mark.parametrize("everywhere", [True, False])
-def test_scores_that_cannot_be_had_leave_pairs_to_halving(blobs, everywhere):
+def test_pairs_without_scores_are_bisected(blobs, everywhere):
     class Scoreless:
         classes_ = np.array([0, 1])
         feature_names_in_ = np.array(list("abcd"), dtype=object)
@@ -645,7 +653,7 @@ def test_scores_that_cannot_be_had_leave_pairs_to_halving(blobs, everywhere):
 
 
 @pytest.mark.parametrize("learner", [LogisticRegression(), SVC(), GaussianNB()])
-def test_scores_go_as_deep_as_halving(blobs, learner):
+def test_narrowing_by_scores_is_as_precise_as_bisection(blobs, learner):
     inputs = blobs[list("abcd")]
     model = learner.fit(inputs, blobs["target"] == "one")
     for options in ({"steps": 60}, {"delta": 1e-30}, {"delta": 1e-14}, {"steps": 1100}):
@@ -665,7 +673,7 @@ def test_a_jump_under_a_budget_is_still_a_jump(blobs):
         assert (np.abs(front.a_output - front.b_output) > 0.5).all()
 
 
-def test_answers_hold_for_the_rows_that_are_returned_whatever_their_dtype(blobs):
+def test_answers_match_the_returned_rows_for_every_dtype(blobs):
     numbers = blobs[list("abcd")].to_numpy(dtype=np.float32)
     model = LogisticRegression().fit(numbers, blobs["target"])
     front = dm.explore(model, numbers, walks=400, refine="bisect")
@@ -674,7 +682,7 @@ def test_answers_hold_for_the_rows_that_are_returned_whatever_their_dtype(blobs)
     assert (model.predict(front.b.frame.to_numpy()) == front.b_output).all()
 
 
-def test_models_may_write_on_what_they_are_given(blobs):
+def test_models_may_modify_their_input(blobs):
     numbers = blobs[list("abcd")].to_numpy() * 3 + 20
     model = make_pipeline(StandardScaler(copy=False), LogisticRegression()).fit(numbers.copy(), blobs["target"])
     front = dm.explore(model, numbers.copy(), "random_target", walks=200, refine="bisect")
@@ -684,7 +692,7 @@ def test_models_may_write_on_what_they_are_given(blobs):
 
 @pytest.mark.parametrize("strategy", ["random_target", "directed_walk", "random_walk", "auto"])
 @pytest.mark.parametrize("budget", ["900 runs", "3000 runs"])
-def test_a_budget_buys_finished_walks(strategy, budget):
+def test_a_budget_of_runs_is_spent_on_finished_walks(strategy, budget):
     subject = dm.subjects["Sin 2"]
     moves = ["upward"] if strategy == "directed_walk" else None
     whole = dm.explore(subject, strategy=strategy, walks=4000, moves=moves, seeds=400)
@@ -698,7 +706,7 @@ def test_a_budget_buys_finished_walks(strategy, budget):
         assert np.median(part.pair_runs) == 20
 
 
-def test_where_constraints_leave_nothing_between_nothing_is_run():
+def test_nothing_is_run_where_constraints_leave_no_case_in_between():
     gap = dm.Space([dm.Continuous("x", 0, 1)], constraints=[dm.Rule(lambda f: (f["x"] < 0.4) | (f["x"] > 0.6))])
     asked = []
 
@@ -711,7 +719,7 @@ def test_where_constraints_leave_nothing_between_nothing_is_run():
     assert front.runs <= len(set(asked))
 
 
-def test_numbers_with_gaps_are_numbers_and_infinity_is_an_answer():
+def test_numbers_may_be_missing_or_infinite():
     def holes(frame):
         return [None if x > 0.95 else float(x) for x in frame["x"]]
 
@@ -722,7 +730,7 @@ def test_numbers_with_gaps_are_numbers_and_infinity_is_an_answer():
 
 
 @pytest.mark.parametrize("delta", [3.0, 1.5, 0.01])
-def test_delta_is_met_on_mixed_data_where_it_can_be(delta):
+def test_delta_is_reached_on_mixed_data_where_possible(delta):
     space = dm.Space([dm.Continuous("x", 0, 10), dm.Categorical("c", ["a", "b"])])
     front = dm.explore(lambda f: (f["x"] > 5) ^ (f["c"] == "b"), space, "random_target", walks=200, delta=delta)
     whole = front.a.codes[:, 1] != front.b.codes[:, 1]
@@ -731,7 +739,7 @@ def test_delta_is_met_on_mixed_data_where_it_can_be(delta):
     assert front.pair_runs.max() <= 12
 
 
-def test_one_hot_groups_do_not_keep_refinement_going():
+def test_refinement_of_one_hot_groups_ends():
     group = [dm.Integer(name, 0, 1) for name in "rgb"]
     space = dm.Space([dm.Continuous("x", 0, 10), *group], constraints=[dm.OneHot(list("rgb"))])
     front = dm.explore(lambda f: (f["x"] > 5) ^ (f["r"] == 1), space, "random_target", walks=200, delta=0.01)
@@ -757,11 +765,11 @@ def test_wrapped_models_and_files_know_their_columns(blobs, tmp_path):
     assert wrapped.space is None  # the caller's own is left as it was
 
 
-def test_seeds_alone_are_data_enough():
+def test_seeds_can_replace_data():
     assert len(dm.explore(three, SQUARE, seeds=SQUARE.sample(30), walks=50).seeds) == 30
 
 
-def test_whoever_interrupts_keeps_what_was_found():
+def test_an_interrupted_exploration_keeps_its_pairs():
     asked = 0
 
     def impatient(frame):
@@ -777,14 +785,14 @@ def test_whoever_interrupts_keeps_what_was_found():
     assert (three(front.a.frame) == front.a_output).all()
 
 
-def test_labels_in_another_order_mislead_no_scores(blobs):
+def test_the_order_of_labels_does_not_change_the_meaning_of_scores(blobs):
     inputs = blobs[list("abcd")]
     model = LogisticRegression().fit(inputs, blobs["target"])
     front = dm.explore(dm.wrap(model, labels=["two", "three", "one"]), inputs, "random_target", walks=100)
     assert confirmed(model, front)
 
 
-def test_the_kind_of_answers_is_told_by_several_of_them():
+def test_the_kind_of_answers_is_inferred_from_several_of_them():
     def grades(frame):
         return np.floor(frame["x"] * 3) + 0.5
 
