@@ -144,6 +144,25 @@ def test_a_run_of_a_function_of_one_case_can_be_resumed(run, tmp_path, monkeypat
     assert json.loads(resumed.stdout)["pairs"] == undisturbed["pairs"] > 5
 
 
+def test_hints_for_columns(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("DATAMORPHIC_STORE", str(tmp_path / "runs.sqlite"))
+    hints = ["--kind", "y=categorical", "--feature-step", "x=0.1", "--bounds", "x=-1:2"]
+    found = run("talking_rules:rule", "data.csv", "--walks", 50, *hints, "--save", "front.parquet")
+    assert found.exit_code == 0, found.output
+    space = dm.Front.load(tmp_path / "front.parquet").space
+    assert (space["x"].low, space["x"].high, space["x"].step) == (-1, 2, 0.1)
+    assert isinstance(space["y"], dm.Categorical)
+    assert run("talking_rules:rule", "data.csv", "--plan", *hints).exit_code == 0
+    sys.modules["talking_rules"].asked = 0
+    stopped = run("talking_rules:stopping", "data.csv", "--walks", 50, "--scalar", "--bounds", "x=0:1")
+    assert "datamorphic runs resume 2" in stopped.output
+    resumed = CliRunner().invoke(app, ["runs", "resume", "2", "--json"])
+    assert resumed.exit_code == 0, resumed.output
+    refused = run("talking_rules:rule", "data.csv", "--kind", "y=word")
+    assert refused.exit_code == 2
+    assert "kinds=" not in refused.stderr
+
+
 def test_text_a_report_and_a_front_are_written(run, tmp_path):
     result = run("--subject", "Box 2", "--walks", 200, "--html", "out/page.html", "--save", "front.parquet")
     assert result.exit_code == 0, result.output

@@ -89,6 +89,14 @@ def test_all_files_are_written_and_agree(folder):
     compile((out / "test_it.py").read_text(), "test_it.py", "exec")
 
 
+def test_hints_for_columns_are_part_of_the_command_that_repeats_the_test(folder):
+    hints = ["--kind", "debt=integer", "--feature-step", "income=2", "--bounds", "income=0:200"]
+    result = run("lenders:bad", "loans.csv", "--target", "decision", "--only", "answers", *hints, "--json")
+    assert result.exit_code in (0, 1), result.output
+    command = dm.AuditResult.from_json(result.stdout).command()
+    assert "--kind debt=integer --feature-step income=2 --bounds income=0:200" in command
+
+
 def test_a_baseline_that_moved(folder):
     first = run(
         "lenders:good", "loans.csv", "--target", "decision", "--only", "borders", "--save-front", "front.parquet"

@@ -27,6 +27,20 @@ SERIALISED_CLASSES = {
 }
 
 
+def format_hint_options(request: Mapping[str, Any]) -> list[str]:
+    """Return the space hints of a request as options of the command line."""
+    options: list[str] = []
+    for column, kind in (request.get("kinds") or {}).items():
+        options += ["--kind", f"{column}={kind}"]
+    for column, step in (request.get("steps") or {}).items():
+        options += ["--feature-step", f"{column}={step}"]
+    for column, limits in (request.get("bounds") or {}).items():
+        options += ["--bounds", f"{column}={':'.join('' if limit is None else str(limit) for limit in limits)}"]
+    for column, order in (request.get("orders") or {}).items():
+        options += ["--order", f"{column}={','.join(map(str, order))}"]
+    return options
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AuditResult(Exportable):
     """The result of `dm.test`: ranked findings, and the outcome of every check.
@@ -139,6 +153,7 @@ class AuditResult(Exportable):
         for name in ("protected", "monotone", "invariant"):
             for value in request.get(name) or ():
                 parts += [f"--{name}", str(value)]
+        parts += format_hint_options(request)
         parts += [f"--{name}" for name in ("trust", "scalar") if request.get(name)]
         for name in ("budget", "timeout", "batch"):
             if request.get(name) is not None:

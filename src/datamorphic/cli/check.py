@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output
 from .exit_codes import ExitCode
+from .explore import HINTS_KEY
 from .load import choose_model_and_data, load_data, load_learner, load_object, to_absolute_path
 from .options import (
     Batch,
+    BoundHints,
     Data,
     DataArgument,
     EngineName,
     HtmlFile,
     Json,
     JunitFile,
+    KindHints,
     LearnerParameters,
     LikeLearner,
     ModelArgument,
+    OrderHints,
     Scalar,
     Seed,
+    SpaceHints,
+    StepHints,
     StoreUrl,
     Target,
     Timeout,
@@ -70,6 +76,10 @@ def check(
     ] = None,
     html: HtmlFile = None,
     junit: JunitFile = None,
+    kind: KindHints = None,
+    feature_step: StepHints = None,
+    bounds: BoundHints = None,
+    order: OrderHints = None,
     timeout: Timeout = None,
     batch: Batch = None,
     workers: Workers = None,
@@ -99,13 +109,16 @@ def check(
     expected_failures = dict(
         parse_pair(text, "--expect-failure", "RELATION=REASON") for text in expect_failure or ()
     )
-    request = {
+    request: dict[str, Any] = {
         "model": to_absolute_path(model),
         "data": to_absolute_path(data_name),
         "target": target,
         "seed": seed,
         "param": param or [],
     }
+    hints = SpaceHints(kind, feature_step, bounds, order).parse_arguments()
+    if hints:
+        request[HINTS_KEY] = hints
     with open_store(store) as run_store:
         notice = RunNotice(run_store, format_store_option(store), resumable=False)
         with redirect_user_output(), notice:
@@ -127,6 +140,7 @@ def check(
                 batch=batch,
                 store=notice.make_keep_options(request),
                 scalar=scalar,
+                **hints,
                 **options,
             )
         if as_json:
@@ -134,13 +148,13 @@ def check(
         else:
             print_text(report.describe(), passed=report.passed)
         with redirect_user_output():
-            for kind, file in files.items():
+            for file_format, file in files.items():
                 if file is not None:
-                    getattr(report, f"to_{kind}")(file)
+                    getattr(report, f"to_{file_format}")(file)
         if not as_json:
-            for kind, file in files.items():
+            for file_format, file in files.items():
                 if file is not None:
-                    print_line(f"{FILE_NOUNS[kind]}: {file}")
+                    print_line(f"{FILE_NOUNS[file_format]}: {file}")
             notice.print_end()
     if report.faults:
         raise typer.Exit(ExitCode.FINDINGS)

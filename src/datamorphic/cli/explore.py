@@ -14,14 +14,19 @@ from .exit_codes import ExitCode
 from .load import choose_model_and_data, load_data, load_system, suggest_scalar, to_absolute_path
 from .options import (
     Batch,
+    BoundHints,
     Data,
     DataArgument,
     EngineName,
     HtmlFile,
     Json,
+    KindHints,
     ModelArgument,
+    OrderHints,
     Scalar,
     Seed,
+    SpaceHints,
+    StepHints,
     StoreUrl,
     Subject,
     Target,
@@ -41,6 +46,8 @@ if TYPE_CHECKING:
 #: keys of a stored request that become arguments of `dm.explore` when the run is resumed; nothing else of a store does
 PLAN_OPTIONS = ("walk_distance", "moves", "seeds", "seed", "target", "threshold", "jump", "labels", "scalar")
 RUN_OPTIONS = ("strategy", "walks", "steps", "delta", "refine", "pool", "budget", "timeout", "batch")
+HINTS_KEY = "hints"
+EXPLORE_HINTS = {"steps": "feature_steps"}  # `steps` of `dm.explore` are steps of a walk
 REQUEST_KEYS = ("model", "data", "subject", *PLAN_OPTIONS, *RUN_OPTIONS)
 
 
@@ -93,6 +100,10 @@ def explore(
         str | None,
         typer.Option(help='Time or model calls to spend: "1m", "30s", "10000 runs".', show_default=False),
     ] = None,
+    kind: KindHints = None,
+    feature_step: StepHints = None,
+    bounds: BoundHints = None,
+    order: OrderHints = None,
     timeout: Timeout = None,
     trust: Trust = False,
     scalar: Scalar = False,
@@ -151,6 +162,8 @@ def explore(
         "scalar": scalar,
         "moves": None if moves is None else [name.strip() for name in moves.split(",") if name.strip()],
     }
+    if hints := SpaceHints(kind, feature_step, bounds, order).parse().to_dict():
+        request[HINTS_KEY] = hints  # only if given: a run can only be resumed with the request it was stored with
     if plan:
         with redirect_user_output(), suggest_scalar(scalar):
             system, frame, options = _load_request(request, trust)
@@ -224,6 +237,7 @@ def _load_request(request: dict[str, Any], trust: bool) -> tuple[Any, Any, dict[
     """Return the system, the data, and the options that exploring and planning share."""
     system, options = load_system(request["model"], request["subject"], trust)
     frame = None if request["data"] is None else load_data(request["data"])
+    options |= {EXPLORE_HINTS.get(name, name): hint for name, hint in request.get(HINTS_KEY, {}).items()}
     return system, frame, {name: request[name] for name in PLAN_OPTIONS} | options
 
 

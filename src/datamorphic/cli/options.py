@@ -150,27 +150,9 @@ class SpaceHints:
     bounds: list[str] | None = None
     order: list[str] | None = None
 
-    @classmethod
-    def from_request(cls, request: dict[str, Any]) -> SpaceHints:
-        """Return the hints of a stored request; runs without hints, and those of earlier versions, have none."""
-        return cls(request.get("kind"), request.get("feature_step"), request.get("bounds"), request.get("order"))
-
-    def to_request(self) -> dict[str, list[str]]:
-        """Return the hints that were given, for the request of a run.
-
-        Absent hints are left out: a run can only be resumed with the request it was stored with.
-        """
-        return {name: values for name, values in vars(self).items() if values}
-
-    def parse_arguments(self, steps_name: str = "steps") -> dict[str, Any]:
-        """Return the hints as keyword arguments of a public function.
-
-        `steps_name` is the name of the hint for steps; `dm.explore` and `dm.plan` use ``feature_steps``.
-        """
-        arguments: dict[str, Any] = dict(self.parse().to_dict())
-        if "steps" in arguments:
-            arguments[steps_name] = arguments.pop("steps")
-        return arguments
+    def parse_arguments(self) -> dict[str, Any]:
+        """Return the hints that were given as keyword arguments of a public function."""
+        return dict(self.parse().to_dict())
 
     def parse(self) -> SpaceOptions:
         """Return the hints as options of a space."""

@@ -15,7 +15,7 @@ from .._text import pluralize
 from ..errors import StoreError, UntrustedError, UsageError
 from .console import make_console, prepare_output_files, print_json, print_line, print_table
 from .exit_codes import ExitCode
-from .explore import REQUEST_KEYS, run_exploration
+from .explore import HINTS_KEY, REQUEST_KEYS, run_exploration
 from .options import EngineName, HtmlFile, Json, StoreUrl, Workers
 from .stores import find_missing_default_store, format_store_option, open_required_store
 
@@ -208,7 +208,7 @@ def _validate_request(request: object, store: Store, run: int, trust: bool) -> d
             f"Run {run} would import {model}, which runs its code, and others can write to {store.url}. "
             "If the run and the module are yours, add --trust."
         )
-    return {name: request[name] for name in REQUEST_KEYS}
+    return {name: request[name] for name in (*REQUEST_KEYS, HINTS_KEY) if name in request}
 
 
 def _is_private(store: Store) -> bool:
@@ -364,6 +364,8 @@ def _format_duration(run: Run) -> str:
 
 def _format_repeat_command(run: Run) -> str:
     """Return the command that repeats a run."""
+    from ..audit.result import format_hint_options
+
     request = run.parameters.get("words")
     if not isinstance(request, dict):
         return f"Call dm.{run.verb} again."
@@ -374,7 +376,8 @@ def _format_repeat_command(run: Run) -> str:
         stored_value = request.get(name)
         for value in stored_value if isinstance(stored_value, list) else [stored_value]:
             if value is not None:
-                arguments += [f"--{name.replace('_', '-')}", str(value)]
+                arguments += [f"--{name}", str(value)]
+    arguments += format_hint_options(request if run.verb == "test" else request.get(HINTS_KEY, {}))
     arguments += [f"--{name}" for name in ("trust", "scalar") if request.get(name)]
     return f"Run it again: {shlex.join(['datamorphic', run.verb, *arguments, '--seed', str(run.seed)])}"
 

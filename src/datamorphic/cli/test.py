@@ -14,15 +14,20 @@ from .exit_codes import ExitCode
 from .load import choose_model_and_data, load_data, load_system, suggest_scalar, to_absolute_path
 from .options import (
     Batch,
+    BoundHints,
     Data,
     DataArgument,
     EngineName,
     HtmlFile,
     Json,
     JunitFile,
+    KindHints,
     ModelArgument,
+    OrderHints,
     Scalar,
     Seed,
+    SpaceHints,
+    StepHints,
     StoreUrl,
     Subject,
     Target,
@@ -91,6 +96,10 @@ def test(
     fail_on: Annotated[
         str, typer.Option(help="Exit with 1 from this level on: fault, concern, advice or never.")
     ] = "concern",
+    kind: KindHints = None,
+    feature_step: StepHints = None,
+    bounds: BoundHints = None,
+    order: OrderHints = None,
     html: HtmlFile = None,
     junit: JunitFile = None,
     sarif: Annotated[
@@ -129,8 +138,9 @@ def test(
     datamorphic test model.skops loans.csv --target decision --monotone income=up --towards approve --protected gender;
     datamorphic test model.skops loans.csv --target decision --only "row order"
     """
-    from ..audit.api import test as run_test
     from ..audit.finding import LEVELS
+    from ..audit.options import AuditOptions
+    from ..audit.runner import run_audit
     from ..runs.engines import make_engine
 
     start = time.monotonic()  # loading counts towards the budget
@@ -143,6 +153,7 @@ def test(
         raise UsageError(f"--fail-on is one of {', '.join(LEVELS)} or {NEVER}. Got {fail_on!r}.")
     files = {"html": html, "junit": junit, "sarif": sarif, "markdown": markdown, "pytest": pytest}
     prepare_output_files([*files.values(), save_front])
+    hints = SpaceHints(kind, feature_step, bounds, order).parse()
     request: dict[str, Any] = {
         "from_files": True,
         "model": model,
@@ -160,6 +171,7 @@ def test(
         "timeout": timeout,
         "batch": batch,
         "scalar": scalar,
+        **hints.to_dict(),
     }
     stored_request = request | {
         "model": to_absolute_path(model),
@@ -171,41 +183,44 @@ def test(
         notice = RunNotice(run_store, format_store_option(store), resumable=False)
         with redirect_user_output(), notice, suggest_scalar(scalar):
             system, options = load_system(model, subject, trust)
-            result = run_test(
+            result = run_audit(
                 system,
                 None if data_name is None else load_data(data_name),
-                target,
-                protected or (),
-                _merge_expectations(expect, monotone, invariant, towards),
-                budget,
-                seed,
-                baseline=baseline,
-                only=only or (),
-                engine=make_engine(engine, workers),
-                timeout=timeout,
-                batch=batch,
-                store=notice.make_keep_options(stored_request),
-                scalar=scalar,
-                words=request,
-                began=start,
-                **options,
+                AuditOptions(
+                    target=target,
+                    protected=protected or (),
+                    expect=_merge_expectations(expect, monotone, invariant, towards),
+                    budget=budget,
+                    seed=seed,
+                    baseline=baseline,
+                    only=only or (),
+                    hints=hints,
+                    engine=make_engine(engine, workers),
+                    timeout=timeout,
+                    batch=batch,
+                    store=notice.make_keep_options(stored_request),
+                    scalar=scalar,
+                    request=request,
+                    start_time=start,
+                    **options,
+                ),
             )
         if as_json:
             print_json(result.document() | {"run": notice.run})
         else:
             print_text(result.describe(), passed=result.passed)
         with redirect_user_output():
-            for kind, file in files.items():
+            for file_format, file in files.items():
                 if file is not None:
-                    getattr(result, f"to_{kind}")(file)
+                    getattr(result, f"to_{file_format}")(file)
             if save_front is not None:
                 if result.front is None:
                     raise UsageError("There is no border to save: the check 'borders' was not run.")
                 result.front.save(save_front)
         if not as_json:
-            for kind, file in files.items():
+            for file_format, file in files.items():
                 if file is not None:
-                    print_line(f"{FILE_NOUNS[kind]}: {file}")
+                    print_line(f"{FILE_NOUNS[file_format]}: {file}")
             if save_front is not None:
                 print_line(f"The border: {save_front}")
             notice.print_end()
