@@ -157,9 +157,9 @@ CASES = {
     "a class for a model": (lambda: dm.wrap(LogisticRegression), ModelError, "is a class, not a model"),
     "a number for a model": (lambda: dm.wrap(5), ModelError, "An object of type int cannot be tested"),
     "a model fitted on other columns": (
-        lambda: dm.wrap(fitted(["x", "n", "age"]), space=SPACE), ModelError, "fitted on 3 columns, and 1 of them are not in the data: 'age'"),
+        lambda: dm.wrap(fitted(["x", "n", "age"]), space=SPACE), ModelError, "fitted on 3 columns, but 1 of them are not in the data: 'age'"),
     "a model of another width": (
-        lambda: dm.wrap(KNeighborsClassifier(1).fit(np.eye(4), range(4)), space=NUMBERS), ModelError, "fitted on 4 columns and the data have 2"),
+        lambda: dm.wrap(KNeighborsClassifier(1).fit(np.eye(4), range(4)), space=NUMBERS), ModelError, "fitted on 4 columns, but the data have 2"),
     # morphisms and subjects
     "an unknown subject": (lambda: dm.subjects["Box 9"], DataError, "There is no subject 'Box 9'. Did you mean 'Box"),
     "an unknown data set": (lambda: dm.data.load("red_whine"), DataError, "no data set 'red_whine'"),
@@ -191,7 +191,7 @@ FILES = {
         b"",
         False,
         UntrustedError,
-        "say trust=True (--trust on the command line)",
+        "pass trust=True (--trust on the command line)",
     ),
     "a damaged pickle": (
         "model.joblib",
@@ -214,7 +214,7 @@ FILES = {
         b"",
         False,
         ModelError,
-        "is not understood as a model. Known files: .skops, .onnx",
+        "is not a known kind of model file. Use .skops or .onnx",
     ),
     "no file": ("nowhere.onnx", None, False, ModelError, "There is no file"),
 }

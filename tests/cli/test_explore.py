@@ -255,7 +255,7 @@ def test_the_only_argument_beside_a_subject_is_the_data(run, tmp_path):
         (["--subject", "Box 1", "--budget", "much"], 2, "budget"),
         (["--subject", "Box 1", "--compare", "none.parquet"], 2, "no file none.parquet"),
         (["talking_rules:rule", "data.csv", "--target", "z"], 2, "'z' is not in the data"),
-        (["talking_rules:broken", "data.csv"], 3, "failed on every one"),
+        (["talking_rules:broken", "data.csv"], 3, "failed on all"),
     ],
 )
 def test_wrong_use_is_one_line_with_its_exit_code(run, arguments, code, says):

@@ -535,7 +535,7 @@ def test_a_finished_run_is_not_gone_on_with(run):
     run(*BOX)
     result = run("runs", "resume", 1)
     assert result.exit_code == 2
-    assert "Run 1 is finished: there is nothing to go on with" in result.stderr
+    assert "Run 1 is finished and cannot be resumed" in result.stderr
 
 
 def test_a_run_begun_in_python_goes_on_there(run):
@@ -627,7 +627,7 @@ def test_a_run_that_is_under_way_is_not_gone_on_with(run):
         assert "running" in listed
         removed = run("runs", "remove", number)
         assert removed.exit_code == 2
-        assert f"Run {number} is under way: pid {os.getpid()}" in removed.stderr
+        assert f"Run {number} is still running: process {os.getpid()}" in removed.stderr
 
 
 def test_a_resume_that_was_refused_can_be_tried_again_in_the_same_process(run):
@@ -658,7 +658,7 @@ def test_a_resume_that_was_refused_can_be_tried_again_in_the_same_process(run):
     with sqlite3.connect("runs.sqlite") as connection:
         connection.execute("UPDATE answers SET fingerprint = 'x' || fingerprint")
     connection.close()
-    with pytest.raises(dm.errors.StoreError, match="is not the one that was asked"):
+    with pytest.raises(dm.errors.StoreError, match="differs from the stored one"):
         explore(resume=1)
     with sqlite3.connect("runs.sqlite") as connection:
         connection.execute("UPDATE answers SET fingerprint = substr(fingerprint, 2)")
@@ -716,7 +716,7 @@ def foreign(path):
         (folder, "is a folder, but must be a file"),
         (lambda path: path.write_text("no database " * 100), "is not an SQLite database"),
         (newer, "was written by a newer version of datamorphic (schema 99"),
-        (foreign, "is the database of some other program"),
+        (foreign, "is the database of another program"),
     ],
     ids=["folder", "text", "newer", "foreign"],
 )
@@ -735,7 +735,7 @@ def test_a_store_that_is_none(run, tmp_path, command, make, says):
         (["runs", "list", "--store", "none"], "needs a run store"),
         (["runs", "list", "--store", "mysql://host/x"], "cannot be kept in 'mysql'"),
         (["runs", "list", "--store", "nowhere/runs.sqlite"], "There is no run store"),
-        ([*BOX, "--store", "nowhere/runs.sqlite"], "has no folder to be in"),
+        ([*BOX, "--store", "nowhere/runs.sqlite"], "is in a folder that does not exist"),
         (["runs", "show", "first"], "ID"),
         (["runs", "remove"], "Missing argument"),
         ([*BOX, "--workers", 2, "--engine", "serial"], "The serial engine has one worker, but 2 workers were requested"),

@@ -49,7 +49,7 @@ def test_a_model_of_one_matrix(tmp_path, training, zipmap):
         outputs.values == model.predict(frame.to_numpy())
     ).mean() > 0.99  # 32-bit floats may differ at the border
     np.testing.assert_allclose(outputs.scores, model.predict_proba(frame.to_numpy()), atol=1e-5)
-    with pytest.raises(dm.errors.ModelError, match="takes 2 columns and the data have 3"):
+    with pytest.raises(dm.errors.ModelError, match="takes 2 columns, but the data have 3"):
         dm.wrap(path).execute(frame.assign(z=1.0))
 
 
@@ -65,7 +65,7 @@ def test_a_model_of_one_input_a_column(tmp_path, training):
     ]
     sut = dm.wrap(saved(model, types, tmp_path / "columns.onnx"), space=dm.Space.from_frame(frame))
     assert (sut.execute(frame).values == model.predict(frame)).mean() > 0.99
-    with pytest.raises(dm.errors.ModelError, match="wants the column 'c'"):
+    with pytest.raises(dm.errors.ModelError, match="needs the column 'c'"):
         dm.wrap(tmp_path / "columns.onnx").execute(frame[["x", "y"]])
 
 

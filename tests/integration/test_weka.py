@@ -192,13 +192,13 @@ def test_labels_of_any_kind(labels):
     ("arguments", "message"),
     [
         ((X, Y, ["L0", "L1"]), "label 'L2' is not among those declared"),
-        ((X, Y, ["L0", "L0"]), "declared once"),
+        ((X, Y, ["L0", "L0"]), "must be unique"),
         ((X, Y, ["L0", None]), "None and NaN are missing values"),
         ((X, Y, "L0"), "'classes' parameter of fit must be a sequence of labels"),
         ((X, Y, [["L0"]]), "hashable.*a list"),
         ((X, [[1]] * 35), "hashable.*a list"),
         ((X, Y[:4]), "35 training rows need a label each. Got 4"),
-        ((X, np.zeros((35, 2))), r"one label a row.*\(35, 2\)"),
+        ((X, np.zeros((35, 2))), r"one label per row.*\(35, 2\)"),
         ((X[0], Y), "a table of rows and columns. Got ndarray"),
         (([[1.0], [1.0, 2.0]], ["a", "b"]), "a table of rows and columns. Got list"),
         ((pd.DataFrame({"day": pd.to_datetime(["2026-01-01"] * 35)}), Y), "column 'day' is of type datetime64"),
@@ -214,7 +214,7 @@ def test_data_that_cannot_be_learnt(arguments, message):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (X[:, :2], "fitted on 4 columns and the data have 2"),
+        (X[:, :2], "fitted on 4 columns, but the data have 2"),
         (X[0], "a table of rows and columns"),
         (pd.DataFrame(X[:, :3], columns=list("abc")), "fitted on a column 'd', which is not in the data"),
         (pd.DataFrame(X, columns=list("abcd")).assign(b="text"), "fitted on numbers in the column 'b'"),
@@ -296,7 +296,7 @@ def test_names_and_options_that_are_taken(options):
         ("IBk -K 3 -QQ 4 more", r"[Ii]llegal options: -QQ 4 more"),
         ('IBk -A "open', "Quote parse error"),
         ("IBk -A java.lang.Runtime", "does not take the options .-A java.lang.Runtime."),
-        ("IBk -K \ud800", "half a character"),
+        ("IBk -K \ud800", "half a surrogate pair"),
         ("ibk -K 3", "no classifier 'ibk'. Did you mean 'IBk'"),
         ("NaiveBayse", "Did you mean 'NaiveBayes"),
         ("java.lang.Runtime", "no classifier 'java.lang.Runtime'"),
@@ -306,8 +306,8 @@ def test_names_and_options_that_are_taken(options):
         ("..", "no classifier '..'"),
         ("IBk\0", r"no classifier 'IBk\\x00'"),
         ("Evaluation", "Evaluation is no classifier"),
-        ("MultipleClassifiersCombiner", "is no classifier"),
-        ("bayes.net.search.fixed.NaiveBayes", "is no classifier"),
+        ("MultipleClassifiersCombiner", "is not a classifier"),
+        ("bayes.net.search.fixed.NaiveBayes", "is not a classifier"),
         ("", "name of a classifier"),
         (" \n", "name of a classifier"),
         (None, "name of a classifier"),
@@ -341,7 +341,7 @@ def test_names_are_looked_up_in_the_jar(fake, name, whole):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("Same", r"any of.*classifiers\.a\.Same, weka\.classifiers\.b\.Same"), ("IBk$1", "no classifier"),
+    [("Same", r"ambiguous.*classifiers\.a\.Same, weka\.classifiers\.b\.Same"), ("IBk$1", "no classifier"),
      ("Utils", "no classifier 'Utils'"), ("k", "no classifier 'k'"), ("SAME", "Did you mean 'Same'")],
 )  # fmt: skip
 def test_names_that_are_not_in_the_jar(fake, name, message):

@@ -153,7 +153,7 @@ def test_a_run_survives_a_model_that_raises_hangs_and_answers_nan():
     incidents = tally.incidents.set_index("n")
     assert set(incidents.index) == raising | {hanging, nan}
     assert incidents.loc[17, "message"] == "ValueError: cannot divide the indivisible"
-    assert "no answer" in incidents.loc[hanging, "message"]
+    assert "did not answer" in incidents.loc[hanging, "message"]
     assert tally.health.status_counts == {Status.ERROR: 3, Status.TIMEOUT: 1, Status.MISSING: 1}
     assert (tally.runs, tally.calls) == (10_000, 10_000)
 

@@ -173,7 +173,7 @@ def test_rows_that_fail_are_the_same_whoever_answers(engine):
     def dead(frame):
         raise KeyError("nothing")
 
-    with pytest.raises(dm.errors.SystemFailed, match="every one of 50 rows"):
+    with pytest.raises(dm.errors.SystemFailed, match="all 50 rows"):
         drive(ask(cases), dm.wrap(dead, space=NUMBERS), engine=engine, batch=50)
 
 

@@ -177,7 +177,7 @@ def test_what_cannot_be_sent_is_said_to_be_so(monkeypatch):
             raise ValueError("not me")
 
     cases = NUMBERS.points(pd.DataFrame({"n": np.arange(20)}))
-    with pytest.raises(dm.errors.ModelError, match="pickled"):
+    with pytest.raises(dm.errors.ModelError, match="pickle"):
         drive(ask(cases), dm.wrap(Stubborn(), space=NUMBERS), engine="processes:1")
 
 

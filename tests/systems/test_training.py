@@ -138,16 +138,16 @@ def test_as_a_table():
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ((frame(X), Y, T), "both frames, or both arrays"),
+        ((frame(X), Y, T), "both be frames or both be arrays"),
         ((X, Y[:2], T), "3 training rows need a label each"),
         ((X, np.array([["a"], ["b"], ["a"]]), T), "need a label each"),
         ((X, Y, T[:, :1]), "a column for each attribute"),
         ((X[:, 0], Y, T), "a column for each attribute"),
         ((X[:, :0], Y, T[:, :0]), "a column for each attribute"),
-        ((X[:0], Y[:0], T), "a training row and a test case"),
-        ((X, Y, T[:0]), "a training row and a test case"),
+        ((X[:0], Y[:0], T), "at least one training row"),
+        ((X, Y, T[:0]), "at least one training row"),
         ((frame(X), Y, frame(T)[["q", "p"]]), "need the columns of the training rows"),
-        ((pd.DataFrame(X, columns=["p", "p"]), Y, pd.DataFrame(T, columns=["p", "p"])), "a name of its own"),
+        ((pd.DataFrame(X, columns=["p", "p"]), Y, pd.DataFrame(T, columns=["p", "p"])), "unique names"),
         ((frame(X)[[]], Y, frame(T)[[]]), "need columns"),
     ],
 )
@@ -271,7 +271,7 @@ def test_what_it_raises_is_an_answer_without_a_label():
     assert outputs.status.tolist() == [Status.ERROR, Status.ERROR, Status.OK, Status.MISSING]
     assert "no threes" in outputs.messages[0]
     assert "secret" not in outputs.messages[0]
-    assert "no label" in outputs.messages[3]
+    assert "not a label" in outputs.messages[3]
     assert np.isnan(outputs.scores).all()
 
 

@@ -14,17 +14,17 @@ from ..runs.store import Store
 
 
 def export_run(store: Store, run: int, path: Path) -> list[Path]:
-    """Write a run to a file, what of it the ending says, or everything to a folder; return what was written.
+    """Write a run to a file, or all its files to a folder; return the paths.
 
-    .json: all that is known of the run; .parquet: the front as `Front.load` reads it; .csv: the pairs;
-    .html: the report.
+    The suffix of a file selects its content. .json: all that is known of the run; .parquet: the front as `Front.load` reads
+    it; .csv: the border pairs; .html: the report.
     """
     stored_run = store.run(run)
     writers = {".json": _write_json, ".parquet": _write_parquet, ".csv": _write_csv, ".html": _write_html}
     if path.suffix:
         if path.suffix not in writers:
             raise ArgumentError(
-                f"A run cannot be written as {path.suffix!r}. Use {', '.join(writers)}, or name a folder for all."
+                f"A run cannot be written as {path.suffix!r}. Use {', '.join(writers)}, or name a folder for all files."
             )
         files = {path: writers[path.suffix]}
     else:

@@ -1,1 +1,1 @@
-"""Runs: the one loop that answers a strategy, with everything a run needs around it."""
+"""Runs: the loop that answers flows, and the store that keeps runs."""

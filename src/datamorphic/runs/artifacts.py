@@ -1,4 +1,4 @@
-"""Files of runs: in a folder, here or anywhere that fsspec can reach; written whole, read verified."""
+"""Files of runs in a local or remote folder, written atomically and verified when read."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ..errors import DatamorphicError, StoreError
 from .errors import to_store_error
 from .url import FILES_VARIABLE, get_data_folder
 
-DRAFT_PREFIX = "part-"  # how the names of files that are being written begin
-STALE_DRAFT_SECONDS = 24 * 3600.0  # seconds after which nobody is writing them any more
-#: names as we make them; whatever is called otherwise is not ours to read, write or remove
+DRAFT_PREFIX = "part-"  # of the names of files that are being written
+STALE_DRAFT_SECONDS = 24 * 3600.0  # older drafts were left by killed processes
+#: only files with names of these forms are read, written or removed
 FOLDER_PATTERN = re.compile("[0-9a-f]{16}")
 NAME_PATTERN = re.compile(r"\w[\w.-]{0,99}")
 PATH_PATTERN = re.compile(f"{FOLDER_PATTERN.pattern}/[0-9a-f]{{8}}-{NAME_PATTERN.pattern}")
@@ -34,7 +34,7 @@ OWN_FILE_PATTERN = re.compile(f"{FOLDER_PATTERN.pattern}/(?:{DRAFT_PREFIX})?[0-9
 
 @dataclass(frozen=True)
 class Artifact:
-    """A file of a run: its name, where it is below the store's folder, what it must be, and where that folder was."""
+    """A file of a run: name, path in the store's folder, checksum, sizes and folder."""
 
     name: str
     path: str
@@ -45,43 +45,49 @@ class Artifact:
 
 
 def is_in_run_folder(artifact: Artifact, folder: str) -> bool:
-    """Tell whether a file lies in the folder of its run, under a name as we make them."""
+    """Tell whether a file is in the folder of its run and has a valid name."""
     match = PATH_PATTERN.fullmatch(artifact.path) and NAME_PATTERN.fullmatch(artifact.name)
     return bool(match) and artifact.path.startswith(f"{folder}/") and artifact.path[26:] == artifact.name
 
 
 def open_files(location: str | os.PathLike[str], host: str | None = None) -> Files:
-    """Return the folder of files at a path or URL; `host` is the only one that has it, None if it is shared."""
+    """Return the folder of files at a path or URL.
+
+    `host` is the only host that has the folder; None if it is shared.
+    """
     location = os.fspath(location)
     return RemoteFiles(location) if "://" in location else LocalFiles(Path(location).expanduser().absolute(), host)
 
 
 def open_server_files(location: str | None) -> Files:
-    """Return the folder of files of a store that many hosts share; by default one that only this host has."""
+    """Return the folder of files of a store that several hosts share.
+
+    By default the folder is local to this host.
+    """
     location = location or os.environ.get(FILES_VARIABLE)
     if not location:
         return open_files(get_data_folder() / "files", socket.gethostname())
     if "memory://" in location:
         raise StoreError(
-            "Files of runs cannot be kept at memory://: they would be gone with this process, and other hosts would "
-            "never see them. Name a folder or a URL that all hosts reach."
+            "Files of runs cannot be stored at memory://: they would be lost with this process, and other hosts would "
+            "never see them. Name a folder or a URL that all hosts can reach."
         )
     return open_files(location)
 
 
 class Files(ABC):
-    """A folder of files, one folder in it for each run."""
+    """A folder of files, with one subfolder per run."""
 
     name: str
     host: str | None = None
 
     @abstractmethod
     def write(self, folder: str, name: str, writer: Callable[[Path], int], run: int) -> Artifact:
-        """Keep the file that `writer` writes; it returns its number of rows."""
+        """Store the file that `writer` writes; `writer` returns its number of rows."""
 
     @abstractmethod
     def open(self, artifact: Artifact, run: int) -> Any:
-        """Return a context manager with the local path of a file, once it is verified."""
+        """Return a context manager with the local path of a verified file."""
 
     @abstractmethod
     def list_files(self, folder: str) -> list[str]:
@@ -89,21 +95,21 @@ class Files(ABC):
 
     @abstractmethod
     def discard(self, paths: Iterable[str]) -> None:
-        """Remove files. What resists stays: no run fails for it."""
+        """Remove files; ignore those that cannot be removed."""
 
     @abstractmethod
     def probe(self) -> None:
-        """Raise where files cannot be written: better now than when a run has taken hours."""
+        """Raise if files cannot be written, before a run has taken hours."""
 
-    def sweep(self) -> None:  # noqa: B027 - there may be nothing to sweep
-        """Remove what killed processes left behind."""
+    def sweep(self) -> None:  # noqa: B027 - optional
+        """Remove drafts left by killed processes."""
 
     def _choose_path(self, folder: str, name: str) -> str:
         if not NAME_PATTERN.fullmatch(name):
             reject("artifacts", "Store.finish", "a mapping of plain file names", name)
         if not FOLDER_PATTERN.fullmatch(folder):
-            raise StoreError(f"The folder of the run is damaged or not ours: {redact(folder)!r}. Start a new run.")
-        # A name of its own: the file of a run that is gone on with is replaced only when the store knows the new one
+            raise StoreError(f"The name of the run's folder is invalid: {redact(folder)!r}. Start a new run.")
+        # a unique name, so that the old file of a resumed run stays until the store refers to the new one
         return f"{folder}/{secrets.token_hex(4)}-{name}"
 
     def _verify_content(self, path: Path, artifact: Artifact, run: int) -> None:
@@ -111,18 +117,21 @@ class Files(ABC):
         if size != artifact.bytes:
             problem = f"has {pluralize(size, 'byte')} instead of {artifact.bytes:,}"
         elif _compute_sha256(path) != artifact.sha256:
-            problem = "is not the file that was written: its checksum is another"
+            problem = "is not the file that was written: its checksum differs"
         else:
             return
         raise self._build_error(artifact, run, problem)
 
     def _validate_path(self, artifact: Artifact, run: int) -> str:
-        """Return the path of a file, which whoever may write into the database could have made lead anywhere."""
+        """Return the path of a file, or raise if it is not one that a run writes.
+
+        Anybody who may write to the database could have changed it.
+        """
         if not is_in_run_folder(artifact, artifact.path[:16]):
             raise StoreError(
                 redact(
-                    f"The row of the file {artifact.name!r} of run {run} is damaged or not ours: no run has "
-                    f"written {artifact.path!r}. Run it again."
+                    f"The row of the file {artifact.name!r} of run {run} is damaged or forged: no run has "
+                    f"written {artifact.path!r}. Start the run again."
                 )
             )
         return artifact.path
@@ -131,13 +140,13 @@ class Files(ABC):
         hint = ""
         if artifact.root not in (None, redact(self.name)):
             hint = (
-                f"It was written to {artifact.root}: if that is where it is, name that folder or URL as "
+                f"It was written to {artifact.root}. If it is still there, name that folder or URL as "
                 f"?artifacts=... in the URL of the store or in ${FILES_VARIABLE}. "
             )
         return StoreError(
             redact(
                 f"The file {artifact.name!r} of run {run} ({self.name}/{artifact.path}) {problem}. {hint}"
-                f"Put back a copy of it, or run it again."
+                f"Restore a copy of it, or start the run again."
             )
         )
 
@@ -150,7 +159,7 @@ class LocalFiles(Files):
         self._root = root
 
     def write(self, folder: str, name: str, writer: Callable[[Path], int], run: int) -> Artifact:
-        """Write beside the final place, make sure it is on the disk, then move it there."""
+        """Write a draft, sync it to disk, and rename it."""
         relative_path = self._choose_path(folder, name)
         path = self._root / relative_path
         if path.parent.is_symlink():
@@ -176,7 +185,7 @@ class LocalFiles(Files):
 
     @contextmanager
     def open(self, artifact: Artifact, run: int) -> Iterator[Path]:
-        """Give the path of the file itself."""
+        """Yield the path of the file itself."""
         path = self._root / self._validate_path(artifact, run)
         if path.parent.is_symlink():
             raise self._build_link_error(path.parent.name)
@@ -186,7 +195,7 @@ class LocalFiles(Files):
         yield path
 
     def list_files(self, folder: str) -> list[str]:
-        """List its folder."""
+        """List the folder of a run."""
         if not FOLDER_PATTERN.fullmatch(folder) or (self._root / folder).is_symlink():
             return []
         paths = (f"{folder}/{path.name}" for path in (self._root / folder).glob("*"))
@@ -201,7 +210,7 @@ class LocalFiles(Files):
                     (self._root / path).parent.rmdir()
 
     def probe(self) -> None:
-        """Write something and remove it."""
+        """Write a temporary file."""
         try:
             self._root.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self._root):
@@ -211,7 +220,7 @@ class LocalFiles(Files):
         raise store_error
 
     def sweep(self) -> None:
-        """Remove drafts that nobody can still be writing."""
+        """Remove drafts left by killed processes."""
         drafts = (f"{path.parent.name}/{path.name}" for path in self._root.glob(f"*/{DRAFT_PREFIX}*"))
         self.discard(draft for draft in drafts if self._is_stale(draft))
 
@@ -223,14 +232,14 @@ class LocalFiles(Files):
     def _build_link_error(self, folder: str) -> StoreError:
         return StoreError(
             redact(
-                f"The folder {self._root / folder} of a run is a link to another one, and links are not followed. "
-                f"Put the folder itself in its place."
+                f"The folder {self._root / folder} of a run is a symbolic link, and links are not followed. "
+                f"Replace the link by the folder."
             )
         )
 
 
 class RemoteFiles(Files):
-    """Files wherever fsspec reaches: S3, GCS, Azure, SFTP, ..."""
+    """Files at any location that fsspec supports: S3, GCS, Azure, SFTP, ..."""
 
     def __init__(self, url: str) -> None:
         self.name = redact(url).rstrip("/")
@@ -238,7 +247,7 @@ class RemoteFiles(Files):
         self._filesystem, self._root = self._attempt(lambda: fsspec.core.url_to_fs(url))
 
     def write(self, folder: str, name: str, writer: Callable[[Path], int], run: int) -> Artifact:
-        """Write here, then upload; the store learns of the file when all of it is there."""
+        """Write a local draft and upload it."""
         relative_path = self._choose_path(folder, name)
         with _make_temporary_path(name) as draft:
             try:
@@ -259,7 +268,7 @@ class RemoteFiles(Files):
 
     @contextmanager
     def open(self, artifact: Artifact, run: int) -> Iterator[Path]:
-        """Download it for as long as it is needed."""
+        """Download the file for the time of the block."""
         source = f"{self._root}/{self._validate_path(artifact, run)}"
         with _make_temporary_path(artifact.name) as copy:
             if not self._attempt(lambda: self._filesystem.exists(source), run):
@@ -269,7 +278,7 @@ class RemoteFiles(Files):
             yield copy
 
     def list_files(self, folder: str) -> list[str]:
-        """List its folder; most of these systems have none, only names with slashes."""
+        """List the files of a run by their names; most of these systems have no folders."""
         if not FOLDER_PATTERN.fullmatch(folder):
             return []
         with suppress(Exception):
@@ -279,7 +288,7 @@ class RemoteFiles(Files):
         return []
 
     def probe(self) -> None:
-        """Write something and remove it."""
+        """Write a small file and remove it."""
         probe_path = f"{self._root}/probe-{secrets.token_hex(8)}"
 
         def write_probe() -> None:
@@ -297,14 +306,14 @@ class RemoteFiles(Files):
                 self._filesystem.rm_file(f"{self._root}/{path}")
 
     def _attempt(self, work: Callable[[], Any], run: int | None = None) -> Any:
-        """Return what `work` does; each of these systems raises errors of its own."""
+        """Call `work` and convert its errors, which differ between systems."""
         try:
             return work()
         except DatamorphicError:
             raise
         except ImportError as error:
             store_error = StoreError(
-                redact(f"Files cannot be kept at {self.name}: {error}. {_format_remedy(error)}")
+                redact(f"Files cannot be stored at {self.name}: {error}. {_format_remedy(error)}")
             )
         except Exception as error:
             store_error = to_store_error(error, f"folder {self.name}", run)
@@ -312,9 +321,12 @@ class RemoteFiles(Files):
 
 
 def _format_remedy(error: ImportError) -> str:
-    """Return how to get the package that fsspec misses; the error of its import is the cause of fsspec's own."""
+    """Return how to install the package that fsspec needs.
+
+    The import error of that package is the cause of fsspec's own error.
+    """
     package = getattr(error.__cause__ or error.__context__ or error, "name", None)
-    return f"Install it with: pip install {package}" if package else "Install what it names with pip."
+    return f"Install it with: pip install {package}" if package else "Install the package it names with pip."
 
 
 @contextmanager
@@ -332,7 +344,7 @@ def _compute_sha256(path: Path) -> str:
 
 
 def _sync_folder(folder: Path) -> None:
-    if os.name == "posix":  # Windows opens no folders
+    if os.name == "posix":  # Windows cannot open folders
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)

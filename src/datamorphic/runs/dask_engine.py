@@ -1,4 +1,4 @@
-"""A Dask cluster as an engine: the workers compute, everything else stays here."""
+"""`DaskEngine`: a Dask cluster as an engine. Workers compute; everything else stays here."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._text import pluralize, redact
+from .._typing import SupportsSubmit
 from .._validation import import_optional
 from ..errors import ArgumentError, DatamorphicError, ModelError, SystemDied
 from ..space.points import Batch
@@ -20,28 +21,29 @@ from ..systems.isolation import IsolatedSystem, answer_in_worker, use_one_blas_t
 from .engine_base import Engine
 from .versions import read_versions
 
-CONNECT_TIMEOUT_SECONDS = 10  # seconds a scheduler may take to answer
-MAX_TASK_ATTEMPTS = 100  # of a task whose workers lose the system, or lack a module of the user's own
-WORKER_REPLACEMENT_SECONDS = 60  # seconds until a lost worker should be replaced
-TASKS_PER_THREAD = 2  # tasks for each thread of a worker: one under way and one to go on with
+CONNECT_TIMEOUT_SECONDS = 10
+MAX_TASK_ATTEMPTS = 100  # if workers are lost or lack a module
+WORKER_REPLACEMENT_SECONDS = 60  # until a lost worker should be replaced
+TASKS_PER_THREAD = 2  # one under way and one waiting
 
 
 class DaskEngine(Engine):
-    """The workers of a Dask cluster, given by its address or as a client.
+    """Runs a system on the workers of a Dask cluster.
 
-    The system is sent to every worker once. A worker that is lost is the scheduler's to replace; a batch that takes
-    its worker down is asked again in a process of its own, where it does no harm to others.
+    The cluster is given by its address or as a client. The system is sent to every worker once. The scheduler replaces lost
+    workers. A batch that kills its worker is queried again in a separate process, where it harms nothing else.
     """
 
-    def __init__(self, address_or_client: Any) -> None:
+    def __init__(self, address_or_client: str | SupportsSubmit) -> None:
         self._distributed = import_optional("distributed", "dask", "running on a Dask cluster")
         self._address = address_or_client if isinstance(address_or_client, str) else None
         self._remote_system: Any = None
-        self.client: Any = None if self._address else address_or_client
-        self.name = redact(self._address or f"dask client of {address_or_client.scheduler.address}")
+        client: Any = None if self._address else address_or_client
+        self.client = client
+        self.name = redact(self._address or f"dask client of {client.scheduler.address}")
 
     def connect(self) -> Any:
-        """Return a client of the cluster, the one that was given or one of our own."""
+        """Return a client of the cluster."""
         if self._address is None:
             return self.client
         address = self._address.replace("dask://", "tcp://", 1)
@@ -55,24 +57,27 @@ class DaskEngine(Engine):
             ) from None
 
     def open_lanes(self, system: Executor, timeout: float | None) -> Sequence[Executor]:
-        """Send the system to the workers and return ways to reach it, some for each of their threads."""
+        """Send the system to the workers and return lanes, some per worker thread."""
         self.workers = threads = sum(self.connect().nthreads().values())
         if not threads:
             raise self.build_no_workers_error()
         self._local_system, self._blob, self._timeout = system, _pickle_system(system), timeout
-        self.timed = timeout is not None  # batches that travel together could not be timed one by one
+        self.timed = timeout is not None  # batches sent together cannot be timed one by one
         self._token = uuid.uuid4().hex
-        self._careful = False  # once it has taken workers down, it is asked where it harms nothing but itself
+        self._careful = False  # whether the system has killed workers and runs in separate processes
         self._send_lock = threading.Lock()
         self._send(None)
         return [_DaskLane(system, self) for _ in range(TASKS_PER_THREAD * threads)]
 
     def build_no_workers_error(self) -> ArgumentError:
-        """Return the error to raise where nobody can work."""
+        """Return the error for a cluster without workers."""
         return ArgumentError(f"The cluster {self.name} has no workers. Start some with 'dask worker host:port'.")
 
-    def _send(self, lost_system: Any, missing_module: str = "") -> None:
-        """Send the system to all workers, with a module they miss, unless another lane has done so since."""
+    def _send(self, lost_system: object, missing_module: str = "") -> None:
+        """Send the system to all workers, unless another lane has done so since.
+
+        A module that workers lack is sent along.
+        """
         with self._send_lock:
             if self._remote_system is not lost_system:
                 return
@@ -82,13 +87,13 @@ class DaskEngine(Engine):
             while self._remote_system is lost_system:
                 try:
                     self._remote_system = self.client.scatter(self._blob, broadcast=True, hash=False)
-                except TimeoutError:  # no worker at this moment
+                except TimeoutError:  # no worker at the moment
                     if time.monotonic() > deadline:
                         raise self.build_no_workers_error() from None
                     time.sleep(0.2)
 
     def _send_modules(self, missing_module: str) -> None:
-        """Send modules of the user's own with the system, by value."""
+        """Pickle the user's own modules by value together with the system."""
         import cloudpickle
 
         module_names = {
@@ -97,8 +102,8 @@ class DaskEngine(Engine):
         new_names = module_names - set(cloudpickle.list_registry_pickle_by_value())
         if not new_names:
             raise ModelError(
-                f"The workers of {self.name} have no module {missing_module!r}. Install it there: datamorphic worker-check tells "
-                "what differs."
+                f"The workers of {self.name} have no module {missing_module!r}. Install it there. datamorphic worker-check lists "
+                "the differences."
             )
         for name in new_names:
             cloudpickle.register_pickle_by_value(sys.modules[name])
@@ -107,7 +112,7 @@ class DaskEngine(Engine):
     def query_workers(
         self, batches: Sequence[Batch], scores: ScoreRequest
     ) -> tuple[list[AnswerOrError], SystemTraits]:
-        """Let some worker answer batches."""
+        """Answer batches on some worker."""
         distributed = self._distributed
         for _ in range(MAX_TASK_ATTEMPTS):
             system = self._remote_system
@@ -119,9 +124,9 @@ class DaskEngine(Engine):
             except distributed.scheduler.KilledWorker:
                 self._careful = True
                 rows = pluralize(sum(map(len, batches)), "row")
-                raise SystemDied(f"it took down every worker that was asked {rows}") from None
+                raise SystemDied(f"it killed every worker that was sent {rows}") from None
             except distributed.client.FutureCancelledError:
-                self._careful = True  # all workers that held the system are gone: who knows why
+                self._careful = True  # all workers with the system are gone, for unknown reasons
                 self._send(system)
             except ModuleNotFoundError as error:
                 self._send(system, str(error.name))
@@ -130,15 +135,15 @@ class DaskEngine(Engine):
             except Exception as error:
                 raise ModelError(
                     f"The workers of {self.name} cannot run this: {type(error).__name__}: {error}. "
-                    "See whether they are like this machine: datamorphic worker-check."
+                    "Compare their packages with those of this machine: datamorphic worker-check."
                 ) from error
         raise ModelError(
-            f"{self.name} loses its workers again and again. Their logs say why; a frequent reason is too little memory "
+            f"{self.name} keeps losing its workers. See their logs. A frequent reason is too little memory "
             "for the system."
         )
 
     def close(self) -> None:
-        """Let go of the workers."""
+        """Release the workers."""
         if self._remote_system is not None:
             token, self._remote_system = self._token, None
             if self.client.status == "running":
@@ -149,7 +154,7 @@ class DaskEngine(Engine):
 
 
 class _DaskLane(RemoteSystem):
-    """One way to the workers."""
+    """A lane to the workers."""
 
     def __init__(self, system: Executor, engine: DaskEngine) -> None:
         super().__init__(system)
@@ -157,7 +162,7 @@ class _DaskLane(RemoteSystem):
         self._engine = engine
 
     def answers(self, batches: Sequence[Batch], scores: ScoreRequest) -> list[AnswerOrError]:
-        """Let some worker answer."""
+        """Answer batches on some worker."""
         try:
             answers, traits = self._engine.query_workers(batches, scores)
         except SystemDied as lost:
@@ -168,27 +173,30 @@ class _DaskLane(RemoteSystem):
 
 # -- on the workers -----------------------------------------------------------------------------------
 
-_closed_tokens: set[str] = set()  # runs that are over
-_systems: dict[tuple[str, int, bool], Executor] = {}  # one a thread: executors are used by one thread at a time
+_closed_tokens: set[str] = set()  # of runs that have ended
+_systems: dict[tuple[str, int, bool], Executor] = {}  # one per thread, because executors are not thread-safe
 
 
 def _answer_on_worker(
     blob: bytes, token: str, batches: Sequence[Batch], scores: ScoreRequest, careful: bool, timeout: float | None
 ) -> tuple[list[AnswerOrError], SystemTraits]:
-    """Answer batches, in a process of their own if the system may hang or take its process down."""
+    """Answer batches on a worker.
+
+    A system that may hang or kill its process runs in a separate process.
+    """
     key = token, threading.get_ident(), careful
     if key not in _systems:
         if token in _closed_tokens:
-            raise SystemDied("its run is over")
+            raise SystemDied("its run has ended")
         _allow_children()
-        use_one_blas_thread()  # as Dask has it by default
+        use_one_blas_thread()  # Dask's default
         system: Executor = pickle.loads(blob)
         _systems[key] = IsolatedSystem(system, timeout) if careful or timeout is not None else system
     return answer_in_worker(batches, scores, _systems[key])
 
 
 def _release_systems(token: str) -> None:
-    """Let go of the systems of a run, and of their processes."""
+    """Release the systems of a run and their processes."""
     _closed_tokens.add(token)
     for key in [key for key in _systems if key[0] == token]:
         system = _systems.pop(key)
@@ -197,7 +205,10 @@ def _release_systems(token: str) -> None:
 
 
 def _allow_children() -> None:
-    """Let a worker have children: it is a daemon of its nanny, and ours end with it by themselves."""
+    """Let a worker start child processes.
+
+    Workers are daemons, which must not have children. These children end by themselves when the worker ends.
+    """
     config: dict[str, Any] = getattr(multiprocessing.current_process(), "_config", {})
     config.pop("daemon", None)
 
@@ -209,25 +220,25 @@ def _pickle_system(system: Executor) -> bytes:
         return cloudpickle.dumps(system)
     except Exception as error:
         raise ModelError(
-            f"{system.name} cannot be sent to a cluster: it must be one that can be pickled "
+            f"{system.name} cannot be sent to a cluster, because it cannot be pickled "
             f"({type(error).__name__}: {error})."
         ) from None
 
 
-# -- are the workers like us? ---------------------------------------------------------------------------
+# -- versions on the workers ----------------------------------------------------------------------------
 
 
-def check_workers(address_or_client: Any) -> tuple[list[str], list[dict[str, str]]]:
-    """Return the workers of a cluster, and what each has in another version than this machine.
+def check_workers(address_or_client: str | SupportsSubmit) -> tuple[list[str], list[dict[str, str]]]:
+    """Return the workers of a cluster, and packages whose versions differ from here.
 
-    A row a difference: worker, package, here, there ("missing" where it has none).
+    One row per difference: worker, package, here, there ("missing" if it is not installed).
     """
     engine = DaskEngine(address_or_client)
     local_versions = read_versions()
 
     def read_installed_versions(
         packages: tuple[str, ...],
-    ) -> dict[str, str]:  # sent as it stands: they may have no datamorphic
+    ) -> dict[str, str]:  # self-contained: workers may have no datamorphic
         import platform
         from importlib.metadata import PackageNotFoundError, version
 

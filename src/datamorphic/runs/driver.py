@@ -1,13 +1,14 @@
-"""The one loop that answers a flow: counting, caching, guarding, recording, progress, budgets."""
+"""The one loop that answers a flow: it counts, caches, guards, records and shows progress."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
+from .._typing import EngineLike
 from .._validation import reject
 from ..errors import Interrupted, OutOfBudget
 from ..space.outputs import Outputs, Status
@@ -27,35 +28,35 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-MAX_INCIDENT_ROWS = 1000  # rows kept with their input and message; all are counted
+MAX_INCIDENT_ROWS = 1000  # stored with input and message; all are counted
 
 
 class Recorder(Protocol):
-    """Told of every answered question, in order, before the flow is."""
+    """Receives every query and its outputs, in order, before the flow does."""
 
     def record(self, query: Query, outputs: Outputs) -> None:
-        """Keep what was asked and answered."""
+        """Record a query and its outputs."""
         ...
 
 
 @dataclass
 class CallCounter:
-    """What a run cost and what befell it.
+    """What a run cost and what happened to it.
 
     Attributes
     ----------
     runs : int
         Test cases the strategy asked for.
     calls : int
-        Rows the system computed for them, after the cache.
+        Rows the system computed for them; cached rows do not count.
     seconds : float
-        How long it took.
-    workers, most_batches : int
-        How many could compute at once, and into how many batches the largest question was cut: so many had work.
+        The duration of the run.
+    workers, max_batches : int
+        The number of workers, and of batches in the largest query: so many workers could be busy.
     exhausted, interrupted : bool
-        Whether the budget, or the user, ended it.
-    tried : tuple of int, optional
-        How many cases that failed in earlier runs were tried first and fail still, and how many do no longer.
+        Whether the budget, or the user, ended the run.
+    retried_failures : tuple of int, optional
+        Of the cases that failed in earlier runs and were tried first, how many still fail and how many do not.
     health : Health
         What the guard noticed.
     """
@@ -73,7 +74,7 @@ class CallCounter:
 
     @property
     def incidents(self) -> pd.DataFrame:
-        """The rows without a proper answer: their input, ``status`` and ``message`` (the first thousand)."""
+        """The rows without a proper answer: input, ``status``, ``message`` (first 1000)."""
         import pandas as pd
 
         parts = []
@@ -84,12 +85,12 @@ class CallCounter:
                 "message": [outputs.messages.get(i, "") for i in range(len(outputs))],
             }
             for name, values in extra_columns.items():
-                frame[f"{name}_" if name in batch.frame else name] = values  # a feature keeps its name
+                frame[f"{name}_" if name in batch.frame else name] = values  # a feature may have the same name
             parts.append(frame)
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["status", "message"])
 
     def add_query(self, query: Query, outputs: Outputs) -> None:
-        """Count a question and keep the rows that have no proper answer."""
+        """Count a query and store the rows without a proper answer."""
         self.runs += query.cost
         failed_rows = np.flatnonzero(outputs.status)
         room = MAX_INCIDENT_ROWS - sum(len(incident) for _, incident in self._incidents)
@@ -105,7 +106,7 @@ def drive(
     budget: Budget | str | float | None = None,
     tally: CallCounter | None = None,
     progress: bool | None = None,
-    engine: Any = None,
+    engine: EngineLike = None,
     journal: RunJournal | None = None,
     timeout: float | None = None,
     batch: int | None = None,
@@ -113,38 +114,38 @@ def drive(
     recheck: int = 16,
     alive: bool = False,
 ) -> Result:
-    """Answer a flow until it returns, and return its result.
+    """Answer a flow until it ends, and return its result.
 
     Parameters
     ----------
     flow : Flow
         The strategy at work.
     executor : Executor
-        The system under test, as `wrap` gives it.
+        The system under test, as `wrap` returns it.
     recorder : Recorder, optional
-        Told of every question and its answer.
+        Receives every query and its outputs.
     budget : Budget, str or int, optional
-        ``"1m"``, ``"10000 runs"``. Never exceeded in runs; a time is looked at between questions. When it is
-        spent, `OutOfBudget` is thrown into the flow, which may return what it has; else it is raised here.
-    tally : Tally, optional
-        Filled with what the run cost.
+        ``"1m"``, ``"10000 runs"``. The number of runs is never exceeded; the time is checked between queries. When the
+        budget is spent, `OutOfBudget` is thrown into the flow, which may return what it has. Otherwise it is raised here.
+    tally : CallCounter, optional
+        Filled with the cost of the run.
     progress : bool, optional
-        Whether to show progress on stderr; by default if that is a terminal.
+        Whether to show progress on stderr. By default if stderr is a terminal.
     engine : optional
-        Who computes: see `engine_of`.
+        Where the system runs: see `make_engine`.
     journal : RunJournal, optional
-        Where answers are kept, and come from if the run goes on with one that was killed.
+        Where answers are stored, and read from if a killed run is resumed.
     timeout : float, optional
-        Seconds a batch may take; the system then runs in a process that can be stopped.
+        Seconds a batch may take. The system then runs in a process that can be killed.
     batch : int, optional
-        Rows that the system is asked at once; by default what it likes. The same seed gives the same result on
-        all engines for one size of batch: models are not bitwise the same in batches of another.
+        Rows the system is queried with at once. By default what it prefers. For one batch size, the same seed gives the
+        same result on all engines. Models do not give bitwise equal answers in batches of another size.
     cache : int, optional
-        Different rows that are remembered, so that none of them is asked twice; None for no memory.
+        The number of different rows to remember, so that none of them is queried twice; None for no cache.
     recheck : int
-        Rows that are asked a second time now and then, to see whether answers repeat.
+        Rows that are queried again from time to time to see whether answers repeat.
     alive : bool
-        Whether the system is known to answer; else it counts as failed when it answers nothing for long.
+        Whether the system is known to answer. Otherwise it counts as failed if many rows in succession fail.
     """
     limit = Budget.parse(budget)
     if not isinstance(executor, Executor):
@@ -176,20 +177,20 @@ def drive(
             next_query = next(flow)
             while True:
                 query = next_query if isinstance(next_query, Query) else Query(next_query)
-                # what is only told again costs nothing, however long it took the first time
+                # replayed answers cost no time
                 is_replaying = journal is not None and journal.replaying
                 if _is_budget_spent(limit, tally.runs + query.cost, 0.0 if is_replaying else measure_seconds()):
                     tally.exhausted = True
                     next_query = flow.throw(OutOfBudget(f"the budget is spent after {tally.runs:,} runs"))
-                    # A flow that asks again has not understood: it gets the same answer, and then ours.
+                    # a flow that asks again gets the exception once more, then an error is raised here
                     flow.throw(OutOfBudget("the budget is spent"))
-                    raise OutOfBudget(f"{flow!r} goes on asking after its budget is spent")
+                    raise OutOfBudget(f"{flow!r} keeps asking after its budget is spent")
                 target_system = counting_system if query.fresh else cached_system
                 try:
                     if interrupts.stopped:
                         raise Interrupted("interrupted")
                     outputs = target_system.execute(query.batch, scores=query.scores)
-                except (KeyboardInterrupt, Interrupted):  # whoever is impatient gets what was found so far
+                except (KeyboardInterrupt, Interrupted):  # the flow may return what it has found so far
                     tally.exhausted = tally.interrupted = True
                     if interrupts.count > 1:
                         raise
@@ -200,7 +201,7 @@ def drive(
                 if recorder is not None:
                     recorder.record(query, outputs)
                 if journal is not None:
-                    journal.progress(done=query.progress, runs=tally.runs, calls=tally.calls)
+                    journal.note_progress(done=query.progress, runs=tally.runs, calls=tally.calls)
                 note = query.note or "asking"
                 progress_display.show(f"{note}  {tally.runs:,} runs, {tally.calls:,} calls", query.progress)
                 next_query = flow.send(outputs)

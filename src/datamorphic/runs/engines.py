@@ -6,9 +6,10 @@ import copy
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import cast
 
 from .._text import pluralize
+from .._typing import EngineLike, SupportsSubmit
 from .._validation import reject, validate_integer
 from ..errors import ArgumentError
 from ..systems.base import Executor
@@ -80,7 +81,7 @@ class PersistentEngine(Engine):
         self._open_engines.clear()
 
 
-def make_engine(spec: Any, workers: int | None = None) -> Engine:
+def make_engine(spec: EngineLike | Engine, workers: int | None = None) -> Engine:
     """Return the engine that `spec` names.
 
     Parameters
@@ -103,7 +104,7 @@ def make_engine(spec: Any, workers: int | None = None) -> Engine:
     if spec is None:
         return ProcessEngine(workers) if workers is not None and workers > 1 else Engine()
     if type(spec).__module__.partition(".")[0] == "distributed":
-        return _make_dask_engine(spec, workers)
+        return _make_dask_engine(cast(SupportsSubmit, spec), workers)
     if not isinstance(spec, str):
         reject("engine", "explore", ENGINE_CHOICES, spec)
     if spec.startswith(("dask://", "tcp://", "tls://")):
@@ -127,7 +128,7 @@ def make_engine(spec: Any, workers: int | None = None) -> Engine:
     return (ProcessEngine if kind == "processes" else ThreadEngine)(cpu_count() if number is None else number)
 
 
-def _make_dask_engine(spec: Any, workers: int | None) -> Engine:
+def _make_dask_engine(spec: str | SupportsSubmit, workers: int | None) -> Engine:
     from .dask_engine import DaskEngine
 
     if workers is not None:

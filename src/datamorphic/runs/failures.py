@@ -1,4 +1,4 @@
-"""The failure database: cases that broke a relation, kept in a run store to be tried first next time."""
+"""Failures: cases that broke a relation, stored to be tried first in the next run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ from .tables import failures
 
 @dataclass(frozen=True)
 class Failure:
-    """A case that broke a relation: which, how, since when and how often, and the last run it was seen in."""
+    """A case that broke a relation.
+
+    It has the verdict, when it was first and last seen and how often, and the last run that found it.
+    """
 
     id: int
     system: str
@@ -37,7 +40,7 @@ class Failure:
     run: int | None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the failure as JSON has it, times in ISO 8601, None for numbers that are none."""
+        """Return the failure as a dict, with times in ISO 8601 and None for NaN."""
         timestamps = {"first_seen": self.first_seen.isoformat(), "last_seen": self.last_seen.isoformat()}
         document: dict[str, Any] = to_jsonable(asdict(self) | timestamps)
         return document
@@ -46,17 +49,17 @@ class Failure:
 def remember(
     store: Store, system: str, relation: str, cases: Sequence[Mapping[str, Any]], run: int | None = None
 ) -> None:
-    """Keep cases that failed. One that is known already is seen once more.
+    """Store failing cases; count those that are known already.
 
     Parameters
     ----------
     store : Store
-        Where to.
+        The run store.
     system, relation : str
-        What failed, and at what.
+        The system that failed and the relation it broke.
     cases : sequence of mappings
-        Each with ``case``, a row as JSON has it, and if you like with ``verdict`` and ``message``. The case is kept
-        to the letter, as it must fail again; everything else without secrets.
+        Each with ``case``, a row as in JSON, and optionally ``verdict`` and ``message``. The case is stored unchanged,
+        because it must fail again. Everything else is stored without secrets.
     run : int, optional
         The run that found them.
     """
@@ -85,7 +88,7 @@ def remember(
         updates["times"] = failures.c.times + 1
         updates["run"] = sa.func.coalesce(insert.excluded.run, failures.c.run)
         upsert = insert.on_conflict_do_update(index_elements=["key"], set_=updates)
-        # in one order, or two processes that share cases could wait for each other for ever
+        # sorted, or two processes with the same cases could deadlock
         connection.execute(upsert, [rows[key] for key in sorted(rows)])
 
     if rows:
@@ -93,18 +96,18 @@ def remember(
 
 
 def recall(store: Store, system: str, relation: str, limit: int = 100) -> list[Failure]:
-    """Return the failures of a system at a relation, those seen last first."""
+    """Return the failures of a system at a relation, most recently seen first."""
     query = _select_newest().where(failures.c.system == redact(system), failures.c.relation == relation)
     return _read_failures(store, query, limit)
 
 
 def recall_all(store: Store) -> list[Failure]:
-    """Return all failures, those seen last first."""
+    """Return all failures, most recently seen first."""
     return _read_failures(store, _select_newest())
 
 
 def forget(store: Store, ids: Iterable[int]) -> None:
-    """Remove failures by their ids; ids that are not there are none to worry about."""
+    """Remove failures by their ids; ignore unknown ids."""
     valid_ids = [int(failure_id) for failure_id in ids if 0 <= failure_id <= store.database.largest_id]
     statement = failures.delete().where(failures.c.id.in_(valid_ids))
     store.database.write(lambda connection: connection.execute(statement))
@@ -123,7 +126,7 @@ def _read_failures(store: Store, query: sa.Select[Any], limit: int | None = None
 
 
 def _parse_undamaged(rows: Iterable[Mapping[Any, Any]]) -> Iterator[Failure]:
-    """Yield failures, without those that are damaged: cases to try are a help, not a duty."""
+    """Yield failures and skip damaged rows: trying known cases is optional."""
     for row in rows:
         values, damaged_columns = coerce_row(row, FAILURE_SCHEMA)
         if not damaged_columns:

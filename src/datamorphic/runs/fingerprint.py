@@ -1,4 +1,4 @@
-"""Whether a run goes on with the same model and the same data: hashes of both."""
+"""Hashes of models and data, to check that a resumed run uses the same ones."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import hashlib
 import inspect
 import json
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,25 +18,27 @@ from ..space.points import Points
 from ..space.serialize import space_to_dict
 
 
-def compute_model_hash(model: Any) -> str | None:
-    """Return a hash of a model: of its file, of the file that its code is in, or of what it holds.
+def compute_model_hash(model: object) -> str | None:
+    """Return a hash of a model: of its file, of its source code, or of its content.
 
-    None where there is no telling.
+    None if it has no stable hash.
     """
     if isinstance(model, str | os.PathLike):
         return _hash_file(model)
     if inspect.ismodule(model) or inspect.isclass(model) or inspect.isroutine(model):
         return _hash_code(model)
-    with suppress(Exception):  # whatever pickling somebody's object raises: then nobody can tell
+    with suppress(Exception):  # pickling may raise anything
         content_hash = _hash_object(model)
-        is_installed = "site-packages" in str(inspect.getsourcefile(type(model)))  # then versions tell
+        is_installed = "site-packages" in str(
+            inspect.getsourcefile(type(model))
+        )  # the stored versions identify its code
         return (
             content_hash if is_installed else f"{content_hash} {_hash_code(type(model))}"
-        )  # what it holds, and what it does with it
+        )  # its state and its code
     return _hash_code(type(model))
 
 
-def _hash_code(code: Any) -> str | None:
+def _hash_code(code: ModuleType | type[Any] | Callable[..., Any]) -> str | None:
     with suppress(OSError, TypeError):
         return _hash_file(str(inspect.getsourcefile(code)))
     with suppress(OSError, TypeError):
@@ -42,14 +46,17 @@ def _hash_code(code: Any) -> str | None:
     return None
 
 
-def _hash_object(model: Any) -> str:
+def _hash_object(model: object) -> str:
     from joblib.hashing import NumpyHasher
 
     class ModelHasher(NumpyHasher):  # type: ignore[misc]
-        """Hashes the points of search trees and not the trees, which count how often they were asked."""
+        """Hashes the points of search trees instead of the trees.
 
-        def save(self, obj: Any) -> None:
-            super().save(np.asarray(obj.data) if hasattr(obj, "get_tree_stats") else obj)
+        The trees count their queries, so that their state changes with use.
+        """
+
+        def save(self, obj: object) -> None:
+            super().save(np.asarray(obj.data) if hasattr(obj, "get_tree_stats") and hasattr(obj, "data") else obj)
 
     return f"md5:{ModelHasher('md5').hash(model)}"
 
@@ -62,21 +69,21 @@ def _hash_file(path: str | os.PathLike[str]) -> str | None:
         return None
 
 
-def compute_data_hash(points: Any) -> str:
-    """Return a hash of the data a run starts from: cases and their space, a frame, or the name of random ones."""
+def compute_data_hash(points: object) -> str:
+    """Return a hash of the data of a run: points and space, a frame, or a text."""
     if not isinstance(points, Points):
         return _hash_table(points)
     digest = hashlib.sha256(points.codes.tobytes(order="F"))
-    with suppress(Exception):  # constraints that are functions have no description
+    with suppress(Exception):  # constraints that are functions cannot be described
         digest.update(json.dumps(space_to_dict(points.space), sort_keys=True).encode())
     return f"sha256:{digest.hexdigest()}"
 
 
-def _hash_table(data: Any) -> str:
-    """Return a hash of whatever else data may be; empty where it has none."""
+def _hash_table(data: object) -> str:
+    """Return a hash of other data; empty if they cannot be hashed."""
     import pandas as pd
 
-    with suppress(Exception):  # lists in cells, and the like
+    with suppress(Exception):  # cells may hold lists
         if isinstance(data, pd.DataFrame):
             content = pd.util.hash_pandas_object(data, index=False).to_numpy().tobytes()
             return f"sha256:{hashlib.sha256(repr(list(data.columns)).encode() + content).hexdigest()}"

@@ -1,10 +1,10 @@
 """The protocol between a strategy and whatever answers it.
 
-A flow is a generator: it yields a question, `Points` or a `Question` with more to say, is sent the `Outputs`,
-and returns its result. It does no I/O, counts nothing and catches nothing but `OutOfBudget`, which is thrown
-in at a ``yield`` when the budget is spent, so that the flow can return what it has found so far.
+A flow is a generator. It yields a query, which is a batch or a `Query` with details, receives the `Outputs`, and returns
+its result. It does no I/O and counts nothing. It may catch only `OutOfBudget`, which is thrown in at a ``yield`` when the
+budget is spent, so that the flow can return what it has found so far.
 
-All walks of a strategy advance together: one question a step, never one a walk.
+All walks of a strategy advance together: one query per step, not one per walk.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ class Query:
     batch : Points or Rows
         The inputs.
     scores : bool or "only"
-        Whether scores are wanted beside the labels; "only" allows a system to guess the labels from them,
-        which saves half of its work.
-    done : float, optional
-        The share of the whole work that lies behind, between 0 and 1, for the progress bar.
+        Whether to return scores beside the labels. "only" allows a system to derive the labels from the scores, which
+        saves half of its work.
+    progress : float, optional
+        The share of the work that is done, between 0 and 1, for the progress bar.
     note : str
         What is going on, in a few words.
     fresh : bool
-        Whether these cases can hardly have been asked before (real numbers half-way between others), so that
-        looking them up in a cache and keeping them there would cost more than it saves.
+        Whether these cases are almost certainly new, such as midpoints of real numbers. Caching them would cost more than
+        it saves.
     runs : int, optional
-        How many runs the question counts as: its rows, unless cases are asked again or stand for others.
+        How many runs the query counts as. By default its number of rows.
     """
 
     batch: Batch
@@ -53,7 +53,7 @@ class Query:
 
     @property
     def cost(self) -> int:
-        """How many runs it counts as."""
+        """The number of runs it counts as."""
         return len(self.batch) if self.runs is None else self.runs
 
 
@@ -61,7 +61,7 @@ Flow = Generator[Query | Batch, Outputs, Result]
 
 
 def ask(batch: Batch, *, scores: bool = False, note: str = "") -> Flow[Outputs]:
-    """Ask one question and return its answer: the shortest flow there is."""
+    """Yield one query and return its outputs: the shortest flow."""
     return (yield Query(batch, scores, note=note))
 
 
@@ -81,11 +81,11 @@ class Budget:
     seconds: float | None = None
 
     def subtract(self, runs: int, seconds: float) -> Budget:
-        """Return what is left when so much has been spent.
+        """Return the budget that remains after some of it was spent.
 
         Examples
         --------
-        >>> Budget(runs=500).less(200, 1.5)
+        >>> Budget(runs=500).subtract(200, 1.5)
         Budget(runs=300, seconds=None)
         """
         return Budget(
@@ -95,7 +95,7 @@ class Budget:
 
     @classmethod
     def parse(cls, value: Budget | str | float | None) -> Budget:
-        """Return a budget from "90s", "1m", "2h", "10000 runs", a number of runs, or None."""
+        """Return a budget from "90s", "1m", "2h", "10000 runs", a number of runs or None."""
         if value is None or isinstance(value, Budget):
             return value or cls()
         if is_number(value) and value == int(value) and value > 0:
@@ -115,5 +115,5 @@ class Budget:
                 if (total := 3600 * hours + 60 * minutes + seconds) > 0:
                     return cls(seconds=total)
         raise ArgumentError(
-            f"The budget {value!r} is not understood. Give a time ('90s', '1m', '2h') or a number of runs ('10000 runs')."
+            f"The budget {value!r} is not understood. Use a time ('90s', '1m', '2h') or a number of runs ('10000 runs')."
         )

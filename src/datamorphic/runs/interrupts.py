@@ -1,4 +1,4 @@
-"""Ctrl-C: once means finish what is being asked and tell what was found, twice means stop now."""
+"""Handling of Ctrl-C: the first finishes the current query and reports, the second stops."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 
 class Interrupts:
-    """Counts Ctrl-C while a run goes on, where nobody else does and this is the main thread.
+    """Counts Ctrl-C during a run, in the main thread and if nobody else handles it.
 
-    Those inside another share its count: a run may ask its system several times.
+    Nested instances share the count of the outermost one, because a run may query its system several times.
     """
 
     _outermost: ClassVar[Interrupts | None] = None
@@ -35,11 +35,11 @@ class Interrupts:
         self.count += 1
         if self.count > 1:
             raise KeyboardInterrupt
-        sys.stderr.write("\nFinishing what is being asked. Press Ctrl-C again to stop at once.\n")
+        sys.stderr.write("\nFinishing the current query. Press Ctrl-C again to stop at once.\n")
 
     @property
     def stopped(self) -> bool:
-        """Whether nothing more is to be asked."""
+        """Whether to send no further query."""
         return self.count > 0
 
     def __exit__(

@@ -1,4 +1,4 @@
-"""Jobs in child processes with limits: one that hangs, dies or takes all memory does no harm, and is reported."""
+"""Jobs in child processes with limits on time and memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..systems.isolation import use_one_blas_thread
 
 @dataclass(frozen=True)
 class JobSuccess:
-    """It returned a value."""
+    """The job returned a value."""
 
     value: Any
     state: ClassVar[str] = "done"
@@ -31,7 +31,7 @@ class JobSuccess:
 
 @dataclass(frozen=True)
 class JobError:
-    """It raised; also SystemExit and KeyboardInterrupt."""
+    """The job raised an exception, including SystemExit and KeyboardInterrupt."""
 
     message: str
     state: ClassVar[str] = "raised"
@@ -39,7 +39,7 @@ class JobError:
 
 @dataclass(frozen=True)
 class JobTimeout:
-    """It took longer than it may."""
+    """The job took longer than allowed."""
 
     seconds: float
     state: ClassVar[str] = "timed out"
@@ -47,14 +47,14 @@ class JobTimeout:
 
 @dataclass(frozen=True)
 class JobOutOfMemory:
-    """It wanted more memory than there is, or than it may have."""
+    """The job needed more memory than available or allowed."""
 
     state: ClassVar[str] = "out of memory"
 
 
 @dataclass(frozen=True)
 class JobCrash:
-    """Its process ended, with a code (negative: by that signal), or None where nobody knows it."""
+    """The process ended with an exit code (negative for a signal; None if unknown)."""
 
     code: int | None
     state: ClassVar[str] = "died"
@@ -74,36 +74,36 @@ def run_jobs(
     fresh: bool = False,
     progress: Callable[[int, JobOutcome], None] | None = None,
 ) -> list[JobOutcome]:
-    """Call a function with each job, in child processes, and return what became of each, in the order of the jobs.
+    """Call a function with each job in child processes; return the outcomes.
 
-    Children go from job to job; one that hung, died or ran out of memory is replaced, and so is one that a job has left
-    with threads or with a heap of memory. When this function ends, whatever the reason, all of them have ended, with
-    what they started, unless that has left their session (setsid).
+    A child runs one job after another. It is replaced if a job hung, died, ran out of memory, left threads behind or left
+    much memory allocated. When this function ends, for whatever reason, all children and their descendants have ended,
+    except those that left their session (setsid).
 
     Parameters
     ----------
     function : callable
-        Takes a job; must, as jobs and values, be one that cloudpickle can pickle.
+        Takes a job. The function, the jobs and the values must be picklable by cloudpickle.
     jobs : iterable
-        What to call it with.
+        The arguments.
     workers : int
-        How many children.
+        The number of children.
     seconds : float, optional
-        How long a job may take; the start of a child does not count.
+        How long a job may take. The start of a child does not count.
     memory : int, optional
-        How many bytes a job may add to the address space of its process, where the platform can tell (Linux).
-        Address space is more than what is used: leave room.
+        How many bytes a job may add to the address space of its process, on platforms that support it (Linux). Address
+        space is larger than the memory in use, so leave room.
     output : {"stderr", "nothing"}
-        Where that goes which jobs print.
+        Where the output of jobs goes.
     fresh : bool
-        Whether each job gets a child of its own: slower, but nothing that one does to a library reaches the next.
+        Whether each job gets a new child. This is slower, but changes to a library do not affect the next job.
     progress : callable, optional
-        Called with the number of a job and what became of it, as soon as that is known.
+        Called with the number of a job and its outcome as soon as it is known.
 
     Examples
     --------
     >>> run_jobs(lambda n: 10 // n, [5, 0], seconds=60)
-    [Done(value=2), Raised(message='ZeroDivisionError: integer division or modulo by zero')]
+    [JobSuccess(value=2), JobError(message='ZeroDivisionError: integer division or modulo by zero')]
     """
     workers = validate_integer("workers", "run_jobs", workers, 1)
     seconds = None if seconds is None else validate_positive("seconds", "run_jobs", seconds)
@@ -133,7 +133,7 @@ def run_jobs(
                     outcomes[number] = outcome
                     if progress is not None:
                         progress(number, outcome)
-    finally:  # kill all before waiting for any
+    finally:  # kill all before waiting for each
         for lane in lanes:
             lane.kill()
         for lane in lanes:
@@ -141,7 +141,7 @@ def run_jobs(
 
 
 class _JobLane:
-    """One child after the other, and the job it is at."""
+    """One child after another, and its current job."""
 
     def __init__(self, setup: tuple[Any, ...], seconds: float | None, fresh: bool) -> None:
         self._setup, self._seconds, self._fresh = setup, seconds, fresh
@@ -174,7 +174,7 @@ class _JobLane:
         self.deadline = math.inf if self._seconds is None else time.monotonic() + self._seconds
 
     def poll(self) -> JobOutcome | None:
-        """Return what became of the job, if that is known by now."""
+        """Return the outcome of the job if it is known by now."""
         late = not self.future.done()
         if late and time.monotonic() < self.deadline:
             return None
@@ -186,13 +186,13 @@ class _JobLane:
         if self.future.exception() is not None:  # the process has ended
             child, used = self._child, self._used
             self.close()
-            if used:  # an earlier job may have left something behind that did it
+            if used:  # an earlier job may have caused it, so try again
                 self._start()
                 return None
             return self._finish_job(JobCrash(child.exit_code if child else None), close=True)
         outcome, spent = self.future.result()
         self._used = True
-        if outcome is None:  # joblib has replaced the process, which leaked memory
+        if outcome is None:  # joblib replaced the process because of a memory leak
             self.close()
             self._start()
             return None
@@ -218,12 +218,12 @@ class _JobLane:
         return outcome
 
     def kill(self) -> None:
-        """Kill the child, and what it started."""
+        """Kill the child and its descendants."""
         if self._child is not None:
             pid = self._child.pid
             self._child.kill()
             if pid is not None and hasattr(os, "killpg"):
-                with suppress(OSError):  # the group has nobody left
+                with suppress(OSError):  # the process group is empty
                     os.killpg(pid, signal.SIGKILL)
 
     def close(self) -> None:
@@ -234,8 +234,8 @@ class _JobLane:
             child.close()
 
 
-def _to_pickle(value: Any, description: str) -> bytes:
-    # cloudpickle as joblib has it, which is a package of its own in some versions only
+def _to_pickle(value: object, description: str) -> bytes:
+    # the cloudpickle inside joblib, which is always installed
     from joblib.externals.loky.cloudpickle_wrapper import dumps
 
     try:
@@ -264,11 +264,11 @@ _usual: int | None = None  # bytes of address space after the first job
 
 
 def _receive_function(function: bytes, memory: int | None, output: str) -> str:
-    """Take the function; return what is wrong with it."""
+    """Load the function in the child; return an error message or an empty text."""
     global _function, _memory
     _memory = memory
     if hasattr(os, "setsid"):
-        os.setsid()  # a group of its own, so that all that it starts can be found
+        os.setsid()  # a new process group, so that descendants can be found
     null_device = os.open(os.devnull, os.O_RDWR)
     os.dup2(null_device, 0)
     if output == "nothing":
@@ -283,7 +283,7 @@ def _receive_function(function: bytes, memory: int | None, output: str) -> str:
 
 
 def _run_job(job: bytes) -> tuple[JobOutcome | None, bool]:
-    """Do a job; return what became of it, and whether the process had better be replaced."""
+    """Run a job; return its outcome, and whether to replace the process."""
     global _usual
     if _function is None:
         return None, True
@@ -306,13 +306,13 @@ def _run_job(job: bytes) -> tuple[JobOutcome | None, bool]:
 def _describe_error(error: BaseException) -> str:
     try:
         return format_error_line(error)
-    except BaseException:  # its text is made by code of the job
+    except BaseException:  # its __str__ is foreign code
         return type(error).__name__
 
 
 @contextmanager
 def _limit_memory() -> Iterator[None]:
-    """Let the process grow by so many bytes, where the platform can tell how large it is."""
+    """Limit the growth of the process, if the platform reports its size."""
     size = _read_address_space()
     if _memory is None or size is None:
         yield
@@ -329,7 +329,7 @@ def _limit_memory() -> Iterator[None]:
 
 
 def _read_address_space() -> int | None:
-    """Return the address space of this process in bytes; None where nobody knows."""
+    """Return the address space of this process in bytes; None if unknown."""
     try:
         with open("/proc/self/statm", encoding="ascii") as statm_file:
             return int(statm_file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")

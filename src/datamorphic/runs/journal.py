@@ -1,8 +1,8 @@
-"""`RunJournal`: what a run was answered, kept piece by piece, so that a killed run goes on where it stopped.
+"""`RunJournal`: the stored answers of a run, so that a killed run can be resumed.
 
-A flow is a pure function of its seed and of the answers. So nothing of its inside needs to be kept: a resumed run
-starts from the seed again, is told what the journal knows, at the speed of memory, and asks the system only what is
-new. Every question is compared with the one the answers were given to.
+A flow is a pure function of its seed and of the answers, so its internal state need not be stored. A resumed run starts
+from the seed again, gets the stored answers at the speed of memory, and queries the system only for new ones. Every query
+is compared with the one that was stored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..systems.guard import SolvedPiece
 from .output_codec import pack_outputs, unpack_outputs
 from .store import JournalEntry, Store
 
-WRITE_INTERVAL_SECONDS = 0.1  # seconds between two times that answers are written: less costs little to ask again
+WRITE_INTERVAL_SECONDS = 0.1  # shorter work costs little to repeat
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class _PendingPiece:
 
     @property
     def merge_key(self) -> tuple[Any, ...]:
-        """What pieces must share to be put together and taken apart again unchanged."""
+        """What pieces must share to be stored as one and separated again unchanged."""
         outputs = self.result.outputs
-        # NumPy turns foreign bytes round when it joins them
+        # NumPy changes the byte order of non-native arrays when it joins them
         separate_key = None if outputs.values.dtype.isnative else self.piece
         return self.ask, outputs.values.dtype, separate_key, outputs.scores is None, self.result.traits
 
@@ -52,18 +52,18 @@ class RunJournal:
     Parameters
     ----------
     store : Store
-        Where they are.
+        The run store.
     run : int
         The run, owned by this process.
     rng : Generator
-        The source of its randomness; its state is kept with every question and must be the same again.
-    spent : float
-        Seconds that the run took before it was resumed.
+        Its source of randomness. The state is stored with every query and must be the same in a resumed run.
+    earlier_seconds : float
+        The duration of the run before it was resumed.
     """
 
     def __init__(self, store: Store, run: int, rng: np.random.Generator, earlier_seconds: float = 0.0) -> None:
         self.store, self.run = store, run
-        self.stop_reason = ""  # why nothing more is kept, if so
+        self.stop_reason = ""  # why nothing more is stored, if so
         self._rng, self._earlier_seconds = rng, earlier_seconds
         self._live_since = self._last_write = time.monotonic()
         self._is_live = False
@@ -74,10 +74,10 @@ class RunJournal:
         self._pending: list[_PendingPiece] = []
         self._progress: dict[str, Any] = {}
 
-    # -- what the guard calls -----------------------------------------------------------------------
+    # -- called by the guard ------------------------------------------------------------------------
 
     def find_pieces(self, batch: Batch, scores: ScoreRequest, pieces: int) -> Mapping[int, SolvedPiece]:
-        """Return the pieces of the next question that were answered before."""
+        """Return the pieces of the next query that were answered before."""
         self.write(only_if_due=True)
         ask, self._query_count = self._query_count, self._query_count + 1
         self._current_query = {
@@ -88,42 +88,42 @@ class RunJournal:
         for entry in self._take_entries(ask):
             if {"fingerprint": entry.fingerprint, "state": entry.about.get("state")} != self._current_query:
                 raise StoreError(
-                    f"Run {self.run} cannot go on: its question {ask + 1} is not the one that was asked when it began. The "
-                    "model, the data or the libraries have changed since. Start it anew."
+                    f"Run {self.run} cannot be resumed: its query {ask + 1} differs from the stored one. The "
+                    "model, the data or the libraries have changed since. Start a new run."
                 )
             try:
                 solved_pieces |= _read_pieces(entry)
             except (DataError, AttributeError, LookupError, TypeError, ValueError) as error:
                 raise StoreError(
-                    f"Run {self.run} cannot go on: what it was answered to question {ask + 1} is damaged "
-                    f"({type(error).__name__}: {error}). Start it anew."
+                    f"Run {self.run} cannot be resumed: the stored answers to query {ask + 1} are damaged "
+                    f"({type(error).__name__}: {error}). Start a new run."
                 ) from error
         if not self._is_live and len(solved_pieces) < pieces:
             self._is_live, self._live_since = True, time.monotonic()
         return {piece: result for piece, result in solved_pieces.items() if piece < pieces}
 
     def keep(self, piece: int, result: SolvedPiece) -> None:
-        """Keep an answered piece of the question that was asked last."""
+        """Store an answered piece of the last query."""
         self._pending.append(_PendingPiece(self._query_count - 1, piece, result, **self._current_query))
         self.write(only_if_due=True)
 
-    # -- what the run calls -------------------------------------------------------------------------
+    # -- called by the run --------------------------------------------------------------------------
 
     @property
     def seconds(self) -> float:
-        """How long the run has taken, without what was only told again."""
+        """The duration of the run without replayed queries."""
         return self._earlier_seconds + (time.monotonic() - self._live_since if self._is_live else 0.0)
 
-    def progress(self, **progress: Any) -> None:
-        """Take note of how far the run is; written with the next answers."""
-        self._progress = progress
+    def note_progress(self, *, done: float | None, runs: int, calls: int) -> None:
+        """Set the progress to be written with the next answers."""
+        self._progress = {"done": done, "runs": runs, "calls": calls}
 
     def write(self, *, only_if_due: bool = False) -> None:
-        """Write what waits, in one transaction."""
+        """Write pending pieces in one transaction."""
         now = time.monotonic()
         if not self._is_live or (only_if_due and now - self._last_write < WRITE_INTERVAL_SECONDS):
             return
-        pending, self._pending = self._pending, []  # before they are written: whatever happens then, never twice
+        pending, self._pending = self._pending, []  # before writing, so that an error never writes them twice
         try:
             entries = [] if self.stop_reason else [_build_entry(group) for group in _group_pieces(pending)]
         except DataError as error:
@@ -133,20 +133,20 @@ class RunJournal:
 
     @property
     def replaying(self) -> bool:
-        """Whether the next question was answered before, at least in part."""
+        """Whether the next query was answered before, at least in part."""
         if self._next_entry is None:
             self._next_entry = next(self._stored_entries, None)
         return self._next_entry is not None
 
     def _take_entries(self, ask: int) -> Iterator[JournalEntry]:
-        """Yield what the store has of a question; questions come in order."""
+        """Yield the stored entries of a query; queries come in order."""
         while self.replaying and self._next_entry is not None and self._next_entry.ask <= ask:
             entry, self._next_entry = self._next_entry, None
             yield entry
 
 
 def _group_pieces(pending: list[_PendingPiece]) -> Iterator[list[_PendingPiece]]:
-    """Yield pieces that follow each other and are alike, together."""
+    """Yield groups of consecutive pieces that can be stored as one."""
     group: list[_PendingPiece] = []
     for kept in sorted(pending, key=lambda pending_piece: (pending_piece.ask, pending_piece.piece)):
         if group and (kept.merge_key != group[0].merge_key or kept.piece != group[-1].piece + 1):
@@ -198,5 +198,5 @@ def _compute_fingerprint(batch: Batch, scores: ScoreRequest) -> str:
 
 
 def _format_state(rng: np.random.Generator) -> str:
-    """Return the state of a source of randomness as text."""
+    """Return the state of a random generator as text."""
     return json.dumps(rng.bit_generator.state, default=lambda value: value.tolist())

@@ -1,4 +1,4 @@
-"""Documents of a run store: values as JSON has them, written without secrets and read with care."""
+"""JSON documents of a run store, written without secrets and read defensively."""
 
 from __future__ import annotations
 
@@ -8,43 +8,49 @@ from typing import Any
 
 from .._text import is_secret_name, redact_parameter, to_jsonable
 
-MAX_JSON_DEPTH = 64  # levels that are read: what is deeper would end in a RecursionError somewhere
+MAX_JSON_DEPTH = 64  # deeper documents could cause a RecursionError
 
 
 class DamagedDocument:
-    """What is read where there should be a document."""
+    """The type of `DAMAGED`, which is read in place of an invalid document."""
 
 
 DAMAGED = DamagedDocument()
 
 
-def to_canonical_json(value: Any) -> str:
-    """Return the one way to write a value as JSON."""
+def to_canonical_json(value: object) -> str:
+    """Return a value as JSON in its canonical form."""
     return json.dumps(value, sort_keys=True)
 
 
-def parse_document(text: Any) -> Any:
-    """Return the document that a text stands for, DAMAGED if none: an error would hide all rows beside this one."""
+def parse_document(text: str) -> Any:
+    """Return the value of a JSON text, or DAMAGED if it is invalid.
+
+    An exception would hide all other rows of the store.
+    """
     try:
         value = json.loads(text)
     except (ValueError, TypeError, RecursionError):
         return DAMAGED
-    is_shallow = text.count("[") + text.count("{") < MAX_JSON_DEPTH  # as nearly always
+    is_shallow = text.count("[") + text.count("{") < MAX_JSON_DEPTH  # the usual case
     return value if is_shallow or not _is_deep(value, MAX_JSON_DEPTH) else DAMAGED
 
 
-def _is_deep(value: Any, max_depth: int) -> bool:
+def _is_deep(value: object, max_depth: int) -> bool:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return max_depth == 0 or any(_is_deep(child, max_depth - 1) for child in inner)
 
 
-def to_json_value(value: Any) -> Any:
-    """Return a value as JSON has it, to the letter: NaN and infinity too, as they may be what fails."""
+def to_json_value(value: object) -> Any:
+    """Return a JSON-serialisable value, with NaN and infinity unchanged.
+
+    They may be what makes a case fail.
+    """
     return to_jsonable(value, finite=False)
 
 
-def to_safe_json_value(value: Any) -> Any:
-    """Return a value as JSON has it, without secrets."""
+def to_safe_json_value(value: object) -> Any:
+    """Return a JSON-serialisable value without secrets."""
     if isinstance(value, Mapping):
         return {redact_parameter(str(name)): _hide_secret(str(name), item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -52,6 +58,6 @@ def to_safe_json_value(value: Any) -> Any:
     return to_jsonable(value, convert_text=redact_parameter, finite=False)
 
 
-def _hide_secret(name: str, value: Any) -> Any:
+def _hide_secret(name: str, value: object) -> Any:
     is_harmless = value is None or isinstance(value, bool | int | float | Mapping)
     return to_safe_json_value(value) if is_harmless or not is_secret_name(name) else "***"

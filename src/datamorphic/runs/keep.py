@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._typing import SupportsRuns
+from .._typing import SeedLike, SupportsRuns
 from .._validation import reject
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a store is opened
@@ -41,7 +41,7 @@ class KeepOptions:
     on_begin: Callable[[int], None] = lambda run: None
 
 
-def resolve_seed(seed: Any, keep: KeepOptions) -> int:
+def resolve_seed(seed: SeedLike, keep: KeepOptions) -> int:
     """Return an integer seed that can be stored; a resumed run keeps its own."""
     if seed is None and keep.resume is not None:
         with open_store(keep) as store:
@@ -60,9 +60,9 @@ def keep_run(
     system: str,
     parameters: Mapping[str, Any],
     *,
-    seed: Any,
-    model: Any,
-    seeds: Any,
+    seed: int,
+    model: object,
+    seeds: object,
     rng: np.random.Generator | None = None,
     engine: str = "serial",
 ) -> Iterator[Session]:

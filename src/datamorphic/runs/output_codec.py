@@ -1,4 +1,4 @@
-"""Outputs as bytes: how the journal of a run keeps them. Data only; nothing in it is ever evaluated."""
+"""Outputs as bytes, as a journal stores them. They are data only and never evaluated."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..errors import DataError
 from ..space.outputs import Outputs
 from ..space.serialize import value_from_json, value_to_json
 
-HEADER_FORMAT = struct.Struct(">II")  # length of the description, checksum of all that follows
-PLAIN_DTYPE_PATTERN = re.compile(r"[<>|=]?[iufbU]\d+")  # types of labels that are kept as they lie in memory
+HEADER_FORMAT = struct.Struct(">II")  # length of the description, checksum of the rest
+PLAIN_DTYPE_PATTERN = re.compile(r"[<>|=]?[iufbU]\d+")  # types of labels that are stored as in memory
 
 
 def pack_outputs(outputs: Outputs) -> bytes:
-    """Return outputs as compressed bytes; labels of mixed types as text that keeps their type."""
+    """Return outputs as compressed bytes; mixed labels are stored as typed JSON."""
     import pyarrow as pa
 
     values = outputs.values
@@ -33,7 +33,7 @@ def pack_outputs(outputs: Outputs) -> bytes:
     elif PLAIN_DTYPE_PATTERN.fullmatch(values.dtype.str):
         parts.append(values)
     else:
-        raise DataError(f"Labels of dtype {values.dtype} cannot be kept. Use strings or numbers.")
+        raise DataError(f"Labels of dtype {values.dtype} cannot be stored. Use strings or numbers.")
     if outputs.status.any():
         description["status"] = True
         parts.append(outputs.status)
@@ -51,13 +51,13 @@ def pack_outputs(outputs: Outputs) -> bytes:
 
 
 def unpack_outputs(data: bytes) -> Outputs:
-    """Return the outputs that `pack` made bytes of."""
+    """Return the outputs from bytes made by `pack_outputs`."""
     import pyarrow as pa
 
     try:
         length, checksum = HEADER_FORMAT.unpack_from(data)
         if zlib.crc32(data[HEADER_FORMAT.size :]) != checksum:
-            raise DataError("their checksum is another")
+            raise DataError("the checksum differs")
         stop = HEADER_FORMAT.size + length
         description = json.loads(data[HEADER_FORMAT.size : stop])
         sizes = [int(size) for size in description["parts"]]
@@ -71,7 +71,7 @@ def unpack_outputs(data: bytes) -> Outputs:
         elif PLAIN_DTYPE_PATTERN.fullmatch(description["dtype"]):
             values = np.frombuffer(next(pieces), dtype=np.dtype(description["dtype"])).copy()
         else:
-            raise DataError(f"their labels are said to be {description['dtype']!r}")
+            raise DataError(f"the type of labels is {description['dtype']!r}")
         status = (
             np.frombuffer(next(pieces), dtype=np.int8).copy()
             if description.get("status")
@@ -86,5 +86,5 @@ def unpack_outputs(data: bytes) -> Outputs:
         return Outputs(values, status, scores, messages)
     except DataError as error:
         raise DataError(f"The answers kept of a run are damaged: {error}.") from None
-    except (Exception, MemoryError) as error:  # whatever hostile bytes make the readers raise
+    except (Exception, MemoryError) as error:  # forged bytes may make the readers raise anything
         raise DataError(f"The answers kept of a run are damaged: {type(error).__name__}: {error}.") from error

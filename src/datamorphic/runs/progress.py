@@ -1,6 +1,7 @@
-"""Progress of a run on stderr: nothing for two seconds, nothing at all where nobody looks.
+"""Progress of a run on stderr.
 
-After that, what is going on, how much of it is done, and about how long it will still take.
+Nothing is shown in the first two seconds, or if stderr is not a terminal. Then a bar shows what is going on, how much is
+done, and an estimate of the time left.
 """
 
 from __future__ import annotations
@@ -12,22 +13,22 @@ import time
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
-SILENT_SECONDS = 2.0  # seconds before anything is shown
-LINE_INTERVAL_SECONDS = 10.0  # seconds between lines on a terminal that only takes lines
-MIN_ESTIMATE_SECONDS = 1.0  # seconds of watching before a guess at the rest is worth anything
+SILENT_SECONDS = 2.0  # before anything is shown
+LINE_INTERVAL_SECONDS = 10.0  # on terminals without escape codes
+MIN_ESTIMATE_SECONDS = 1.0  # of observation before the time left is estimated
 
 
 def is_plain_terminal() -> bool:
-    """Tell whether escape codes are unwelcome: $NO_COLOR is set, or the terminal is said to be dumb."""
+    """Tell whether to avoid escape codes: $NO_COLOR is set, or the terminal is dumb."""
     return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM", "").lower() in ("dumb", "unknown")
 
 
 def format_duration(seconds: float) -> str:
-    """Return a time in words, no more precise than a guess is.
+    """Return a duration in words, rounded like an estimate.
 
     Examples
     --------
-    >>> told_time(0.3), told_time(42.4), told_time(100), told_time(5000)
+    >>> format_duration(0.3), format_duration(42.4), format_duration(100), format_duration(5000)
     ('1 s', '42 s', '1 min 40 s', '1 h 23 min')
     """
     total_seconds = max(1, round(seconds))
@@ -40,9 +41,9 @@ def format_duration(seconds: float) -> str:
 
 
 class Progress:
-    """A bar where it is known how far the work is, a spinner where it is not; lines where neither can be drawn.
+    """A progress bar, a spinner if the share done is unknown, or plain lines.
 
-    One at a time: what is part of something that is shown already is not shown beside it.
+    Only one is shown at a time: progress of a part is not shown beside that of the whole.
     """
 
     _active: ClassVar[Progress | None] = None
@@ -62,7 +63,7 @@ class Progress:
         return self
 
     def show(self, text: str, share_done: float | None = None) -> None:
-        """Show what is going on, and the share of the work that is done if that is known."""
+        """Show what is going on, and the share of the work done if known."""
         now = time.monotonic()
         if share_done is not None and self._first_progress is None:
             self._first_progress = now, share_done
@@ -90,7 +91,7 @@ class Progress:
         )
 
     def _format_time_left(self, now: float, share_done: float | None) -> str:
-        """Return how long it will still take, judged by what was done since that is known; nothing if it is not."""
+        """Return an estimate of the time left; empty if there is none yet."""
         if share_done is None or self._first_progress is None:
             return ""
         first_time, first_share = self._first_progress
@@ -112,14 +113,14 @@ class Progress:
 
 
 class TimedProgress:
-    """Progress of something that does not tell how far it is, but takes about as long every time.
+    """Progress of work that reports none, estimated from its usual duration.
 
     Parameters
     ----------
     name : str
         What is going on.
-    usually : float, optional
-        How many seconds it takes.
+    expected_seconds : float, optional
+        How long it usually takes.
     """
 
     def __init__(self, name: str, expected_seconds: float | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Rows of a run store, read with care: others may write into a shared one, and disks fail."""
+"""Schemas of the rows of a run store, which is read defensively: others may write to it."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from .json_codec import DAMAGED
 from .ownership import is_alive
 from .run import JournalEntry, Run
 
-MAX_TIME_SECONDS = 1e10  # seconds since 1970, in the year 2286: no run began later, or takes longer
+MAX_TIME_SECONDS = 1e10  # since 1970, in the year 2286; a bound for times and durations
 RUN_STATES = ("running", "finished", "interrupted", "failed")
 
 ColumnCheck = Callable[[Any], bool]
-#: for each column what its values must be, and what to read where they are not
+#: for each column a check of its values, and a default for invalid ones
 RowSchema = Mapping[str, tuple[ColumnCheck, Callable[[], Any]]]
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _is_count(value: Any) -> bool:
+def _is_count(value: object) -> bool:
     return isinstance(value, int) and 0 <= value < 2**63
 
 
-def _is_seconds(value: Any) -> bool:
+def _is_seconds(value: object) -> bool:
     return is_number(value) and 0 <= value < MAX_TIME_SECONDS
 
 
-def _is_mapping(value: Any) -> bool:
+def _is_mapping(value: object) -> bool:
     return isinstance(value, dict)
 
 
@@ -108,7 +108,7 @@ FAILURE_SCHEMA: RowSchema = {
 
 
 def coerce_row(row: Mapping[Any, Any], columns: RowSchema) -> tuple[dict[str, Any], list[str]]:
-    """Return a row whose values have the types they must have, and the names of the columns that had others."""
+    """Return a row with defaults for invalid values, and the names of their columns."""
     damaged_columns = [name for name, (is_valid, _) in columns.items() if not is_valid(row[name])]
     return {
         name: default() if name in damaged_columns else row[name] for name, (_, default) in columns.items()
@@ -116,19 +116,17 @@ def coerce_row(row: Mapping[Any, Any], columns: RowSchema) -> tuple[dict[str, An
 
 
 def build_damage_error(row_name: str, damaged_columns: list[str], remedy: str) -> StoreError:
-    """Return the error for a row that cannot be what was written."""
+    """Return the error for a row with invalid values."""
     column_list = ", ".join(map(repr, damaged_columns))
     return StoreError(
-        redact(
-            f"The row of {row_name} in the run store is damaged or not ours: {column_list} cannot be so. {remedy}"
-        )
+        redact(f"The row of {row_name} in the run store is damaged: invalid {column_list}. {remedy}")
     )
 
 
 def parse_run(
     row: Mapping[Any, Any], verdicts: list[Any], files: list[Mapping[Any, Any]]
 ) -> tuple[Run, list[str]]:
-    """Return what can be read of a run, and what of it is damaged."""
+    """Return a run as far as it is valid, and the names of damaged columns."""
     values, damaged_columns = coerce_row(row, RUN_SCHEMA)
     artifacts = [parse_artifact(file_row, values["folder"]) for file_row in files]
     if not all(map(_is_mapping, verdicts)):
@@ -152,16 +150,16 @@ def parse_run(
 
 
 def parse_entry(row: Mapping[Any, Any]) -> JournalEntry:
-    """Return an entry of a journal, or raise."""
+    """Return an entry of a journal; raise if it is damaged."""
     values, damaged_columns = coerce_row(row, ENTRY_SCHEMA)
     if damaged_columns:
-        row_name = f"run {row['run']}, question {row['ask']!r}, piece {row['first']!r}"
-        raise build_damage_error(row_name, damaged_columns, "Its run cannot go on: start a new one.")
+        row_name = f"run {row['run']}, query {row['ask']!r}, piece {row['first']!r}"
+        raise build_damage_error(row_name, damaged_columns, "The run cannot be resumed. Start a new one.")
     return JournalEntry(**values)
 
 
 def parse_artifact(row: Mapping[Any, Any], folder: str) -> Artifact | None:
-    """Return a file of a run, None for one that is damaged or lies elsewhere than in the folder of the run."""
+    """Return a file of a run; None if it is damaged or not in the run's folder."""
     values, damaged_columns = coerce_row(row, ARTIFACT_SCHEMA)
     del values["host"]
     artifact = Artifact(**values)
@@ -169,5 +167,5 @@ def parse_artifact(row: Mapping[Any, Any], folder: str) -> Artifact | None:
 
 
 def to_datetime(seconds: float) -> datetime:
-    """Return a time of the store as one with a time zone."""
+    """Return a time of the store as a datetime in UTC."""
     return datetime.fromtimestamp(seconds, UTC)

@@ -1,4 +1,4 @@
-"""One run: what the store knows of it, and the entries of its journal."""
+"""`Run`: a stored run, and `JournalEntry`: stored answers."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from .artifacts import Artifact
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """Answered pieces of one question, as the journal of a run keeps them.
+    """Answered pieces of one query, as a journal stores them.
 
     Attributes
     ----------
     ask : int
-        Number of the question.
+        The number of the query.
     first, pieces, rows : int
-        Number of the first piece, how many pieces, rows in all.
+        The number of the first piece, the number of pieces, and of their rows.
     fingerprint : str
-        Of what was asked.
+        A hash of the query.
     payload : bytes
-        What was answered.
+        The packed outputs.
     about : mapping
-        What JSON can hold: random state, health.
+        JSON-serialisable details: random state, health.
     """
 
     ask: int
@@ -40,9 +40,9 @@ class JournalEntry:
 
 @dataclass(frozen=True)
 class Run:
-    """A run as the store knows it.
+    """A stored run.
 
-    `state` is running, finished, interrupted, failed, killed, or damaged: then only some of the rest can be trusted.
+    `state` is running, finished, interrupted, failed, killed or damaged. Of a damaged run, only some fields are valid.
     """
 
     id: int
@@ -69,7 +69,7 @@ class Run:
     pid: int
 
     def to_json(self) -> dict[str, Any]:
-        """Return the run as JSON has it, times in ISO 8601, None for numbers that are none."""
+        """Return the run as a dict, with times in ISO 8601 and None for NaN."""
         ended = self.ended and self.ended.isoformat()
         document: dict[str, Any] = to_jsonable(
             asdict(self) | {"started": self.started.isoformat(), "ended": ended}

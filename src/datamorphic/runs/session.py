@@ -1,4 +1,4 @@
-"""`Session`: one run in a store, from its beginning to its end, whatever that is."""
+"""`Session`: one run in a store, from its beginning to its end."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from .versions import read_versions
 
 
 class Session:
-    """A run that is being kept: entered when the run begins, left when it ends.
+    """A run that is being recorded. Leave its ``with`` block when the run ends.
 
     Parameters
     ----------
     store : Store
-        Where.
+        The run store.
     resume : int, optional
-        The run to go on with; a new one by default.
+        The run to resume. By default a new run is started.
     verb, system : str
-        What is done, and to what.
+        The function that is run, and the name of the system.
     parameters : mapping
-        How.
+        Its parameters.
     seed : optional
-        Where randomness starts.
+        The seed of the run.
     rng : Generator, optional
-        What it has become by now; without one the run has no journal, and cannot be resumed.
+        The generator made from the seed. Without it the run has no journal and cannot be resumed.
     model, seeds
-        To recognise when the run goes on.
+        The model and the data. Their hashes are compared when the run is resumed.
     engine : str
-        Who computes, for the record.
+        The name of the engine, for information.
     """
 
     def __init__(
@@ -51,10 +51,10 @@ class Session:
         system: str,
         parameters: Mapping[str, Any],
         *,
-        seed: Any,
+        seed: int,
         rng: np.random.Generator | None = None,
-        model: Any,
-        seeds: Any,
+        model: object,
+        seeds: object,
         engine: str = "serial",
     ) -> None:
         self.store, self.resumed = store, resume is not None
@@ -87,7 +87,7 @@ class Session:
         artifacts: Mapping[str, Callable[[Path], int]],
         message: str = "",
     ) -> None:
-        """Enter what came out; a run that was interrupted can go on later."""
+        """Store the result; an interrupted run can be resumed later."""
         self.store.finish(
             self.run,
             "interrupted" if interrupted else "finished",
@@ -112,10 +112,10 @@ class Session:
             self.store.release(self.run)
 
     def _record_error(self, error: BaseException) -> None:
-        """Enter why the run did not come to its end, if the store can be written at all."""
+        """Store why the run failed, if the store can be written."""
         by_user = isinstance(error, KeyboardInterrupt | Interrupted)
         reason = str(error) if isinstance(error, DatamorphicError) else type(error).__name__
-        with suppress(StoreError):  # it would say less than the error that ended the run
+        with suppress(StoreError):  # the error that ended the run is more important
             self.store.finish(
                 self.run,
                 "interrupted" if by_user else "failed",
@@ -125,7 +125,10 @@ class Session:
 
 
 def describe_environment(engine: str) -> dict[str, Any]:
-    """Return what is worth knowing of where a run is made; no variables of the environment, which hold secrets."""
+    """Return where a run is made.
+
+    Environment variables are left out, because they may hold secrets.
+    """
     return {
         "platform": platform.platform(),
         "machine": platform.machine(),
@@ -136,11 +139,11 @@ def describe_environment(engine: str) -> dict[str, Any]:
 
 
 def _validate_same_run(
-    earlier_run: Run, verb: str, parameters: Mapping[str, Any], seed: Any, hashes: Mapping[str, str | None]
+    earlier_run: Run, verb: str, parameters: Mapping[str, Any], seed: int, hashes: Mapping[str, str | None]
 ) -> None:
-    """Raise if a run would go on as another one."""
+    """Raise if a run would be resumed with other settings, model or data."""
     if earlier_run.verb != verb:
-        raise StoreError(f"Run {earlier_run.id} is of the verb {earlier_run.verb!r}, not {verb!r}.")
+        raise StoreError(f"Run {earlier_run.id} was started by {earlier_run.verb!r}, not {verb!r}.")
     changed_names = [
         name
         for name, value in to_safe_json_value(dict(parameters)).items()
@@ -153,7 +156,7 @@ def _validate_same_run(
             f"{name}={earlier_run.parameters.get(name, earlier_run.seed)!r}" for name in changed_names[:4]
         )
         raise StoreError(
-            f"Run {earlier_run.id} was begun with other arguments: {earlier_arguments}. Give these, or start a new run."
+            f"Run {earlier_run.id} was started with other arguments: {earlier_arguments}. Use these, or start a new run."
         )
     for hash_name, current_hash in hashes.items():
         earlier_hash = getattr(earlier_run, hash_name)

@@ -1,4 +1,4 @@
-"""The run store: what was run, how far it came, what it found; SQLite for one, PostgreSQL for a team."""
+"""`Store`: runs with their journals, verdicts and files, in SQLite or PostgreSQL."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ __all__ = [
     "to_safe_json_value",
 ]
 
-JOURNAL_CHUNK_ENTRIES = 16  # entries of a journal in memory
+JOURNAL_CHUNK_ENTRIES = 16  # read at once
 
 
 class Store:
-    """Runs, their journals, verdicts and files; `Store.open` opens one.
+    """A store of runs with journals, verdicts and files; `Store.open` opens one.
 
-    A store may be used from any thread, one at a time.
+    A store may be used from any thread, but by one at a time.
 
     Attributes
     ----------
     url : str
-        Where it is, without secrets.
+        Its location, without secrets.
     """
 
     def __init__(self, database: Database, files: Files) -> None:
@@ -61,18 +61,17 @@ class Store:
 
     @classmethod
     def open(cls, url: str | os.PathLike[str] | None = None, *, reading: bool = False) -> Store:
-        """Open a store, make it if there is none, bring it up to date if it is of an earlier release.
+        """Open a store. Create it if necessary, and upgrade one of an earlier release.
 
         Parameters
         ----------
         url : str or path, optional
-            A path, ``sqlite:///path`` or ``postgresql://user:password@host/database``; by default what
-            ``$DATAMORPHIC_STORE`` says, else `default_path()`. Files of runs lie beside an SQLite store, in
-            ``<its name>.files``; for PostgreSQL where ``?artifacts=`` says (a folder, or a URL for fsspec), else
-            ``$DATAMORPHIC_ARTIFACTS``, else on this computer.
+            A path, ``sqlite:///path`` or ``postgresql://user:password@host/database``. By default the value of
+            ``$DATAMORPHIC_STORE``, or the default path of the user. Files of runs are stored beside an SQLite database in
+            ``<its name>.files``. For PostgreSQL they are stored at ``?artifacts=`` (a folder, or a URL for fsspec), at
+            ``$DATAMORPHIC_ARTIFACTS``, or on this computer.
         reading : bool
-            Whether it is only read: nothing is made where there is no store, and the store may be one that this
-            user may not write.
+            Whether the store is only read. Then nothing is created, and the user needs no permission to write.
         """
         address, folder = resolve_store_url(url, reading)
         is_sqlite = address.get_backend_name() == "sqlite"
@@ -89,11 +88,11 @@ class Store:
         return f"Store({self.url!r})"
 
     def close(self) -> None:
-        """Close the store, and let go of its runs."""
+        """Close the store and release its runs."""
         self._owner.run_ids.clear()
         self.database.close()
 
-    # -- a run under way -------------------------------------------------------------------------------------------
+    # -- running ---------------------------------------------------------------------------------------------------
 
     def begin(
         self,
@@ -101,13 +100,16 @@ class Store:
         system: str,
         parameters: Mapping[str, Any],
         *,
-        seed: Any = None,
+        seed: int | None = None,
         versions: Mapping[str, Any] | None = None,
         environment: Mapping[str, Any] | None = None,
         model_hash: str | None = None,
         data_hash: str | None = None,
     ) -> int:
-        """Enter a new run, owned by this process, and return its number. Secrets in its parameters are not kept."""
+        """Add a new run, owned by this process, and return its number.
+
+        Secrets in its parameters are not stored.
+        """
         row = {
             "verb": verb,
             "system": redact(system),
@@ -138,7 +140,10 @@ class Store:
         return run
 
     def release(self, run: int) -> None:
-        """Let go of a run without a word in the store, which may be lost: whoever wants can claim it."""
+        """Release a run without writing to the store, which may be unreachable.
+
+        Any process can claim it then.
+        """
         self._owner.run_ids.discard(run)
 
     def commit(
@@ -151,18 +156,18 @@ class Store:
         calls: int = 0,
         seconds: float = 0.0,
     ) -> None:
-        """Keep answers, how far the run has come, and a sign of life: all of it or nothing.
+        """Store answers, progress and a heartbeat in one transaction.
 
         Parameters
         ----------
         run : int
             The run.
-        entries : sequence of Entry
-            What was answered since the last commit.
+        entries : sequence of JournalEntry
+            The answers since the last commit.
         done : float, optional
-            The part of the run that is done, None to leave it.
+            The share of the run that is done; None leaves it unchanged.
         runs, calls, seconds : number
-            In all since the run began, earlier sessions included. Smaller ones than are kept change nothing.
+            Totals since the run began, including earlier sessions. Smaller values than the stored ones are ignored.
         """
         rows = [
             {"run": run, **vars(entry), "about": to_json_value(entry.about), "payload": bytes(entry.payload)}
@@ -182,7 +187,7 @@ class Store:
         self.database.write(work, run)
 
     def entries(self, run: int) -> Iterator[JournalEntry]:
-        """Yield the journal of a run, in the order of questions and pieces, a few at a time in memory."""
+        """Yield the journal of a run by query and piece, reading a few entries at once."""
         journal = sql.answers.c
         query = (
             sa.select(sql.answers)
@@ -213,22 +218,22 @@ class Store:
         message: str = "",
         artifacts: Mapping[str, Callable[[Path], int]] | None = None,
     ) -> None:
-        """Enter how a run ended, in place of what was entered before. If anything fails, nothing has changed.
+        """Store how a run ended, and replace any earlier end. On failure nothing changes.
 
         Parameters
         ----------
         run : int
             The run.
         state : {"finished", "interrupted", "failed"}
-            How it ended. The journal is kept unless it is finished.
+            How it ended. The journal is kept unless the run is finished.
         summary, verdicts : mapping, iterable of mappings
-            What came out, as JSON has it.
+            The results, JSON-serialisable.
         seconds : float
-            In all since the run began, as in `commit`.
+            The total duration since the run began, as in `commit`.
         message : str
             Why it ended.
         artifacts : mapping of str to function
-            Files by name; each function writes one to the path it is given and returns its number of rows.
+            Files by name. Each function writes one to the path it gets, and returns its number of rows.
         """
         validate_choice("state", "Store.finish", state, ["finished", "interrupted", "failed"])
         end_values = {
@@ -267,12 +272,15 @@ class Store:
         self._files.discard(set(self._files.list_files(folder)) - {artifact.path for artifact in new_artifacts})
 
     def claim(self, run: int) -> Run:
-        """Take over a run to go on with it, unless it is finished or its owner is alive. Of two claimers one wins."""
+        """Take over a run to resume it, unless it is finished or its owner is alive.
+
+        If two processes claim a run, one of them succeeds.
+        """
 
         def work(connection: Connection) -> Run:
             row = self._read_row(connection, run, lock=True)
             if row["state"] == "finished":
-                raise StoreError(f"Run {run} is finished: there is nothing to go on with. Start a new one.")
+                raise StoreError(f"Run {run} is finished and cannot be resumed. Start a new one.")
             reject_live_run(row)
             self._read_undamaged_run(connection, run)
             change = {"state": "running", "ended": None, **self._owner.to_record()}
@@ -297,7 +305,7 @@ class Store:
     def runs(self, last: int | None = None) -> list[Run]:
         """Return all runs, or only the `last` ones, the newest last.
 
-        One whose process is gone without a word is called killed, one whose rows are not as they were written damaged.
+        The state is "killed" if the process of a run is gone, and "damaged" if its rows are invalid.
         """
         query = sa.select(sql.runs).order_by(sql.runs.c.id.desc())
         if last is not None:
@@ -305,7 +313,10 @@ class Store:
         return self.database.read(lambda connection: [run for run, _ in self._read_runs(connection, query)])
 
     def fetch(self, run: int, name: str) -> AbstractContextManager[Path]:
-        """Return a context manager with the path of a file of a run, verified; to read, not to keep."""
+        """Return a context manager with the path of a verified file of a run.
+
+        The file may only be read inside the block.
+        """
 
         def work(connection: Connection) -> tuple[str, Sequence[Row[Any]]]:
             files = sa.select(sql.artifacts).where(sql.artifacts.c.run == run)
@@ -318,17 +329,22 @@ class Store:
             raise StoreError(f"Run {run} has no file {name!r}. {hint}")
         artifact = parse_artifact(rows[name]._mapping, folder)
         if artifact is None:
-            raise build_damage_error(f"the file {name!r} of run {run}", ["path, name or size"], "Run it again.")
+            raise build_damage_error(
+                f"the file {name!r} of run {run}", ["path, name or size"], "Start the run again."
+            )
         if rows[name].host not in (None, socket.gethostname()):
             raise StoreError(
-                f"The file {name!r} of run {run} is on the host {rows[name].host}, in its user's own folder. Read it "
-                f"there; so that the next files can be read everywhere, name a folder or URL that all hosts reach, "
+                f"The file {name!r} of run {run} is in a local folder on the host {rows[name].host}. Read it "
+                f"there. To read future files everywhere, name a folder or URL that all hosts can reach, "
                 f"as ?artifacts=... in the URL of the store or in ${FILES_VARIABLE}."
             )
         return self._files.open(artifact, run)
 
     def remove(self, run: int) -> None:
-        """Remove a run and its files, unless its owner is alive. Of a damaged one at least the row goes."""
+        """Remove a run and its files, unless its owner is alive.
+
+        Files of a damaged run may remain.
+        """
 
         def work(connection: Connection) -> str:
             row = self._read_row(connection, run, lock=True)
@@ -341,20 +357,22 @@ class Store:
 
     # -- rows ------------------------------------------------------------------------------------------------------
 
-    def _update(self, connection: Connection, run: int, values: Mapping[str, Any], *conditions: Any) -> None:
-        """Change the row of a run that is still ours."""
+    def _update(
+        self, connection: Connection, run: int, values: Mapping[str, Any], *conditions: sa.ColumnElement[bool]
+    ) -> None:
+        """Change the row of a run that this process owns."""
         own_run = sa.and_(sql.runs.c.id == run, sql.runs.c.owner == self._owner.token, *conditions)
         change = sql.runs.update().where(own_run).values(values)
         if not self._is_possible_id(run) or not connection.execute(change).rowcount:
             row = self._read_row(connection, run)
             owner_text = f"pid {row['pid']} on {row['host']}" if row["owner"] != self._owner.token else "us"
             raise StoreError(
-                f"Run {run} cannot be written: it is {row['state']}, and was last taken over by {owner_text}. "
-                f"If it is still unfinished, go on with it: datamorphic runs resume {run}"
+                f"Run {run} cannot be written: it is {row['state']}, and was last claimed by {owner_text}. "
+                f"If it is unfinished, resume it: datamorphic runs resume {run}"
             )
 
     def _read_row(self, connection: Connection, run: int, lock: bool = False) -> dict[str, Any]:
-        """Return the row of a run, with values of the right types whatever is in the database."""
+        """Return the row of a run, with defaults for invalid values."""
         query = sa.select(sql.runs).where(sql.runs.c.id == run)
         row = None
         if self._is_possible_id(run):
@@ -366,11 +384,11 @@ class Store:
         return coerce_row(row._mapping, RUN_SCHEMA)[0]
 
     def _is_possible_id(self, run: int) -> bool:
-        """Tell whether the database can be asked for a run of this number at all."""
+        """Tell whether the database can hold a run of this number."""
         return 0 < run <= self.database.largest_id
 
     def _read_undamaged_run(self, connection: Connection, run: int) -> Run:
-        """Return a run, or raise if anything of it is damaged."""
+        """Return a run; raise if any part of it is damaged."""
         self._read_row(connection, run)
         stored_run, damaged_columns = self._read_runs(connection, sa.select(sql.runs).where(sql.runs.c.id == run))[
             0
@@ -382,13 +400,13 @@ class Store:
         return stored_run
 
     def _read_runs(self, connection: Connection, query: sa.Select[Any]) -> list[tuple[Run, list[str]]]:
-        """Return the runs that were asked for, the newest last, each with what of it is damaged."""
+        """Return the runs of a query, the newest last, each with its damaged columns."""
         rows = {row.id: row._mapping for row in connection.execute(query)}
         parts: dict[str, dict[int, list[Any]]] = {
             name: {run: [] for run in sorted(rows)} for name in ("verdicts", "artifacts")
         }
         for table, order in ((sql.verdicts, "number"), (sql.artifacts, "name")):
-            # by the first and the last, as databases take only so many numbers in a query
+            # a range, because databases limit the numbers in a query
             in_range = table.c.run.between(min(rows, default=0), max(rows, default=-1))
             for part_row in connection.execute(sa.select(table).where(in_range).order_by(table.c[order])):
                 if part_row.run in rows:
@@ -400,7 +418,7 @@ class Store:
 
 
 def _keep_maximum(**values: float) -> dict[str, Any]:
-    """Return values for a row of `runs` that never make its own smaller."""
+    """Return values for a row of `runs` that never decrease the stored ones."""
     return {
         name: sa.case((sql.runs.c[name] < value, value), else_=sql.runs.c[name]) for name, value in values.items()
     }

@@ -1,4 +1,4 @@
-"""The database under a run store: its tables, connecting, migrating, and its errors in our words."""
+"""The database of a run store: tables, connections and migrations."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from .json_codec import parse_document, to_canonical_json
 
 T = TypeVar("T")
 
-SQLITE_WAIT_SECONDS = 5.0  # of them, at a time within SQLite, where Ctrl-C is not heard
-MIGRATION_LOCK_ID = 0x64_61_74_61_6D_6F_72_70  # the advisory lock under which PostgreSQL's tables are made
+SQLITE_WAIT_SECONDS = 5.0  # inside SQLite, where Ctrl-C has no effect
+MIGRATION_LOCK_ID = 0x64_61_74_61_6D_6F_72_70  # advisory lock of PostgreSQL
 
 
 class SafeText(TypeDecorator[str]):
-    """Text that every database takes: NUL and lone surrogates are spelt out."""
+    """Text that every database accepts: NUL and lone surrogates are escaped."""
 
     impl = sa.Text
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """Spell out what PostgreSQL refuses."""
+        """Escape what PostgreSQL rejects."""
         return None if value is None else value.encode(errors="backslashreplace").decode().replace("\0", "\\x00")
 
 
 class JsonText(TypeDecorator[Any]):
-    """JSON as ASCII text: PostgreSQL's own type refuses NaN and NUL."""
+    """JSON as ASCII text: PostgreSQL's own type rejects NaN and NUL."""
 
     impl = sa.Text
     cache_ok = True
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str:
+    def process_bind_param(self, value: object, dialect: Dialect) -> str:
         """Write JSON."""
         return to_canonical_json(value)
 
@@ -55,13 +55,16 @@ class JsonText(TypeDecorator[Any]):
 
 
 class RawBytes(sa.LargeBinary):
-    """Bytes as they come: SQLAlchemy would make bytes of whatever SQLite has there, and fail or fill the memory."""
+    """Bytes without conversion.
 
-    def result_processor(self, dialect: Dialect, coltype: Any) -> None:
-        """Leave them."""
+    SQLAlchemy would convert any value of SQLite to bytes, which may fail or use all memory.
+    """
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> None:
+        """Return no conversion."""
 
 
-# -- tables: times are seconds since 1970, UTC ---------------------------------------------------------------------
+# -- tables; times are seconds since 1970, UTC ---------------------------------------------------------------------
 
 TABLES = sa.MetaData()
 
@@ -92,13 +95,13 @@ runs = sa.Table(
     sa.Column("calls", sa.BigInteger, nullable=False),
     sa.Column("summary", JsonText, nullable=False),
     sa.Column("message", SafeText, nullable=False),
-    sa.Column("folder", SafeText, nullable=False),  # of its files, below the store's
-    sa.Column("owner", SafeText, nullable=False),  # a random word that only the process at work knows
+    sa.Column("folder", SafeText, nullable=False),  # of its files, inside the store's folder
+    sa.Column("owner", SafeText, nullable=False),  # a random token that only the working process knows
     sa.Column("host", SafeText, nullable=False),
     sa.Column("pid", sa.BigInteger, nullable=False),
-    sa.Column("born", SafeText),  # when that process was started, in the words of its system
+    sa.Column("born", SafeText),  # start time of that process, as the system reports it
     sa.Column("heartbeat", sa.Double, nullable=False),
-    sqlite_autoincrement=True,  # the number of a removed run is not given again
+    sqlite_autoincrement=True,  # numbers of removed runs are not reused
 )
 answers = sa.Table(
     "answers",
@@ -124,11 +127,11 @@ artifacts = sa.Table(
     TABLES,
     _make_run_column(),
     sa.Column("name", SafeText, primary_key=True),
-    sa.Column("path", SafeText, nullable=False),  # below the store's folder of files
+    sa.Column("path", SafeText, nullable=False),  # inside the store's folder of files
     sa.Column("sha256", SafeText, nullable=False),
     sa.Column("bytes", sa.BigInteger, nullable=False),
     sa.Column("rows", sa.BigInteger, nullable=False),
-    sa.Column("host", SafeText),  # that alone has the file; NULL where the folder is shared
+    sa.Column("host", SafeText),  # the only host that has the file; NULL if the folder is shared
     sa.Column("root", SafeText),  # the folder of files when it was written, without secrets; NULL in schema 1
 )
 failures = sa.Table(
@@ -154,8 +157,8 @@ def _add_root(connection: Connection) -> None:
     connection.execute(sa.text("ALTER TABLE artifacts ADD COLUMN root TEXT"))
 
 
-#: What brings a store from one version to the next; their number is the version. A new store is made by the first
-#: alone, which makes the tables as they are today: the others are for the stores of earlier releases.
+#: Each migration upgrades a store by one version; their number is the current version. A new store needs only the
+#: first, which creates the current tables. The others are for stores of earlier releases.
 MIGRATIONS: list[Callable[[Connection], None]] = [TABLES.create_all, _add_root]
 
 
@@ -163,14 +166,14 @@ MIGRATIONS: list[Callable[[Connection], None]] = [TABLES.create_all, _add_root]
 
 
 class Database:
-    """A database that holds our tables, in the present version.
+    """A database with our tables in the current version.
 
     Parameters
     ----------
     url : URL
-        Where it is: an SQLite file or a PostgreSQL database.
+        The location of an SQLite file or a PostgreSQL database.
     reading : bool
-        Whether to make nothing there and to write nothing, so that whoever may not write can read all the same.
+        Whether to create and write nothing, so that users without permission to write can read.
     """
 
     def __init__(self, url: URL, reading: bool = False) -> None:
@@ -197,7 +200,10 @@ class Database:
         return _create_sqlite_engine(self.file, "mode=rw" if self._reading else "mode=rwc")
 
     def _detect_version(self) -> int:
-        """Return the version of the store. Where SQLite may make no file beside it, let it do without."""
+        """Return the version of the store.
+
+        If SQLite cannot create files beside a read-only database, open it as immutable.
+        """
         try:
             return self.read(self._read_version)
         except StoreError:
@@ -217,8 +223,8 @@ class Database:
                 raise
             reason = str(error)
         raise StoreError(
-            f"The run store {self.name} was written by an earlier version of datamorphic (schema {version}, this one "
-            f"reads {len(MIGRATIONS)}) and cannot be brought up to date: {reason} Whoever may write it can do so by "
+            f"The run store {self.name} was written by an earlier version of datamorphic (schema {version}, this version "
+            f"reads {len(MIGRATIONS)}) and cannot be upgraded: {reason} A user who may write to it upgrades it by "
             f"any command that opens it."
         )
 
@@ -227,9 +233,12 @@ class Database:
         return self._retry_while_busy(lambda: self._run_transaction(work, writing=False))
 
     def write(self, work: Callable[[Connection], T], run: int | None = None) -> T:
-        """Do `work` in a transaction, and again if another process was in the way; `run` is for messages."""
+        """Do `work` in a transaction, and repeat it while another process is in the way.
+
+        `run` is for messages.
+        """
         if self._reading:
-            raise StoreError(f"The run store {self.name} was opened to be read, and is not written.")
+            raise StoreError(f"The run store {self.name} is open for reading and cannot be written.")
         return self._retry_while_busy(lambda: self._run_transaction(work, writing=True), run)
 
     def close(self) -> None:
@@ -237,14 +246,14 @@ class Database:
         self._engine.dispose()
 
     def _run_transaction(self, work: Callable[[Connection], T], writing: bool) -> T:
-        """Do `work` in a transaction; wait for a server that is being restarted."""
+        """Do `work` in a transaction, and wait for a server that is being restarted."""
         deadline = time.monotonic() + trouble.MAX_SERVER_WAIT_SECONDS
         while True:
             sent = False
             try:
                 with self._engine.execution_options(writing=writing).begin() as connection:
                     result = work(connection)
-                    sent = True  # once it was told to commit, nobody knows whether a server that is lost did so
+                    sent = True  # a lost server may have committed already
                 return result
             except sa.exc.DBAPIError as error:
                 if sent or not self._reached or not is_away(error) or time.monotonic() > deadline:
@@ -261,20 +270,20 @@ class Database:
                     store_error = to_store_error(error, self.name, run)
                     break
             time.sleep(random.uniform(0.01, 0.05))
-        raise store_error  # out here it has no context: a driver's error may hold what was sent to it
+        raise store_error  # raised here without context: a driver's error may hold data
 
     def _enable_wal(self) -> None:
         if self.file:
             connection = self._engine.raw_connection()
             try:
-                connection.cursor().execute("PRAGMA journal_mode=WAL")  # stays with the file
+                connection.cursor().execute("PRAGMA journal_mode=WAL")  # stored in the file
             finally:
                 connection.close()
 
     def _migrate(self, connection: Connection) -> None:
         if not self.file:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(MIGRATION_LOCK_ID)))
-        version = self._read_version(connection)  # again, now that nobody else can write
+        version = self._read_version(connection)  # read again under the lock
         if version == 0:
             MIGRATIONS[0](connection)
             connection.execute(schema.insert().values(version=len(MIGRATIONS)))
@@ -284,15 +293,15 @@ class Database:
         connection.execute(schema.update().values(version=len(MIGRATIONS)))
 
     def _read_version(self, connection: Connection) -> int:
-        """Return the version of the store, 0 for none yet; refuse what is not ours to write into."""
+        """Return the version of the store, 0 if it is new; reject foreign databases."""
         names = set(sa.inspect(connection).get_table_names())
         if not {"schema", "runs"} <= names:
-            # a server's database may have other tables
+            # databases on a server may have other tables
             foreign_tables = names if self.file else names & set(TABLES.tables)
             if foreign_tables:
                 raise StoreError(
-                    f"{self.name} is the database of some other program: it has a table "
-                    f"{min(foreign_tables)!r}, but is no run store. Left as it is; {OTHER_STORE_HINT}."
+                    f"{self.name} is the database of another program: it has a table "
+                    f"{min(foreign_tables)!r}, but is not a run store. It was not changed. {OTHER_STORE_HINT.capitalize()}."
                 )
             return 0
         version = connection.scalar(sa.select(schema.c.version))
@@ -319,7 +328,7 @@ def _has_wal(file: Path) -> bool:
 
 def _create_sqlite_engine(file: Path, mode: str) -> Engine:
     def connect() -> sqlite3.Connection:
-        # check_same_thread: a pooled connection may be handed to another thread, one at a time
+        # check_same_thread: the pool may pass a connection to another thread
         return sqlite3.connect(
             f"{file.as_uri()}?{mode}", uri=True, timeout=SQLITE_WAIT_SECONDS, check_same_thread=False
         )
@@ -327,15 +336,15 @@ def _create_sqlite_engine(file: Path, mode: str) -> Engine:
     engine = sa.create_engine("sqlite://", creator=connect, poolclass=sa.QueuePool, hide_parameters=True)
 
     @sa.event.listens_for(engine, "connect")
-    def _configure_connection(connection: Any, _: Any) -> None:
-        connection.isolation_level = None  # sqlite3 begins no transactions: we do
-        connection.text_factory = lambda text: text.decode(errors="replace")  # one bad sign is no reason to fail
+    def _configure_connection(connection: sqlite3.Connection, _: object) -> None:
+        connection.isolation_level = None  # transactions are begun explicitly below
+        connection.text_factory = lambda text: text.decode(errors="replace")  # tolerate invalid characters
         for pragma in ("foreign_keys=ON", "synchronous=NORMAL"):
             connection.execute(f"PRAGMA {pragma}")
 
     @sa.event.listens_for(engine, "begin")
     def _begin_transaction(connection: Connection) -> None:
-        # one that reads first and writes later could find that another wrote in between, and would have to give up
+        # a transaction that reads before it writes would fail if another process wrote in between
         writing = connection.get_execution_options().get("writing")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 

@@ -1,4 +1,4 @@
-"""Versions of what may change an answer, here or on a worker."""
+"""Versions of packages that may change an answer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PACKAGES = (
 
 
 def read_versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that are installed."""
+    """Return the versions of Python and of the installed packages."""
     package_versions = {"python": platform.python_version()}
     for package in PACKAGES:
         try:

@@ -1,4 +1,4 @@
-"""`Executor`: what every system under test looks like from inside; and plain functions as one."""
+"""`Executor`, the base class of systems under test, and systems made of plain functions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from .._typing import DataLike
 from ..space.inference import validate_frame
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points, Rows
@@ -23,33 +24,33 @@ SCORE_KINDS: tuple[ScoreKind | None, ...] = (
     "decision",
     "probability",
     None,
-)  # as systems fall back on them
-AnswerOrError = Outputs | BaseException  # what comes of asking: outputs, or what went wrong
+)  # in the order in which systems fall back on them
+AnswerOrError = Outputs | BaseException  # the outcome of a query
 
 
 class Executor:
     """A system that answers batches.
 
-    `execute` is called with a frame, `Points` or `Rows`, any number of times, from one thread, and returns one
-    output a row, in order. A subclass implements `answer`, which is never given an empty batch; it may raise
-    (the `Guarded` wrapper finds the rows at fault) and may not keep or change the batch.
+    `execute` is called with a frame, `Points` or `Rows`, any number of times, from one thread. It returns one output per
+    row, in order. A subclass implements `answer`, which never gets an empty batch. It may raise an exception (the
+    `GuardedSystem` wrapper finds the rows at fault). It must neither keep nor change the batch.
 
     Attributes
     ----------
     name : str
         For messages and reports.
     space : Space or None
-        The space of its inputs, where it is known.
+        The space of its inputs, if known.
     labels : tuple or None
-        The labels it can answer, where they are known.
+        The labels it can answer, if known.
     score_kind : {"decision", "probability", "pairwise"} or None
-        What `Outputs.scores` holds when scores are asked for: a decision value or a probability for each of
-        `labels`, or a decision value for each two of them (0 and 1, 0 and 2, ..., 1 and 2, ...), above 0 for
-        the first. None where there are none.
+        What `Outputs.scores` holds if scores are requested: a decision value or a probability for each of `labels`, or
+        a decision value for each pair of them (0 and 1, 0 and 2, ..., 1 and 2, ...), which is positive for the first.
+        None if the system has no scores.
     batch_rows : int
-        How many rows a run asks at once, whoever computes them: enough to be quick, few enough to be shared out.
+        The number of rows a run asks at once: enough to be fast, few enough to be shared among workers.
     far : bool
-        Whether it is reached on a way that costs time, so that small batches should travel together.
+        Whether reaching the system takes time, so that small batches should be sent together.
     """
 
     name: str = "system"
@@ -59,21 +60,21 @@ class Executor:
     batch_rows: int = 10_000
     far: bool = False
 
-    def execute(self, data: Any, *, scores: ScoreRequest = False) -> Outputs:
-        """Return the outputs of a batch, with scores where they are asked for and exist.
+    def execute(self, data: DataLike, *, scores: ScoreRequest = False) -> Outputs:
+        """Return the outputs of a batch, with scores if requested and available.
 
-        With ``scores="only"`` the labels may be guessed from the scores.
+        With ``scores="only"`` the labels may be derived from the scores.
         """
         batch = self.batch(data)
         score_request = scores if self.score_kind is not None else False
         return self.answer(batch, score_request) if len(batch) else Outputs.empty()
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
-        """Return the outputs of a batch that is not empty."""
+        """Return the outputs of a non-empty batch."""
         raise NotImplementedError
 
     def answers(self, batches: Sequence[Batch], scores: ScoreRequest) -> list[AnswerOrError]:
-        """Answer batches, none of them empty, one by one; an error takes the place of what it prevented."""
+        """Answer non-empty batches one by one; an exception takes the place of outputs."""
         answers: list[AnswerOrError] = []
         for batch in batches:
             try:
@@ -82,8 +83,8 @@ class Executor:
                 answers.append(error)
         return answers
 
-    def batch(self, data: Any) -> Batch:
-        """Return user data as a batch of this system's inputs."""
+    def batch(self, data: DataLike) -> Batch:
+        """Convert user data to a batch of inputs."""
         if isinstance(data, Points | Rows | TrainingBatch):
             return data
         return Rows(validate_frame(data)) if self.space is None else self.space.points(data)
@@ -94,18 +95,21 @@ class Executor:
 
 @dataclass(frozen=True)
 class SystemTraits:
-    """What is known of a system's answers, as it can be told to its twin in another process."""
+    """What a system has learnt about its own answers.
+
+    A copy of the system in another process may learn it earlier, for example that labels or scores are missing.
+    """
 
     labels: bool = True
     score_kind: ScoreKind | None = None
 
     @classmethod
     def from_system(cls, system: Executor) -> SystemTraits:
-        """Return what a system knows of itself."""
+        """Return the traits of a system."""
         return cls(system.labels is not None, system.score_kind)
 
     def apply_to(self, system: Executor) -> None:
-        """Let a system know what it does not know yet: a twin that was asked less may know less."""
+        """Update a system that knows less about its answers."""
         if SCORE_KINDS.index(self.score_kind) > SCORE_KINDS.index(system.score_kind):
             system.score_kind = self.score_kind
         if not self.labels:
@@ -113,7 +117,7 @@ class SystemTraits:
 
 
 class Wrapper(Executor):
-    """An executor around another; it answers for it, and passes on what it is."""
+    """An executor around another one, with the same name, space and labels."""
 
     def __init__(self, inner: Executor) -> None:
         self.inner = inner
@@ -122,25 +126,28 @@ class Wrapper(Executor):
 
 
 class RemoteSystem(Wrapper):
-    """A way to a system elsewhere: batches go there together, and `answers` is what a subclass implements."""
+    """A system in another process or on another machine, which gets batches together.
+
+    A subclass implements `answers`.
+    """
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
-        """Ask one batch."""
+        """Answer one batch."""
         answer = self.answers([batch], scores)[0]
         if isinstance(answer, BaseException):
             raise answer
         return answer
 
     def answers(self, batches: Sequence[Batch], scores: ScoreRequest) -> list[AnswerOrError]:
-        """Ask batches together."""
+        """Answer batches together."""
         raise NotImplementedError
 
 
 class Function(Executor):
-    """A plain function: of a frame, or with ``scalar=True`` of one case.
+    """A plain function of a frame or, with ``scalar=True``, of one case.
 
-    A scalar function whose parameters are named like the features is called with them, ``f(x=1.0, n=2)``;
-    any other is given the case as a dict.
+    A scalar function whose parameters are named like features is called with them, ``f(x=1.0, n=2)``. Any other gets the
+    case as a dict.
     """
 
     def __init__(
@@ -156,10 +163,10 @@ class Function(Executor):
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.labels = None if labels is None else tuple(labels)
         if scalar:
-            self.batch_rows = 100  # one call a row, so small batches lose nothing
+            self.batch_rows = 100  # one call per row, so small batches cost nothing extra
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
-        """Call the function on the frame, or on one case after the other."""
+        """Call the function with the frame, or with one case after another."""
         frame = batch.frame
         if not self.scalar:
             return to_outputs(self.function(frame), len(frame), self.labels)
@@ -169,7 +176,10 @@ class Function(Executor):
 
 
 def build_case_caller(function: Callable[..., Any], names: list[str]) -> Callable[[dict[str, Any]], Any]:
-    """Return a call of a one-case function: with its features by name if it asks for features, else with a dict."""
+    """Return a function that calls `function` with a case given as a dict.
+
+    It passes features by name if the signature asks for them, otherwise the dict.
+    """
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -186,5 +196,5 @@ def build_case_caller(function: Callable[..., Any], names: list[str]) -> Callabl
             argument_names = names if takes_all else by_name
             return lambda case: function(**{name: case[name] for name in argument_names})
     if len(names) == 1 and len(required) == 1 and required[0].kind == required[0].POSITIONAL_ONLY:
-        return lambda case: function(case[names[0]])  # math.sin and the like
+        return lambda case: function(case[names[0]])  # such as math.sin
     return function

@@ -1,8 +1,8 @@
-"""What lies between a strategy and a guarded system: counting and caching.
+"""Wrappers that count and cache what reaches a system.
 
-`runs.drive` puts them around a system in this order, outermost first::
+`runs.driver` wraps a system in this order, outermost first::
 
-    Cached > Counted > Guarded > the lanes of an engine: the system itself, or others that reach it elsewhere
+    CachingSystem > CountingSystem > GuardedSystem > the lanes of an engine, which reach the system
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .base import Executor, ScoreRequest, Wrapper
 
 
 class CountingSystem(Wrapper):
-    """Counts the rows and the batches that reach the system."""
+    """Counts the rows and batches that reach a system."""
 
     def __init__(self, inner: Executor) -> None:
         super().__init__(inner)
@@ -25,29 +25,29 @@ class CountingSystem(Wrapper):
         self.batches = 0
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
-        """Pass the batch on and count it."""
+        """Count the batch and pass it on."""
         self.calls += len(batch)
         self.batches += 1
         return self.inner.answer(batch, scores)
 
 
 class CachingSystem(Wrapper):
-    """Asks for no row twice, within a batch or across batches, as long as it remembers.
+    """Queries each row once as long as it is remembered.
 
-    It remembers the last `rows` different ones at least and twice as many at most: when the younger half is
-    full it becomes the older, and the older is forgotten.
+    At least the last `rows` different rows are remembered and at most twice as many. When the newer half is full, it
+    replaces the older half.
     """
 
     def __init__(self, inner: Executor, rows: int = 1_000_000) -> None:
         super().__init__(inner)
         self.rows = validate_integer("rows", "Cached", rows, 1)
-        self._memory = {False: _AnswerMemory(), True: _AnswerMemory()}  # without scores, and with
+        self._memory = {False: _AnswerMemory(), True: _AnswerMemory()}  # without and with scores
         self._older = {False: _AnswerMemory(), True: _AnswerMemory()}
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
-        """Answer from memory what is there and ask for the rest, each different row once."""
+        """Answer known rows from memory, and query every other row once."""
         if not isinstance(batch, Points) or scores == "only":
-            # texts and queries: their systems keep their own; guessed labels: nobody should
+            # systems of other inputs have caches of their own; derived labels must not be cached
             return self.inner.answer(batch, scores)
         if len(self._memory[scores]) >= self.rows:
             self._older[scores], self._memory[scores] = self._memory[scores], _AnswerMemory()
@@ -65,7 +65,7 @@ class CachingSystem(Wrapper):
                     )
                 )
             except BaseException:
-                self._memory[scores] = _AnswerMemory()  # it holds rows that now have no answer
+                self._memory[scores] = _AnswerMemory()  # its new rows have no answers
                 raise
         if unknown_batch is batch:
             return memory.take(places)
@@ -75,11 +75,11 @@ class CachingSystem(Wrapper):
 
 
 class _AnswerMemory:
-    """Rows and the outputs they had, in buffers that grow by doubling."""
+    """Rows and their outputs, in buffers that grow by doubling."""
 
     def __init__(self) -> None:
         self.table: RowTable | None = None
-        self._buffer = Outputs.empty()  # as long as the buffers; the first `_count` rows count
+        self._buffer = Outputs.empty()  # only the first `_count` rows are in use
         self._count = 0
 
     def __len__(self) -> int:
@@ -109,7 +109,7 @@ class _AnswerMemory:
         )
         if stop > len(buffer) or not has_same_layout:
             combined = Outputs.concat([self.outputs, new_outputs])
-            self._buffer = combined.take(np.arange(2 * stop) % stop)  # room for as many again
+            self._buffer = combined.take(np.arange(2 * stop) % stop)  # twice the space needed now
             self._buffer.messages.clear()
             self._buffer.messages.update(combined.messages)
         else:

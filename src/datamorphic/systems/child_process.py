@@ -1,7 +1,7 @@
-"""A child process that can be stopped when it hangs and missed when it dies.
+"""A child process that can be killed when it hangs, and whose death is noticed.
 
-It is joblib's (loky): it neither forks, after which libraries with threads of their own hang, nor imports the caller's
-script a second time.
+It is one of joblib's loky processes. They are not forked, because libraries with threads hang in forked processes, and
+they do not import the caller's script a second time.
 """
 
 from __future__ import annotations
@@ -15,14 +15,12 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-MAX_START_ATTEMPTS = 3  # to start a child
-STARTUP_TIMEOUT_SECONDS = (
-    120.0  # seconds a new process may take to import its libraries and receive what it works with
-)
+MAX_START_ATTEMPTS = 3
+STARTUP_TIMEOUT_SECONDS = 120.0  # for importing libraries and receiving the system
 
 
 class ChildProcess:
-    """One process, which begins with `start` and ends with `close`."""
+    """A process that begins with `start` and ends with `close`."""
 
     def __init__(self) -> None:
         from joblib.externals.loky.backend import get_context
@@ -36,58 +34,61 @@ class ChildProcess:
             initargs=(os.getpid(),),
         )
 
-    def start(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Start the process with a first task, which gives it what it works with; return what tells when it is ready."""
-        # Ctrl-C reaches the whole terminal; a child must not die of it while it imports its libraries
+    def start(self, function: Callable[..., Any], *arguments: object) -> Future[Any]:
+        """Start the process with a first task, and return the future of that task.
+
+        The task sends the process what it works with. The process is ready when the future is done.
+        """
+        # Ctrl-C reaches all processes of a terminal; it must not kill a child that is importing libraries
         old_mask = (
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             if hasattr(signal, "pthread_sigmask")
             else None
         )
         try:
-            # a task and no argument of the initializer: starting would wait until the child has imported all it needs
+            # a task, not an argument of the initializer, which would block until the child has imported everything
             return self.submit(function, *arguments)
         finally:
             self._processes = list((self._pool._processes or {}).values())
             if old_mask is not None:
                 signal.pthread_sigmask(signal.SIG_SETMASK, old_mask)
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Have a function called in the child."""
+    def submit(self, function: Callable[..., Any], *arguments: object) -> Future[Any]:
+        """Call a function in the process and return its future."""
         return self._pool.submit(function, *arguments)
 
     @property
     def pid(self) -> int | None:
-        """The number of the process; None if it never began."""
+        """The process id; None if the process never started."""
         return self._processes[0].pid if self._processes else None
 
     @property
     def exit_code(self) -> int | None:
-        """What the process ended with, a negative number for a signal; None if it is alive, or if nobody knows."""
+        """The exit code, negative for a signal; None if the process is alive or unknown."""
         return self._processes[0].exitcode if self._processes else None
 
     def kill(self) -> None:
-        """Kill the process, and what it started."""
+        """Kill the process and its descendants."""
         from joblib.externals.loky.backend.utils import kill_process_tree
 
         for process in list((self._pool._processes or {}).values()):
             kill_process_tree(process)
 
     def close(self) -> None:
-        """Kill the process, and wait until the pool has noticed and ended in good order."""
+        """Kill the process and wait until its pool has shut down."""
         self.kill()
         self._pool.shutdown(wait=True)
 
 
 def _prepare(parent: int) -> None:
-    sys.stdout = sys.stderr  # what a system prints must not get between a command and whoever reads its output
-    # Ctrl-C reaches the whole terminal; the parent decides what it means
+    sys.stdout = sys.stderr  # keep stdout of a command machine-readable
+    # the parent process handles Ctrl-C
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_exit_with_parent, args=(parent,), daemon=True).start()
 
 
 def _exit_with_parent(parent: int) -> None:
-    """Leave nothing behind when the parent is killed."""
+    """Exit when the parent process is gone."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)

@@ -1,7 +1,8 @@
-"""How whatever a system gives back becomes `Outputs`."""
+"""Conversion of whatever a system returns to `Outputs`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -15,21 +16,26 @@ from ..space.outputs import Outputs, Status
 Labels = tuple[Any, ...]
 Mask = npt.NDArray[np.bool_]
 MAX_LABELS_TO_COMPARE = 32
-MAX_MESSAGES_PER_BATCH = 1000  # a batch; every row has its status
+MAX_MESSAGES_PER_BATCH = 1000  # every row has its status all the same
 
 
 def to_outputs(
-    answer: Any,
+    answer: object,
     rows: int,
     labels: Labels | None = None,
     scores: npt.NDArray[np.float64] | None = None,
     *,
     scalar: bool = False,
 ) -> Outputs:
-    """Return what a system gave back as `Outputs`.
+    """Convert what a system returned to `Outputs`.
 
-    Raises `BadAnswer` where that cannot be one answer a row. NaN and None get the status MISSING; a label
-    that is not among `labels` gets NEW_LABEL. A row of several values becomes a tuple (multi-label).
+    NaN and None get the status MISSING. A label that is not among `labels` gets NEW_LABEL. A row of several values
+    becomes a tuple (multi-label).
+
+    Raises
+    ------
+    BadAnswer
+        If there is not exactly one answer per row.
     """
     if isinstance(answer, np.ndarray) and answer.shape == (rows,) and _has_only_known_labels(answer, labels):
         return Outputs(answer, np.zeros(rows, dtype=np.int8), scores)
@@ -41,7 +47,7 @@ def to_outputs(
     if missing.any():
         status[missing] = Status.MISSING
     message_templates = {
-        Status.MISSING: "it answered {!r}, which is no label",
+        Status.MISSING: "it answered {!r}, which is not a label",
         Status.NEW_LABEL: "it answered {!r}, a label it was not known to have",
     }
     flagged_rows = np.flatnonzero(status)[:MAX_MESSAGES_PER_BATCH]
@@ -50,7 +56,10 @@ def to_outputs(
 
 
 def _has_only_known_labels(values: npt.NDArray[Any], labels: Labels | None) -> bool:
-    """Tell at a glance whether whole numbers are labels, where the labels are all whole numbers of a range."""
+    """Tell whether integers are all labels, if the labels are a range of integers.
+
+    This is a quick check: False means only that a closer look is needed.
+    """
     if values.dtype.kind not in "iu" or labels is None or not len(values):
         return False
     low, high = _find_label_range(labels)
@@ -59,14 +68,14 @@ def _has_only_known_labels(values: npt.NDArray[Any], labels: Labels | None) -> b
 
 @lru_cache(maxsize=64)
 def _find_label_range(labels: Labels) -> tuple[int, int]:
-    """Return the first and the last of labels that are all whole numbers from one to the other; else (0, -1)."""
+    """Return the first and last label of an integer range; (0, -1) if none."""
     if all(type(label) is int for label in labels) and len(set(labels)) == max(labels) - min(labels) + 1:
         return min(labels), max(labels)
     return 0, -1
 
 
-def _to_vector(answer: Any, rows: int, scalar: bool) -> npt.NDArray[Any]:
-    if hasattr(answer, "toarray"):  # a sparse matrix of several labels
+def _to_vector(answer: object, rows: int, scalar: bool) -> npt.NDArray[Any]:
+    if hasattr(answer, "toarray"):  # a sparse matrix, multi-label
         answer = answer.toarray()
     if isinstance(answer, np.ma.MaskedArray):
         unmasked_values = np.asarray(answer.data, dtype=object)
@@ -77,8 +86,8 @@ def _to_vector(answer: Any, rows: int, scalar: bool) -> npt.NDArray[Any]:
     values = np.asarray(answer)
     if values.ndim == 0:
         raise BadAnswer(
-            f"it gave a single {type(answer).__name__} for {pluralize(rows, 'row')}, not one answer a row; "
-            "a function of one case is declared with scalar=True"
+            f"it gave a single {type(answer).__name__} for {pluralize(rows, 'row')}, not one answer per row. "
+            "Wrap a function of one case with scalar=True"
         )
     if len(values) != rows:
         raise BadAnswer(f"it gave {pluralize(len(values), 'answer')} for {pluralize(rows, 'row')}")
@@ -89,15 +98,20 @@ def _to_vector(answer: Any, rows: int, scalar: bool) -> npt.NDArray[Any]:
     return values
 
 
-def _to_object_array(answers: Any) -> npt.NDArray[Any]:
+def _to_object_array(answers: Sequence[object]) -> npt.NDArray[Any]:
     values = np.empty(len(answers), dtype=object)
     values[:] = answers
     return values
 
 
-def _from_list(answers: Any) -> npt.NDArray[Any]:
-    """Return a list of answers as an array; NumPy would make text of numbers, and a label of NaN, in mixed ones."""
-    items = [tuple(a) if isinstance(a, list) else a.item() if isinstance(a, np.generic) else a for a in answers]
+def _from_list(answers: Sequence[object]) -> npt.NDArray[Any]:
+    """Return a list of answers as an array that keeps their types.
+
+    In mixed lists, NumPy would turn numbers into text and NaN into a label.
+    """
+    items: list[Any] = [
+        tuple(a) if isinstance(a, list) else a.item() if isinstance(a, np.generic) else a for a in answers
+    ]
     item_types = {type(a) for a in items}
     if (len(item_types) == 1 and item_types <= {str, int, float, bool}) or item_types == {int, float}:
         return np.array(items)
@@ -107,7 +121,7 @@ def _from_list(answers: Any) -> npt.NDArray[Any]:
 
 
 def _find_missing_and_known(values: npt.NDArray[Any], labels: Labels | None) -> tuple[Mask, Mask]:
-    """Tell which answers are missing and which are known labels, looking at each different answer once."""
+    """Return masks of missing answers and of known labels."""
     if values.dtype.kind in "iufb":
         missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
         return missing, np.ones(len(values), dtype=bool) if labels is None else _find_labels(values, labels)
@@ -118,20 +132,20 @@ def _find_missing_and_known(values: npt.NDArray[Any], labels: Labels | None) -> 
     except TypeError:
         unhashable = next(value for value in values if getattr(value, "__hash__", None) is None)
         raise BadAnswer(
-            f"it gave a {type(unhashable).__name__} ({format_short(unhashable)}), which is not hashable and so no label"
+            f"it gave a {type(unhashable).__name__} ({format_short(unhashable)}), which is not hashable and cannot be a label"
         ) from None
-    # factorize marks what is missing with -1, the last place; a tuple that holds something missing is missing too
+    # factorize codes missing values as -1, the last element below; a tuple with a missing value is missing as well
     has_missing = [isinstance(value, tuple) and bool(pd.isna(list(value)).any()) for value in unique_values]
     is_label = [labels is None or value in labels for value in unique_values.tolist()]
     return np.array([*has_missing, True], dtype=bool)[codes], np.array([*is_label, False], dtype=bool)[codes]
 
 
 def _find_labels(values: npt.NDArray[Any], labels: Labels) -> Mask:
-    """Tell which numbers are labels."""
+    """Return a mask of the numbers that are labels."""
     numbers = [label for label in labels if isinstance(label, int | float | np.number)]
     if len(numbers) > MAX_LABELS_TO_COMPARE:
         return np.isin(values, np.array(numbers))
     known = np.zeros(len(values), dtype=bool)
-    for label in numbers:  # a few comparisons cost less than isin, which sorts
+    for label in numbers:  # a few comparisons are faster than isin, which sorts
         known |= values == label
     return known

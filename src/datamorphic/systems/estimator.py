@@ -1,4 +1,4 @@
-"""scikit-learn-like models: asked with what they were fitted on, a frame or an array."""
+"""Systems made of scikit-learn-like models, queried with a frame or an array as they were fitted."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import copy
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from .._text import pluralize, suggest_name
+from .._typing import SupportsPredict
 from ..errors import ModelError
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
     from ..space.space import Space
 
-#: models that take long for a row and little for a call: small batches can be shared out and lose nothing
+#: what models get, according to what they were fitted on
+ModelInput: TypeAlias = "pd.DataFrame | npt.NDArray[Any]"
+#: models that are slow per row and quick per call, so that small batches can be shared among workers
 SLOW_MODEL_PREFIXES = (
     "KNeighbors",
     "RadiusNeighbors",
@@ -37,15 +40,15 @@ SLOW_MODEL_PREFIXES = (
 
 
 class Estimator(Executor):
-    """Anything with ``predict``; scores come from the straightest function of the input that the model offers.
+    """Anything with ``predict``, with scores if the model offers them.
 
-    That is ``decision_function`` (for support vector machines of several classes one value a pair of them, which
-    their votes hide), the joint log-likelihood of a naive Bayes model, or ``predict_proba``.
+    The scores come from the most direct function: ``decision_function`` (for support vector machines of several classes one
+    value per pair of classes, before they vote), the joint log-likelihood of a naive Bayes model, or ``predict_proba``.
     """
 
     def __init__(
         self,
-        model: Any,
+        model: SupportsPredict,
         space: Space | None = None,
         *,
         name: str | None = None,
@@ -56,7 +59,7 @@ class Estimator(Executor):
         if type(model).__name__.startswith(SLOW_MODEL_PREFIXES):
             self.batch_rows = 1_000
         _validate_fitted(model)
-        # A pipeline asks its first step for these and raises AttributeError where that step has none.
+        # a pipeline reads these from its first step, and raises AttributeError if that has none
         names = getattr(model, "feature_names_in_", None)
         self.columns = None if names is None else [str(feature_name) for feature_name in names]
         self.width: int | None = getattr(model, "n_features_in_", None)
@@ -64,12 +67,12 @@ class Estimator(Executor):
         self._scorers = _find_scorers(model, self.labels) if self.labels else {}
         self.score_kind = next(iter(self._scorers), None)
         if self.labels is not None and labels is not None and self.labels != _read_labels(model):
-            self.score_kind = None  # the model's scores are in the order of its own labels
+            self.score_kind = None  # the order of the model's scores is that of its own labels
         if space is not None:
             self.check_columns(space.names)
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
-        """Ask the model to predict, and for scores if they are wanted."""
+        """Predict labels, and compute scores if requested."""
         model_input = self._prepare_batch(batch)
         if scores == "only":
             guessed_scores = self._compute_scores(model_input)
@@ -77,7 +80,7 @@ class Estimator(Executor):
                 return Outputs.of(np.asarray(self.labels)[self._pick_labels(guessed_scores)], guessed_scores)
         predictions = self.model.predict(model_input)
         if getattr(predictions, "ndim", 1) == 2 and predictions.shape[1] > 1:
-            self.labels = self.score_kind = None  # several labels at once: classes_ lists their parts
+            self.labels = self.score_kind = None  # multi-label: classes_ lists single labels
         outputs = to_outputs(predictions, len(batch), self.labels)
         if not scores or self.score_kind is None:
             return outputs
@@ -85,19 +88,19 @@ class Estimator(Executor):
 
     @cached_property
     def bare(self) -> Function:
-        """The model without what puts its columns in order: it gets every frame as it is."""
+        """The model as a function that gets every frame as it is, columns in any order."""
         return Function(self.model.predict, name=self.name, labels=self.labels)
 
-    def _prepare_batch(self, batch: Batch) -> Any:
+    def _prepare_batch(self, batch: Batch) -> ModelInput:
         wants_array = self.columns is None and self.width is not None
         if wants_array and isinstance(batch, Points) and batch.space.plain:
             self.check_columns(batch.space.names)
-            # the values themselves, no frame on the way; a copy, since models may write on it
+            # a copy of the values, because models may write to it
             return batch.codes.copy(order="F")
         return self.input(batch.frame)
 
-    def input(self, frame: pd.DataFrame) -> Any:
-        """Return a frame as the model wants it: its columns in its order, or an array."""
+    def input(self, frame: pd.DataFrame) -> ModelInput:
+        """Return a frame as the model expects it: columns in its order, or an array."""
         if self.columns is not None:
             self.check_columns(tuple(frame.columns))
             return frame if list(frame.columns) == self.columns else frame[self.columns]
@@ -107,23 +110,23 @@ class Estimator(Executor):
         return frame
 
     def check_columns(self, column_names: tuple[str, ...]) -> None:
-        """Raise `ModelError` if these columns are not those the model was fitted on."""
+        """Raise `ModelError` if the model was fitted on other columns."""
         if self.columns is not None:
             missing = [name for name in self.columns if name not in column_names]
             if missing:
                 missing_text = ", ".join(map(repr, missing[:6])) + (", ..." if len(missing) > 6 else "")
                 raise ModelError(
-                    f"{self.name} was fitted on {pluralize(len(self.columns), 'column')}, and {len(missing)} of them are "
+                    f"{self.name} was fitted on {pluralize(len(self.columns), 'column')}, but {len(missing)} of them are "
                     f"not in the data: {missing_text}. {suggest_name(missing[0], column_names)}"
                 )
         elif self.width is not None and self.width != len(column_names):
             raise ModelError(
-                f"{self.name} was fitted on {pluralize(self.width, 'column')} and the data have {len(column_names)}. "
-                "Leave out the columns that are no features, the target for one."
+                f"{self.name} was fitted on {pluralize(self.width, 'column')}, but the data have {len(column_names)}. "
+                "Leave out columns that are not features, such as the target."
             )
 
     def _pick_labels(self, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
-        """Return which label the scores speak for: the highest, or the one with most votes in pairs."""
+        """Return the index of the label with the best score or most pairwise votes."""
         if self.score_kind != "pairwise" or self.labels is None:
             return scores.argmax(axis=1)
         votes = np.zeros((len(scores), len(self.labels)), dtype=np.intp)
@@ -133,17 +136,17 @@ class Estimator(Executor):
             votes[:, j] += ~first
         return votes.argmax(axis=1)
 
-    def _compute_scores(self, model_input: Any) -> npt.NDArray[np.float64] | None:
-        kind, labels = self.score_kind, self.labels  # as they are now: another thread may find out more meanwhile
+    def _compute_scores(self, model_input: ModelInput) -> npt.NDArray[np.float64] | None:
+        kind, labels = self.score_kind, self.labels  # read once: another thread may change them
         if kind is None or labels is None:
             return None
         scores = np.asarray(self._scorers[kind](model_input), dtype=np.float64)
-        if scores.ndim == 1:  # two classes, one decision value: positive means the second
+        if scores.ndim == 1:  # one decision value for two classes: positive for the second
             scores = np.column_stack([-scores, scores])
         class_count = len(labels)
         if scores.shape[1] == (class_count * (class_count - 1) // 2 if kind == "pairwise" else class_count):
             return scores
-        # whatever this is, it is no score a class
+        # not one score per class
         if kind != "probability" and "probability" in self._scorers:
             self.score_kind = "probability"
             return self._compute_scores(model_input)
@@ -151,56 +154,59 @@ class Estimator(Executor):
         return None
 
 
-def _validate_fitted(model: Any) -> None:
+def _validate_fitted(model: SupportsPredict) -> None:
     from sklearn.base import BaseEstimator
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
     if not isinstance(model, BaseEstimator):
-        return  # other libraries have other ways to tell; asking them will
+        return  # other libraries raise when they are queried
     try:
         check_is_fitted(model)
     except TypeError:
-        return  # a model that was never meant to be fitted
+        return  # a model that needs no fitting
     except NotFittedError:
         kind = type(model).__name__
         raise ModelError(f"This {kind} is not fitted. Fit it first: model.fit(X, y).") from None
 
 
-def _read_labels(model: Any) -> Labels | None:
+def _read_labels(model: SupportsPredict) -> Labels | None:
     try:
         classes = np.asarray(getattr(model, "classes_", None))
-    except ValueError:  # several outputs, each with its own classes
+    except ValueError:  # several outputs with different classes
         return None
     return tuple(classes.tolist()) if classes.ndim == 1 and len(classes) else None
 
 
-def _find_scorers(model: Any, labels: Labels) -> dict[ScoreKind, Callable[[Any], Any]]:
-    """Return the functions that give scores, the straightest first."""
+def _find_scorers(model: SupportsPredict, labels: Labels) -> dict[ScoreKind, Callable[[Any], Any]]:
+    """Return the functions that give scores by kind, the most direct first."""
     scorers: dict[ScoreKind, Callable[[Any], Any]] = {}
     pairwise_model = _copy_with_pairwise_scores(model) if len(labels) > 2 else None
     if pairwise_model is not None:
         scorers["pairwise"] = pairwise_model.decision_function
     elif hasattr(model, "decision_function"):
         scorers["decision"] = model.decision_function
-    elif hasattr(model, "predict_joint_log_proba"):  # its probabilities round to 0 and 1 not far from a border
+    elif hasattr(model, "predict_joint_log_proba"):  # probabilities round to 0 and 1 near a border
         scorers["decision"] = model.predict_joint_log_proba
     if hasattr(model, "predict_proba"):
         scorers["probability"] = model.predict_proba
     return scorers
 
 
-def _copy_with_pairwise_scores(model: Any) -> Any:
-    """Return a twin of a support vector machine, or of a pipeline that ends in one, with a value a pair of classes."""
+def _copy_with_pairwise_scores(model: SupportsPredict) -> Any:
+    """Return a copy of a support vector machine that scores pairs of classes.
+
+    A pipeline that ends with one is copied likewise. None for other models.
+    """
     from sklearn.pipeline import Pipeline
     from sklearn.svm import SVC, NuSVC
 
-    twin = copy.copy(model)
+    twin: Any = copy.copy(model)
     if isinstance(model, SVC | NuSVC):
-        twin.decision_function_shape = "ovo"  # read when it is asked, not when it was fitted
+        twin.decision_function_shape = "ovo"  # has effect without fitting again
         return twin
-    last_step = _copy_with_pairwise_scores(model.steps[-1][1]) if isinstance(model, Pipeline) else None
+    last_step = _copy_with_pairwise_scores(twin.steps[-1][1]) if isinstance(model, Pipeline) else None
     if last_step is None:
         return None
-    twin.steps = [*model.steps[:-1], (model.steps[-1][0], last_step)]
+    twin.steps = [*twin.steps[:-1], (twin.steps[-1][0], last_step)]
     return twin

@@ -1,4 +1,4 @@
-"""Models from files. ONNX and most skops files are data; a pickle is a program, and runs only if trusted."""
+"""Models read from files. ONNX files and most skops files are data; pickles are code and need trust."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ PICKLE_SUFFIXES = (".pkl", ".pickle", ".joblib")
 
 
 def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
-    """Return the model in a file: an estimator, or an executor for formats that have no Python object."""
+    """Return the model in a file.
+
+    That is an estimator, or an executor for formats that have no Python object.
+    """
     file = Path(path)
     kind = file.suffix.lower()
     if kind not in (".skops", ".onnx", *PICKLE_SUFFIXES):
         raise ModelError(
-            f"{str(path)!r} is not understood as a model. Known files: .skops, .onnx, and with trust .joblib and .pkl."
+            f"{str(path)!r} is not a known kind of model file. Use .skops or .onnx, or .joblib and .pkl with trust=True."
         )
     if not file.exists():
         raise ModelError(f"There is no file {str(path)!r}.")
@@ -28,8 +31,8 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
         raise ModelError(f"{str(path)!r} is not a file.")
     if kind in PICKLE_SUFFIXES and not trust:
         raise UntrustedError(
-            f"{file.name} is a pickle: loading it runs whatever code its author put into it. If you know where it "
-            "comes from, say trust=True (--trust on the command line); ONNX files and most skops files need no trust."
+            f"{file.name} is a pickle, and loading it runs any code that its author put into it. If you trust its "
+            "origin, pass trust=True (--trust on the command line). ONNX files and most skops files need no trust."
         )
     try:
         if kind == ".skops":
@@ -38,7 +41,7 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
     except (ModelError, ImportError):
         raise
     except Exception as error:
-        # Whatever a damaged file makes a reader raise, the caller wants to know which file it was.
+        # a damaged file may make a reader raise anything, and the message must name the file
         raise ModelError(f"{file.name} cannot be read as a model: {type(error).__name__}: {error}") from error
 
 
@@ -49,9 +52,8 @@ def _load_pickle(file: Path) -> Any:
 
 
 def _load_skops(file: Path, trust: bool) -> Any:
-    # No type is trusted here beyond those that skops trusts, not even scikit-learn's own: some take functions by name from
-    # the file. Trees it leaves out because a forged one has scikit-learn read memory that is not its own: they are looked
-    # over before they are asked.
+    # Only types that skops trusts are trusted here: some types of scikit-learn call functions named in the file. skops does
+    # not trust trees, because a forged tree makes scikit-learn read foreign memory. They are validated before use.
     io = import_optional("skops.io", "skops", "Reading a .skops model")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -63,8 +65,8 @@ def _load_skops(file: Path, trust: bool) -> Any:
         if unknown_types and not trust:
             ellipsis = ", ..." if len(unknown_types) > 5 else ""
             raise UntrustedError(
-                f"{file.name} holds objects of types skops does not know to be safe: {', '.join(unknown_types[:5])}{ellipsis}. If "
-                "you know where it comes from, say trust=True (--trust on the command line)."
+                f"{file.name} holds objects of types that skops does not trust: {', '.join(unknown_types[:5])}{ellipsis}. If "
+                "you trust its origin, pass trust=True (--trust on the command line)."
             )
         return io.load(file, trusted=unknown_types)
 

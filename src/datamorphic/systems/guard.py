@@ -1,8 +1,8 @@
-"""`Guarded`: a system may raise, hang, lie or die; every row gets an output all the same.
+"""`GuardedSystem`: every row gets an output, even if the system raises, hangs or dies.
 
-What it is asked is cut into pieces, which never depends on who answers them: models are not bitwise the same in
-batches of other sizes. The pieces are spread over lanes, each a way to reach the system (itself, a process, a worker
-of a cluster), and put together in their order.
+A query is cut into pieces in a way that does not depend on who answers them, because models do not give bitwise equal
+answers in batches of different sizes. The pieces are distributed over lanes. A lane is a way to reach the system: the
+system itself, a process, or a worker of a cluster. The answers are joined in the order of the pieces.
 """
 
 from __future__ import annotations
@@ -28,13 +28,11 @@ from .base import AnswerOrError, Executor, ScoreRequest, SystemTraits, Wrapper
 RowNumbers = npt.NDArray[np.int64]
 DEFAULT_TRAITS = SystemTraits()
 
-MAX_FAILED_ROWS = (
-    50  # rows that may fail, one after the other and none answered, before the system counts as failed
-)
-MIN_ROWS_TO_GIVE_UP = 5  # a first batch of fewer rows that all fail is no proof that the system does
-MAX_HUNG_ROWS = 10  # rows that may hang, one after the other, before the rest of a piece is given up
-PARTS_PER_FAILING_PIECE = 8  # of a failing piece: a hanging one costs a whole time-out, so few rounds are better
-MIN_TASK_SECONDS = 0.1  # seconds of work that make the way to another process or machine worth it
+MAX_FAILED_ROWS = 50  # failures before the first answer after which the system counts as failed
+MIN_ROWS_TO_GIVE_UP = 5  # a system is not given up after fewer failing rows
+MAX_HUNG_ROWS = 10  # consecutive rows that hang before the rest of a piece is given up
+PARTS_PER_FAILING_PIECE = 8  # many, since every round with a hanging row costs a whole time-out
+MIN_TASK_SECONDS = 0.1  # of work per task sent to another process or machine
 
 
 @dataclass
@@ -43,14 +41,14 @@ class Health:
 
     Attributes
     ----------
-    asked_again : int
-        Rows asked once more: to find the rows at fault, and to see whether answers repeat.
-    failed : dict
-        How many rows had each status but OK.
-    unstable : list
+    repeated_rows : int
+        Rows queried again, to find the rows at fault or to see whether answers repeat.
+    status_counts : dict
+        The number of rows per status other than OK.
+    unstable_cases : list
         Cases that got two different answers, each with both of them.
     remarks : list of str
-        What else was odd, in words.
+        Other observations.
     """
 
     repeated_rows: int = 0
@@ -59,7 +57,7 @@ class Health:
     remarks: list[str] = field(default_factory=list)
 
     def add_remark(self, text: str) -> None:
-        """Note something once."""
+        """Add a remark unless it is there already."""
         if text not in self.remarks:
             self.remarks.append(text)
 
@@ -71,17 +69,17 @@ class SolvedPiece:
     Attributes
     ----------
     outputs : Outputs
-        One a row.
-    asked_again : int
-        Rows asked once more to find those at fault.
+        One per row.
+    repeated_rows : int
+        Rows queried again to find those at fault.
     failures : int
         Rows that failed on their own.
     alive : bool
         Whether the system answered anything.
-    hopeless : str
-        Why the rest was given up, where nothing was answered; else empty.
-    known : Known
-        What the system was known to answer after this: some find out only when they are asked.
+    give_up_reason : str
+        Why the rest was given up, if nothing was answered; else empty.
+    traits : SystemTraits
+        What the system knew about its answers afterwards.
     """
 
     outputs: Outputs
@@ -93,45 +91,45 @@ class SolvedPiece:
 
     @property
     def answered_in_parts(self) -> bool:
-        """Whether every row was answered, but not all at once."""
+        """Whether every row was answered, but not all in one batch."""
         return bool(self.repeated_rows) and not self.failures
 
 
 class PieceJournal(Protocol):
-    """What keeps answered pieces, so that a run that was killed asks nothing twice."""
+    """Stores answered pieces, so that a resumed run does not query them again."""
 
     def find_pieces(self, batch: Batch, scores: ScoreRequest, pieces: int) -> Mapping[int, SolvedPiece]:
         """Return the pieces of the next batch that were answered before."""
         ...
 
     def keep(self, piece: int, result: SolvedPiece) -> None:
-        """Keep an answered piece of that batch."""
+        """Store an answered piece of that batch."""
         ...
 
 
 class GuardedSystem(Wrapper):
-    """Lets a run go on when the system raises, hangs, dies, lies about lengths, or changes its mind.
+    """Lets a run go on when a system raises, hangs, dies or gives bad answers.
 
-    A piece that fails is cut until the rows at fault stand alone; they get a status and a message, every other
-    row its output. After the first batch, and whenever ten times as many rows have been asked, a few rows are
-    asked a second time to see whether the answers repeat.
+    A piece that fails is cut until the rows at fault are alone. They get a status and a message, every other row its
+    output. After the first batch, and whenever ten times as many rows have been queried, a few rows are queried again to see
+    whether the answers repeat.
 
     Parameters
     ----------
     inner : Executor
         The system.
     recheck : int
-        How many rows to ask a second time; 0 for none.
+        The number of rows to query again; 0 for none.
     alive : bool
-        Whether the system is known to answer, so that no number of failures is proof that it does not.
+        Whether the system is known to answer. If so, no number of failures makes it count as failed.
     rows : int, optional
-        How many a piece has; by default what the system likes.
+        Rows per piece. By default what the system prefers.
     lanes : sequence of Executor, optional
-        Ways to reach the system, each used by one thread at a time; by default the system itself.
-    journal : Journal, optional
-        Where answered pieces are kept.
-    stopped : callable, optional
-        Tells whether to begin no further piece; what was begun is finished and kept, then `Interrupted` is raised.
+        Ways to reach the system, each used by one thread at a time. By default the system itself.
+    journal : PieceJournal, optional
+        Where to store answered pieces.
+    is_stopped : callable, optional
+        Tells whether to begin no further piece. Pieces under way are finished and stored, then `Interrupted` is raised.
     """
 
     def __init__(
@@ -157,12 +155,12 @@ class GuardedSystem(Wrapper):
         self._next_recheck = 1
         self._seconds_per_piece: float | None = None  # seconds a piece takes
         self._doubtful_piece: tuple[int, SolvedPiece] | None = (
-            None  # a piece of which nothing was answered, as ever before
+            None  # nothing of it was answered, nor anything before
         )
         self._rng = np.random.default_rng(0)
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
-        """Answer every row, the failing ones with a status."""
+        """Answer every row, failing ones with a status."""
         outputs = self._solve_batch(batch, scores)
         if outputs.status.any():
             for status, count in zip(
@@ -178,7 +176,7 @@ class GuardedSystem(Wrapper):
         return outputs
 
     def close(self) -> None:
-        """Let go of the threads that wait for lanes."""
+        """Shut down the threads that wait for lanes."""
         if self._threads is not None:
             self._threads.shutdown(wait=False, cancel_futures=True)
             self._threads = None
@@ -217,13 +215,13 @@ class GuardedSystem(Wrapper):
     def _distribute_pieces(
         self, batch: Batch, todo: list[int], scores: ScoreRequest
     ) -> Iterator[tuple[int, SolvedPiece]]:
-        """Give pieces to the lanes and yield each with its outputs as they come."""
+        """Solve pieces on the lanes, and yield each as soon as it is solved."""
         groups = [chunk.tolist() for chunk in np.array_split(todo, self._count_tasks(len(todo)))]
         if len(self._lanes) == 1:
             for group in groups:
                 self._raise_if_stopped()
                 if self._doubtful_piece is not None:
-                    return  # whether it answers anything at all is to be seen first
+                    return  # first find out whether the system answers anything
                 yield from self._solve_group(self._lanes[0], batch, group, scores)
             return
         if self._threads is None:
@@ -255,7 +253,10 @@ class GuardedSystem(Wrapper):
         self._raise_if_stopped()
 
     def _count_tasks(self, pieces: int) -> int:
-        """Return in how many tasks pieces are handed out: each worth its way, and as many for one lane as for another."""
+        """Return the number of tasks that pieces are grouped into.
+
+        A task must be worth sending, and every lane should get the same number of tasks.
+        """
         if not self._lanes[0].far or self._seconds_per_piece is None:
             return pieces
         task_count = min(pieces, max(1, int(pieces * self._seconds_per_piece / MIN_TASK_SECONDS)))
@@ -281,7 +282,10 @@ class GuardedSystem(Wrapper):
         return [(number, replace(result, traits=traits)) for number, result in zip(group, results, strict=True)]
 
     def _find_cuts(self, rows: int) -> list[tuple[int, int]]:
-        """Return where pieces begin and end: of one size, and an even number, so that two lanes get as much each."""
+        """Return where pieces begin and end.
+
+        They have equal sizes, and their number is even so that two lanes get equal shares.
+        """
         pieces = -(-rows // self.rows)
         pieces += pieces % 2 if 1 < pieces < rows else 0
         return _cut(0, rows, pieces)
@@ -292,14 +296,17 @@ class GuardedSystem(Wrapper):
     def _is_answering_other_pieces(
         self, batch: Batch, cuts: list[tuple[int, int]], failed_piece: int, result: SolvedPiece
     ) -> bool:
-        """Look at the other pieces when one is hopeless, data may be sorted, or say that the system has failed."""
+        """Tell whether the system answers rows of other pieces; else raise an error.
+
+        Data may be sorted, so that one piece fails as a whole.
+        """
         other_rows = _list_rows([cut for number, cut in enumerate(cuts) if number != failed_piece])
         if _is_answering_elsewhere(self._lanes[0], batch, other_rows, 16):
             return True
         self._failures += result.failures
         raise SystemFailed(
-            f"{self.name} failed on every one of {pluralize(self._failures, 'row')} it was asked, the last time with "
-            f"{result.give_up_reason}. Try it by hand on one row of your data."
+            f"{self.name} failed on all {pluralize(self._failures, 'row')} it was queried with. The last error was "
+            f"{result.give_up_reason}. Try it on one row of your data."
         )
 
     def _recheck_rows(self, batch: Batch, outputs: Outputs) -> None:
@@ -316,7 +323,7 @@ class GuardedSystem(Wrapper):
         if failed_rows.size:
             reason = second.messages.get(int(failed_rows[0]), Status(second.status[failed_rows[0]]).name)
             self.health.add_remark(
-                f"{self.name} answered some rows once and failed on them the second time: {reason}"
+                f"{self.name} answered some rows at first and failed on them when queried again: {reason}"
             )
         for row in np.flatnonzero(second.ok & ~first.same(second, rounding=1e-9)):
             case = sample.take(slice(row, row + 1)).frame.iloc[0].to_dict()
@@ -334,13 +341,14 @@ def solve(
     alive: bool = True,
     failures: int = 0,
 ) -> SolvedPiece:
-    """Return a batch with an output for every row, from what came of asking it whole.
+    """Return a batch with an output for every row.
 
-    `alive` and `failures` tell whether the system has ever answered, and how many rows have failed if not.
+    `first` is the outcome of querying the whole batch. `alive` and `failures` say whether the system has ever answered, and
+    if not, how many rows have failed.
     """
     if isinstance(first, Outputs):
         return SolvedPiece(first)
-    parts: list[tuple[int, Outputs]] = []  # where each solved part begins
+    parts: list[tuple[int, Outputs]] = []  # each with its first row
     todo = [(0, len(batch))]
     repeated_rows = failed_rows = hung_rows = 0
     answered = False
@@ -349,11 +357,9 @@ def solve(
         part = batch if stop - start == len(batch) else batch.take(slice(start, stop))
         answer = first if part is batch else _query_part(system, part, scores)
         if isinstance(answer, SystemDied) and (part is batch or len(part) == 1):
-            answer = _query_part(
-                system, part, scores
-            )  # a process may be lost for other reasons: it is tried twice
+            answer = _query_part(system, part, scores)  # processes also die for other reasons, so try twice
         if isinstance(answer, UsageError):
-            raise answer  # a model that was fitted on other columns is no failing row
+            raise answer  # wrong use, such as other columns, is not a failing row
         if isinstance(answer, Outputs):
             alive = answered = True
             hung_rows = 0
@@ -395,7 +401,10 @@ def _query_part(system: Executor, part: Batch, scores: ScoreRequest) -> AnswerOr
 
 
 def _is_answering_elsewhere(system: Executor, batch: Batch, remaining_rows: RowNumbers, sample_size: int) -> bool:
-    """Before rows are given up, ask a few from all over what is left: data may be sorted."""
+    """Tell whether the system answers any of a few rows of those that remain.
+
+    Data may be sorted, so that many rows in succession fail. The rows are spread evenly.
+    """
     rows = remaining_rows[
         np.linspace(0, len(remaining_rows) - 1, min(sample_size, len(remaining_rows))).astype(int)
     ].tolist()
@@ -409,20 +418,23 @@ def _build_failed_row(error: BaseException) -> Outputs:
         BadAnswer: Status.MALFORMED,
     }
     status = status_of_error.get(type(error), Status.ERROR)
-    # what somebody's code raises may hold a URL with a password in it, and messages go into files and reports
+    # an error of foreign code may hold a URL with a password, and messages go into files and reports
     message = redact(format_error_line(error))
     return Outputs(np.array([None], dtype=object), np.array([status], dtype=np.int8), None, {0: message})
 
 
 def _give_up_rows(rows: RowNumbers, hung_rows: int) -> list[tuple[int, Outputs]]:
-    """Rows that are given up: each would cost a whole time-out."""
-    message = f"not asked: it hung on the {hung_rows} rows before, and on others"
+    """Return failed outputs for rows that are skipped to save their time-outs."""
+    message = f"skipped: the system hung on the {hung_rows} rows before it, and on others"
     no_value, timeout_status = np.array([None], dtype=object), np.array([Status.TIMEOUT], dtype=np.int8)
     return [(row, Outputs(no_value, timeout_status, None, {0: message})) for row in rows.tolist()]
 
 
 def _join_outputs(parts: list[Outputs]) -> Outputs:
-    """Join parts; rows that failed get a blank of the others' type, so that the labels keep theirs."""
+    """Join parts; rows that failed get a blank value of the type of the others.
+
+    Otherwise the labels would lose their type.
+    """
     dtype = next((part.values.dtype for part in parts if part.ok.any()), None)
     if dtype is not None:
         parts = [part if part.ok.any() else replace(part, values=np.zeros(len(part), dtype)) for part in parts]

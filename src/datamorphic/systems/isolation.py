@@ -1,4 +1,4 @@
-"""A system in a process of its own, so that it can be stopped when it hangs and missed when it dies."""
+"""A system in a child process, so that it can be stopped when it hangs."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from .child_process import MAX_START_ATTEMPTS, STARTUP_TIMEOUT_SECONDS, ChildPro
 
 
 class IsolatedSystem(RemoteSystem):
-    """Runs the system in a child process; with a `timeout` in seconds it gives up on a batch that takes longer.
+    """Runs a system in a child process, optionally with a time-out per batch.
 
-    The child gets the system once and then only batches. A child that hangs is killed; a new one takes its
-    place at the next batch.
+    The child gets the system once and then only batches. A child that hangs is killed, and a new one is started for the next
+    batch. The time-out is in seconds.
     """
 
     def __init__(self, inner: Executor, timeout: float | None = None) -> None:
         self._child: ChildProcess | None = None
         self._ended = False
-        self._starting: Any = None  # tells when the child is ready, until it is
+        self._starting: Any = None  # the future of the start, until the child is ready
         super().__init__(inner)
         self.timeout = None if timeout is None else validate_positive("timeout", "Isolated", timeout)
-        self.far = timeout is None  # batches that travel together could not be timed one by one
+        self.far = timeout is None  # batches sent together cannot be timed one by one
 
     def answers(self, batches: Sequence[Batch], scores: ScoreRequest) -> list[AnswerOrError]:
-        """Send batches to the child, together, and wait for what comes of each."""
+        """Send batches to the child together and return their outcomes."""
         from joblib.externals.loky.process_executor import BrokenProcessPool, ShutdownExecutorError
 
         rows = pluralize(sum(map(len, batches)), "row")
@@ -44,19 +44,19 @@ class IsolatedSystem(RemoteSystem):
             )
         except NoAnswer:
             self.close()
-            failure: DatamorphicError = SystemHung(f"it gave no answer to {rows} in {self.timeout:g} s")
+            failure: DatamorphicError = SystemHung(f"it did not answer {rows} within {self.timeout:g} s")
         except (BrokenProcessPool, ShutdownExecutorError):
             self.close()
-            failure = SystemDied(f"its process ended while it was asked {rows}")
+            failure = SystemDied(f"its process ended while it answered {rows}")
         else:
             traits.apply_to(self)
             return answers
         return [failure] * len(batches)
 
     def start_early(self) -> None:
-        """Start the child and do not wait for it: several can import their libraries at the same time."""
+        """Start the child without waiting, so that several import libraries in parallel."""
         if self._child is None:
-            with suppress(Exception):  # what is wrong is told when an answer is wanted
+            with suppress(Exception):  # a failed start is reported with the first batch
                 self._starting = self._start()
 
     def _ready_child(self) -> Any:
@@ -75,15 +75,15 @@ class IsolatedSystem(RemoteSystem):
             except Exception as error:
                 self.close()
                 if isinstance(error, BrokenProcessPool) and attempt < MAX_START_ATTEMPTS:
-                    continue  # it may have been killed from outside while it started
+                    continue  # it may have been killed from outside
                 raise ModelError(
-                    f"{self.name} cannot be sent to a process of its own, which a time-out and workers need: it must be one "
-                    f"that can be pickled ({type(error).__name__}). Make it at the top of a module, or do without them."
+                    f"{self.name} cannot be sent to another process, which time-outs and workers need: it must be possible "
+                    f"to pickle it ({type(error).__name__}). Define it at the top level of a module, or do without them."
                 ) from None
         return self._child
 
     def _start(self) -> Any:
-        """Start a child; return what tells when it is ready."""
+        """Start a child, and return the future of its start."""
         self._child = child = ChildProcess()
         return child.start(_receive_system, self.inner)
 
@@ -94,7 +94,7 @@ class IsolatedSystem(RemoteSystem):
             child.close()
 
     def shut_down(self) -> None:
-        """End the child process and start no other: a thread may still want one."""
+        """End the child process for good, even if a thread still queries the system."""
         self._ended = True
         self.close()
 
@@ -105,11 +105,11 @@ class IsolatedSystem(RemoteSystem):
         self.close()
 
 
-_system: Executor | None = None  # in the child: the system it was started for
+_system: Executor | None = None  # in the child process: the system it runs
 
 
 def _receive_system(system: Executor) -> None:
-    import pandas  # noqa: F401  (here, where nobody times it, and not with the first batch)
+    import pandas  # noqa: F401  (before the first batch, which is timed)
 
     global _system
     _system = system
@@ -117,16 +117,16 @@ def _receive_system(system: Executor) -> None:
 
 
 def use_one_blas_thread() -> Any:
-    """Let linear algebra use one thread from here on: how work is split among threads changes its last digits.
+    """Limit linear algebra to one thread, and return an object that undoes it.
 
-    Return what undoes it.
+    How work is split among threads changes the last digits of results.
     """
     return _find_libraries(len(sys.modules)).limit(limits=1, user_api="blas")
 
 
 @lru_cache(maxsize=1)
 def _find_libraries(module_count: int) -> Any:
-    """Return what holds the libraries that are loaded; looked for again when there are more modules."""
+    """Return a controller of the loaded libraries; cached until modules are loaded."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -135,7 +135,10 @@ def _find_libraries(module_count: int) -> Any:
 def answer_in_worker(
     batches: Sequence[Batch], scores: ScoreRequest, system: Executor | None = None
 ) -> tuple[list[AnswerOrError], SystemTraits]:
-    """Answer batches in another process than the one that asks; say what was raised: many errors do not travel."""
+    """Answer batches in another process than the one that asks.
+
+    Errors that may not be picklable are returned as `SystemRaised`.
+    """
     system = system or _system
     assert system is not None
     answers = system.answers(batches, scores)

@@ -30,10 +30,10 @@ _TENSOR_TYPES = {
 
 
 class OnnxModel(Executor):
-    """A model with one matrix as input, or with one input a column; its first output is the label.
+    """An ONNX model with one matrix as input, or one input per column.
 
-    A matrix of 32-bit floats, the usual case, cannot tell inputs apart that differ by less than one part in
-    ten million: borders are found to that width and no finer.
+    Its first output is the label. The usual matrix of 32-bit floats cannot distinguish inputs that differ by less than one
+    part in ten million, which limits how precisely borders are found.
     """
 
     def __init__(self, file: Path) -> None:
@@ -49,7 +49,7 @@ class OnnxModel(Executor):
         self.score_kind = "probability" if len(self._outputs) > 1 else None
 
     def __getstate__(self) -> dict[str, Any]:
-        # a session cannot be sent to another process; the name of its file can
+        # a session cannot be pickled, but the name of its file can
         return self.__dict__ | {"_session": None, "_inputs": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -69,15 +69,15 @@ class OnnxModel(Executor):
             width = single_input.shape[1] if len(single_input.shape) > 1 else None
             if isinstance(width, int) and width != len(frame.columns):
                 raise ModelError(
-                    f"{self.name} takes {pluralize(width, 'column')} and the data have {len(frame.columns)}. "
-                    "Leave out the columns that are no features, the target for one."
+                    f"{self.name} takes {pluralize(width, 'column')}, but the data have {len(frame.columns)}. "
+                    "Leave out columns that are not features, such as the target."
                 )
             if width != 1 or single_input.name not in frame.columns:
                 return {single_input.name: frame.to_numpy().astype(_TENSOR_TYPES[single_input.type])}
         missing = [model_input.name for model_input in self._inputs if model_input.name not in frame.columns]
         if missing:
             raise ModelError(
-                f"{self.name} wants the column {missing[0]!r}, which is not in the data. "
+                f"{self.name} needs the column {missing[0]!r}, which is not in the data. "
                 f"{suggest_name(missing[0], frame.columns)}"
             )
         return {
@@ -92,11 +92,11 @@ class OnnxModel(Executor):
 def _open_session(file: Path) -> Any:
     runtime = import_optional("onnxruntime", "onnx", "Running an .onnx model")
     options = runtime.SessionOptions()
-    options.log_severity_level = 3  # errors only: what matters is raised as well
+    options.log_severity_level = 3  # errors only; they are raised as well
     return runtime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
 
 
-def _to_probabilities(output: Any) -> npt.NDArray[np.float64]:
-    if isinstance(output, list):  # a dict a row, from label to probability
+def _to_probabilities(output: list[dict[Any, float]] | npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    if isinstance(output, list):  # one dict per row, from label to probability
         return np.array([list(row.values()) for row in output], dtype=np.float64)
     return np.asarray(output, dtype=np.float64)

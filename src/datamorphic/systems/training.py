@@ -1,4 +1,4 @@
-"""What learners are given: `Training` data with the cases to label, and many of these as a batch, `Trainings`."""
+"""`Training`: training data with the cases to label, and `TrainingBatch`: a batch of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,26 +19,27 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Array = npt.NDArray[Any]
+Table: TypeAlias = "pd.DataFrame | npt.NDArray[Any]"
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """What a learner is given: training rows `x` with their labels `y`, and the test cases `t` it then labels.
+    """What a learner gets: training rows `x` with labels `y`, and test cases `t`.
 
-    Its methods return changed copies. They take frames of any columns and arrays of numbers alike.
+    Its methods return changed copies. They accept frames with any columns as well as arrays of numbers.
 
     Attributes
     ----------
-    x, t : DataFrame, or array of float64 with a column an attribute
-        Training rows and test cases, of the same attributes.
+    x, t : DataFrame, or array of float64 with one column per attribute
+        Training rows and test cases with the same attributes.
     y : ndarray
         The label of each training row.
     labels : tuple, optional
-        The labels that are declared, in their order; some may occur in no row. By default those that occur.
+        The declared labels in their order; some may occur in no row. By default the labels that occur.
     weights : ndarray, optional
-        The weight of each training row, for learners that take them.
+        The weight of each training row, for learners that support weights.
 
     Examples
     --------
@@ -57,11 +58,11 @@ class Training:
         object.__setattr__(self, "y", np.asarray(self.y))
         frames = [hasattr(table, "columns") for table in (self.x, self.t)]
         if frames[0] != frames[1]:
-            raise DataError("Training rows and test cases are both frames, or both arrays. Got one of each.")
+            raise DataError("Training rows and test cases must both be frames or both be arrays. Got one of each.")
         if frames[0]:
             columns = list(self.x.columns)
             if len(set(columns)) < len(columns) or not columns:
-                raise DataError(f"Training rows need columns, each with a name of its own. Got {columns}.")
+                raise DataError(f"Training rows need columns with unique names. Got {columns}.")
             if list(self.t.columns) != columns:
                 raise DataError(
                     f"Test cases need the columns of the training rows, {columns}. Got {list(self.t)}."
@@ -73,10 +74,10 @@ class Training:
             rows = pluralize(self.x.shape[0], "training row")
             raise DataError(f"{rows} need a label each. Got shape {self.y.shape}.")
         if not self.x.shape[0] or not self.t.shape[0]:
-            raise DataError("A learner needs a training row and a test case at least. Got none.")
+            raise DataError("A learner needs at least one training row and one test case. Got none.")
 
     def __len__(self) -> int:
-        """How many test cases there are."""
+        """Return the number of test cases."""
         return int(self.t.shape[0])
 
     @property
@@ -86,7 +87,7 @@ class Training:
 
     @cached_property
     def classes(self) -> Array:
-        """The different labels that occur, sorted where they can be."""
+        """The different labels that occur, sorted if possible."""
         if self.y.dtype.kind in "iub":
             return np.unique(self.y)
         labels = list(dict.fromkeys(self.y.tolist()))
@@ -96,12 +97,12 @@ class Training:
 
     @property
     def declared(self) -> list[Any]:
-        """The labels a case may get: those that are declared, or those that occur."""
+        """The labels a case may get: those declared, or those that occur."""
         return list(self.classes.tolist() if self.labels is None else self.labels)
 
     @cached_property
     def numeric(self) -> Places:
-        """The places of the numeric attributes."""
+        """The positions of the numeric attributes."""
         if not self.framed:
             return np.arange(self.x.shape[1])
         numeric_names = [
@@ -115,14 +116,14 @@ class Training:
 
     @cached_property
     def numbers(self) -> Floats:
-        """The numeric attributes of training rows and test cases, one below the other."""
+        """The numeric attributes of training rows, followed by those of test cases."""
         if not self.framed:
             return np.concatenate([self.x, self.t])
         parts = [part.iloc[:, self.numeric].to_numpy(np.float64, na_value=np.nan) for part in (self.x, self.t)]
         return np.concatenate(parts)
 
     def with_numbers(self, numbers: Floats) -> Training:
-        """Return the same data with other numbers in their numeric attributes."""
+        """Return the data with other values of the numeric attributes."""
         rows = self.x.shape[0]
         if not self.framed:
             return replace(self, x=numbers[:rows], t=numbers[rows:])
@@ -146,8 +147,11 @@ class Training:
             return replace(self, x=self.x.iloc[:, places], t=self.t.iloc[:, places])
         return replace(self, x=self.x[:, places], t=self.t[:, places])
 
-    def with_attribute(self, x: Any, t: Any = None, *, name: str = "added", first: bool = False) -> Training:
-        """Return the data with one attribute more: `x` of the training rows and `t` of the cases, or one value for both."""
+    def with_attribute(self, x: object, t: object = None, *, name: str = "added", first: bool = False) -> Training:
+        """Return the data with one more attribute.
+
+        `x` holds its values in the training rows and `t` those in the cases. A single value serves for both.
+        """
         t = x if t is None else t
         if not self.framed:
             new_columns = [
@@ -163,14 +167,14 @@ class Training:
         while title in self.x.columns:
             title += "_"
         if all(isinstance(column, int | np.integer) for column in self.x.columns):
-            title = max(self.x.columns) + 1  # scikit-learn refuses names of several types
+            title = max(self.x.columns) + 1  # scikit-learn rejects names of mixed types
         frames = self.x.copy(), self.t.copy()
         for frame, value in zip(frames, (x, t), strict=True):
             frame.insert(0 if first else frame.shape[1], title, value)
         return replace(self, x=frames[0], t=frames[1])
 
-    def appended(self, t: Any, labels: Array) -> Training:
-        """Return the data with more training rows, at the end."""
+    def appended(self, t: Table, labels: Array) -> Training:
+        """Return the data with more training rows at the end."""
         if self.framed:
             import pandas as pd
 
@@ -179,8 +183,11 @@ class Training:
             x = np.concatenate([self.x, t])
         return replace(self, x=x, y=_join_labels(self.y, labels))
 
-    def labelled(self, y: Any, labels: Iterable[Any] | None = None) -> Training:
-        """Return the data with other labels; the declared ones, where there are any, are then `labels` and those of `y`."""
+    def labelled(self, y: npt.ArrayLike, labels: Iterable[Any] | None = None) -> Training:
+        """Return the data with other labels.
+
+        If labels are declared, the new ones are `labels` and those of `y`.
+        """
         y = np.asarray(y)
         if self.labels is None:
             return replace(self, y=y)
@@ -189,19 +196,19 @@ class Training:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The training rows, with their labels last, as a frame."""
+        """The training rows as a frame, with their labels in the last column."""
         import pandas as pd
 
         x = self.x if self.framed else pd.DataFrame(self.x, columns=[f"a{i}" for i in range(self.x.shape[1])])
         return x.assign(**{"label" if "label" not in x else "label_": self.y})
 
 
-def _take_rows(table: Any, rows: RowSelection) -> Any:
+def _take_rows(table: Table, rows: RowSelection) -> Any:
     return table.iloc[rows].reset_index(drop=True) if hasattr(table, "iloc") else table[rows]
 
 
 def _join_labels(first: Array, second: Array) -> Array:
-    """Join labels without cutting texts short or making texts of numbers."""
+    """Join labels without truncating text or turning numbers into text."""
     if first.dtype.kind == second.dtype.kind and first.dtype.kind in "iubfU":
         return np.concatenate([first, second])
     objects = np.empty(len(first) + len(second), dtype=object)
@@ -211,14 +218,14 @@ def _join_labels(first: Array, second: Array) -> Array:
 
 
 class TrainingBatch:
-    """A batch for a learner: each row is one test case, with the training data it is labelled after.
+    """A batch for a learner: each row is one test case with its training data.
 
     Parameters
     ----------
-    each : sequence of Training
-        The data.
-    which, case : arrays of int, optional
-        For each row the number of its training data, and of its case there; by default all cases of all of them.
+    trainings : sequence of Training
+        The training data with their cases.
+    training_index, case_index : arrays of int, optional
+        For each row the number of its training data, and of its case there. By default all cases of all data.
     """
 
     __slots__ = ("case_index", "training_index", "trainings", "width")
@@ -236,7 +243,7 @@ class TrainingBatch:
             training_index = np.repeat(np.arange(len(trainings)), sizes)
             case_index = np.arange(len(training_index)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         self.training_index, self.case_index = training_index, case_index
-        # as many columns as any of them has labels: outputs of parts of a batch are put together
+        # as many score columns as the most labels, so that outputs of parts of a batch can be joined
         self.width = max((len(training.declared) for training in trainings), default=0) if width is None else width
 
     def __len__(self) -> int:
@@ -247,7 +254,7 @@ class TrainingBatch:
         return TrainingBatch(self.trainings, self.training_index[rows], self.case_index[rows], self.width)
 
     def parts(self) -> list[tuple[Training, Places]]:
-        """Return the training data, each with the cases wanted of it and no others, and the rows these are."""
+        """Return each training with only the cases in this batch, and their rows."""
         order = np.argsort(self.training_index, kind="stable")
         starts = np.flatnonzero(np.diff(self.training_index[order], prepend=-1))
         result = []
@@ -260,7 +267,7 @@ class TrainingBatch:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """How large the training data of each row are."""
+        """The size of the training data of each row."""
         import pandas as pd
 
         sizes = [
@@ -272,7 +279,7 @@ class TrainingBatch:
     def __getstate__(self) -> tuple[Any, ...]:
         used_index, training_index = np.unique(
             self.training_index, return_inverse=True
-        )  # another process gets what it needs, no more
+        )  # only the training data in use are sent
         return [self.trainings[k] for k in used_index], training_index, self.case_index, self.width
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:

@@ -1,29 +1,32 @@
-"""Trees from a file that nobody vouches for: looked over before any of them is asked.
+"""Validation of trees in files that are not trusted.
 
-A tree of scikit-learn is arrays of numbers, and harmless but for one thing: its compiled code follows them without a
-look, so forged ones make it read memory that is not its own, or go round in circles. So trees are taken from such a file
-only where it is known who asks them and how: decision trees, and ensembles that ask their members one by one.
+A tree of scikit-learn consists of arrays of numbers. Compiled code follows them without checks, so forged arrays make it
+read foreign memory or loop for ever. Therefore trees from such files are accepted only in models that are known to use
+them safely: decision trees, and ensembles that query their members one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import UntrustedError
 
+if TYPE_CHECKING:
+    from sklearn.tree._tree import Tree
+
 SKLEARN_TREE_TYPE = "sklearn.tree._tree.Tree"
 MEMBERS_ATTRIBUTE = "estimators_"
 
 
-def validate_trees(model: Any, name: str) -> None:
-    """Raise `UntrustedError` if a tree in a model, or what it takes for its columns, could lead anywhere else.
+def validate_trees(model: object, name: str) -> None:
+    """Raise `UntrustedError` if a tree in a model could lead outside its own arrays.
 
-    A tree may be held by a decision tree alone, which must have the columns it looks at; a decision tree may be a member
-    only of forests, bagging and AdaBoost, and of forests only with the forest's own columns. Gradient boosting has compiled
-    code that goes by more than its trees: it needs trust.
+    A tree may belong only to a decision tree that has the columns it refers to. A decision tree may be a member only of
+    forests, bagging and AdaBoost, and in forests only with the columns of the forest. Gradient boosting needs trust: its
+    compiled code depends on more than its trees.
     """
     from sklearn.ensemble import (
         AdaBoostClassifier,
@@ -48,37 +51,37 @@ def validate_trees(model: Any, name: str) -> None:
             for key, value in contents
             if key != "tree_" or not isinstance(part, BaseDecisionTree)
         ):
-            raise _build_forgery_error(name, "a tree belongs to no decision tree")
+            raise _build_forgery_error(name, "a tree does not belong to a decision tree")
         if isinstance(part, BaseDecisionTree):
             tree = getattr(part, "tree_", None)
             if tree is not None and not (
                 isinstance(tree, Tree) and _is_sound(tree, getattr(part, "n_features_in_", -1))
             ):
-                raise _build_forgery_error(name, f"a tree of {type(part).__name__} is no tree")
+                raise _build_forgery_error(name, f"a tree of {type(part).__name__} is not valid")
         elif isinstance(part, forests | other_ensembles):
             members = getattr(part, MEMBERS_ATTRIBUTE, None)
             if members is not None and not _has_matching_members(part, members, isinstance(part, forests)):
                 raise _build_forgery_error(
-                    name, f"the members of {type(part).__name__} take other columns than it has"
+                    name, f"the members of {type(part).__name__} have other columns than the ensemble"
                 )
         elif not isinstance(part, Pipeline | list | tuple | dict | np.ndarray) and any(
             isinstance(value, BaseDecisionTree) and hasattr(value, "tree_") for value in _iterate_nested(contents)
         ):
             raise UntrustedError(
-                f"{name} holds trees in a {type(part).__name__}, which is not known to ask them safely. If you know where "
-                "it comes from, say trust=True (--trust on the command line)."
+                f"{name} holds trees in a {type(part).__name__}, which is not known to use them safely. If you "
+                "trust its origin, pass trust=True (--trust on the command line)."
             )
 
 
 def _build_forgery_error(name: str, problem: str) -> UntrustedError:
     return UntrustedError(
-        f"{name} is damaged or forged: {problem}. If you know where it comes from, say trust=True (--trust on the command "
+        f"{name} is damaged or forged: {problem}. If you trust its origin, pass trust=True (--trust on the command "
         "line)."
     )
 
 
-def _list_contents(container: Any) -> list[tuple[Any, Any]]:
-    """Return what an object holds, with the names it has there."""
+def _list_contents(container: object) -> list[tuple[Any, Any]]:
+    """Return the parts of an object, each with its name there."""
     if isinstance(container, dict):
         return [*container.items(), *((None, key) for key in container)]
     if isinstance(container, list | tuple | set | frozenset):
@@ -89,7 +92,7 @@ def _list_contents(container: Any) -> list[tuple[Any, Any]]:
 
 
 def _iterate_nested(contents: list[tuple[Any, Any]]) -> Iterator[Any]:
-    """Return what is held, and what lists, tuples, dicts and arrays among that hold."""
+    """Yield the contents, and the contents of the containers among them."""
     pending, seen = [value for _, value in contents], set()
     while pending:
         item = pending.pop()
@@ -100,21 +103,21 @@ def _iterate_nested(contents: list[tuple[Any, Any]]) -> Iterator[Any]:
                 pending += [value for _, value in _list_contents(item)]
 
 
-def _iterate_parts(model: Any) -> Iterator[Any]:
-    """Return a model and all objects it holds, each once."""
+def _iterate_parts(model: object) -> Iterator[Any]:
+    """Yield a model and all objects it holds, each once."""
     pending, seen, references = [model], set(), []
     while pending:
         part = pending.pop()
         if id(part) in seen or isinstance(part, str | bytes | int | float | None.__class__):
             continue
         seen.add(id(part))
-        references.append(part)  # an object that went away would lend its id to the next
+        references.append(part)  # keeps objects alive, so that ids stay unique
         yield part
         pending += [value for _, value in _list_contents(part)]
 
 
-def _is_sound(tree: Any, width: Any) -> bool:
-    """Tell whether following a tree from the root always ends at one of its leaves, and asks for existing columns."""
+def _is_sound(tree: Tree, width: object) -> bool:
+    """Tell whether all paths of a tree end at leaves and use existing columns."""
     try:
         left, right, feature = tree.children_left, tree.children_right, tree.feature
         is_complete = len(tree.value) == len(left) == tree.node_count > 0
@@ -132,15 +135,15 @@ def _is_sound(tree: Any, width: Any) -> bool:
     )
 
 
-def _has_matching_members(ensemble: Any, members: Any, is_forest: bool) -> bool:
-    """Tell whether an ensemble has members, and hands on to them the columns they take."""
+def _has_matching_members(ensemble: object, members: object, is_forest: bool) -> bool:
+    """Tell whether an ensemble has members that take the columns it passes on."""
     from sklearn.tree import BaseDecisionTree
 
     width = getattr(ensemble, "n_features_in_", -1)
     if not isinstance(members, list) or not members:
         return False
     if not is_forest:
-        return True  # these let each member look at what it is given
+        return True  # these validate the input of each member
     return all(
         isinstance(member, BaseDecisionTree) and getattr(member, "n_features_in_", None) == width
         for member in members

@@ -1,4 +1,4 @@
-"""Weka's classifiers as learners: `Weka("IBk -K 3")` is fitted and asked like an estimator of scikit-learn's."""
+"""Weka's classifiers as learners with the interface of scikit-learn."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 import threading
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, distribution
@@ -18,7 +18,14 @@ import numpy.typing as npt
 from .._text import format_short, pluralize, suggest_name
 from .._validation import reject
 from ..errors import ArgumentError, BadAnswer, DataError, DatamorphicError, ModelError
-from .weka_attributes import WekaColumns, build_class_array, encode_labels, find_declared_labels, to_labels
+from .weka_attributes import (
+    TableLike,
+    WekaColumns,
+    build_class_array,
+    encode_labels,
+    find_declared_labels,
+    to_labels,
+)
 from .weka_jvm import Attribute, Floats, WekaBridge, find_java, get_bridge
 
 Array = npt.NDArray[Any]
@@ -34,7 +41,10 @@ __all__ = ["Weka", "explain_missing_weka", "find_jar", "make_weka_learner"]
 
 
 def find_jar(jar: Jar | None = None) -> str:
-    """Return where Weka's jar is: as given, in ``$DATAMORPHIC_WEKA_JAR``, of Debian, or in python-weka-wrapper3."""
+    """Return the path of Weka's jar.
+
+    It is the path given, that in ``$DATAMORPHIC_WEKA_JAR``, that of Debian's package, or that in python-weka-wrapper3.
+    """
     if jar is not None and not isinstance(jar, str | os.PathLike):
         reject("jar", "Weka", "the path of weka.jar, or None", jar)
     return _find_jar_path(os.fspath(jar) if jar is not None else os.environ.get(JAR_VARIABLE, ""))
@@ -47,11 +57,11 @@ def _find_jar_path(location: str) -> str:
             return os.path.realpath(path)
     if location:
         raise ModelError(
-            f"There is no file {location!r}, where weka.jar should be. See the parameter jar, or ${JAR_VARIABLE}."
+            f"There is no file {location!r}, which should be weka.jar. Check the parameter jar, or ${JAR_VARIABLE}."
         )
     raise ModelError(
-        "Weka is not found. Install it (Debian, Ubuntu: apt install weka), or python-weka-wrapper3, which brings it "
-        f"(pip install python-weka-wrapper3), or say where it is: {JAR_VARIABLE}=/path/to/weka.jar."
+        "Weka is not found. Install it (Debian, Ubuntu: apt install weka), or python-weka-wrapper3, which includes it "
+        f"(pip install python-weka-wrapper3), or set its path: {JAR_VARIABLE}=/path/to/weka.jar."
     )
 
 
@@ -64,7 +74,7 @@ def _find_wrapper_jar() -> str:
 
 @lru_cache(maxsize=16)
 def list_class_names(jar: str) -> tuple[str, ...]:
-    """Return the names of the classes that a jar has under weka.classifiers."""
+    """Return the names of the classes in a jar below weka.classifiers."""
     try:
         with zipfile.ZipFile(jar) as archive:
             entries = archive.namelist()
@@ -83,9 +93,9 @@ def list_class_names(jar: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def resolve_class_name(name: str, jar: str) -> str:
-    """Return the whole name of a class under weka.classifiers, from its last parts."""
+    """Return the full name of a class below weka.classifiers, from its last parts."""
     names = list_class_names(jar)
-    # parts of classifiers, which may share a name with one, are in packages further down
+    # components of classifiers, some with the same names, are in deeper packages
     top_level_names = [candidate for candidate in names if candidate.count(".") == 3]
     matches = [name] if name in names else [candidate for candidate in names if candidate.endswith(f".{name}")]
     matches = [candidate for candidate in matches if candidate in top_level_names] or matches
@@ -93,7 +103,7 @@ def resolve_class_name(name: str, jar: str) -> str:
         return matches[0]
     if matches:
         raise ModelError(
-            f"{name!r} may be any of these classes of Weka: {', '.join(matches)}. Write more of its name."
+            f"{name!r} is ambiguous. Weka has these classes: {', '.join(matches)}. Write more of its name."
         )
     short_names = [candidate.rpartition(".")[2] for candidate in top_level_names]
     similar_names = [
@@ -110,7 +120,10 @@ def resolve_class_name(name: str, jar: str) -> str:
 
 
 def explain_missing_weka(jar: Jar | None = None) -> str:
-    """Return why Weka cannot run here and what to do about it; an empty text where it can. It starts no Java."""
+    """Return why Weka cannot run here and what to do, or an empty text if it can.
+
+    It does not start Java.
+    """
     try:
         list_class_names(find_jar(jar))
         find_java()
@@ -123,23 +136,22 @@ def explain_missing_weka(jar: Jar | None = None) -> str:
 
 
 class Weka:
-    """A classifier of Weka's, by its name and options as on Weka's command line.
+    """A classifier of Weka, by its name and options as on Weka's command line.
 
-    Numbers are numeric attributes. Columns of text are nominal ones with the values that occur in training, those of
-    categories and truth values with all values they may have; any other value is missing for Weka, as NaN is. The
-    class is nominal, with its labels declared in order, or numeric where `y` has numbers that are not whole.
+    Numbers are numeric attributes. Text columns are nominal attributes with the values that occur in training. Categories
+    and truth values are nominal attributes with all their possible values. Weka treats any other value as missing, like NaN.
+    The class is nominal with its labels declared in order, or numeric if `y` has fractional numbers.
 
-    A fitted model is Weka's own, with its habits: IBk, for one, widens its ranges with every case it is asked, so
-    that answers may depend on what was asked before.
+    A fitted model behaves as in Weka. For example, IBk extends its ranges with every case it is queried with, so that answers
+    may depend on earlier queries.
 
     Parameters
     ----------
     options : str
-        The class, by the last part of its name at least, and its options. They are Weka's own, and some of them name
-        files that Weka then reads.
+        The class, at least the last part of its name, and its options. Some options of Weka name files that it then reads.
     jar : path, optional
-        Where weka.jar is. By default the one in ``$DATAMORPHIC_WEKA_JAR``, of Debian's package, or in
-        python-weka-wrapper3. A process can run only one.
+        The path of weka.jar. By default that in ``$DATAMORPHIC_WEKA_JAR``, of Debian's package, or in
+        python-weka-wrapper3. A process can use only one jar.
 
     Examples
     --------
@@ -154,7 +166,7 @@ class Weka:
         self.options, self.jar = options, jar
         self._fitted_model: _FittedClassifier | None = None
 
-    def fit(self, X: Any, y: Any, classes: Sequence[Any] | None = None) -> Weka:
+    def fit(self, X: TableLike, y: Iterable[Any], classes: Sequence[Any] | None = None) -> Weka:
         """Build the classifier.
 
         Parameters
@@ -162,9 +174,9 @@ class Weka:
         X : DataFrame or array of shape (rows, attributes)
             The training rows.
         y : sequence
-            Their labels; None and NaN are missing. Numbers that are not whole make it a regressor.
+            Their labels; None and NaN are missing. Fractional numbers make it a regressor.
         classes : sequence, optional
-            The labels there are, in order; some may occur in no row. By default those that occur, sorted.
+            The declared labels in order; some may occur in no row. By default those that occur, sorted.
         """
         self._fitted_model = None
         weka, model = self._make_classifier()
@@ -179,8 +191,8 @@ class Weka:
         self._fitted_model = _FittedClassifier(weka.jar, columns, attributes, class_array, model)
         return self
 
-    def predict(self, X: Any) -> Array:
-        """Return the labels that Weka's ``classifyInstance`` gives; None where it says that they are missing."""
+    def predict(self, X: TableLike) -> Array:
+        """Return the labels from Weka's ``classifyInstance``; None for missing ones."""
         fitted_model = self._require_fitted()
         codes, labels = fitted_model.query(WekaBridge.classify, X, self.jar), fitted_model.labels
         if labels is None:
@@ -196,13 +208,11 @@ class Weka:
         answers[~missing] = labels[codes[~missing].astype(np.intp)]
         return answers if missing.any() else answers.astype(labels.dtype)
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Return what Weka's ``distributionForInstance`` gives, a column a declared label."""
+    def predict_proba(self, X: TableLike) -> Floats:
+        """Return Weka's ``distributionForInstance``, one column per declared label."""
         fitted_model = self._require_fitted()
         if fitted_model.labels is None:
-            raise ModelError(
-                f"{self!r} was fitted on numbers: there are no labels whose probability it could tell."
-            )
+            raise ModelError(f"{self!r} was fitted on numbers, so it has no labels with probabilities.")
         return fitted_model.query(WekaBridge.distribute, X, self.jar)
 
     @property
@@ -214,7 +224,7 @@ class Weka:
 
     @property
     def n_features_in_(self) -> int:
-        """How many attributes it was fitted on."""
+        """The number of attributes it was fitted on."""
         if self._fitted_model is None:
             raise AttributeError("Only a fitted learner has n_features_in_.")
         return len(self._fitted_model.columns.names)
@@ -227,22 +237,25 @@ class Weka:
         return np.array(self._fitted_model.columns.names, dtype=object)
 
     def check(self) -> Weka:
-        """Make the classifier once, and return the learner: what is wrong with its name, options or jar is raised."""
+        """Create the classifier once and return the learner; raise if that is impossible."""
         self._make_classifier()
         return self
 
     @property
     def unlike(self) -> dict[str, str]:
-        """Relations that need not hold though they do for what it is `like`, each with the reason."""
+        """Relations that hold for the estimator `like` but need not hold here.
+
+        Each comes with the reason.
+        """
         if "IBk" not in str(self.options):
             return {}
-        reason = "attributes are scaled to their ranges, which the removed rows may have made"
+        reason = "attributes are scaled to their ranges, which may depend on the removed rows"
         shares = "every declared label gets a share of the probability"
         return {**dict.fromkeys(("MR-5.1", "MR-5.2"), reason), "MR-3.2 odds": shares}
 
     @property
     def like(self) -> Any:
-        """The estimator of scikit-learn's with the same algorithm, where there is one; else None."""
+        """The estimator of scikit-learn with the same algorithm; None if there is none."""
         text = str(self.options)
         if match := re.fullmatch(r"\s*(?:weka\.classifiers\.)?(?:lazy\.)?IBk(?:\s+-K\s+([1-9]\d*))?\s*", text):
             from sklearn.neighbors import KNeighborsClassifier
@@ -255,10 +268,10 @@ class Weka:
         return None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, as scikit-learn wants to know them."""
+        """Return the parameters, as scikit-learn expects it."""
         return {"options": self.options, "jar": self.jar}
 
-    def set_params(self, **parameters: Any) -> Weka:
+    def set_params(self, **parameters: object) -> Weka:
         """Set parameters by name."""
         for name, value in parameters.items():
             if name not in self.get_params():
@@ -296,17 +309,20 @@ def make_weka_learner(text: str) -> Weka:
 
     Examples
     --------
-    >>> weka_learner("weka:trees.J48 -C 0.25")
+    >>> make_weka_learner("weka:trees.J48 -C 0.25")
     Weka('trees.J48 -C 0.25')
     """
     if not isinstance(text, str) or not text.startswith("weka:"):
-        reject("text", "weka_learner", "a text like 'weka:IBk -K 3'", text)
+        reject("text", "make_weka_learner", "a text like 'weka:IBk -K 3'", text)
     return Weka(text.removeprefix("weka:").strip())
 
 
 @dataclass
 class _FittedClassifier:
-    """A classifier of Java's, or its bytes until it is needed, and how its rows and labels are written."""
+    """A classifier in Java and how its rows and labels are encoded.
+
+    After unpickling, `model` holds bytes until it is used.
+    """
 
     jar: str
     columns: WekaColumns
@@ -316,13 +332,13 @@ class _FittedClassifier:
     lock: Any = field(default_factory=threading.Lock)
 
     def query(
-        self, bridge_method: Callable[[WekaBridge, Any, Any, Floats], Floats], table: Any, jar: Jar | None
+        self, bridge_method: Callable[[WekaBridge, Any, Any, Floats], Floats], table: TableLike, jar: Jar | None
     ) -> Floats:
-        """Return what the classifier answers for the rows of a table."""
+        """Return what a method of the bridge answers for the rows of a table."""
         rows = self.columns.encode_rows(table)
-        with self.lock:  # some classifiers change while they are asked
+        with self.lock:  # some classifiers change when they are queried
             if isinstance(self.model, bytes):
-                self.jar = find_jar(jar)  # on another machine it may be elsewhere
+                self.jar = find_jar(jar)  # its path may differ on another machine
                 self.model = get_bridge(self.jar).load(self.model)
             weka = get_bridge(self.jar)
             return bridge_method(weka, self.model, weka.make_header(self.attributes), rows)

@@ -1,11 +1,11 @@
-"""Tables and labels as Weka writes them: all values are numbers, a nominal one is its place among those declared."""
+"""Tables and labels in Weka's encoding: nominal values are indices into the declared values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,11 @@ from .._validation import reject
 from ..errors import DataError
 from .weka_jvm import Attribute, Floats
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 Array = npt.NDArray[Any]
+TableLike: TypeAlias = "pd.DataFrame | Array | Sequence[Sequence[Any]]"
 
 
 class NominalValues:
@@ -23,8 +27,8 @@ class NominalValues:
 
     Examples
     --------
-    >>> colours = Values(["red", "blue"])
-    >>> colours.codes(["blue", "pink"])
+    >>> colours = NominalValues(["red", "blue"])
+    >>> colours.encode(["blue", "pink"])
     array([ 1., nan])
     """
 
@@ -35,11 +39,11 @@ class NominalValues:
         except TypeError:
             raise _build_unhashable_error(list(self.values)) from None
         if len(self._code_of_value) < len(self.values):
-            raise DataError(f"Each value is declared once. Got {format_short(list(self.values))}.")
+            raise DataError(f"Declared values must be unique. Got {format_short(list(self.values))}.")
         self.texts = make_unique_texts(self.values)
 
     def encode(self, values: list[Any]) -> Floats:
-        """Return the places of values; NaN for those that are not declared."""
+        """Return the codes of values; NaN for undeclared ones."""
         get_code, unknown_code = self._code_of_value.get, np.nan
         try:
             return np.array([get_code(value, unknown_code) for value in values], dtype=np.float64)
@@ -48,11 +52,11 @@ class NominalValues:
 
 
 def make_unique_texts(values: Sequence[Any]) -> tuple[str, ...]:
-    """Return values in words, no two alike, as Java can read them.
+    """Return values as unique texts that Java can read.
 
     Examples
     --------
-    >>> texts([1, 2]), texts([1, "1"])
+    >>> make_unique_texts([1, 2]), make_unique_texts([1, "1"])
     (('1', '2'), ('0: 1', '1: 1'))
     """
     strings = [str(value).encode("utf-8", "replace").decode() for value in values]
@@ -66,14 +70,14 @@ def make_unique_texts(values: Sequence[Any]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class WekaColumns:
-    """The attributes of training rows: names, the values of those that are nominal, and whether it was a frame."""
+    """The attributes of training rows: names, nominal values, whether it was a frame."""
 
     names: tuple[Any, ...]
     values: tuple[NominalValues | None, ...]
     framed: bool
 
     @classmethod
-    def from_table(cls, table: Any) -> WekaColumns:
+    def from_table(cls, table: TableLike) -> WekaColumns:
         """Return the attributes of a table."""
         framed, numbers = _is_frame(table), _to_numbers(table)
         frame: Any = table if framed else _to_frame(table) if numbers is None else numbers
@@ -90,7 +94,7 @@ class WekaColumns:
         return cls(names, (None,) * len(names), framed)
 
     def to_attributes(self, labels: NominalValues | None) -> tuple[Attribute, ...]:
-        """Return the attributes in Weka's words, and after them the class."""
+        """Return the attributes in Weka's form, followed by the class."""
         nominal_texts = [None if nominal is None else nominal.texts for nominal in (*self.values, labels)]
         return tuple(zip(self._attribute_names, nominal_texts, strict=True))
 
@@ -98,15 +102,15 @@ class WekaColumns:
     def _attribute_names(self) -> tuple[str, ...]:
         return make_unique_texts((*self.names, "class"))
 
-    def encode_rows(self, table: Any) -> Floats:
-        """Return rows as Weka's numbers, with a column more, the last, that is missing: the class."""
+    def encode_rows(self, table: TableLike) -> Floats:
+        """Return rows as numbers, with a last column for the class, which is missing."""
         table = self._reorder_columns(table)
         numbers = _to_numbers(table) if not any(self.values) else None
         frame: Any = _to_frame(table) if numbers is None else numbers
         if frame.shape[1] != len(self.names):
             raise DataError(
-                f"It was fitted on {pluralize(len(self.names), 'column')} and the data have {frame.shape[1]}. "
-                "Leave out the columns that are no features, the target for one."
+                f"The classifier was fitted on {pluralize(len(self.names), 'column')}, but the data have {frame.shape[1]}. "
+                "Leave out columns that are not features, such as the target."
             )
         rows = np.empty((len(frame), len(self.names) + 1))
         rows[:, -1] = np.nan
@@ -117,27 +121,27 @@ class WekaColumns:
                 rows[:, i] = _encode_column(frame.iloc[:, i], name, values)
         return rows
 
-    def _reorder_columns(self, table: Any) -> Any:
-        """Return a frame with the columns it was fitted on, in their order; what has no names stays as it is."""
+    def _reorder_columns(self, table: TableLike) -> Any:
+        """Return a frame with the columns of training in their order."""
         if not (self.framed and _is_frame(table)) or tuple(table.columns) == self.names:
             return table
         for name in self.names:
             if name not in table.columns:
                 raise DataError(
-                    f"It was fitted on a column {name!r}, which is not in the data. {suggest_name(name, table.columns)}"
+                    f"The classifier was fitted on a column {name!r}, which is not in the data. {suggest_name(name, table.columns)}"
                 )
         return table[list(self.names)]
 
 
-def _is_frame(table: Any) -> bool:
+def _is_frame(table: object) -> TypeGuard[pd.DataFrame]:
     return hasattr(table, "iloc") and hasattr(table, "columns")
 
 
-def _to_numbers(table: Any) -> Array | None:
-    """Return a table of numbers as an array; None where some column is none of numbers."""
+def _to_numbers(table: TableLike) -> Array | None:
+    """Return a numeric table as an array; None if a column is not numeric."""
     if _is_frame(table):
         array = table.to_numpy()
-        # a lone column of categories that are numbers would come as numbers
+        # a single column of numeric categories would be converted to numbers
         if table.shape[1] == 1 and table.dtypes.iloc[0].kind not in "iuf":
             return None
     else:
@@ -150,14 +154,14 @@ def _to_numbers(table: Any) -> Array | None:
     return array if array.dtype.kind in "iuf" else None
 
 
-def _to_frame(table: Any) -> Any:
+def _to_frame(table: TableLike) -> Any:
     import pandas as pd
 
     return table if _is_frame(table) else pd.DataFrame(table).infer_objects()
 
 
-def _find_nominal_values(column: Any, name: Any) -> NominalValues | None:
-    """Return the values of a nominal column; None for one of numbers."""
+def _find_nominal_values(column: pd.Series, name: Hashable) -> NominalValues | None:
+    """Return the values of a nominal column; None for a numeric one."""
     import pandas as pd
 
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -171,12 +175,12 @@ def _find_nominal_values(column: Any, name: Any) -> NominalValues | None:
     if kind in "OSU" and content_type in ("string", "mixed", "mixed-integer", "bytes"):
         return NominalValues(_find_unique(_drop_missing(column)))
     raise DataError(
-        f"The column {name!r} is of type {content_type or column.dtype}. Weka takes numbers, texts, categories and truth values: "
-        "turn it into one of these, or leave it out."
+        f"The column {name!r} is of type {content_type or column.dtype}. Weka takes numbers, texts, categories and truth values. "
+        "Convert it to one of these, or leave it out."
     )
 
 
-def _encode_column(column: Any, name: Any, values: NominalValues | None) -> Floats:
+def _encode_column(column: pd.Series, name: Hashable, values: NominalValues | None) -> Floats:
     if values is not None:
         return values.encode(column.tolist())
     try:
@@ -185,21 +189,21 @@ def _encode_column(column: Any, name: Any, values: NominalValues | None) -> Floa
     except (TypeError, ValueError):
         pass
     raise DataError(
-        f"It was fitted on numbers in the column {name!r}. Got others: {format_short(column.tolist()[:3])}."
+        f"The classifier was fitted on numbers in the column {name!r}. Got {format_short(column.tolist()[:3])}."
     )
 
 
 # -- labels ----------------------------------------------------------------------------------------------------
 
 
-def to_labels(y: Any) -> Array:
-    """Return labels as an array; labels of several types stay what they are."""
+def to_labels(y: Iterable[Any]) -> Array:
+    """Return labels as an array that keeps mixed types."""
     if not hasattr(y, "dtype"):
         items = list(y)
         y = np.fromiter(items, dtype=object, count=len(items))
     labels = np.asarray(y)
     if labels.ndim != 1:
-        raise DataError(f"There is one label a row. Got an array of shape {labels.shape}.")
+        raise DataError(f"Labels must be a sequence with one label per row. Got an array of shape {labels.shape}.")
     if labels.dtype.kind in "biufUO":
         return labels
     import pandas as pd
@@ -208,7 +212,10 @@ def to_labels(y: Any) -> Array:
 
 
 def find_declared_labels(y: Array, classes: Sequence[Any] | None) -> NominalValues | None:
-    """Return the labels there are: as declared, or those that occur, sorted; None where `y` are real numbers."""
+    """Return the declared labels, or those that occur, sorted.
+
+    None if `y` has fractional numbers.
+    """
     if isinstance(classes, str):
         reject("classes", "fit", "a sequence of labels", classes)
     if classes is not None:
@@ -226,14 +233,17 @@ def find_declared_labels(y: Array, classes: Sequence[Any] | None) -> NominalValu
 
 @lru_cache(maxsize=64)
 def _make_label_values(labels: tuple[Any, ...], types: tuple[type, ...]) -> NominalValues:
-    """Return labels as values; remembered, with their types, as 1 and True are one key."""
+    """Return labels as nominal values.
+
+    The cache key includes the types, because 1 and True are equal keys.
+    """
     if len(_drop_missing(to_labels(labels))) < len(labels):
-        raise DataError(f"None and NaN are missing values, and no labels. Got {format_short(list(labels))}.")
+        raise DataError(f"None and NaN are missing values and cannot be labels. Got {format_short(list(labels))}.")
     return NominalValues(labels)
 
 
 def encode_labels(y: Array, labels: NominalValues) -> Floats:
-    """Return the place of each label; NaN where it is missing."""
+    """Return the code of each label; NaN if it is missing."""
     codes = labels.encode(y.tolist())
     if unknown_labels := _drop_missing(y[np.isnan(codes)]):
         raise DataError(
@@ -243,14 +253,14 @@ def encode_labels(y: Array, labels: NominalValues) -> Floats:
 
 
 def build_class_array(labels: NominalValues, y: Array) -> Array:
-    """Return the labels that are declared as an array like that of the training labels."""
+    """Return the declared labels as an array like that of the training labels."""
     if y.dtype.kind in "biufU" and len({type(value) for value in labels.values}) == 1:
         return np.array(labels.values)
     return np.fromiter(labels.values, dtype=object, count=len(labels.values))
 
 
-def _drop_missing(y: Any) -> list[Any]:
-    """Return labels or values without those that are missing."""
+def _drop_missing(y: pd.Series | Array) -> list[Any]:
+    """Return labels or values without missing ones."""
     if y.dtype.kind in "biuU":
         return list(y.tolist())
     import pandas as pd

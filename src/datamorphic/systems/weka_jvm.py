@@ -1,7 +1,7 @@
-"""Java, started once a process, and a bridge to Weka in it: loops over rows that Java runs.
+"""A Java virtual machine with Weka, started once per process, and a bridge to it.
 
-What crosses between Python and Java are whole tables, never single rows or values: a crossing takes longer than
-Weka needs for a row.
+Only whole tables are passed between Python and Java, never single rows or values: passing a value takes longer than Weka
+needs for a row. The loops over rows run in Java.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import re
 import threading
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,32 +21,33 @@ from .._validation import import_optional
 from ..errors import ModelError, SystemRaised
 
 Floats = npt.NDArray[np.float64]
-#: an attribute of Weka's: its name, and its values where it is nominal
+JavaObject: TypeAlias = Any  # JPype has no types
+#: the name of an attribute, and its values if it is nominal
 Attribute = tuple[str, tuple[str, ...] | None]
 
 MEMORY_VARIABLE, DEFAULT_MEMORY = "DATAMORPHIC_WEKA_MEMORY", "512m"
-MIN_MEMORY_BYTES = 16 << 20  # with less, Java ends the whole process while it starts
-#: jars that python-weka-wrapper3 keeps beside Weka's: linear algebra
+MIN_MEMORY_BYTES = 16 << 20  # with less, Java ends the whole process at its start
+#: jars for linear algebra, which python-weka-wrapper3 stores beside Weka's
 COMPANION_JARS = ("mtj.jar", "core.jar", "arpack_combined.jar")
-#: what Java may make of serialised models: Weka's objects and plain data, no programs
+#: classes that Java may deserialise: Weka's objects and plain data, no code
 SERIAL_FILTER = "weka.**;no.uib.cipr.**;java.lang.*;java.util.*;java.util.concurrent.**;java.text.*;java.math.*;java.io.File;!*"
 JAVA_HINT = (
-    "Install one (Debian, Ubuntu: apt install default-jre-headless), or say where it is: JAVA_HOME=/path/to/it."
+    "Install Java (Debian, Ubuntu: apt install default-jre-headless), or set its path: JAVA_HOME=/path/to/java."
 )
 
 
-def _import_jpype() -> Any:
+def _import_jpype() -> ModuleType:
     return import_optional("jpype", "weka", "Running Weka")
 
 
 def find_java() -> str:
-    """Return where Java's library is; it is not started."""
+    """Return the path of Java's library without starting it."""
     jpype = _import_jpype()
     try:
         return str(jpype.getDefaultJVMPath())
     except (jpype.JVMNotFoundException, jpype.JVMNotSupportedException) as error:
         raise ModelError(
-            f"There is no Java that Weka could run in ({_to_one_line(str(error))}). {JAVA_HINT}"
+            f"Weka needs Java, and none was found ({_to_one_line(str(error))}). {JAVA_HINT}"
         ) from None
 
 
@@ -62,7 +64,7 @@ _start_lock = threading.Lock()
 
 
 def get_bridge(jar: str) -> WekaBridge:
-    """Return the way to Weka in the Java of this process, which is started when it is needed first."""
+    """Return the bridge to Weka in this process; start Java if necessary."""
     global _running
     if _running is None:
         with _start_lock:
@@ -70,12 +72,12 @@ def get_bridge(jar: str) -> WekaBridge:
                 _running = _start_java(jar)
     if _running.jar != jar:
         raise ModelError(
-            f"This process runs Weka from {_running.jar!r} and can run no other. "
+            f"This process runs Weka from {_running.jar!r} and cannot load another jar. "
             f"Use that one, or run {jar!r} in a process of its own."
         )
     if _running.process_id != os.getpid():
         raise ModelError(
-            "This process was forked from one that runs Java, and Java does not work in it. "
+            "This process was forked from one that runs Java, and Java does not work in forked processes. "
             "Start processes with the method 'spawn', or with joblib."
         )
     return _running
@@ -91,14 +93,14 @@ def _start_java(jar: str) -> WekaBridge:
             jpype.startJVM(
                 path,
                 memory,
-                "-Xrs",  # signals, Ctrl-C for one, are Python's
-                "-XX:+UseSerialGC",  # no threads that work in the background: other processes want the cores
+                "-Xrs",  # Python handles signals such as Ctrl-C
+                "-XX:+UseSerialGC",  # no background threads: other processes need the cores
                 "-XX:-UsePerfData",
                 "-Xlog:disable",
                 "-XX:+DisplayVMOutputToStderr",
                 "-Djava.awt.headless=true",
                 f"-Djdk.serialFilter={SERIAL_FILTER}",
-                # Weka 3.9 keeps packages and settings in the user's home: no result may hang on these
+                # Weka 3.9 reads packages and settings from the user's home; results must not depend on them
                 f"-DWEKA_HOME={os.devnull}",
                 "-Dweka.packageManager.offline=true",
                 "-Dweka.packageManager.loadPackages=false",
@@ -107,20 +109,20 @@ def _start_java(jar: str) -> WekaBridge:
                 ignoreUnrecognized=True,
                 interrupt=False,
             )
-        except Exception as error:  # of several types, whatever went wrong
+        except Exception as error:  # JPype raises errors of several types
             raise ModelError(f"Java does not start ({_to_one_line(str(error))}). {JAVA_HINT}") from None
     if jpype.getJVMVersion() < (11,):
-        raise ModelError(f"Weka needs Java 11 or newer, and this is {jpype.getJVMVersion()[0]}. {JAVA_HINT}")
+        raise ModelError(f"Weka needs Java 11 or newer. Found version {jpype.getJVMVersion()[0]}. {JAVA_HINT}")
     if started_here:
         _silence(jpype)
-    elif not _has_weka(jpype):  # somebody else started Java for something else
+    elif not _has_weka(jpype):  # other code started Java without Weka
         for jar_path in paths:
             jpype.addClassPath(jar_path)
     return WekaBridge(jpype, jar)
 
 
-def _silence(jpype: Any) -> None:
-    """Let Java print nothing: output may be read by programs, and what matters is raised."""
+def _silence(jpype: ModuleType) -> None:
+    """Discard what Java prints: stdout is for programs, and errors are raised."""
     null_stream = jpype.JClass("java.io.PrintStream")(jpype.JClass("java.io.OutputStream").nullOutputStream())
     system = jpype.JClass("java.lang.System")
     system.setOut(null_stream)
@@ -128,7 +130,7 @@ def _silence(jpype: Any) -> None:
     jpype.JClass("java.util.logging.LogManager").getLogManager().reset()
 
 
-def _has_weka(jpype: Any) -> bool:
+def _has_weka(jpype: ModuleType) -> bool:
     try:
         jpype.JClass("weka.core.Version")
     except TypeError:
@@ -144,16 +146,16 @@ def _to_one_line(text: str) -> str:
 
 
 class WekaBridge:
-    """The way to Weka: classifiers by name, headers of tables, and functions of whole tables.
+    """Creates Weka's classifiers and applies them to whole tables.
 
-    Tables are matrices of numbers with the class last; a nominal value is its place, NaN is missing.
+    Tables are matrices of numbers with the class in the last column. Nominal values are indices; NaN is missing.
     """
 
-    def __init__(self, jpype: Any, jar: str) -> None:
+    def __init__(self, jpype: ModuleType, jar: str) -> None:
         self._jpype, self.process_id = jpype, os.getpid()
         classifier = jpype.JClass("weka.classifiers.Classifier")
         source = classifier.class_.getProtectionDomain().getCodeSource().getLocation()
-        self.jar = jar  # where it was added to a Java that somebody else started, Java does not know
+        self.jar = jar  # unknown to Java if other code started it
         if source is not None:
             self.jar = os.path.realpath(str(jpype.JClass("java.nio.file.Paths").get(source.toURI())))
         self._classifier = classifier
@@ -164,38 +166,38 @@ class WekaBridge:
         self._cached_class = lru_cache(maxsize=256)(self._find_class)
         self._fit, self._classify, self._distribute = _build_programs(jpype)
 
-    def make_classifier(self, name: str, options: str) -> Any:
-        """Return a new classifier of Java's from the name of its class and options as on Weka's command line."""
-        kind, message = self._cached_class(name), f"Weka does not take the options {options!r} of {name}"
+    def make_classifier(self, name: str, options: str) -> JavaObject:
+        """Return a new Java classifier from the name of its class and its options."""
+        kind, message = self._cached_class(name), f"Weka rejects the options {options!r} of {name}"
         try:
             model = kind()
             split_options = self._utils.splitOptions(options)
             model.setOptions(split_options)
-            self._utils.checkForRemainingOptions(split_options)  # those it took are blank by now
+            self._utils.checkForRemainingOptions(split_options)  # accepted options are blank by now
         except self._jpype.JException as error:
             raise ModelError(f"{message}: {self._format_error(error)}") from None
         except UnicodeEncodeError:
-            raise ModelError(f"{message}: they hold half a character.") from None
+            raise ModelError(f"{message}: they contain half a surrogate pair.") from None
         return model
 
-    def _find_class(self, name: str) -> Any:
+    def _find_class(self, name: str) -> JavaObject:
         try:
             kind = self._jpype.JClass(name)
         except (self._jpype.JException, TypeError) as error:
             raise ModelError(
-                f"{name} cannot be loaded: {_to_one_line(str(error))}. It may need a jar that is looked for beside weka.jar: "
+                f"{name} cannot be loaded: {_to_one_line(str(error))}. It may need one of these jars, which are searched beside weka.jar: "
                 + ", ".join(COMPANION_JARS)
             ) from None
         is_abstract = self._jpype.JClass("java.lang.reflect.Modifier").isAbstract(kind.class_.getModifiers())
         if is_abstract or not issubclass(kind, self._classifier):
-            raise ModelError(f"{name} is no classifier, but a part that Weka's classifiers are made of.")
+            raise ModelError(f"{name} is not a classifier, but a component of Weka's classifiers.")
         return kind
 
-    def make_header(self, attributes: tuple[Attribute, ...]) -> Any:
-        """Return an empty table of these attributes, the last of which is the class."""
+    def make_header(self, attributes: tuple[Attribute, ...]) -> JavaObject:
+        """Return an empty table with these attributes, the last of which is the class."""
         return self._cached_header(attributes)
 
-    def _build_header(self, attributes: tuple[Attribute, ...]) -> Any:
+    def _build_header(self, attributes: tuple[Attribute, ...]) -> JavaObject:
         attribute_class, string_class = (
             self._jpype.JClass("weka.core.Attribute"),
             self._jpype.JClass("java.lang.String"),
@@ -210,34 +212,34 @@ class WekaBridge:
         header.setClassIndex(len(attributes) - 1)
         return header
 
-    def _to_java_list(self, items: Iterable[Any]) -> Any:
+    def _to_java_list(self, items: Iterable[Any]) -> JavaObject:
         vector = self._jpype.JClass("weka.core.FastVector")()
         for item in items:
             vector.addElement(item)
         return vector
 
-    def fit(self, model: Any, header: Any, rows: Floats) -> None:
+    def fit(self, model: JavaObject, header: JavaObject, rows: Floats) -> None:
         """Build a classifier."""
         self._run_program(self._fit, model, header, rows)
 
-    def classify(self, model: Any, header: Any, rows: Floats) -> Floats:
-        """Return the place of the label of each row, or its number; NaN where Weka answers that it is missing."""
+    def classify(self, model: JavaObject, header: JavaObject, rows: Floats) -> Floats:
+        """Return the label code or number of each row; NaN if Weka gives none."""
         return np.array(self._run_program(self._classify, model, header, rows), dtype=np.float64)
 
-    def distribute(self, model: Any, header: Any, rows: Floats) -> Floats:
-        """Return how likely each label of each row is."""
+    def distribute(self, model: JavaObject, header: JavaObject, rows: Floats) -> Floats:
+        """Return the probability of each label for each row."""
         probabilities = np.array(self._run_program(self._distribute, model, header, rows), dtype=np.float64)
         return probabilities.reshape(len(rows), header.numClasses())
 
-    def _run_program(self, program: Any, model: Any, header: Any, rows: Floats) -> Any:
+    def _run_program(self, program: JavaObject, model: JavaObject, header: JavaObject, rows: Floats) -> JavaObject:
         try:
-            # one flat array: JPype 1.7 crashes on matrices without columns
+            # a flat array, because JPype 1.7 crashes on matrices without columns
             numbers = self._jpype.JArray.of(rows.ravel())
             return program.apply(self._object_array([model, header, numbers, self._jpype.JInt(rows.shape[1])]))
         except self._jpype.JException as error:
             raise SystemRaised(self._format_error(error)) from None
 
-    def dump(self, model: Any) -> bytes:
+    def dump(self, model: JavaObject) -> bytes:
         """Return a classifier as bytes."""
         stream = self._jpype.JClass("java.io.ByteArrayOutputStream")()
         try:
@@ -246,20 +248,20 @@ class WekaBridge:
             raise ModelError(f"Weka cannot save this classifier: {self._format_error(error)}") from None
         return bytes(stream.toByteArray())
 
-    def load(self, data: bytes) -> Any:
-        """Return a classifier from its bytes; whatever else they hold is refused."""
+    def load(self, data: bytes) -> JavaObject:
+        """Return a classifier from bytes; reject anything else they hold."""
         values = self._jpype.JArray.of(np.frombuffer(data, dtype=np.int8))
         try:
             model = self._serial.read(self._jpype.JClass("java.io.ByteArrayInputStream")(values))
         except self._jpype.JException as error:
             raise ModelError(f"Weka cannot read this saved classifier: {self._format_error(error)}") from None
         if not isinstance(model, self._classifier):
-            raise ModelError("What was saved is no classifier of Weka.")
+            raise ModelError("The saved object is not a classifier of Weka.")
         return model
 
-    def _format_error(self, error: Any) -> str:
-        """Return what Java threw in one line."""
-        # an exception that an interface does not announce comes wrapped
+    def _format_error(self, error: JavaObject) -> str:
+        """Return a Java exception as one line."""
+        # exceptions that an interface does not declare are wrapped
         while str(error.getClass().getSimpleName()) in (
             "UndeclaredThrowableException",
             "ExceptionInInitializerError",
@@ -267,16 +269,19 @@ class WekaBridge:
             error = error.getCause()
         name, message = str(error.getClass().getName()), error.getMessage()
         text = name if message is None else f"{name}: {_to_one_line(str(message))}"
-        return f"{text}. Give Java more: {MEMORY_VARIABLE}=2g" if name.endswith("OutOfMemoryError") else text
+        return (
+            f"{text}. Give Java more memory: {MEMORY_VARIABLE}=2g" if name.endswith("OutOfMemoryError") else text
+        )
 
 
 # -- programs in Java ------------------------------------------------------------------------------------------
 
 
-def _build_programs(jpype: Any) -> tuple[Any, Any, Any]:
-    """Return `fit`, `classify` and `distribute` as functions of Java: (model, header, numbers, width) to the result.
+def _build_programs(jpype: ModuleType) -> tuple[JavaObject, JavaObject, JavaObject]:
+    """Return `fit`, `classify` and `distribute` as Java functions.
 
-    They are put together from method handles, since there may be no compiler; Java compiles them as it runs them.
+    Each takes (model, header, numbers, width). They are composed of method handles, because there may be no Java compiler.
+    The JVM compiles them when they run.
     """
     java = jpype.JClass
     handles, types = java("java.lang.invoke.MethodHandles"), java("java.lang.invoke.MethodType").methodType
@@ -289,20 +294,22 @@ def _build_programs(jpype: Any) -> tuple[Any, Any, Any]:
         java(class_name).class_
         for class_name in ("weka.core.Instances", "weka.core.Instance", "weka.classifiers.Classifier")
     )
-    is_old_weka = not row.isInterface()  # until 3.6 it was the class itself
+    is_old_weka = not row.isInterface()  # until Weka 3.6 Instance was a class
     new_row = java("weka.core.Instance" if is_old_weka else "weka.core.DenseInstance").class_
 
-    def find_method(owner: Any, name: str, return_type: Any, *argument_types: Any) -> Any:
+    def find_method(
+        owner: JavaObject, name: str, return_type: JavaObject, *argument_types: JavaObject
+    ) -> JavaObject:
         return lookup.findVirtual(owner, name, types(return_type, list(argument_types)))
 
-    def find_static(owner: str, name: str, return_type: Any, *argument_types: Any) -> Any:
+    def find_static(owner: str, name: str, return_type: JavaObject, *argument_types: JavaObject) -> JavaObject:
         return lookup.findStatic(java(owner).class_, name, types(return_type, list(argument_types)))
 
-    def find_constructor(owner: Any, *argument_types: Any) -> Any:
+    def find_constructor(owner: JavaObject, *argument_types: JavaObject) -> JavaObject:
         return lookup.findConstructor(owner, types(void_type, list(argument_types)))
 
-    def make_parameters(*kinds: Any) -> list[Any]:
-        """Return for each parameter the function that gives it."""
+    def make_parameters(*kinds: JavaObject) -> list[JavaObject]:
+        """Return one function per parameter, which returns that parameter."""
         return [
             handles.dropArguments(
                 handles.dropArguments(handles.identity(kind), 1, list(kinds[i + 1 :])), 0, list(kinds[:i])
@@ -310,8 +317,8 @@ def _build_programs(jpype: Any) -> tuple[Any, Any, Any]:
             for i, kind in enumerate(kinds)
         ]
 
-    def compose(function: Any, *values: Any) -> Any:
-        """Return the function that calls another with what functions of the same parameters give."""
+    def compose(function: JavaObject, *values: JavaObject) -> JavaObject:
+        """Return a function that calls `function` with the results of others."""
         combined = function
         for position in reversed(range(len(values))):
             combined = handles.collectArguments(combined, position, values[position])
@@ -319,7 +326,7 @@ def _build_programs(jpype: Any) -> tuple[Any, Any, Any]:
         order = list(range(own_type.parameterCount())) * len(values)
         return handles.permuteArguments(combined, own_type.changeReturnType(function.type().returnType()), order)
 
-    def chain(action: Any, value: Any) -> Any:
+    def chain(action: JavaObject, value: JavaObject) -> JavaObject:
         void_action = action.asType(action.type().changeReturnType(void_type))
         return handles.foldArguments(value, void_action)
 
@@ -347,8 +354,8 @@ def _build_programs(jpype: Any) -> tuple[Any, Any, Any]:
     add_row = find_method(table, "add", void_type if is_old_weka else java("java.lang.Boolean").TYPE, row)
     fill_table = handles.countedLoop(count, empty, chain(compose(add_row, data, compose(make_row, values)), data))
 
-    def wrap_program(program: Any) -> Any:
-        """Return a program of a model and a table as a function of an array of four things."""
+    def wrap_program(program: JavaObject) -> JavaObject:
+        """Return a program of a model and a table as a function of an array of four."""
         learner, header, flat_rows, width = make_parameters(model, table, array_type, int_type)
         composed_program = compose(program, learner, compose(fill_table, header, flat_rows, width))
         spreader = composed_program.asType(types(object_type, [object_type] * 4)).asSpreader(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from .._typing import ModelLike, SupportsPredict
 from ..errors import ModelError
 from .base import Executor, Function
 from .estimator import Estimator
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def wrap(
-    model: Any,
+    model: ModelLike,
     *,
     space: Space | None = None,
     scalar: bool = False,
@@ -28,30 +29,30 @@ def wrap(
     guarded: bool = False,
     timeout: float | None = None,
 ) -> Executor:
-    """Return a system under test from whatever can answer.
+    """Return a system under test from a model, function, file or test system.
 
     Parameters
     ----------
     model : object
-        A fitted estimator or pipeline (anything with ``predict``), a function of a frame, a function of one
-        case (``scalar=True``), the path of a model file (.skops, .onnx; .joblib and .pkl with ``trust=True``),
-        a test system with an executor, or an executor, which is returned as it is. ``"weka:IBk -K 3"`` gives a learner:
-        its ``fit`` returns the system that predicts.
+        A fitted estimator or pipeline (anything with ``predict``), a function of a frame, a function of one case
+        (``scalar=True``), the path of a model file (.skops, .onnx; .joblib and .pkl with ``trust=True``), a test system
+        with an executor, or an executor, which is returned unchanged. ``"weka:IBk -K 3"`` gives a learner, whose ``fit``
+        returns a system that predicts.
     space : Space, optional
-        The space of its inputs; without one it takes frames as they are.
+        The space of its inputs. Without a space it takes frames as they are.
     scalar : bool
         Whether a function takes one case instead of a frame.
     trust : bool
-        Whether a pickle may be loaded, which runs whatever code its author put into it, or a .skops file with types
-        that are not known to be safe.
+        Whether to load a pickle, which runs any code its author put into it, or a .skops file with types that are not
+        known to be safe.
     name : str, optional
         For messages and reports.
     labels : iterable, optional
-        The labels it may answer, where the model does not say.
+        The labels it may answer, if the model does not list them.
     guarded : bool
-        Whether `execute` gives rows that fail a status instead of raising. Runs guard every system anyway.
+        Whether `execute` gives failing rows a status instead of raising. Runs guard every system anyway.
     timeout : float, optional
-        Seconds a row may take before it counts as hanging; the system then runs in a process of its own, guarded.
+        Seconds a row may take before it counts as hanging. The system then runs guarded in a process of its own.
 
     Examples
     --------
@@ -68,18 +69,19 @@ def wrap(
 
 
 def _make_executor(
-    model: Any,
+    model: ModelLike,
     space: Space | None,
     scalar: bool,
     trust: bool,
     name: str | None,
     labels: Iterable[Any] | None,
 ) -> Executor:
-    """Return the system itself, with nothing around it."""
+    """Return the system without any wrapper around it."""
     if isinstance(model, Executor):
         return model
-    if isinstance(getattr(model, "sut", None), Executor):
-        return model.sut
+    own_system = getattr(model, "sut", None)
+    if isinstance(own_system, Executor):
+        return own_system
     if isinstance(model, str) and model.startswith("weka:"):
         from .learner import Learner
         from .weka import make_weka_learner
@@ -94,13 +96,13 @@ def _make_executor(
         model = loaded_model
     if isinstance(model, type):
         raise ModelError(
-            f"{model.__name__} is a class, not a model. Make one and fit it: {model.__name__}().fit(X, y)."
+            f"{model.__name__} is a class, not a model. Create and fit a model: {model.__name__}().fit(X, y)."
         )
     if hasattr(model, "predict"):
-        return Estimator(model, space, name=name, labels=labels)
+        return Estimator(cast(SupportsPredict, model), space, name=name, labels=labels)
     if callable(model):
         return Function(model, space, scalar=scalar, name=name, labels=labels)
     raise ModelError(
-        f"An object of type {type(model).__name__} cannot be tested: it has no 'predict' and is no function. "
-        "Give a fitted estimator, a function of a frame, a function of one case (scalar=True), or the path of a model file."
+        f"An object of type {type(model).__name__} cannot be tested: it has no 'predict' and is not a function. "
+        "Pass a fitted estimator, a function of a frame, a function of one case (scalar=True), or the path of a model file."
     )

@@ -501,8 +501,8 @@ def test_a_learner_that_hangs_or_dies_does_no_harm():
     assert report.table["holds"].tolist() == [1, 1, 0, 0]
     assert report.table["undefined"].tolist() == [0, 0, 1, 1]
     (hung,), (died,) = (entry(report, name).messages for name in ("MR-3.2", "MR-2.1"))
-    assert hung == "fit on the follow-up data failed: it gave no answer to 1 row in 2 s"
-    assert died == "fit on the follow-up data failed: its process ended while it was asked 1 row"
+    assert hung == "fit on the follow-up data failed: it did not answer 1 row within 2 s"
+    assert died == "fit on the follow-up data failed: its process ended while it answered 1 row"
 
 
 def test_a_learner_is_not_asked_here_when_it_is_to_be_asked_elsewhere():
