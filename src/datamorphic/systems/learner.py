@@ -8,13 +8,13 @@ import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._text import redact
-from .._typing import DataLike
+from .._typing import DataLike, SupportsFit
 from .._validation import reject
 from ..errors import ModelError, format_error_line
 from ..space.outputs import Outputs, Status
@@ -24,18 +24,6 @@ from .estimator import Estimator
 from .training import Array, Floats, Table, Training, TrainingBatch
 
 LEARNER_ERRORS = (Exception, SystemExit)  # caught as failures of the learner
-
-
-class Trainable(Protocol):
-    """A learner with the interface of scikit-learn."""
-
-    def fit(self, X: Any, y: Any, /) -> Any:
-        """Learn from rows and their labels."""
-        ...
-
-    def predict(self, X: Any, /) -> Any:
-        """Return one label per row."""
-        ...
 
 
 class Learner(Executor):
@@ -59,7 +47,7 @@ class Learner(Executor):
     batch_rows = 50  # each row may need a fit
 
     def __init__(
-        self, learner: Trainable, *, seed: int = 0, name: str | None = None, limited: bool = False
+        self, learner: SupportsFit, *, seed: int = 0, name: str | None = None, limited: bool = False
     ) -> None:
         if isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "predict")):
             reject("learner", "Learner", "an object with fit and predict", learner)
@@ -124,7 +112,7 @@ def _to_outputs(answer: object, rows: int) -> Outputs:
     return to_outputs(answer, rows)
 
 
-def fit_copy(learner: Trainable, data: Training) -> Any:
+def fit_copy(learner: SupportsFit, data: Training) -> Any:
     """Return a fitted copy of a learner; its errors are not caught."""
     model = _copy_unfitted(learner)
     fit_arguments: dict[str, Any] = {}
@@ -136,7 +124,7 @@ def fit_copy(learner: Trainable, data: Training) -> Any:
     return model
 
 
-def compute_scores(model: Trainable, data: Training) -> Floats | None:
+def compute_scores(model: SupportsFit, data: Training) -> Floats | None:
     """Return the scores of the test cases, one column per declared label.
 
     None if the fitted learner has no scores.
@@ -165,7 +153,7 @@ def copy_table(table: Table) -> Any:
     return table.copy()
 
 
-def _copy_unfitted(learner: Trainable) -> Any:
+def _copy_unfitted(learner: SupportsFit) -> Any:
     """Return an unfitted copy."""
     if not hasattr(learner, "get_params"):
         return copy.deepcopy(learner)
@@ -174,7 +162,7 @@ def _copy_unfitted(learner: Trainable) -> Any:
     return clone(learner)
 
 
-def copy_with_seed(learner: Trainable, seed: int) -> Any:
+def copy_with_seed(learner: SupportsFit, seed: int) -> Any:
     """Return an unfitted copy with `seed` for every unset ``random_state``."""
     model = _copy_unfitted(learner)
     if unseeded_names := [
@@ -184,7 +172,7 @@ def copy_with_seed(learner: Trainable, seed: int) -> Any:
     return model
 
 
-def read_parameters(learner: Trainable) -> Mapping[str, Any]:
+def read_parameters(learner: SupportsFit) -> Mapping[str, Any]:
     """Return all parameters of a learner and its parts; empty if it has none."""
     with suppress(*LEARNER_ERRORS):
         if hasattr(learner, "get_params"):
@@ -193,7 +181,7 @@ def read_parameters(learner: Trainable) -> Mapping[str, Any]:
     return {}
 
 
-def find_parameter_values(learner: Trainable, name: str) -> list[Any]:
+def find_parameter_values(learner: SupportsFit, name: str) -> list[Any]:
     """Return the values of a parameter of the learner and its parts."""
     return [value for key, value in read_parameters(learner).items() if key.rpartition("__")[2] == name]
 
@@ -206,7 +194,7 @@ def list_fit_parameters(kind: type[Any]) -> tuple[str, ...]:
     return ()
 
 
-def has_weight_parameter(learner: Trainable) -> bool:
+def has_weight_parameter(learner: SupportsFit) -> bool:
     """Tell whether a learner accepts weights of rows."""
     with suppress(Exception):  # pipelines raise various errors
         from sklearn.utils.validation import has_fit_parameter
@@ -215,7 +203,7 @@ def has_weight_parameter(learner: Trainable) -> bool:
     return False
 
 
-def is_regressor(learner: Trainable, y: Array | None = None) -> bool:
+def is_regressor(learner: SupportsFit, y: Array | None = None) -> bool:
     """Tell whether a learner is a regressor, by its type or by fractional labels."""
     from sklearn import base
 
@@ -225,7 +213,7 @@ def is_regressor(learner: Trainable, y: Array | None = None) -> bool:
     return y is not None and y.dtype.kind == "f" and bool((y % 1 > 0).any())
 
 
-def format_learner(learner: Trainable) -> str:
+def format_learner(learner: object) -> str:
     """Return a learner as its author would write it, or the name of its type.
 
     The text fits on one line and is the same in every process.

@@ -45,6 +45,7 @@ def check_learner(context: CheckContext, budget: CheckBudget) -> CheckFindings:
 
 def _check_relations(context: CheckContext, budget: CheckBudget, data: Training) -> CheckFindings:
     """Check as many relations as the budget allows."""
+    assert context.learner is not None
     system, subject = Learner(context.learner, seed=context.seed), LearnerSubject(context.learner)
     source = TrainingBatch([data])
     fit_seconds = _measure_fit_seconds(system, source)
