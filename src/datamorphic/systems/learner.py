@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._text import redact
-from .._typing import DataLike, SupportsFit
+from .._typing import DataLike, LearnerLike, ModelLike, SupportsFit
 from .._validation import reject
 from ..errors import ModelError, format_error_line
 from ..space.outputs import Outputs, Status
@@ -47,11 +47,12 @@ class Learner(Executor):
     batch_rows = 50  # each row may need a fit
 
     def __init__(
-        self, learner: SupportsFit, *, seed: int = 0, name: str | None = None, limited: bool = False
+        self, learner: LearnerLike | ModelLike, *, seed: int = 0, name: str | None = None, limited: bool = False
     ) -> None:
         if isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "predict")):
             reject("learner", "Learner", "an object with fit and predict", learner)
-        self.learner, self.seed, self.limited = learner, seed, limited
+        self.learner: Any = learner
+        self.seed, self.limited = seed, limited
         self.name = name or format_learner(learner)
         self._prototype: Any = None  # a copy with fixed seeds, of which copies are fitted
 
@@ -172,7 +173,7 @@ def copy_with_seed(learner: SupportsFit, seed: int) -> Any:
     return model
 
 
-def read_parameters(learner: SupportsFit) -> Mapping[str, Any]:
+def read_parameters(learner: object) -> Mapping[str, Any]:
     """Return all parameters of a learner and its parts; empty if it has none."""
     with suppress(*LEARNER_ERRORS):
         if hasattr(learner, "get_params"):
@@ -181,7 +182,7 @@ def read_parameters(learner: SupportsFit) -> Mapping[str, Any]:
     return {}
 
 
-def find_parameter_values(learner: SupportsFit, name: str) -> list[Any]:
+def find_parameter_values(learner: object, name: str) -> list[Any]:
     """Return the values of a parameter of the learner and its parts."""
     return [value for key, value in read_parameters(learner).items() if key.rpartition("__")[2] == name]
 
@@ -194,7 +195,7 @@ def list_fit_parameters(kind: type[Any]) -> tuple[str, ...]:
     return ()
 
 
-def has_weight_parameter(learner: SupportsFit) -> bool:
+def has_weight_parameter(learner: object) -> bool:
     """Tell whether a learner accepts weights of rows."""
     with suppress(Exception):  # pipelines raise various errors
         from sklearn.utils.validation import has_fit_parameter
@@ -203,7 +204,7 @@ def has_weight_parameter(learner: SupportsFit) -> bool:
     return False
 
 
-def is_regressor(learner: SupportsFit, y: Array | None = None) -> bool:
+def is_regressor(learner: object, y: Array | None = None) -> bool:
     """Tell whether a learner is a regressor, by its type or by fractional labels."""
     from sklearn import base
 
