@@ -42,7 +42,7 @@ def test_the_demo_explains_its_findings(shown, folder):
     text = " ".join(shown.stdout.split())
     for words in (
         "A logistic regression was trained",
-        "More mean compactness can speak against malignant",  # declared, and broken
+        "More mean compactness can make malignant less likely",  # declared, and broken
         "pairs of nearly equal inputs with different answers",
         "the answer changes",
         "Moves and distances satisfy their laws",
