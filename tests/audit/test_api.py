@@ -150,7 +150,7 @@ def test_findings_are_ranked_and_reproducible():
     assert "only='protected'" in result.command(finding)
 
 
-def test_the_table_of_exchanges_counts_as_a_loop_does():
+def test_the_table_of_changes_equals_a_plain_count():
     model = LooksAtGender(PEOPLE)
     result = dm.test(model, PEOPLE, "decision", protected="gender", only="protected")
     inputs = PEOPLE.drop(columns="decision")
@@ -175,7 +175,7 @@ def test_a_regressors_dependence_on_a_protected_number():
     assert ways == {("any", "higher", "any", "lower"), ("any", "lower", "any", "higher")}
 
 
-def test_results_are_the_same_after_json_whatever_the_names():
+def test_results_survive_json_with_any_names():
     frame = PEOPLE.rename(columns={"income": "kind", "debt": "kind_", "age": "\u202e<b>"})
     model = SilentInACorner(PEOPLE)
 
@@ -195,7 +195,7 @@ def test_results_are_the_same_after_json_whatever_the_names():
             dm.AuditResult.from_json(bad)
 
 
-def test_one_class_only_and_labels_nobody_knows():
+def test_one_predicted_class_and_unknown_labels():
     def always(label):
         return lambda frame: np.full(len(frame), label)
 
@@ -209,7 +209,7 @@ def test_one_class_only_and_labels_nobody_knows():
     assert outcome(numbers, "classes").why == "the answers are numbers"
 
 
-def test_classes_are_compared_by_what_they_say():
+def test_classes_are_compared_as_text():
     from sklearn.naive_bayes import GaussianNB
 
     frame = PEOPLE[["income", "debt"]].assign(y=(PEOPLE.income > 90).astype(float))
@@ -226,14 +226,14 @@ def test_classes_are_compared_by_what_they_say():
     assert not dm.test(Lender(PEOPLE), gaps, "decision", only="classes").findings
 
 
-def test_a_check_brings_what_it_stands_on(tmp_path):
+def test_a_check_runs_the_checks_it_needs(tmp_path):
     model = Lender(PEOPLE)
     dm.explore(model, PEOPLE, target="decision", walks=100).save(tmp_path / "front.parquet")
     result = dm.test(model, PEOPLE, "decision", baseline=tmp_path / "front.parquet", only="baseline")
     assert [each.check for each in result.outcomes if each.state == "passed"] == ["borders", "baseline"]
 
 
-def test_a_model_need_not_see_what_must_not_matter():
+def test_protected_columns_need_not_be_inputs():
     from sklearn.naive_bayes import GaussianNB
 
     seen = PEOPLE[["income", "debt"]]
@@ -255,7 +255,7 @@ def test_a_model_need_not_see_what_must_not_matter():
 # -- what declares ---------------------------------------------------------------------------------------------
 
 
-def test_promises_from_files(tmp_path):
+def test_expectations_from_files(tmp_path):
     toml = tmp_path / "promises.toml"
     toml.write_text('towards = "approve"\ninvariant = ["age"]\n[monotone]\nincome = "up"\n')
     yaml = tmp_path / "promises.yaml"
@@ -294,12 +294,12 @@ def test_promises_from_files(tmp_path):
         ({"monotone": {"income": "up"}, "towards": "best"}, "none of the model's"),
     ],
 )
-def test_what_cannot_be_expected_is_named(expect, says):
+def test_invalid_expectations_are_reported(expect, says):
     with pytest.raises(UsageError, match=says):
         dm.test(Lender(PEOPLE), PEOPLE, "decision", expect=expect, only="monotone")
 
 
-def test_relations_of_the_users_own():
+def test_relations_of_the_user():
     class Richer(dm.Relation):
         name = "richer"
         says = "more income is never a reason to reject"
@@ -327,14 +327,16 @@ def test_relations_of_the_users_own():
         ({"baseline": 7}, "a Front, or the path of a saved one"),
         ({"baseline": "nowhere.parquet"}, "nowhere.parquet"),
         ({"engine": "abacus"}, "engine"),
+        ({"kinds": {"incme": "integer"}}, "incme"),
+        ({"space": dm.Space.from_frame(PEOPLE), "kinds": {"age": "integer"}}, "give one of them"),
     ],
 )
-def test_bad_arguments_are_named(options, says):
+def test_invalid_arguments_are_reported(options, says):
     with pytest.raises(UsageError, match=says):
         dm.test(Lender(PEOPLE), PEOPLE, **({"target": "decision"} | options))
 
 
-def test_data_that_cannot_be_tested_with():
+def test_invalid_data_are_reported():
     with pytest.raises(DataError, match="no rows"):
         dm.test(Lender(PEOPLE), PEOPLE.head(0), "decision")
     with pytest.raises(ArgumentError, match="needs inputs"):
@@ -345,7 +347,7 @@ def test_data_that_cannot_be_tested_with():
 # -- systems that misbehave ----------------------------------------------------------------------------------
 
 
-def test_a_system_that_answers_nothing_has_failed():
+def test_a_system_without_any_answer_fails():
     def broken(frame):
         raise RuntimeError("no weights")
 
@@ -353,7 +355,7 @@ def test_a_system_that_answers_nothing_has_failed():
         dm.test(broken, PEOPLE, "decision")
 
 
-def test_a_system_that_changes_its_mind():
+def test_a_random_system_does_not_repeat_its_answers():
     rng = np.random.default_rng(0)
     result = dm.test(lambda frame: rng.choice(["a", "b"], len(frame)), PEOPLE.drop(columns="decision"))
     assert result.findings[0].check == "repeats"
@@ -382,7 +384,7 @@ def test_a_check_that_breaks_does_not_stop_the_others(monkeypatch):
     assert outcome(result, "adequacy").state != "not run"
 
 
-def test_hanging_rows_are_told_with_a_timeout():
+def test_hanging_rows_are_reported_with_a_timeout():
     def hangs(frame):
         if (frame.income > 190).any() and len(frame) < 3:
             time.sleep(60)
@@ -400,14 +402,14 @@ def test_hanging_rows_are_told_with_a_timeout():
     assert result.passed
 
 
-def test_a_budget_of_runs_is_kept():
+def test_a_budget_of_runs_is_not_exceeded():
     result = dm.test(Lender(PEOPLE), PEOPLE, "decision", expect=PROMISES, protected="gender", budget="2000 runs")
     assert result.calls <= 2100  # and what was asked to measure the pace
     tight = dm.test(Lender(PEOPLE), PEOPLE, "decision", budget="0.01s")
     assert "budget" in outcome(tight, "borders").why
 
 
-def test_a_slow_system_is_asked_less():
+def test_a_slow_system_gets_fewer_queries():
     asked = []
 
     def slow(frame):
@@ -420,7 +422,7 @@ def test_a_slow_system_is_asked_less():
     assert outcome(result, "answers").state == "passed"
 
 
-def test_ctrl_c_keeps_what_was_found():
+def test_ctrl_c_keeps_earlier_findings():
     def slow(frame):
         time.sleep(0.05)
         return np.where(frame.income > 90, "a", "b")
@@ -435,7 +437,7 @@ def test_ctrl_c_keeps_what_was_found():
     assert outcome(result, "repeats").state == "passed"
 
 
-def test_what_takes_long_once_is_not_slow():
+def test_a_slow_first_call_does_not_count():
     class Lazy:
         ready = False
 
@@ -450,7 +452,7 @@ def test_what_takes_long_once_is_not_slow():
     assert outcome(result, "row order").why == "200 cases, 1,000 comparisons"
 
 
-def test_a_cost_a_call_is_none_a_row():
+def test_the_cost_of_a_call_is_not_a_cost_per_row():
     def far(frame):
         time.sleep(0.02)
         return np.where(frame.income > 90, "a", "b")
@@ -460,7 +462,7 @@ def test_a_cost_a_call_is_none_a_row():
     assert outcome(result, "row order").state == "passed"
 
 
-def test_few_runs_go_to_what_matters_most():
+def test_a_small_budget_goes_to_the_first_checks():
     rng = np.random.default_rng(0)
     random = dm.test(lambda frame: rng.choice(["a", "b"], len(frame)), PEOPLE, "decision", budget="3000 runs")
     assert not random.passed
@@ -478,7 +480,7 @@ def test_a_system_that_cannot_take_a_batch():
     assert result.findings[0].title == "It fails on a batch, but answers its rows in smaller batches"
 
 
-def test_what_was_found_is_told_although_the_time_is_up():
+def test_findings_are_reported_although_time_is_up():
     def raises(frame):
         time.sleep(0.005 * len(frame))
         if (frame.income > 150).any():
@@ -489,7 +491,7 @@ def test_what_was_found_is_told_although_the_time_is_up():
     assert "too rich" in result.findings[0].examples[0].words
 
 
-def test_promises_that_were_never_tried_do_not_count_as_kept():
+def test_relations_that_were_not_tried_do_not_pass():
     vague = dm.test(Lender(PEOPLE), PEOPLE, "decision", expect={"monotone": {"income": "up"}}, only="monotone")
     assert outcome(vague, "monotone").state == "not run"
     assert "say which one" in outcome(vague, "monotone").why
@@ -503,7 +505,7 @@ def test_promises_that_were_never_tried_do_not_count_as_kept():
     assert "answers are numbers" in outcome(function, "monotone").why
 
 
-def test_a_relation_that_is_wrong_costs_no_other_finding():
+def test_a_broken_relation_does_not_hide_other_findings():
     class Short(dm.Relation):
         name = "short"
 
@@ -515,7 +517,7 @@ def test_a_relation_that_is_wrong_costs_no_other_finding():
     assert outcome(result, "answers").state == "found"
 
 
-def test_learners_that_are_not_fitted_or_cannot_be():
+def test_unfitted_learners_are_reported():
     from sklearn.ensemble import StackingClassifier
     from sklearn.naive_bayes import GaussianNB, MultinomialNB
 
@@ -526,7 +528,7 @@ def test_learners_that_are_not_fitted_or_cannot_be():
         dm.test(MultinomialNB(), frame.assign(debt=-frame.debt), "decision")
 
 
-def test_the_command_that_shows_it_again_can_be_run():
+def test_the_command_to_reproduce_a_finding_works():
     result = dm.test(NotMonotone(PEOPLE), PEOPLE, "decision", expect=PROMISES, budget="2m", seed=4)
     finding = next(each for each in result.findings if each.check == "monotone")
     names = {"dm": dm, "model": NotMonotone(PEOPLE), "data": PEOPLE}
@@ -536,7 +538,7 @@ def test_the_command_that_shows_it_again_can_be_run():
 # -- what is kept ------------------------------------------------------------------------------------------------
 
 
-def test_what_was_found_is_kept_and_tried_first(tmp_path):
+def test_violations_are_stored_and_tried_first(tmp_path):
     store = tmp_path / "runs.sqlite"
     inputs = PEOPLE[PEOPLE.income < 100]
 
@@ -566,3 +568,27 @@ def test_what_was_found_is_kept_and_tried_first(tmp_path):
         assert runs[0].summary["faults"] == 1
         with opened.fetch(runs[0].id, "result.json") as file:
             assert file.read_text() == first.to_json()
+
+
+def test_hints_for_columns_shape_the_space_and_the_request():
+    result = dm.test(
+        Lender(PEOPLE),
+        PEOPLE,
+        "decision",
+        only="borders",
+        budget="2000 runs",
+        kinds={"age": "continuous"},
+        bounds={"age": (0, 150)},
+    )
+    age = result.front.space["age"]
+    assert (age.kind, age.low, age.high) == ("continuous", 0, 150)
+    assert "kinds={'age': 'continuous'}, bounds={'age': [0, 150]}" in result.code()
+
+
+def test_outcomes_say_for_programs_why_a_check_was_skipped():
+    result = dm.test(Lender(PEOPLE), PEOPLE, "decision", only=["answers", "monotone"], budget=None)
+    assert outcome(result, "monotone").skip_reason == "inapplicable"
+    assert outcome(result, "borders").skip_reason == "not requested"
+    assert outcome(result, "answers").skip_reason == ""
+    spent = dm.test(Lender(PEOPLE), PEOPLE, "decision", only="borders", budget="1 runs")
+    assert outcome(spent, "borders").unfinished

@@ -192,7 +192,7 @@ def enabled(text):
 # -- the drafts ------------------------------------------------------------------------------------------------
 
 
-def test_drafts_are_green_under_pytest(folder, drafts, monkeypatch):
+def test_drafts_pass_under_pytest(folder, drafts, monkeypatch):
     some = ["test_wine", "test_ridge", "test_nasty"]
     monkeypatch.chdir(folder)
     files = (f"{name}.py" for name in some)
@@ -203,7 +203,7 @@ def test_drafts_are_green_under_pytest(folder, drafts, monkeypatch):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_written_is_what_was_tried(folder, drafts, name):
+def test_the_code_of_a_draft_does_what_was_tried(folder, drafts, name):
     one = drafts[name]
     module = loaded(enabled(one.text), folder / f"{name}.py")
     system = module.SYSTEM
@@ -233,7 +233,7 @@ def test_drafts_keep_the_laws_and_can_be_explored(folder, drafts, name):
     assert dm.explore(system, walks=20, walk_distance=5).runs > 20
 
 
-def test_drafts_are_tidy(folder, drafts):
+def test_drafts_are_formatted(folder, drafts):
     for one in drafts.values():
         ast.parse(one.text)
         assert one.text.endswith("\n")
@@ -247,7 +247,7 @@ def test_drafts_are_tidy(folder, drafts):
         assert done.returncode == 0, done.stdout
 
 
-def test_at_least_three_promises_fit_the_columns(drafts):
+def test_at_least_three_relations_fit_the_columns(drafts):
     for one in drafts.values():
         assert len(one.relations) >= 3
         assert sum(promise.holds for promise in one.relations) <= 3
@@ -265,7 +265,7 @@ def test_rows_keep_the_types_of_the_data(folder, drafts):
         assert asked[name].dtype == module.ROWS[name].dtype, name
 
 
-def test_how_the_model_is_found_is_written_down(drafts):
+def test_drafts_say_how_to_load_the_model(drafts):
     assert 'dm.wrap(HERE / "model.skops")' in drafts["test_wine"].text
     assert 'dm.wrap(HERE / "ridge.joblib", trust=True)' in drafts["test_ridge"].text
     assert "Loading a pickle runs any code in it" in drafts["test_ridge"].text
@@ -277,7 +277,7 @@ def test_how_the_model_is_found_is_written_down(drafts):
     assert "TOLERANCE" not in drafts["test_wine"].text
 
 
-def test_a_promise_that_is_broken_today_is_a_comment(drafts):
+def test_a_violated_relation_is_a_comment(drafts):
     one = drafts["test_noisy"]
     (noise,) = [promise for promise in one.relations if promise.name == "noise_keeps_the_answer"]
     assert noise.broken > 0
@@ -291,13 +291,13 @@ def test_rows_without_an_answer_are_counted(drafts):
     assert "limit = 0\n" in drafts["test_wine"].text
 
 
-def test_a_system_that_answers_anything_is_told_so(folder, drafts):
+def test_a_random_system_is_reported(folder, drafts):
     one = draft_system("rules_of_tests:moody", "data:iris", "target", out=folder / "test_moody.py")
     again = [promise for promise in one.relations if promise.name == "the_same_row_gets_the_same_answer"]
     assert [promise.holds for promise in again] == [False]
 
 
-def test_a_broken_promise_is_told_with_the_row_that_breaks_it(folder, drafts):
+def test_a_violation_is_reported_with_its_row(folder, drafts):
     module = loaded(drafts["test_wine"].text, folder / "test_wine.py")
     system = module.SYSTEM
     seeds = system.make_seeds(n=5)
@@ -313,7 +313,7 @@ def test_a_broken_promise_is_told_with_the_row_that_breaks_it(folder, drafts):
 
 
 @given(st.text(max_size=30))
-def test_a_text_is_one_literal_in_one_line_and_one_comment(text):
+def test_text_becomes_one_literal_and_one_comment(text):
     code = format_literal(text)
     assert ast.literal_eval(code) == text
     assert len(code.splitlines()) == 1
@@ -325,7 +325,7 @@ def test_a_text_is_one_literal_in_one_line_and_one_comment(text):
 @pytest.mark.parametrize(
     "value", [0, -3, 2.5, float("inf"), float("-inf"), True, False, (1, "a", (None.__class__.__name__,)), ()]
 )
-def test_other_values_are_literals_too(value):
+def test_other_values_become_literals(value):
     found = eval(format_literal(value), {"float": float})
     assert found == value
     assert type(found) is type(value)
@@ -334,7 +334,7 @@ def test_other_values_are_literals_too(value):
 @pytest.mark.parametrize(
     "value", [pd.Timestamp("2020-01-01"), None, [1], type("Text", (str,), {})("x"), np.float64(1)]
 )
-def test_what_cannot_be_written_is_refused(value):
+def test_values_that_cannot_be_written_are_rejected(value):
     with pytest.raises(DataError, match="cannot be written as code"):
         format_literal(value)
 
@@ -357,7 +357,7 @@ def test_names_of_classes(words, name):
     assert name.isidentifier()
 
 
-def test_names_are_not_taken_twice():
+def test_names_are_unique():
     taken = set()
     assert [make_unique(f"next_{to_slug(name)}", taken) for name in ("a b", "a_b", "A B")] == [
         "next_a_b",
@@ -378,7 +378,7 @@ def test_long_lists_are_broken_between_items():
     st.floats(1e-9, 1e12, allow_nan=False),
     st.sampled_from([1.0, 1e-6, 1e6]),
 )
-def test_tidy_bounds_hold_all_that_the_old_ones_held(low, width, scale):
+def test_rounded_bounds_contain_the_old_ones(low, width, scale):
     before = dm.Continuous("x", low * scale, low * scale + width * scale)
     after = tidy_feature(before)
     assert after.low <= before.low <= before.high <= after.high
@@ -386,7 +386,7 @@ def test_tidy_bounds_hold_all_that_the_old_ones_held(low, width, scale):
         assert after.high - after.low <= 1.01 * (before.high - before.low) * (1 + 1e-9) + 1e-9 * abs(low * scale)
 
 
-def test_frames_of_every_kind(tmp_path, monkeypatch):
+def test_frames_of_many_kinds(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     Path("always_yes.py").write_text("def ask(frame):\n    return ['yes'] * len(frame)\n")
@@ -451,14 +451,14 @@ def test_wrong_use_is_one_line(run, folder, arguments, words):
     assert not Path("test_model.py").exists()
 
 
-def test_things_that_are_in_no_file_are_refused():
+def test_objects_without_a_file_are_rejected():
     with pytest.raises(UsageError, match=r"but got an object of type Ridge\. Save it first"):
         draft_system(Ridge(), "data:iris")
     with pytest.raises(UsageError, match="but got an object of type DataFrame"):
         draft_system("model.skops", pd.DataFrame({"x": [1]}))
 
 
-def test_a_system_that_answers_nothing_exits_with_three(run):
+def test_a_system_without_any_answer_exits_with_3(run):
     result = run("rules_of_tests:broken", "data:iris")
     assert result.exit_code == 3
     assert "nobody there" in result.stderr

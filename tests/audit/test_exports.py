@@ -55,7 +55,7 @@ def finding(level="fault", check="repeats", about="", **more):
 # -- words ------------------------------------------------------------------------------------------------------------
 
 
-def test_harmful_characters_are_replaced_and_others_stay():
+def test_harmful_characters_are_replaced():
     assert clean("a\x00\x1b\x7f\x9f\ud83d\u202e\ufffe\uffffb") == "a��������b"
     assert clean(EVIL["emoji"]) == EVIL["emoji"]
     assert clean("a\r\nb\rc\td") == "a\nb\nc\td"
@@ -64,7 +64,7 @@ def test_harmful_characters_are_replaced_and_others_stay():
     assert to_one_line(" a\n\n b\tc ") == "a b c"
 
 
-def test_texts_are_cut_and_say_so():
+def test_shortened_texts_end_with_an_ellipsis():
     assert cut("abcdef", 6) == "abcdef"
     assert cut("abcdefg", 6) == "abcde…"
     assert len(cut("x" * 10_000_000, 10)) == 10
@@ -96,11 +96,11 @@ def test_bullets_make_lists():
         (9_999, 10_000, "9,999 of 10,000 cases tried: >99.9 % (95 % interval: 99.9 % to >99.9 %)"),
     ],
 )
-def test_how_often_is_told_with_its_interval(cases, of, said):
+def test_the_frequency_has_an_interval(cases, of, said):
     assert format_frequency(finding(cases=cases, of=of)) == said
 
 
-def test_how_sure_is_told_in_words():
+def test_the_certainty_is_given_in_words():
     shown = Example(words="x")
     assert format_certainty(finding(examples=(shown,))) == "certain: an example shows it"
     assert format_certainty(finding()) == "certain"
@@ -162,14 +162,14 @@ def test_a_terminal_gets_the_findings_worst_first():
     assert "  broke      row labels    the model took longer than 10 s for a batch" in lines
 
 
-def test_what_the_detail_counts_is_not_counted_twice():
+def test_counts_in_the_detail_are_not_repeated():
     detail = "3 of 1,200 cases (0.25 %, 0.09 to 0.73 %) do it."
     once = result_of(finding(detail=detail, cases=3, of=1_200, counted_in_detail=True))
     for export in (format_text, format_markdown, AuditResult.to_junit, format_sarif):
         assert export(once).count("3 of 1,200") == 1 + (export is format_markdown)  # and once in its table
 
 
-def test_nothing_can_drive_a_terminal_or_pose_as_a_line():
+def test_text_holds_no_control_characters_or_forged_lines():
     told = format_text(hostile())
     assert all(c.isprintable() or c == "\n" for c in told)
     assert not any(line.startswith(("# three", "- four", "[31m")) for line in told.split("\n"))
@@ -198,7 +198,7 @@ def rendered(source):
 @hypothesis_example("1. x")
 @hypothesis_example("# x")
 @hypothesis_example("&lt;b&gt; &#64;me")
-def test_words_are_shown_in_markdown_to_the_letter(words):
+def test_markdown_shows_text_unchanged(words):
     assert rendered(escape_markdown(words, 500)).strip("\n") == to_one_line(words)
     table = MARKDOWN.render(f"| a |\n| --- |\n| {escape_markdown(words, 500)} |")
     assert table.count("<td>") == 1
@@ -214,7 +214,7 @@ def allowed(token):
 
 
 @pytest.mark.parametrize("result", [example(), hostile()], ids=["usual", "hostile"])
-def test_markdown_holds_no_html_links_or_pictures_but_ours(result):
+def test_markdown_of_users_makes_no_html_links_or_pictures(result):
     told = format_markdown(result)
     assert len(told) <= MAX_CHARACTERS
     tokens = [inner for token in MARKDOWN.parse(told) for inner in [token, *(token.children or ())]]
@@ -233,7 +233,7 @@ def test_markdown_holds_no_html_links_or_pictures_but_ours(result):
         assert not re.search(pattern, seen), pattern
 
 
-def test_markdown_tells_verdict_findings_and_checks():
+def test_markdown_has_the_verdict_findings_and_checks():
     told = format_markdown(example())
     shown = rendered(told)
     assert told.startswith(f"### ❌ credit.skops: {escape_markdown(example().headline)}\n")
@@ -307,7 +307,7 @@ def test_a_check_with_several_findings_fails_by_the_worst():
     assert failure.text.index("worse") < failure.text.index("lesser")
 
 
-def test_junit_is_xml_whatever_is_in_it():
+def test_junit_is_valid_xml_with_any_text():
     told = AuditResult.to_junit(hostile())
     told.encode("utf-8")
     root = ET.fromstring(told)
@@ -341,7 +341,7 @@ def unescaped(message):
 
 
 @pytest.mark.parametrize("result", [example(), hostile()], ids=["usual", "hostile"])
-def test_sarif_is_what_the_standard_asks_for(result):
+def test_sarif_follows_the_standard(result):
     told = format_sarif(result)
     told.encode("utf-8")
     log = json.loads(told)
@@ -373,13 +373,13 @@ def test_sarif_is_what_the_standard_asks_for(result):
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", told.replace("\n", ""))
 
 
-def test_brackets_and_braces_of_others_make_neither_links_nor_placeholders():
+def test_sarif_escapes_brackets_and_braces():
     log = json.loads(format_sarif(result_of(finding(title="see [this](http://x) {0} C:\\d"))))
     message = log["runs"][0]["results"][0]["message"]["text"]
     assert message.startswith("see \\[this\\](http://x) {{0}} C:\\\\d.")
 
 
-def test_a_fingerprint_is_that_of_check_and_subject_alone():
+def test_a_fingerprint_depends_on_check_and_subject_only():
     def prints(*findings, **more):
         results = json.loads(format_sarif(result_of(*findings, **more)))["runs"][0]["results"]
         return [tuple(sorted(each["partialFingerprints"].items())) for each in results]
@@ -422,7 +422,7 @@ def test_a_finding_lies_in_a_file(model, uri):
 
 
 @pytest.mark.parametrize("words", [{}, {"model": None, "data": "data:wine"}, {"data": ""}, {"data": "/"}])
-def test_a_finding_lies_somewhere_even_if_nothing_is_a_file(words):
+def test_a_finding_has_a_location_without_any_file(words):
     """Code scanning refuses all of a log for one result without a file."""
     (location,) = json.loads(format_sarif(result_of(finding(), words=words)))["runs"][0]["results"][0]["locations"]
     assert location["physicalLocation"] == {
@@ -431,7 +431,7 @@ def test_a_finding_lies_somewhere_even_if_nothing_is_a_file(words):
     }
 
 
-def test_files_below_the_working_directory_are_told_from_there(tmp_path, monkeypatch):
+def test_locations_are_relative_to_the_working_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = result_of(finding(), words={"model": str(tmp_path / "deep" / "m.skops")})
     assert '"uri": "deep/m.skops"' in format_sarif(result)
@@ -448,7 +448,7 @@ def test_exports_of_a_result_read_back_are_the_same():
             assert export(back) == export(result)
 
 
-def test_passwords_are_told_to_nobody():
+def test_exports_contain_no_passwords():
     words = {"model": "https://ada:secret@host/predict?token=topsecret", "data": "d.csv", "from_files": True}
     result = result_of(finding(), words=words)
     for export in (format_text, format_markdown, AuditResult.to_junit, format_sarif, AuditResult.to_html):
@@ -457,7 +457,7 @@ def test_passwords_are_told_to_nobody():
         assert "datamorphic test" in told
 
 
-def test_a_result_without_anything_can_be_told():
+def test_an_empty_result_can_be_exported():
     empty = result_of(kind="", data="", budget="")
     for export in (format_text, format_markdown, AuditResult.to_junit, format_sarif, AuditResult.to_html):
         assert export(empty)

@@ -104,7 +104,7 @@ def checked_up(words):
 # -- the whole loop --------------------------------------------------------------------------------------------
 
 
-def test_what_is_pinned_passes_and_tells_what_changes(folder, pytester):
+def test_pinned_tests_pass_and_report_changes(folder, pytester):
     path, words = folder
     result = checked_up(words)
     assert [each.check for each in result.findings] == ["protected"]
@@ -161,7 +161,7 @@ def test_subjects_are_pinned(pytester):
     pytester.runpytest_inprocess("-W", "error", str(file)).assert_outcomes(passed=4)
 
 
-def test_objects_in_memory_are_to_be_filled_in(pytester):
+def test_objects_in_memory_must_be_filled_in(pytester):
     frame = people()
     result = dm.test(ByGender(), frame, "label", ["gender"], budget="20s", only=FEW)
     file = result.to_pytest(pytester.path / "test_model.py")
@@ -184,7 +184,7 @@ def test_objects_in_memory_are_to_be_filled_in(pytester):
     pytester.runpytest_inprocess("-W", "error", str(file)).assert_outcomes(passed=6, xfailed=1)
 
 
-def test_what_there_was_no_time_for_is_skipped(folder, pytester):
+def test_checks_without_time_are_skipped(folder, pytester):
     path, words = folder
     file = checked_up(words).to_pytest(path / "test_model.py")
     text = file.read_text(encoding="utf-8")
@@ -213,7 +213,7 @@ class ByTheOthers:
 
 
 @pytest.mark.parametrize(("kind", "check"), [(ByChance, "repeats"), (ByTheOthers, "batches")])
-def test_what_hangs_on_chance_or_on_the_batch_has_no_border(folder, pytester, kind, check):
+def test_no_border_is_pinned_if_answers_depend_on_the_query(folder, pytester, kind, check):
     path, words = folder
     pytester.makepyfile(shaky=f"import numpy as np\n{source_of(kind)}\nMODEL = {kind.__name__}()")
     words |= {"model": "shaky:MODEL", "protected": []}
@@ -307,7 +307,7 @@ class Same(dm.Relation):
 
 
 @pytest.mark.parametrize("own", [Richer, Same])
-def test_what_objects_in_memory_promise_is_left_out(tmp_path, own):
+def test_relations_in_memory_are_not_pinned(tmp_path, own):
     front = dm.test(ByIncome(), people(), "label", budget="20s", only=["borders"]).front
     result = dm.test(
         ByIncome(), people(), "label", expect=[own()], baseline=front, budget="20s",
@@ -331,7 +331,7 @@ def saved(front, folder):
     return folder / "front.parquet"
 
 
-def test_what_was_not_made_is_not_pinned(tmp_path):
+def test_checks_that_did_not_run_are_not_pinned(tmp_path):
     text = written(
         result_of(
             outcome("repeats"),
@@ -356,7 +356,7 @@ def test_the_budget_is_generous(tmp_path, budget, written_as):
     Budget.parse(ast.literal_eval(written_as))
 
 
-def test_options_of_the_command_are_given_again(tmp_path):
+def test_options_of_the_command_are_written_again(tmp_path):
     words = {"from_files": True, "model": "m.pkl", "timeout": 2.5, "batch": 7, "trust": True, "scalar": True}
     text = written(result_of(outcome(), words=words), tmp_path)
     for each in ("timeout=2.5,", "batch=7,", "trust=True,", "scalar=True,"):
@@ -364,7 +364,7 @@ def test_options_of_the_command_are_given_again(tmp_path):
     assert "# Add space=" not in text
 
 
-def test_what_was_declared_is_declared_again(tmp_path, monkeypatch):
+def test_expectations_are_written_again(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "expect.toml").write_text('invariant = ["id"]\nmonotone = {debt = "down"}\n')
     words = {
@@ -441,7 +441,7 @@ def shape(source):
     return ast.dump(Plain().visit(ast.parse(source)))
 
 
-def test_a_module_of_a_strange_name_is_a_file():
+def test_invalid_module_names_are_files():
     for name in ("os;abort:x", "a:b()", "a:", ":b", "a.b", "a: b", "1a:b"):
         words = {"from_files": True, "model": name, "data": None}
         assert "import_module" not in _text(words), name
@@ -470,7 +470,7 @@ def test_literals_are_read_back(value):
     assert eval(format_literal(value, 4), {"float": float}) == value
 
 
-def test_literals_of_other_things_are_text():
+def test_other_objects_become_text_literals():
     assert format_literal(np.float64(1.5)) == "1.5"
     assert format_literal(np.str_("a")) == '"a"'
     assert format_literal(np.array(True)) == "True"
@@ -482,7 +482,7 @@ def test_literals_of_other_things_are_text():
     assert "hunter2" not in format_comment("https://me:hunter2@host/?token=hunter2")
 
 
-def test_a_front_that_no_file_can_hold_is_left_out(tmp_path):
+def test_a_border_that_cannot_be_saved_is_not_pinned(tmp_path):
     space = dm.Space([dm.Continuous("x", 0, 1)])
     front = dm.explore(lambda frame: [complex(x > 0.5) for x in frame.x], space, walks=20)
     assert len(front)
@@ -490,7 +490,7 @@ def test_a_front_that_no_file_can_hold_is_left_out(tmp_path):
     assert "assert_front_unchanged" not in text
 
 
-def test_places_that_cannot_be_written_are_told(tmp_path):
+def test_paths_that_cannot_be_written_are_reported(tmp_path):
     with pytest.raises(UsageError, match=r"give a name such as test_model\.py"):
         result_of(outcome()).to_pytest(tmp_path / "tests.txt")
     (tmp_path / "file").write_text("")

@@ -108,7 +108,7 @@ def test_every_string_is_escaped_and_nothing_is_fetched(evil_page):
     evil_page.encode("utf-8")
 
 
-def test_only_our_scripts_may_run_and_nothing_may_be_asked_for(usual_page, evil_page):
+def test_the_policy_allows_only_our_scripts_and_no_network(usual_page, evil_page):
     for page in (usual_page, evil_page):
         run = [script for kind, script in Parsed(page).scripts if kind is None]
         assert len(run) == 2
@@ -122,7 +122,7 @@ def test_only_our_scripts_may_run_and_nothing_may_be_asked_for(usual_page, evil_
         assert page.index("Content-Security-Policy") < page.index("<style>")
 
 
-def test_pictures_travel_as_data_that_no_label_can_leave(evil_page):
+def test_labels_cannot_escape_the_data_of_pictures(evil_page):
     specs = [script for kind, script in Parsed(evil_page).scripts if kind == "application/json"]
     assert len(specs) == len(EVIL)
     for spec in specs:
@@ -133,7 +133,7 @@ def test_pictures_travel_as_data_that_no_label_can_leave(evil_page):
     assert "&lt;script" in json.dumps(json.loads(specs[0]))
 
 
-def test_the_page_is_sound(usual_page):
+def test_the_page_is_valid_html(usual_page):
     page = Parsed(usual_page)
     assert usual_page.startswith("<!doctype html>")
     assert '<html lang="en">' in usual_page
@@ -187,7 +187,7 @@ def contrast(one, other):
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_words_stand_out_in_both_schemes():
+def test_text_has_contrast_in_both_colour_schemes():
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     style = files("datamorphic.reporting").joinpath("report.css").read_text()
     schemes = [
@@ -206,7 +206,7 @@ def test_words_stand_out_in_both_schemes():
 # -- what it says -----------------------------------------------------------------------------------------------------
 
 
-def test_the_page_says_it_all(usual_page):
+def test_the_page_shows_everything(usual_page):
     shown = " ".join(Parsed(usual_page).text.split())
     result = example()
     assert shown.lower().index(result.headline) < shown.index("4 findings")
@@ -247,7 +247,7 @@ def test_the_page_says_it_all(usual_page):
         ((), "Nothing could be checked"),
     ],
 )
-def test_a_page_without_findings_says_what_that_rests_on(outcomes, head):
+def test_a_page_without_findings_lists_its_checks(outcomes, head):
     result = AuditResult(
         subject="m", kind="k", data="d", outcomes=outcomes, seed=0, budget="1m", seconds=1.0, calls=1
     )
@@ -259,7 +259,7 @@ def test_a_page_without_findings_says_what_that_rests_on(outcomes, head):
     assert render_page(report)
 
 
-def test_an_example_without_a_case_is_told_in_a_sentence():
+def test_an_example_without_a_case_is_a_sentence():
     told = Finding(
         check="a",
         about="",
@@ -322,7 +322,7 @@ def large_scatter(count):
                    y=rng.random(count).tolist(), groups=names, notes=["a long note & more " * 50] * count, behind=(np.zeros(count).tolist(),) * 2)  # fmt: skip
 
 
-def test_a_page_stays_small_and_says_what_it_leaves_out():
+def test_a_large_page_is_trimmed_and_says_so():
     table = Table(columns=["n", *(f"column {i}" for i in range(99))], rows=[list(range(100))] * 1_000_000)
     steps = 100_000
     line = Line(
@@ -351,7 +351,7 @@ def test_a_page_stays_small_and_says_what_it_leaves_out():
     assert re.search(r"99[\d,]+ more characters left out", shown)
 
 
-def test_a_page_of_very_many_sections_stays_small_too():
+def test_a_page_with_many_sections_is_trimmed():
     facts = [("&" * 200, "<" * 5_000)] * 40
     parts = [
         Section(
@@ -374,12 +374,12 @@ def test_a_page_of_very_many_sections_stays_small_too():
     assert re.search(r"4,\d{3} more sections left out", page)
 
 
-def test_limits_do_not_touch_what_fits(usual_page):
+def test_small_pages_are_not_trimmed(usual_page):
     assert "left out" not in usual_page
     assert "are shown" not in usual_page
 
 
-def test_of_every_group_some_points_are_drawn():
+def test_some_points_of_every_group_are_drawn():
     groups = ["common"] * 9_000 + ["rare"] * 3 + ["seldom"] * 997
     count = len(groups)
     scatter = Scatter(
@@ -401,7 +401,7 @@ def test_of_every_group_some_points_are_drawn():
     assert thin_scatter(scatter, 20_000, 100).x == scatter.x
 
 
-def test_rare_groups_become_one():
+def test_rare_groups_are_merged():
     names = [f"g{i}" for i in range(100) for _ in range(100 - i)]
     scatter = Scatter(
         title="t",
@@ -422,7 +422,7 @@ def test_rare_groups_become_one():
     assert "82 rare groups are drawn as one" in fewer.subtitle
 
 
-def test_long_names_are_cut_but_told_apart():
+def test_shortened_names_stay_different():
     names = ["x" * 999 + end for end in "aba"]
     fewer = thin_scatter(
         Scatter(
@@ -444,7 +444,7 @@ def test_long_names_are_cut_but_told_apart():
     assert line.bands == fewer.groups
 
 
-def test_bands_that_are_too_many_are_not_drawn():
+def test_too_many_bands_are_not_drawn():
     bands = ["a", "b"] * 200
     line = thin_line(
         Line(title="t", x_label="x", y_label="y", values=list(range(400)), bands=bands, notes=bands), 1_000, 10
@@ -472,7 +472,7 @@ def test_a_line_keeps_its_extremes():
     assert "of 50,000 steps are drawn" in fewer.subtitle
 
 
-def test_places_are_chosen_evenly():
+def test_indices_are_chosen_evenly():
     assert choose_evenly(5, 9) == [0, 1, 2, 3, 4]
     chosen = choose_evenly(1_000, 11)
     assert (chosen[0], chosen[-1], len(set(chosen))) == (0, 999, 11)
@@ -487,7 +487,7 @@ def drawn_circles(svg):
     return [(float(x), float(y)) for x, y in re.findall(r"M([\d.-]+) ([\d.-]+)h0", svg)]
 
 
-def test_our_own_drawing_puts_points_where_they_belong():
+def test_the_svg_places_points_correctly():
     x, y = [0.0, 10.0, 5.0], [100.0, 300.0, 200.0]
     places = drawn_circles(
         picture_to_svg(
@@ -510,7 +510,7 @@ def test_our_own_drawing_puts_points_where_they_belong():
     assert cy == pytest.approx((ay + by) / 2, abs=0.1)
 
 
-def test_numbers_that_are_none_are_left_out_of_a_drawing():
+def test_nan_and_infinity_are_not_drawn():
     bad = [0.0, math.nan, math.inf, 1e308, 1.0]
     fewer = thin_scatter(
         Scatter(
@@ -564,7 +564,7 @@ def test_bands_of_a_line_lie_between_its_steps():
 @pytest.mark.parametrize(
     ("low", "high"), [(0, 1), (-3.7, 12), (1e-9, 2e-9), (-1e12, 1e12), (5, 5.001), (1e299, 2e299)]
 )
-def test_marks_on_an_axis_are_round_few_and_within(low, high):
+def test_ticks_are_round_few_and_within_the_range(low, high):
     marks = choose_ticks(low, high)
     assert 3 <= len(marks) <= 9
     assert all(low - 1e-9 * abs(low) <= mark <= high + 1e-9 * abs(high) for mark in marks)
@@ -574,7 +574,7 @@ def test_marks_on_an_axis_are_round_few_and_within(low, high):
     assert f"{steps[0]:.3e}"[2:5] == "000"
 
 
-def test_pictures_are_told_in_words():
+def test_pictures_are_described():
     words = describe_picture(income_picture())
     for part in (
         "260 points in 3 groups",
@@ -657,7 +657,7 @@ def test_the_page_works_at_every_width(usual, tmp_path):
 
 
 @in_browser
-def test_the_dark_is_dark_and_paper_is_white(usual, tmp_path):
+def test_the_page_is_dark_on_request_and_white_in_print(usual, tmp_path):
     def paper():
         colour = usual.run("getComputedStyle(document.body).backgroundColor")
         return sum(map(int, re.findall(r"\d+", colour)[:3]))
@@ -679,7 +679,7 @@ def test_the_dark_is_dark_and_paper_is_white(usual, tmp_path):
 
 
 @in_browser
-def test_without_scripts_our_own_drawings_are_shown(browser, file):
+def test_without_scripts_the_svg_is_shown(browser, file):
     page = browser.open(file, width=360, scripts=False)
     assert page.run("[...document.querySelectorAll('.static')].filter(e => e.offsetParent).length") == 2
     assert page.run("document.querySelectorAll('.main-svg, th button').length") == 0
@@ -742,7 +742,7 @@ def test_groups_of_a_picture_can_be_hidden(usual):
 
 
 @in_browser
-def test_hostile_words_do_nothing_in_a_browser(browser, evil_page, tmp_path):
+def test_hostile_text_does_nothing_in_a_browser(browser, evil_page, tmp_path):
     (tmp_path / "evil.html").write_text(evil_page, encoding="utf-8")
     page = browser.open(tmp_path / "evil.html", width=360)
     page.wait(SETTLED)
