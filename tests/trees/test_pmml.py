@@ -620,7 +620,7 @@ def test_models_that_cannot_be_written_leave_no_file(tmp_path):
         ),
         (
             forest_of(DecisionTreeClassifier().fit(DATA.set_axis(["a", "b", "c\x00"], axis=1), TWO)),
-            "XML cannot hold the sign",
+            "XML cannot hold the character",
         ),
         (replace(forest_of(DecisionTreeClassifier().fit(DATA, TWO)), labels=("a", 1)), "of several types"),
     ]

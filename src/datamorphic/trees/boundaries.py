@@ -31,16 +31,7 @@ Offset = str | float
 class Limit:
     """A value of a row that lies at a limit.
 
-    Attributes
-    ----------
-    column : str
-        The column.
-    value : float
-        The value.
-    limit : str
-        The limit as text, such as "petal width (cm) <= 0.8".
-    holds : bool
-        Whether the comparison holds for the value.
+    `limit` is the limit as text, such as "petal width (cm) <= 0.8"; `holds` is whether it holds for the value.
     """
 
     column: str

@@ -168,22 +168,8 @@ def _read_dtype_limits(dtype: Any, low: float, high: float) -> tuple[float, floa
 class AllowedValues:
     """The values that may be put into a column to get into a box.
 
-    Attributes
-    ----------
-    box : Range
-        Its low and high end as trees compare values, both included; codes in `never` are excluded.
-    single : bool
-        Whether trees compare in single precision.
-    low, high : float
-        The part of that which the column may hold.
-    whole : bool
-        Whether the column holds integers only.
-    choices : array or None
-        The allowed ones of few values, if the column holds no others.
-    missing : bool
-        Whether the value may be missing.
-    width, typical : float
-        The range of the column and its median.
+    `box` is the range as trees compare values, with both ends included. `low` and `high` are the part of it that the
+    column may hold. The other fields are as in `ColumnDomain`.
     """
 
     box: Range

@@ -20,10 +20,7 @@ def is_tree_file(path: str | os.PathLike[str]) -> bool:
 def load_trees(path: str | os.PathLike[str]) -> Any:
     """Load the trees of a file, or the model of a library that holds them.
 
-    Parameters
-    ----------
-    path : path
-        ``.pmml`` or ``.xml``; ``.json`` or ``.ubj`` of XGBoost, ``.txt`` of LightGBM, ``.cbm`` of CatBoost.
+    ``.pmml`` and ``.xml`` are PMML, ``.json`` and ``.ubj`` XGBoost, ``.txt`` LightGBM, ``.cbm`` CatBoost.
     """
     file = Path(path)
     kind = file.suffix.lower()

@@ -35,28 +35,17 @@ MAX_CODE = 1e30  # beyond, sums in single precision overflow in scikit-learn
 class TreeInputs:
     """Converts rows of the user to the numbers that trees compare.
 
+    `owner`, `preprocessing`, `takes_missing`, `single`, `categories`, `missing_markers` and `domains` are as in
+    `Forest`.
+
     Attributes
     ----------
-    owner : str
-        The name of the model in messages.
     names : tuple of str
         The columns, in the order of the trees.
-    preprocessing : Preprocessing or None
-        The steps of a pipeline before the trees.
-    takes_missing : bool
-        Whether the trees take missing values.
-    single : bool
-        Whether they compare in single precision.
-    categories : mapping
-        The values that the codes 0, 1, ... stand for, by index of a categorical column.
-    missing_markers : mapping
-        The number that stands for a missing value, by index of the column.
     space : Space or None
         The values that columns may have, if known.
     coded : bool
         Whether the trees compare the codes of that space rather than the values: so for surrogates.
-    domains : mapping
-        The values that the model allows, by index of the column.
     """
 
     owner: str
@@ -199,19 +188,7 @@ def _refuse_bad_values(
 def read_data(
     forest: Forest, data: DataLike, *, target: str | None = None, space: Space | None = None
 ) -> tuple[TreeInputs, pd.DataFrame, list[str]]:
-    """Return the inputs of a forest, its rows, and notes on ignored columns.
-
-    Parameters
-    ----------
-    forest : Forest
-        The trees of a model.
-    data : DataFrame, array or Points
-        The rows.
-    target : str, optional
-        A column that is not an input.
-    space : Space, optional
-        The values that the columns may have.
-    """
+    """Return the inputs of a forest, its rows, and notes on ignored columns."""
     owner, columns = forest.owner, forest.columns
     # preprocessing keeps the columns, so the data have as many as the trees
     frame, notes = read_table(owner, data, None if columns is None else list(columns), forest.width, target)

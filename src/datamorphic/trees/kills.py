@@ -62,14 +62,9 @@ class RowKills:
 def find_kills(
     tree: Tree, matrix: npt.ArrayLike, mutants: Mutants, *, tolerance: float = 0.0, compiled: bool | None = None
 ) -> RowKills:
-    """Find the rows for which the answer of each mutant differs.
+    """Find the rows for which the answer of each mutant differs by more than the tolerance.
 
-    Parameters
-    ----------
-    tolerance : float
-        The largest difference between two numbers that count as the same answer.
-    compiled : bool, optional
-        Whether to use compiled code, which needs the extra "fast"; by default if it is installed and pays.
+    Compiled code needs the extra "fast"; by default it is used if it is installed and pays.
     """
     values = to_tree_precision(tree, matrix)
     if compiled is None:

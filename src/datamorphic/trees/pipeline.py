@@ -30,16 +30,8 @@ NAMES_OF_COLUMNS = {
 class Preprocessing:
     """The fitted steps of a pipeline before its last, which keep the columns.
 
-    Attributes
-    ----------
-    pipeline : Pipeline
-        The steps.
-    scalers : tuple
-        The steps that change units, in order.
-    fills : bool
-        Whether a step fills in missing values.
-    takes_frame : bool
-        Whether the steps were fitted on a frame and expect one.
+    `scalers` are the steps that change units, in order; `fills` is whether a step fills in missing values;
+    `takes_frame` is whether the steps were fitted on a frame and expect one.
     """
 
     pipeline: Pipeline

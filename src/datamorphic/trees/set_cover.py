@@ -17,10 +17,7 @@ EXACT_SOLVER_SECONDS = 10.0
 def find_smallest_cover(coverage_matrix: csr_array) -> tuple[npt.NDArray[np.intp], bool]:
     """Find few rows that meet all requirements, and whether they are the fewest.
 
-    Parameters
-    ----------
-    coverage_matrix : sparse matrix of bool
-        One row per requirement, one column per row of the data.
+    The matrix has one row per requirement and one column per row of the data.
 
     Examples
     --------

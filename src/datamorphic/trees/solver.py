@@ -37,14 +37,8 @@ Ranges = dict[int, Range]
 class Survival:
     """Why no row kills a mutant.
 
-    Attributes
-    ----------
-    killable : bool or None
-        Whether some input kills the mutant; None if unknown.
-    why : str
-        The reason as text.
-    where : mapping or None
-        Ranges by column from which a row kills it.
+    `killable` is whether some input kills it, None if unknown; `why` is the reason as text; `where` are ranges by
+    column from which a row kills it, if known.
     """
 
     killable: bool | None

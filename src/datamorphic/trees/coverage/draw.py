@@ -53,19 +53,9 @@ COMPARISON = re.compile(r" (<=|<|>=|>|is) ")
 def format_tree_svg(
     coverage: Coverage, score: MutationScore | None = None, *, tree: int = 0, max_boxes: int = MAX_BOXES
 ) -> str:
-    """Draw one tree as SVG.
+    """Draw one tree as SVG, with at most `max_boxes` boxes.
 
-    Parameters
-    ----------
-    coverage : Coverage
-        The trees, and the leaves that rows reach.
-    score : MutationScore, optional
-        The mutants that the rows kill.
-    tree : int
-        The number of the tree.
-    max_boxes : int
-        The largest number of boxes. In a larger tree, the paths to uncovered leaves and to killable mutants are drawn,
-        and the rest is folded.
+    In a larger tree, the paths to uncovered leaves and to killable mutants are drawn, and the rest is folded.
 
     Examples
     --------
