@@ -112,7 +112,7 @@ class FunctionRunner:
         if not self._has_answered and self.failures >= MAX_FAILURES_WITHOUT_ANSWER:
             raise SystemFailed(f"{self.name} answered none of {self.failures:,} inputs. The last error: {text}")
 
-    def _to_rows(self, answer: Any, inputs: Floats) -> Any:
+    def _to_rows(self, answer: object, inputs: Floats) -> Any:
         count = len(inputs)
         values = np.asarray(answer)
         if values.ndim == 2 and count in values.shape:

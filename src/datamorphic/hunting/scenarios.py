@@ -88,7 +88,8 @@ def draw_scenario(
     if case != name[0]:
         fits = f"case {case}: try {case}{name[1]}" if f"{case}{name[1]}" in SCENARIOS else f"case {case}"
         raise ArgumentError(
-            f"Scenario {name} needs {CASE_REQUIREMENTS[name[0]]}. Got source {_format_domain(s)} and follow-up {_format_domain(f)}, which is "
+            f"Scenario {name} needs {CASE_REQUIREMENTS[name[0]]}. "
+            f"Got source {_format_domain(s)} and follow-up {_format_domain(f)}, which is "
             + (f"{fits}." if case else "no scenario: neither is inside the other.")
         )
     draws = to_generator("rng", "draw_scenario", rng)

@@ -1,4 +1,4 @@
-"""Which mutants of a program are kept: of all that its relations can find, a good mix."""
+"""Choose a mix of mutants of a program that its relations can detect."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .program_regions import DEFAULT_SEED, GroupSample
 
 OPERATORS = ("CRP", "AOR", "ROR", "RSR")
 DEFAULT_MUTANT_COUNT = 12
-#: how often some relation finds a mutant at least, and how often all do at most
+#: limits of the greatest violation rate of a mutant over all relations
 MIN_GREATEST_RATE, MAX_GREATEST_RATE = 1e-4, 0.5
 MIN_VIOLATIONS = 3  # violations, or it may be hard to see again
 
@@ -24,10 +24,10 @@ MIN_VIOLATIONS = 3  # violations, or it may be hard to see again
 def choose_mutants(
     program: NumericProgram, count: int = DEFAULT_MUTANT_COUNT, inputs: int = 10_000, seed: int = DEFAULT_SEED
 ) -> list[dict[str, str]]:
-    """Return rows of mutants.csv: mutants that relations find, but not on all inputs, as different as can be.
+    """Return rows of mutants.csv: diverse mutants that relations detect on some inputs.
 
-    Each time the one is taken whose operator, line, rates and kinds of regions have been taken least so far. This is how
-    mutants.csv was made, with 100,000 inputs for tanh and Erf, 3,000 for BesselJ, and 10,000 for all others.
+    In each step the mutant is chosen whose operator, line, rates and kinds of regions have been chosen least so far.
+    mutants.csv was made this way, with 100,000 inputs for tanh and Erf, 3,000 for BesselJ, and 10,000 for the others.
     """
     samples = [GroupSample.draw(relation, inputs, seed) for relation in program.relations.values()]
     marks_by_mutant = dict(_find_detectable_mutants(program, samples))
@@ -35,7 +35,7 @@ def choose_mutants(
     chosen_mutants: list[SourceMutant] = []
 
     def measure_novelty(mutant: SourceMutant) -> float:
-        # operator and greatest rate weigh as much as all the rest: most mutants are of one operator, and seen often
+        # operator and greatest rate weigh as much as all the rest, because most mutants agree in these
         weights = {mark: 1 / (1 + mark_counts[mark]) for mark in sorted(marks_by_mutant[mutant])}
         main_weight = sum(value for mark, value in weights.items() if mark[0] in ("operator", "greatest"))
         return main_weight + float(np.mean(list(weights.values())))
@@ -51,7 +51,10 @@ def choose_mutants(
 def _find_detectable_mutants(
     program: NumericProgram, samples: list[GroupSample]
 ) -> Iterator[tuple[SourceMutant, set[tuple[str, str]]]]:
-    """Yield mutants with what is to be mixed; those that raise, answer nothing or are found everywhere are left out."""
+    """Yield detectable mutants with the marks to be mixed.
+
+    Mutants that raise, give no output or violate nearly everywhere are left out.
+    """
     known_rates = set()
     right_answers = samples[0].query(program)
     for mutant in make_mutants(program.source, OPERATORS, name=program.name):
@@ -64,7 +67,7 @@ def _find_detectable_mutants(
             ):
                 continue
             violated = [sample.judge(function) == VIOLATED for sample in samples]
-        except Exception:  # mutants raise whatever they like
+        except Exception:  # a mutant may raise anything
             continue
         rates = tuple(float(flags.mean()) for flags in violated)
         if (
@@ -103,7 +106,7 @@ def _load_function(program: NumericProgram, mutant: SourceMutant) -> Callable[..
 
 
 def _has_other_answers(answers: list[Any], right_answers: list[Any]) -> bool:
-    """Tell whether answers are numbers, as many as there should be, and other ones."""
+    """Return whether outputs are numbers of the right shape that differ from the right ones."""
     pairs = list(zip(answers, right_answers, strict=True))
     if not all(np.shape(a) == np.shape(b) and np.asarray(a).dtype.kind == "f" for a, b in pairs):
         return False
@@ -111,7 +114,7 @@ def _has_other_answers(answers: list[Any], right_answers: list[Any]) -> bool:
 
 
 def _is_row_independent(function: Callable[..., Any], sample: GroupSample) -> bool:
-    """Tell whether an answer depends on its own inputs only, and not on what else is asked at the same time."""
+    """Return whether an output depends on its own inputs only, not on the rest of the batch."""
     columns = [rows[:50].T for rows in sample.inputs]
     reversed_answers = [function(*arrays[:, ::-1])[::-1] for arrays in columns]
     batch_answers = [answers[:50] for answers in sample.query(function)]

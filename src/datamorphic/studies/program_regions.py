@@ -1,4 +1,4 @@
-"""How often mutants of a program break its relations, and in what kind of region."""
+"""Measure how often mutants of a program violate its relations, and where."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DEFAULT_INPUTS, DEFAULT_SEED = 100_000, 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GroupSample:
     """Groups of a relation, drawn once for all mutants."""
 
@@ -39,19 +39,24 @@ class GroupSample:
         rng = np.random.default_rng(seed)
         draws = np.concatenate([box.sample(inputs, rng) for box in relation.domain], axis=1)
         group_inputs = relation.source_inputs(draws) + relation.follow_inputs(relation.follow(draws))
-        low, high = (np.concatenate([getattr(box, end) for box in relation.domain]) for end in ("low", "high"))
-        return cls(relation, draws, group_inputs, low, high)
+        return cls(
+            relation=relation,
+            draws=draws,
+            inputs=group_inputs,
+            low=np.concatenate([box.low for box in relation.domain]),
+            high=np.concatenate([box.high for box in relation.domain]),
+        )
 
     def query(self, function: Callable[..., Any]) -> list[Any]:
-        """Return what a function answers to the inputs of the groups."""
+        """Return the outputs of a function for the inputs of the groups."""
         return [function(*part.T) for part in self.inputs]
 
     def judge(self, function: Callable[..., Any]) -> Verdicts:
-        """Return what becomes of the groups with a function."""
+        """Return the verdicts of the groups for a function."""
         return self.relation.judge(self.inputs, self.query(function))[0]
 
     def classify_region(self, violated: npt.NDArray[np.bool_]) -> str:
-        """Return the kind of region that the violating groups make."""
+        """Return the kind of region of the violating groups."""
         return classify(self.draws, violated, self.low, self.high).kind
 
 
@@ -63,21 +68,21 @@ def measure_regions(
     mutants: Mapping[str, Any] | None = None,
     relations: Mapping[str, FunctionRelation] | None = None,
 ) -> pd.DataFrame:
-    """Return how often each mutant breaks each relation, with Wilson's 95 % interval, and the kind of region.
+    """Return the violation rate and the kind of region per mutant and relation.
 
-    `Program.regions` is this table as it was measured with the default inputs and seed. A rate is a share of all groups,
-    those with an undefined answer among them.
+    `NumericProgram.regions` is this table, measured with the default inputs and seed. A rate is a share of all groups,
+    including those with an undefined output; its interval is Wilson's 95 % interval.
 
     Parameters
     ----------
     program : Program
-        Whose mutants are measured.
+        The program whose mutants are measured.
     inputs : int
-        How many uniform sources each relation gets, in its own source domain.
+        The number of uniform sources per relation, in its own source domain.
     seed : int
-        Draws them.
+        The seed of the random numbers.
     mutants, relations : Mapping, optional
-        Only some of these.
+        Only these mutants and relations.
 
     Examples
     --------

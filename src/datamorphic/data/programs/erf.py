@@ -13,7 +13,7 @@ TAIL = 6.0
 FAR = 27.0
 
 
-def erf(x: Any) -> Any:
+def erf(x: np.ndarray) -> Any:
     """Return the error function, with an error below 1e-15.
 
     Examples
@@ -37,7 +37,7 @@ def erf(x: Any) -> Any:
         return np.where(x < 0.0, -answer, answer)
 
 
-def alternating(x: Any) -> Any:
+def alternating(x: np.ndarray) -> Any:
     """Return the series with alternating signs, which converges fast near zero."""
     s = x * x
     total = np.zeros_like(x)
@@ -48,7 +48,7 @@ def alternating(x: Any) -> Any:
     return 2.0 / ROOT_OF_PI * x * total
 
 
-def rising(x: Any) -> Any:
+def rising(x: np.ndarray) -> Any:
     """Return the series of positive terms, without cancellation."""
     s = x * x
     term = 2.0 / ROOT_OF_PI * x * np.exp(-s)
@@ -59,7 +59,7 @@ def rising(x: Any) -> Any:
     return total
 
 
-def fraction(x: Any) -> Any:
+def fraction(x: np.ndarray) -> Any:
     """Return the complement to one, by a continued fraction."""
     inner = x
     for n in range(60, 0, -1):
@@ -67,7 +67,7 @@ def fraction(x: Any) -> Any:
     return np.exp(-x * x) / (ROOT_OF_PI * inner)
 
 
-def leading(x: Any) -> Any:
+def leading(x: np.ndarray) -> Any:
     """Return the complement to one for large numbers, by the asymptotic series."""
     size = np.exp(-x * x) / (x * ROOT_OF_PI)
     return size * (1.0 - 0.5 / (x * x))

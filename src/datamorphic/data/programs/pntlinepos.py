@@ -33,7 +33,7 @@ def pntlinepos(x1: Any, y1: Any, x2: Any, y2: Any, x3: Any, y3: Any) -> Any:
         return aside.astype(float)
 
 
-def between(a: Any, b: Any, c: Any) -> Any:
+def between(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> Any:
     """Return whether c lies between a and b."""
     low = np.where(a < b, a, b)
     high = np.where(a < b, b, a)

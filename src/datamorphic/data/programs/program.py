@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy.typing as npt
+
 from ...errors import ArgumentError, DataError
 from ...mutation.forge import load_module, read_program
 from ...relations.box import Box
@@ -78,7 +80,7 @@ class NumericProgram:
         """The number of inputs."""
         return self.domain.dimension
 
-    def __call__(self, *inputs: Any) -> Any:
+    def __call__(self, *inputs: npt.ArrayLike) -> Any:
         """Return the outputs for arrays, one per input."""
         return self.function(*inputs)
 
@@ -207,7 +209,7 @@ class NumericMutant:
             function: Callable[..., Any] = getattr(module, self.entry)
         return function
 
-    def __call__(self, *inputs: Any) -> Any:
+    def __call__(self, *inputs: npt.ArrayLike) -> Any:
         """Return the outputs for arrays, one per input."""
         return self.function(*inputs)
 

@@ -9,7 +9,7 @@ import numpy as np
 ALIKE = 0.01
 
 
-def rj(x: Any, y: Any, z: Any, p: Any) -> Any:
+def rj(x: np.ndarray, y: np.ndarray, z: np.ndarray, p: np.ndarray) -> Any:
     """Return R_J(x, y, z, p) for x, y, z >= 0, at most one of them 0, and p > 0.
 
     Examples
@@ -39,21 +39,21 @@ def rj(x: Any, y: Any, z: Any, p: Any) -> Any:
         return total + share * alike(x, y, z, p)
 
 
-def spread(x: Any, y: Any, z: Any, p: Any) -> Any:
+def spread(x: np.ndarray, y: np.ndarray, z: np.ndarray, p: np.ndarray) -> Any:
     """Return the range of four numbers, relative to their mean."""
     low = np.minimum(np.minimum(x, y), np.minimum(z, p))
     high = np.maximum(np.maximum(x, y), np.maximum(z, p))
     return 5.0 * (high - low) / (x + y + z + 2.0 * p)
 
 
-def ratio(e: Any) -> Any:
+def ratio(e: np.ndarray) -> Any:
     """Return R_C(1, 1 + e): an arc tangent, or hyperbolic, over its argument."""
     root = np.sqrt(np.abs(e))
     bent = np.where(e > 0.0, np.arctan(root) / root, np.arctanh(root) / root)
     return np.where(root < 0.002, 1.0 - e / 3.0 + e * e / 5.0, bent)
 
 
-def alike(x: Any, y: Any, z: Any, p: Any) -> Any:
+def alike(x: np.ndarray, y: np.ndarray, z: np.ndarray, p: np.ndarray) -> Any:
     """Return the integral of nearly equal numbers, by a series around their mean."""
     mean = (x + y + z + 2.0 * p) / 5.0
     dx, dy, dz = 1.0 - x / mean, 1.0 - y / mean, 1.0 - z / mean

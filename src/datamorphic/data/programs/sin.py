@@ -14,7 +14,7 @@ TINY = 0.01
 FAR = 940.0
 
 
-def sin(x: Any) -> Any:
+def sin(x: np.ndarray) -> Any:
     """Return the sine of angles, with an error below 3e-11 between -5,000 and 5,000.
 
     Examples
@@ -34,30 +34,30 @@ def sin(x: Any) -> Any:
         return np.where(np.abs(x) < SMALL, small(x), answer)
 
 
-def without_whole_turns(x: Any) -> Any:
+def without_whole_turns(x: np.ndarray) -> Any:
     """Return angles without their whole turns."""
     turns = np.floor(np.abs(x) / (4.0 * (QUARTER + QUARTER_REST)))
     rest = (np.abs(x) - 4.0 * turns * QUARTER) - 4.0 * turns * QUARTER_REST
     return np.where(x < 0.0, -rest, rest)
 
 
-def small(x: Any) -> Any:
+def small(x: np.ndarray) -> Any:
     """Return the sine of a small angle, by three terms without reduction."""
     s = x * x
     return x * (1.0 - s / 6.0 + s * s / 120.0)
 
 
-def near_zero(x: Any) -> Any:
+def near_zero(x: np.ndarray) -> Any:
     """Return the sine of at most an eighth of a turn."""
     return np.where(np.abs(x) < TINY, tiny(x), series(x))
 
 
-def tiny(x: Any) -> Any:
+def tiny(x: np.ndarray) -> Any:
     """Return the sine of a tiny angle, by two terms."""
     return x - x * x * x / 6.0
 
 
-def series(x: Any) -> Any:
+def series(x: np.ndarray) -> Any:
     """Return the sine by its series."""
     s = x * x
     inner = 1.0 - s / 110.0 * (1.0 - s / 156.0 * (1.0 - s / 210.0))
@@ -65,7 +65,7 @@ def series(x: Any) -> Any:
     return x * (1.0 - s / 6.0 * outer)
 
 
-def cosine(x: Any) -> Any:
+def cosine(x: np.ndarray) -> Any:
     """Return the cosine by its series."""
     s = x * x
     inner = 1.0 - s / 90.0 * (1.0 - s / 132.0 * (1.0 - s / 182.0))

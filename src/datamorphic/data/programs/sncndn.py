@@ -10,7 +10,7 @@ ROUND = 1e-08
 FLAT = 1e-14
 
 
-def sncndn(x: Any, y: Any) -> Any:
+def sncndn(x: np.ndarray, y: np.ndarray) -> Any:
     """Return sn, cn and dn of x as columns, for the complementary parameter y >= 0.
 
     The error is below 1e-12 of a period for x and y up to 500.
@@ -41,12 +41,12 @@ def sncndn(x: Any, y: Any) -> Any:
         return np.stack([sn, cn, dn], axis=-1)
 
 
-def circular(x: Any, y: Any) -> Any:
+def circular(x: np.ndarray, y: np.ndarray) -> Any:
     """Return dn for a parameter close to 0."""
     return 1.0 - (1.0 - y) * np.sin(x) ** 2.0 / 2.0
 
 
-def descend_moduli(u: Any, complement: Any) -> Any:
+def descend_moduli(u: np.ndarray, complement: np.ndarray) -> Any:
     """Return sn, cn and dn for a parameter between 0 and 1, by descending moduli."""
     other = np.sqrt(complement)
     moduli = []

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 
-def tanh(x: Any) -> Any:
+def tanh(x: np.ndarray) -> Any:
     """Return the hyperbolic tangent; NaN beyond 709, where the exponential overflows.
 
     The error is below 1e-15 between -709 and 709.
@@ -24,7 +24,7 @@ def tanh(x: Any) -> Any:
         return np.where(np.abs(x) < 0.1, near_zero(x, epu + emu), (epu - emu) / (epu + emu))
 
 
-def near_zero(x: Any, twice_cosh: Any) -> Any:
+def near_zero(x: np.ndarray, twice_cosh: np.ndarray) -> Any:
     """Return the series of the hyperbolic sine, divided by the hyperbolic cosine."""
     s = x * x
     dum = 1.0 + s / 6.0 * (1.0 + s / 20.0 * (1.0 + s / 42.0 * (1.0 + s / 72.0)))

@@ -9,7 +9,7 @@ import numpy as np
 NEEDLE = 0.05
 
 
-def trisquare(x: Any, y: Any, z: Any) -> Any:
+def trisquare(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
     """Return the area of triangles with sides x, y and z (relative error 1e-12).
 
     Three numbers that are not the sides of a triangle have the area 0. This applies to half of all numbers drawn
@@ -30,13 +30,13 @@ def trisquare(x: Any, y: Any, z: Any) -> Any:
         return np.where(positive & closes, area, 0.0)
 
 
-def heron(x: Any, y: Any, z: Any) -> Any:
+def heron(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
     """Return the area by Heron's formula."""
     s = (x + y + z) / 2.0
     return np.sqrt(np.abs(s * (s - x) * (s - y) * (s - z)))
 
 
-def needle(x: Any, y: Any, z: Any) -> Any:
+def needle(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
     """Return the area by Kahan's formula, which is accurate for thin triangles."""
     a = np.maximum(np.maximum(x, y), z)
     c = np.minimum(np.minimum(x, y), z)

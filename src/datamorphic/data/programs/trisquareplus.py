@@ -10,7 +10,7 @@ SAME = 1e-12
 RIGHT = 1e-12
 
 
-def trisquareplus(x: Any, y: Any, z: Any) -> Any:
+def trisquareplus(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
     """Return the area of triangles with sides x, y and z (relative error 1e-7).
 
     Three numbers that are not the sides of a triangle have the area 0. This applies to half of all numbers drawn
@@ -34,28 +34,28 @@ def trisquareplus(x: Any, y: Any, z: Any) -> Any:
         return np.where(is_triangle(x, y, z), area, 0.0)
 
 
-def is_triangle(x: Any, y: Any, z: Any) -> Any:
+def is_triangle(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
     """Return whether each side is positive and shorter than the sum of the others."""
     positive = (x > 0.0) & (y > 0.0) & (z > 0.0)
     return positive & (x + y > z) & (y + z > x) & (z + x > y)
 
 
-def is_right(a: Any, b: Any, c: Any) -> Any:
+def is_right(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> Any:
     """Return whether the angle between a and b is a right angle."""
     return np.abs(a * a + b * b - c * c) < RIGHT * c * c
 
 
-def scalene(x: Any, y: Any, z: Any) -> Any:
+def scalene(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
     """Return the area by the cosine of the angle between x and y."""
     cosine = (x * x + y * y - z * z) / (2.0 * x * y)
     return x * y / 2.0 * np.sqrt(np.abs(1.0 - cosine * cosine))
 
 
-def isosceles(side: Any, base: Any) -> Any:
+def isosceles(side: np.ndarray, base: np.ndarray) -> Any:
     """Return half the base times the height."""
     return base / 2.0 * np.sqrt(np.abs(side * side - base * base / 4.0))
 
 
-def equilateral(side: Any) -> Any:
+def equilateral(side: np.ndarray) -> Any:
     """Return the area of an equilateral triangle."""
     return np.sqrt(3.0) / 4.0 * side * side
