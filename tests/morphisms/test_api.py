@@ -140,7 +140,7 @@ def test_counterexamples_are_tried_first_until_they_are_fixed(store, faulty, sou
     assert outcome(after)[law] == "HOLDS"
     assert after.tried_first["mended"] == 1 == after.tried_first["tried"] - after.tried_first["breaking"]
     assert str(after).endswith("mended")
-    assert "1 mended" in str(after)
+    assert "1 fixed" in str(after)
     assert kept_cases(store, law) == []
     assert outcome(dm.laws(broken, examples=1, seed=1, store=store))[law] == "HOLDS"  # it is forgotten
 
@@ -522,7 +522,7 @@ def test_the_command_keeps_counterexamples_and_tries_them_first(run):
     assert first.stdout.endswith("kept as run 1: datamorphic runs show 1\n")
     again = run("laws", "cornered_system:Corner", "--examples", "1", "--seed", "3")
     assert again.exit_code == 1
-    assert "\ntried first: 1 counter-example of earlier checks, 1 still breaking, 0 mended\n" in again.stdout
+    assert "\ntried first: 1 counter-example of earlier checks, 1 still breaking, 0 fixed\n" in again.stdout
     document = json.loads(run("laws", "cornered_system:Corner", "--examples", "1", "--seed", "3", "--json").stdout)
     assert document["tried_first"] == {"tried": 1, "breaking": 1, "mended": 0}
     assert document["run"] == 3
@@ -554,7 +554,7 @@ def test_a_terminal_shows_what_was_tried_first(run, found, monkeypatch, capsys):
     screen = Console(width=100, force_terminal=True, no_color=True, highlight=False)
     monkeypatch.setattr(console, "make_console", lambda: screen)
     console.print_text(dm.laws(called("S", WrongMidpoint), examples=1, store=found).describe())
-    assert "still breaking, 0 mended" in capsys.readouterr().out
+    assert "still breaking, 0 fixed" in capsys.readouterr().out
 
 
 def test_stored_checks_can_be_listed_shown_and_exported_but_not_resumed(run, tmp_path):

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from .._text import pluralize
 from ..errors import DataError
 from ..space.encoding import find_fault
+from ..space.features import Mask
 from ..space.outputs import Outputs, Status
 from ..space.points import Points, RowSelection
 from ..space.serialize import space_from_dict, space_to_dict
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from ..space.space import Space
 
 Ids = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 NO_ORIGIN = -1
 FORMAT_VERSION = 1  # of the Parquet files; newer ones are rejected
 

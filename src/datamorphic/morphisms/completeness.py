@@ -14,9 +14,9 @@ import numpy as np
 from .._text import format_short
 from ..errors import TestSystemError
 from ..space import geometry
-from ..space.features import Categorical
+from ..space.features import Categorical, Mask
 from ..space.points import Points
-from .law_context import LawContext, LawViolation, Mask, Triples
+from .law_context import LawContext, LawViolation, Triples
 
 MAX_MIDPOINTS = 200  # halvings, after which any gap of float64 numbers is closed
 MAX_LISTED_FEATURES = 6

@@ -1,4 +1,4 @@
-"""`LawContext`: a test system whose laws are checked, applied and described."""
+"""`LawContext`: a test system prepared for the check of its laws."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .._text import format_short
 from ..errors import DatamorphicError, TestSystemError
 from ..space import geometry
 from ..space.encoding import UNKNOWN_CATEGORY_CODE
-from ..space.features import Categorical
+from ..space.features import Categorical, Mask
 from ..space.outputs import Outputs
 from ..space.points import Points
 from ..systems.guard import GuardedSystem
@@ -25,7 +25,6 @@ from .system import TestSystem
 if TYPE_CHECKING:
     from ..space.space import Space
 
-Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.float64]
 MAX_CACHED_RESULTS = 1000
 MAX_LISTED_FEATURES = 8

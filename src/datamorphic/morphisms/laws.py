@@ -12,9 +12,10 @@ from functools import partial
 import numpy as np
 
 from .._text import format_short
+from ..space.features import Mask
 from ..space.points import Points
 from .completeness import find_incompleteness
-from .law_context import LawContext, LawViolation, Mask, Numbers, Triples, to_plain_label
+from .law_context import LawContext, LawViolation, Numbers, Triples, to_plain_label
 
 LawCheck = Callable[[LawContext, Triples], LawViolation | None]
 ROUNDING = 1e-9  # relative; more than what float64 loses in a few operations

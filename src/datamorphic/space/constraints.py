@@ -13,18 +13,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from .._text import pluralize
 from ..errors import DataError, SpaceError
 from .encoding import encode
-from .features import Codes, Feature
+from .features import Codes, Feature, Mask
 from .hashing import RowTable
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Mask = npt.NDArray[np.bool_]
 
 
 class FeatureSpace(Protocol):

@@ -12,11 +12,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from .._text import format_short, suggest_name
 from ..errors import DataError
-from .features import LARGEST_INTEGER, LARGEST_NUMBER, Categorical, Codes, Feature, Integer
+from .features import LARGEST_INTEGER, LARGEST_NUMBER, Categorical, Codes, Feature, Integer, Mask
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     Dtype: TypeAlias = np.dtype[Any] | ExtensionDtype
 
 UNKNOWN_CATEGORY_CODE = -1.0  # given by a lenient encoding
-Mask = npt.NDArray[np.bool_]
 MASKED_DTYPE_NAMES = {f"{kind}{bits}Dtype" for kind in ("Int", "UInt", "Float") for bits in (8, 16, 32, 64)}
 
 

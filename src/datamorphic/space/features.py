@@ -20,6 +20,7 @@ from .._validation import is_number
 from ..errors import SpaceError
 
 Codes = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 FeatureKind = Literal["continuous", "integer", "categorical"]
 
 LARGEST_INTEGER = 2.0**52  # beyond it, neighbouring integers share a float64

@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .constraints import ConstrainedSpace
-from .features import Codes, Feature
+from .features import Codes, Feature, Mask
 
 MAX_MOVES_PER_FEATURE = 10_000  # on one path; midpoints go the rest of the way
 
-Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 
 

@@ -12,13 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import DataError
+from .features import Mask
 from .points import RowSelection
 from .serialize import value_from_json, value_to_json
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Mask = npt.NDArray[np.bool_]
 
 
 class Status(IntEnum):

@@ -20,7 +20,7 @@ from . import geometry
 from .constraints import Constraint, to_constraint
 from .decoding import decode
 from .encoding import encode, encode_floats, find_fault
-from .features import Codes, Feature
+from .features import Codes, Feature, Mask
 from .frames import is_single_case, restore_form, to_frame
 from .geometry import Counts
 from .inference import infer_features, validate_frame
@@ -29,7 +29,6 @@ from .sampling import draw
 if TYPE_CHECKING:
     import pandas as pd
 
-Mask = npt.NDArray[np.bool_]
 RowSelection = npt.NDArray[Any] | slice | Sequence[int]
 Data = TypeVar("Data", bound=DataLike)
 Hints = Mapping[str, Any]
