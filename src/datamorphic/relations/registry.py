@@ -27,22 +27,13 @@ def resolve_relations(
 ) -> list[AnyRelation]:
     """Return the relations that a user named or passed.
 
-    Parameters
-    ----------
-    request : RelationsLike
-        A relation, its class or its name, or several of these.
-    argument, owner : str
-        The argument and the public function that messages name.
-    words : str
-        The other values that the argument takes, for the message: ``"'auto', "``.
+    `argument` and `owner` are the argument and the public function that messages name, `words` the other values that the
+    argument accepts, such as ``"'auto', "``.
     """
-    expected = f"{words}a relation, the name of one, or several of these"
-    relations = [_resolve(item, RELATIONS) for item in _list_items(request)]
+    relations = [_resolve(item, RELATIONS) for item in _list_items(request, argument, owner)]
     for relation in relations:
         if not isinstance(relation, AnyRelation):
-            reject(argument, owner, expected, relation)
-    if not relations:
-        reject(argument, owner, "at least one relation", request)
+            reject(argument, owner, f"{words}a relation, the name of one, or several of these", relation)
     return [relation for relation in relations if isinstance(relation, AnyRelation)]
 
 
@@ -50,18 +41,20 @@ def resolve_learner_relations(
     request: LearnerRelationsLike, argument: str, owner: str, words: str = ""
 ) -> list[LearnerRelation]:
     """Return the relations of learners that a user named or passed."""
-    expected = f"{words}a relation of learners, the name of one, or several of these"
-    relations = [_resolve(item, LEARNER_RELATIONS) for item in _list_items(request)]
+    relations = [_resolve(item, LEARNER_RELATIONS) for item in _list_items(request, argument, owner)]
     for relation in relations:
         if not isinstance(relation, LearnerRelation):
-            reject(argument, owner, expected, relation)
-    if not relations:
-        reject(argument, owner, "at least one relation", request)
+            reject(
+                argument, owner, f"{words}a relation of learners, the name of one, or several of these", relation
+            )
     return [relation for relation in relations if isinstance(relation, LearnerRelation)]
 
 
-def _list_items(request: object) -> list[object]:
-    return list(request) if isinstance(request, list | tuple | set | frozenset) else [request]
+def _list_items(request: object, argument: str, owner: str) -> list[object]:
+    items = list(request) if isinstance(request, list | tuple | set | frozenset) else [request]
+    if not items:
+        reject(argument, owner, "at least one relation", request)
+    return items
 
 
 def _resolve(item: object, known: dict[str, AnyRelation] | dict[str, LearnerRelation]) -> object:

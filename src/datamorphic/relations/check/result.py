@@ -22,23 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TABLE_COLUMNS = (
-    "relation",
-    "purpose",
-    "necessary",
-    "strictness",
-    "inputs",
-    "violated",
-    "inapplicable",
-    "undefined",
-    "rate",
-    "low",
-    "high",
-    "holds",
-    "tied",
-    "chance",
-    "about",
-    "says",
-    "reason",
+    *("relation", "purpose", "necessary", "strictness", "inputs", "violated", "inapplicable", "undefined"),
+    *("rate", "low", "high", "holds", "tied", "chance", "about", "says", "reason"),
 )
 PURPOSES = {
     "verification": "every correct implementation keeps these relations, so a violation is a fault",

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...systems.training import Floats, Training
 from .base import compute_range, compute_widths, get_comparable_labels
-from .stance import EstimatorParameters
+from .stance import INFORMATIVE_ATTRIBUTE_RELATIONS, EstimatorParameters
 
 # By relation: the least and greatest factor between the smoothing of the source data and that of the follow-up data.
 # Rows that count twice, or half, change a variance by a factor of at most 2; k*x + b with k from 1/2 to 2 by at most 4.
@@ -22,6 +22,7 @@ SMOOTHING_FACTORS: dict[str, tuple[float, float]] = {
     **dict.fromkeys(("MR-3.2", "MR-3.2 odds", "MR-4.1", "MR-4.1 subset", "weights"), (1 / 2, 2)),
     "MR-5.1": (0, np.inf),
 }
+DOUBLED_CLASS_RELATIONS = ("MR-3.2", "MR-3.2 odds")
 STRONG_VAR_SMOOTHING = 1e-8  # above this var_smoothing no relation that changes the smoothing is necessary
 TIED_LOG_LIKELIHOOD_GAP = 1e-5  # closer log-likelihoods are tied, and a slight perturbation separates them
 SAME_SCORE_GAP = 5e-7  # scores that differ by less count as equal
@@ -52,7 +53,9 @@ def is_smoothing_decisive(relation: str, model: EstimatorParameters, data: Train
     if data.weights is not None:
         repeats = data.weights.astype(np.intp)
         numbers, labels = np.repeat(numbers, repeats, axis=0), np.repeat(labels, repeats)
-    low, high = compute_range(data) if relation.startswith("MR-2.2") else (0.0, compute_widths(data).max())
+    low, high = (
+        compute_range(data) if relation in INFORMATIVE_ATTRIBUTE_RELATIONS else (0.0, compute_widths(data).max())
+    )
     with np.errstate(all="ignore"):
         classes = [numbers[labels == label] for label in data.classes.tolist()]
         variances = np.array([members.var(axis=0) for members in classes])
@@ -95,7 +98,9 @@ def _sum_log_likelihoods(variances: Floats, gaps: Floats) -> Floats:
 
 def _compute_gain(relation: str, model: EstimatorParameters, classes: int) -> float:
     """Return the least amount by which the predicted class gains on the others."""
-    if relation.startswith("MR-2.2"):  # values are half a step apart, and spread no more than the smoothing
+    if (
+        relation in INFORMATIVE_ATTRIBUTE_RELATIONS
+    ):  # values are half a step apart, and spread no more than the smoothing
         return float(0.5 / (model.var_smoothing * (classes - 0.5) ** 2))
-    doubled = relation.startswith("MR-3.2") and model.priors is None
+    doubled = relation in DOUBLED_CLASS_RELATIONS and model.priors is None
     return float(np.log(2)) if doubled else 0.0

@@ -1,0 +1,38 @@
+"""Relations that users name or pass."""
+
+import pytest
+
+import datamorphic as dm
+from datamorphic.errors import ArgumentError
+from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
+from datamorphic.relations.predictor import PREDICTOR_RELATIONS, RowOrder
+from datamorphic.relations.registry import RELATIONS, resolve_learner_relations, resolve_relations
+
+
+def test_all_relations_are_registered_by_name():
+    assert list(RELATIONS) == [*PREDICTOR_RELATIONS, *LEARNER_RELATIONS]
+    assert all(relation.name == name for name, relation in RELATIONS.items())
+
+
+def test_names_classes_and_objects_are_resolved():
+    own = dm.invariant("gender")
+    first, second, third = resolve_relations(["MR-1.1", RowOrder, own], "relations", "check")
+    assert first is LEARNER_RELATIONS["MR-1.1"]
+    assert isinstance(second, RowOrder)
+    assert third is own
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [("MR-9.9", "There is no relation 'MR-9.9'"), ([], "at least one relation"), (3, "'auto', a relation")],
+)
+def test_invalid_requests_are_rejected(request_, message):
+    with pytest.raises(ArgumentError, match=message):
+        resolve_relations(request_, "relations", "check", "'auto', ")
+
+
+def test_a_relation_of_models_is_no_relation_of_learners():
+    with pytest.raises(ArgumentError, match="a relation of learners"):
+        resolve_learner_relations(RowOrder(), "relations", "mutate")
+    with pytest.raises(ArgumentError, match="There is no relation 'row order'"):
+        resolve_learner_relations("row order", "relations", "mutate")
