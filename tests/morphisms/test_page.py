@@ -8,6 +8,8 @@ import pytest
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
 from datamorphic.morphisms.options import LawOptions
+from datamorphic.morphisms.page import build_page
+from datamorphic.morphisms.text import format_report
 
 
 class Asymmetric:
@@ -45,6 +47,7 @@ def test_the_document_lists_every_law(report, tmp_path):
 
 def test_a_page_shows_broken_laws_with_their_points(report):
     page = report.page()
+    assert page == build_page(report)
     assert "symmetry" in page.verdict
     assert page.state == "bad"
     broken = next(section for section in page.sections if section.heading.startswith("symmetry"))
@@ -64,8 +67,8 @@ def test_junit_has_one_test_case_per_law(report):
 
 
 def test_the_description_is_the_text_of_the_report(report):
-    assert report.describe() == str(report)
-    assert "symmetry: BROKEN" in report.describe()
+    assert report.describe() == str(report) == format_report(report)
+    assert "BROKEN       symmetry" in report.describe()
 
 
 @pytest.mark.parametrize("wrong", [{"examples": 0}, {"seed": -1}, {"examples": True}])

@@ -7,7 +7,7 @@ from .law_result import LawReport
 
 
 def format_report(report: LawReport) -> str:
-    """Return a report as text: a headline, and one line per law that begins with its outcome."""
+    """Return a report as text with a headline and one line per law."""
     lines = [f"Laws of {report.system}, {report.examples:,} examples, seed {report.seed}", ""]
     for result in report.results:
         reason = f": {result.words}" if result.words else ""
