@@ -288,6 +288,7 @@ def test_results_can_be_written_to_files(half, tree, iris, tmp_path):
         half.to_svg(tmp_path / "a.svg" / "b.svg")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason=WHY_NOT)
 def test_pages_open_without_errors_and_fit_a_phone(half, noise, tmp_path):
     model, X = noise
