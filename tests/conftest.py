@@ -40,7 +40,7 @@ def real_data():
     """Load a real data set by name, or skip saying where it would be looked for."""
 
     def load(name):
-        if not any((home / f"{name}.csv").is_file() for home in sets.homes()):
+        if not any((home / f"{name}.csv").is_file() for home in sets.list_homes()):
             pytest.skip(f"{name}.csv is not in the data home: set ${sets.HOME_VARIABLE} to a folder that has it")
         return dm.data.load(name)
 

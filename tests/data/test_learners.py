@@ -36,7 +36,7 @@ def test_models_answer_for_user_values_in_any_order_of_columns(real_data):
     assert set(answers) <= set(frame["target"])
     assert model.predict(inputs[inputs.columns[::-1]]).tolist() == answers.tolist()
     assert model.predict(inputs.astype({"Gender": "category"})).tolist() == answers.tolist()
-    with pytest.raises(UsageError, match=r"'Gender' holds 'X', which the model never met"):
+    with pytest.raises(UsageError, match=r"'Gender' holds 'X', which the model does not know"):
         model.predict(inputs.assign(Gender="X"))
 
 
@@ -68,14 +68,14 @@ def test_every_model_can_be_built():
     assert len(learners.REFERENCE_MODELS) == 16
     assert set(learners.REFERENCE_MODELS) == set(published("000-13")["subject"])
     for model in learners.REFERENCE_MODELS:
-        assert hasattr(learners._estimator(model), "fit")
+        assert hasattr(learners._make_estimator(model), "fit")
 
 
-def test_unknown_names_are_told():
+def test_unknown_names_are_reported():
     frame = pd.DataFrame({"target": [1]})
     with pytest.raises(UsageError, match=r"no case study 'red_vine'. Did you mean 'red_wine'\?"):
         reference_model("red_vine", "DT", frame)
     with pytest.raises(UsageError, match=r"no reference model 'KNN3'. Did you mean 'KNN2?'\?"):
         reference_model("red_wine", "KNN3", frame)
-    with pytest.raises(UsageError, match=r"not 'red_wine' as .* gives it: 'fixed acidity' is missing"):
+    with pytest.raises(UsageError, match=r"The column 'fixed acidity' of 'red_wine' is missing"):
         reference_space("red_wine", frame)

@@ -36,7 +36,7 @@ def test_openml_is_asked_last_and_its_absence_is_explained(monkeypatch, tmp_path
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", offline)
-    with pytest.raises(dm.errors.DataError, match="could not be fetched from OpenML"):
+    with pytest.raises(dm.errors.DataError, match="could not be downloaded from OpenML"):
         dm.data.load("phoneme")
 
     class Bunch:

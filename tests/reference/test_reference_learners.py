@@ -68,7 +68,7 @@ def test_frames_and_no_cases_at_all(model):
 
 def test_too_few_samples():
     x, y = [[1.0], [2.0]], ["a", "b"]
-    with pytest.raises(ValueError, match="3 neighbours are wanted and there are 2 training samples"):
+    with pytest.raises(ValueError, match="3 neighbours need as many training samples, but there are 2"):
         KNN(3).fit(x, y).predict(x)
     with pytest.raises(ValueError, match="n_neighbors"):
         KNN(3).like.fit(x, y).predict(x)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Scale(StrEnum):
+class StudyScale(StrEnum):
     """How much of a study is computed."""
 
     small = "small"
@@ -29,8 +29,8 @@ def study(
         typer.Argument(help="A table such as 000-12, or a group such as random_target.", show_default=False),
     ] = None,
     scale: Annotated[
-        Scale, typer.Option(help="small takes two minutes at most; full is as published and may take hours.")
-    ] = Scale.small,
+        StudyScale, typer.Option(help="small takes two minutes at most; full is as published and may take hours.")
+    ] = StudyScale.small,
     seed: Seed = 0,
     html: HtmlFile = None,
     list_studies: Annotated[bool, typer.Option("--list", help="List the studies.")] = False,

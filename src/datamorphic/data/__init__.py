@@ -1,4 +1,4 @@
-"""Data sets by name, and the coded subjects."""
+"""Data sets, coded classifiers, reference learners and programs."""
 
 from .sets import available, load
 

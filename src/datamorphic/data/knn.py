@@ -1,6 +1,6 @@
-"""The nearest neighbours as a textbook has them: a subject of mutation analysis, and no match for much data.
+"""A textbook nearest-neighbour classifier, as a subject of mutation analysis; too slow for large data.
 
-Bounds of loops are written out, as they are where such faults are made.
+Loop bounds are explicit, because mutants change them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 
 class KNN:
-    """Labels a case as most of its `k` nearest samples are labelled.
+    """Predicts the most frequent label of the `k` nearest samples.
 
-    Of samples at the same distance the earlier ones count as nearer, of labels with as many votes the one that sorts
-    first wins. Attributes are numbers, labels anything that can be sorted.
+    Of samples at the same distance, the earlier ones count as nearer. Of labels with equally many votes, the one that
+    sorts first is predicted. Attributes are numbers; labels can be sorted.
 
     Examples
     --------
@@ -32,22 +32,22 @@ class KNN:
 
     @property
     def like(self) -> Any:
-        """The estimator of scikit-learn that gives the same answers."""
+        """The scikit-learn estimator with the same answers."""
         from sklearn.neighbors import KNeighborsClassifier
 
         return KNeighborsClassifier(self.k, algorithm="brute")
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Remember the samples and their labels."""
+        """Store the samples and their labels."""
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         self._codes = codes.tolist()
-        self._samples = rows_of(X)
+        self._samples = to_rows(X)
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the label with the most votes, case by case."""
+        """Return the label with the most votes of every case."""
         winners = []
-        for case in rows_of(X):
+        for case in to_rows(X):
             votes = self._votes(case)
             winner = 0
             for code in range(0, len(votes)):
@@ -57,24 +57,24 @@ class KNN:
         return np.asarray(self.classes_[winners])
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the share of votes for each class, in the order of `classes_`, case by case."""
+        """Return the shares of votes of every case, in the order of `classes_`."""
         shares = []
-        for case in rows_of(X):
+        for case in to_rows(X):
             shares.append([count / self.k for count in self._votes(case)])
         return np.array(shares).reshape(len(shares), len(self.classes_))
 
     def _votes(self, case: list[float]) -> list[int]:
-        """Return how many of the nearest samples are of each class."""
+        """Count the nearest samples of each class."""
         votes = [0] * len(self.classes_)
         for place in self._nearest(case):
             votes[self._codes[place]] += 1
         return votes
 
     def _nearest(self, case: list[float]) -> list[int]:
-        """Return the places of the k nearest samples, the nearest first."""
+        """Return the indices of the k nearest samples, nearest first."""
         if self.k > len(self._samples):
             raise ValueError(
-                f"{self.k} neighbours are wanted and there are {len(self._samples)} training samples."
+                f"{self.k} neighbours need as many training samples, but there are {len(self._samples)}."
             )
         distances = [squared_distance(sample, case) for sample in self._samples]
         nearest: list[int] = []
@@ -89,7 +89,7 @@ class KNN:
 
 
 def squared_distance(sample: list[float], case: list[float]) -> float:
-    """Return the square of the distance of two points: roots would be in the same order."""
+    """Return the squared distance of two points; square roots would not change the order."""
     total = 0.0
     for attribute in range(0, len(case)):
         difference = sample[attribute] - case[attribute]
@@ -97,13 +97,13 @@ def squared_distance(sample: list[float], case: list[float]) -> float:
     return total
 
 
-def rows_of(X: Any) -> list[list[float]]:
-    """Return the rows of a table, an array or a frame, as lists of numbers."""
+def to_rows(X: Any) -> list[list[float]]:
+    """Return the rows of an array or a frame as lists of numbers."""
     table = X.to_numpy() if hasattr(X, "to_numpy") else X
     rows: list[list[float]] = np.asarray(table, dtype=float).tolist()
     return rows
 
 
 def learners() -> dict[str, Any]:
-    """Return the learners that are to be tested, by name."""
+    """Return the learners to test, by name."""
     return {"k = 1": KNN(1), "k = 3": KNN(3)}

@@ -1,7 +1,7 @@
-"""The case studies rebuilt: the spaces of their three data sets, and sixteen reference models of each.
+"""The case studies of Zhu & Bayley 2022: the spaces of three data sets, and sixteen reference models of each.
 
-The names are the published ones. A model whose name ends in 2, and both stacks, learnt from nine tenths of the
-rows, the others from all of them.
+The names are the published ones. A model whose name ends in 2, and both stacks, learn from nine tenths of the rows, the
+others from all rows.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 REFERENCE_SETS = ("red_wine", "mushroom", "bank_churners")
 REFERENCE_MODELS = (
-    "LR", "LR2", "KNN", "KNN2", "DT", "DT2", "NB", "NB2", "SVM", "SVM2",
-    "SV", "SV2", "HV", "HV2", "Stack1", "Stack3",
-)  # fmt: skip
+    *("LR", "LR2", "KNN", "KNN2", "DT", "DT2", "NB", "NB2"),
+    *("SVM", "SVM2", "SV", "SV2", "HV", "HV2", "Stack1", "Stack3"),
+)
 
 # -- the spaces --------------------------------------------------------------------------------------
 
@@ -44,7 +44,7 @@ WINE_STEPS = {
     "alcohol": 0.5,
 }
 
-#: every letter the description of the data set knows, sorted; some never occur. A model sees a letter's place
+#: all letters in the description of the data set, sorted; some never occur. Models get the position of a letter
 MUSHROOM_LETTERS = {
     "cap-shape": "bcfksx",
     "cap-surface": "fgsy",
@@ -72,13 +72,19 @@ MUSHROOM_LETTERS = {
 
 BANK_ORDERS = {
     "Gender": ["F", "M"],
-    "Education_Level": ["Graduate", "High School", "Uneducated", "College", "Unknown", "Post-Graduate", "Doctorate"],
-    "Marital_Status": ["Married", "Single", "Divorced", "Unknown"],
-    "Income_Category": [
-        "Less than $40K", "$40K - $60K", "$60K - $80K", "$80K - $120K", "$120K +", "Unknown",
+    "Education_Level": [
+        "Graduate",
+        "High School",
+        "Uneducated",
+        "College",
+        "Unknown",
+        "Post-Graduate",
+        "Doctorate",
     ],
+    "Marital_Status": ["Married", "Single", "Divorced", "Unknown"],
+    "Income_Category": ["Less than $40K", "$40K - $60K", "$60K - $80K", "$80K - $120K", "$120K +", "Unknown"],
     "Card_Category": ["Blue", "Silver", "Gold", "Platinum"],
-}  # fmt: skip
+}
 
 #: low, high, step
 BANK_INTEGERS = {
@@ -101,12 +107,15 @@ BANK_CONTINUOUS = {
 }
 _BANK_NUMBERS: dict[str, tuple[float, float, float]] = {**BANK_INTEGERS, **BANK_CONTINUOUS}
 
-#: the categories a model sees by their place in the order
-CODED: dict[str, Mapping[str, Sequence[str]]] = {"mushroom": MUSHROOM_LETTERS, "bank_churners": BANK_ORDERS}
+#: categories that models get by their position
+ORDERS_BY_SET: dict[str, Mapping[str, Sequence[str]]] = {
+    "mushroom": MUSHROOM_LETTERS,
+    "bank_churners": BANK_ORDERS,
+}
 
-#: what `Space.from_frame` is told of each data set
+#: hints for `Space.from_frame` by data set
 HINTS: dict[str, dict[str, Any]] = {
-    # no range is published for the wines' moves: they add and subtract, wherever that leads
+    # no range is published for the moves of the wines, so they may leave the data
     "red_wine": {"kinds": dict.fromkeys(WINE_STEPS, "continuous"), "steps": WINE_STEPS, "moves": "open"},
     "mushroom": {"kinds": dict.fromkeys(MUSHROOM_LETTERS, "categorical")},
     "bank_churners": {
@@ -119,24 +128,24 @@ HINTS: dict[str, dict[str, Any]] = {
 
 
 def reference_space(name: str, frame: pd.DataFrame) -> Space:
-    """Return the space in which the case study explores a data set.
+    """Return the space of a data set in the case study.
 
     Parameters
     ----------
     name : str
         One of `REFERENCE_SETS`.
     frame : DataFrame
-        The data set as `datamorphic.data.load` gives it. Wines and mushrooms keep to the values that occur in it.
+        The data set as `datamorphic.data.load` returns it. Categories of mushrooms that never occur are left out.
     """
-    hints = HINTS[_known(name, REFERENCE_SETS, "case study")]
-    _check_columns(name, frame)
+    hints = HINTS[_validate_name(name, REFERENCE_SETS, "case study")]
+    _validate_columns(name, frame)
     orders = hints.get("orders") or {
         column: [letter for letter in letters if letter in set(frame[column])]
         for column, letters in MUSHROOM_LETTERS.items()
         if name == "mushroom"
     }
     with warnings.catch_warnings():
-        # two amounts of the bank's have cents, and the study has them whole: settled, no question left
+        # two amounts of the bank have cents, but the study reads them as integers
         warnings.simplefilter("ignore", AmbiguousData)
         return Space.from_frame(frame, target=TARGET, **{**hints, "orders": orders})
 
@@ -145,11 +154,11 @@ def reference_space(name: str, frame: pd.DataFrame) -> Space:
 
 
 def reference_model(name: str, model: str, frame: pd.DataFrame) -> Any:
-    """Return one of the sixteen models of a case study, fitted; it predicts on frames in user values.
+    """Fit one of the sixteen models of a case study. It predicts for frames of raw values.
 
-    The mushrooms whose stalk root is unknown ("?") take no part in the training, as in the study; the model
-    answers for them nevertheless. Logistic regressions are solved by Newton's method: the default solver spends
-    all its 10,000 iterations on wines and customers and stops short of the optimum.
+    Mushrooms with an unknown stalk root ("?") are not used for training, as in the study, but the model answers for
+    them. Logistic regressions use Newton's method: the default solver does not converge within 10,000 iterations for
+    wines and customers.
 
     Parameters
     ----------
@@ -160,30 +169,32 @@ def reference_model(name: str, model: str, frame: pd.DataFrame) -> Any:
     frame : DataFrame
         The data set, label included.
     """
-    _known(name, REFERENCE_SETS, "case study")
-    _known(model, REFERENCE_MODELS, "reference model")
-    _check_columns(name, frame)
-    whole, part = training_rows(name, frame)
-    rows = part if learns_from_part(model) else whole
+    _validate_name(name, REFERENCE_SETS, "case study")
+    _validate_name(model, REFERENCE_MODELS, "reference model")
+    _validate_columns(name, frame)
+    all_rows, partial_rows = training_rows(name, frame)
+    rows = partial_rows if learns_from_part(model) else all_rows
     inputs, labels = rows.drop(columns=TARGET), rows[TARGET].to_numpy()
-    estimator = _estimator(model)
-    if name in CODED:
+    estimator = _make_estimator(model)
+    if name in ORDERS_BY_SET:
         from sklearn.pipeline import Pipeline
         from sklearn.preprocessing import FunctionTransformer
 
-        # a column transformer with an ordinal encoder takes five times as long for 1,000 rows
-        places = FunctionTransformer(partial(_places, columns=tuple(inputs), orders=_numbered(CODED[name])))
-        estimator = Pipeline([("places", places), ("model", estimator)])
+        # five times as fast for 1,000 rows as a column transformer with an ordinal encoder
+        encoder = FunctionTransformer(
+            partial(_encode_categories, columns=tuple(inputs), orders=_number_categories(ORDERS_BY_SET[name]))
+        )
+        estimator = Pipeline([("places", encoder), ("model", estimator)])
     return estimator.fit(inputs, labels)
 
 
 def learns_from_part(model: str) -> bool:
-    """Tell whether a model learns from nine tenths of the rows only."""
+    """Tell whether a model learns from only nine tenths of the rows."""
     return model.endswith("2") or model.startswith("Stack")
 
 
 def training_rows(name: str, frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the rows of the models trained on everything, and those of the others: a fixed nine tenths."""
+    """Return the training rows of models that learn from all rows, and the fixed nine tenths of the others."""
     from sklearn.model_selection import train_test_split
 
     if name == "mushroom":
@@ -191,8 +202,8 @@ def training_rows(name: str, frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.Data
     return frame, train_test_split(frame, test_size=0.1, random_state=1)[0]
 
 
-def _estimator(model: str) -> Any:
-    """Return a model as published, not fitted."""
+def _make_estimator(model: str) -> Any:
+    """Return a published model, not fitted."""
     from sklearn.ensemble import StackingClassifier, VotingClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.naive_bayes import GaussianNB
@@ -212,25 +223,25 @@ def _estimator(model: str) -> Any:
         return GaussianNB()
     if model in ("SVM", "SVM2"):
         return SVC()
-    if model in ("SV", "SV2", "HV", "HV2"):  # with the members of the "whole" kind, also for SV2 and HV2
-        return VotingClassifier(_named("LR", "KNN", "DT"), voting="soft" if model[0] == "S" else "hard")
-    if model == "Stack1":  # the documents say that neighbours decide; the published program left it at the default
-        return StackingClassifier(_named("LR2", "KNN2", "DT2", "HV2"))
-    return StackingClassifier(_named("KNN2", "DT", "SV2", "HV2"), final_estimator=_estimator("LR"))
+    if model in ("SV", "SV2", "HV", "HV2"):  # SV2 and HV2 have the same members
+        return VotingClassifier(_make_members("LR", "KNN", "DT"), voting="soft" if model[0] == "S" else "hard")
+    if model == "Stack1":  # the paper says that neighbours decide, but the published program uses the default
+        return StackingClassifier(_make_members("LR2", "KNN2", "DT2", "HV2"))
+    return StackingClassifier(_make_members("KNN2", "DT", "SV2", "HV2"), final_estimator=_make_estimator("LR"))
 
 
-def _named(*models: str) -> list[tuple[str, Any]]:
-    return [(model, _estimator(model)) for model in models]
+def _make_members(*models: str) -> list[tuple[str, Any]]:
+    return [(model, _make_estimator(model)) for model in models]
 
 
-def _numbered(orders: Mapping[str, Sequence[str]]) -> dict[str, dict[str, int]]:
-    return {column: {value: place for place, value in enumerate(order)} for column, order in orders.items()}
+def _number_categories(orders: Mapping[str, Sequence[str]]) -> dict[str, dict[str, int]]:
+    return {column: {value: position for position, value in enumerate(order)} for column, order in orders.items()}
 
 
-def _places(
+def _encode_categories(
     frame: pd.DataFrame, columns: Sequence[str], orders: Mapping[str, Mapping[str, int]]
 ) -> npt.NDArray[np.float64]:
-    """Return a frame as numbers: a category by its place in the order, the rest as it is."""
+    """Return a frame as numbers, with the position of a category in place of the category."""
     table = np.empty((len(frame), len(columns)))
     for j, column in enumerate(columns):
         values = frame[column].to_numpy()
@@ -238,18 +249,22 @@ def _places(
         try:
             table[:, j] = values if order is None else [order[value] for value in values.tolist()]
         except KeyError as error:
-            raise DataError(f"The column {column!r} holds {error.args[0]!r}, which the model never met.") from None
+            raise DataError(
+                f"The column {column!r} holds {error.args[0]!r}, which the model does not know."
+            ) from None
     return table
 
 
-def _known(name: str, known: Sequence[str], noun: str) -> str:
-    if name not in known:
-        raise DataError(f"There is no {noun} {name!r}. {suggest_name(name, known)}")
+def _validate_name(name: str, known_names: Sequence[str], noun: str) -> str:
+    if name not in known_names:
+        raise DataError(f"There is no {noun} {name!r}. {suggest_name(name, known_names)}")
     return name
 
 
-def _check_columns(name: str, frame: pd.DataFrame) -> None:
-    wanted = [*HINTS[name]["kinds"], *HINTS[name].get("orders", {}), TARGET]
-    missing = [column for column in wanted if column not in frame.columns]
+def _validate_columns(name: str, frame: pd.DataFrame) -> None:
+    required = [*HINTS[name]["kinds"], *HINTS[name].get("orders", {}), TARGET]
+    missing = [column for column in required if column not in frame.columns]
     if missing:
-        raise DataError(f"The frame is not {name!r} as datamorphic.data.load gives it: {missing[0]!r} is missing.")
+        raise DataError(
+            f"The column {missing[0]!r} of {name!r} is missing. Load the data with datamorphic.data.load."
+        )

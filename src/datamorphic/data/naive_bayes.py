@@ -1,4 +1,4 @@
-"""Naive Bayes for normally distributed attributes, as a textbook has it: a subject of mutation analysis."""
+"""A textbook naive Bayes classifier for normally distributed attributes, as a subject of mutation analysis."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 
 class NaiveBayes:
-    """Labels a case with the class that is most likely if attributes are normal and, within a class, independent.
+    """Predicts the most likely class if attributes are normal and, within a class, independent.
 
-    To every variance is added `smoothing` times the largest variance of an attribute over all samples. Attributes are
-    numbers, labels anything that can be sorted; of labels that are equally likely the one that sorts first wins.
+    `smoothing` times the largest variance of an attribute over all samples is added to every variance. Attributes are
+    numbers; labels can be sorted. Of equally likely labels, the one that sorts first is predicted.
 
     Examples
     --------
@@ -30,16 +30,16 @@ class NaiveBayes:
 
     @property
     def like(self) -> Any:
-        """The estimator of scikit-learn that gives the same answers."""
+        """The scikit-learn estimator with the same answers."""
         from sklearn.naive_bayes import GaussianNB
 
         return GaussianNB(var_smoothing=self.smoothing)
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn how often each class is, and how the attributes are distributed in it."""
+        """Learn the frequency of each class and the distribution of its attributes."""
         self.classes_, labels = np.unique(np.asarray(y), return_inverse=True)
         codes = labels.tolist()
-        samples = rows_of(X)
+        samples = to_rows(X)
         least = self.smoothing * largest_variance(samples)
         self._priors: list[float] = []
         self._means: list[list[float]] = []
@@ -57,9 +57,9 @@ class NaiveBayes:
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the most likely label, case by case."""
+        """Return the most likely label of every case."""
         winners = []
-        for case in rows_of(X):
+        for case in to_rows(X):
             joint = self._joint(case)
             winner = 0
             for code in range(len(joint)):
@@ -69,20 +69,20 @@ class NaiveBayes:
         return np.asarray(self.classes_[winners])
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return how likely each class is, in the order of `classes_`, case by case."""
+        """Return the probabilities of the classes of every case, in the order of `classes_`."""
         chances = []
-        for case in rows_of(X):
+        for case in to_rows(X):
             joint = self._joint(case)
             highest = max(joint)
             total = 0.0
-            for each in joint:
-                total += math.exp(each - highest)
-            chances.append([math.exp(each - highest) / total for each in joint])
+            for value in joint:
+                total += math.exp(value - highest)
+            chances.append([math.exp(value - highest) / total for value in joint])
         return np.array(chances).reshape(len(chances), len(self.classes_))
 
     def predict_joint_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the logarithm of prior times likelihood of each class, case by case."""
-        joint = [self._joint(case) for case in rows_of(X)]
+        """Return the logarithm of prior times likelihood of the classes of every case."""
+        joint = [self._joint(case) for case in to_rows(X)]
         return np.array(joint).reshape(len(joint), len(self.classes_))
 
     def _joint(self, case: list[float]) -> list[float]:
@@ -98,19 +98,19 @@ class NaiveBayes:
 
 
 def largest_variance(samples: list[list[float]]) -> float:
-    """Return the variance of the attribute that varies most."""
+    """Return the largest variance of an attribute."""
     largest = 0.0
     for attribute in range(len(samples[0])):
         spread = variance([sample[attribute] for sample in samples])
         if spread > largest:
             largest = spread
     if largest == 0:
-        raise ValueError("No attribute of the training samples varies, so there is nothing to learn from.")
+        raise ValueError("No attribute of the training samples varies. Train on samples that differ.")
     return largest
 
 
 def mean(values: list[float]) -> float:
-    """Return the mean of some numbers."""
+    """Return the mean of numbers."""
     total = 0.0
     for value in values:
         total += value
@@ -128,18 +128,18 @@ def variance(values: list[float]) -> float:
 
 
 def log_density(value: float, centre: float, spread: float) -> float:
-    """Return the logarithm of the density of a normal distribution with a mean and a variance."""
+    """Return the logarithm of a normal density with mean `centre` and variance `spread`."""
     difference = value - centre
     return -0.5 * math.log(2 * math.pi * spread) - difference * difference / (2 * spread)
 
 
-def rows_of(X: Any) -> list[list[float]]:
-    """Return the rows of a table, an array or a frame, as lists of numbers."""
+def to_rows(X: Any) -> list[list[float]]:
+    """Return the rows of an array or a frame as lists of numbers."""
     table = X.to_numpy() if hasattr(X, "to_numpy") else X
     rows: list[list[float]] = np.asarray(table, dtype=float).tolist()
     return rows
 
 
 def learners() -> dict[str, Any]:
-    """Return the learners that are to be tested, by name."""
+    """Return the learners to test, by name."""
     return {"NBC": NaiveBayes()}

@@ -19,7 +19,7 @@ TARGET = "target"
 
 SHIPPED = ("breast_cancer", "iris", "wine")  # with scikit-learn
 
-#: OpenML's numbers of the data sets the published studies use
+#: ids at OpenML of the data sets of the published studies
 OPENML = {
     "banknote": 1462,
     "german_credit": 31,
@@ -34,23 +34,23 @@ OPENML = {
 }
 
 
-def homes() -> list[Path]:
-    """Return the folders that are searched, in order: $DATAMORPHIC_DATA, then ../shared/data if it exists."""
-    given = os.environ.get(HOME_VARIABLE)
-    return [*([Path(given)] if given else []), Path("..", "shared", "data")]
+def list_homes() -> list[Path]:
+    """Return the folders that `load` searches, in order: ``$DATAMORPHIC_DATA``, then ``../shared/data``."""
+    folder = os.environ.get(HOME_VARIABLE)
+    return [*([Path(folder)] if folder else []), Path("..", "shared", "data")]
 
 
 def available() -> list[str]:
-    """Return the names that `load` finds without asking OpenML."""
-    found = {file.stem for home in homes() if home.is_dir() for file in home.glob("*.csv")}
-    return sorted(found | set(SHIPPED))
+    """Return the names of the data sets that `load` finds without a download."""
+    stored_names = {file.stem for home in list_homes() if home.is_dir() for file in home.glob("*.csv")}
+    return sorted(stored_names | set(SHIPPED))
 
 
 def load(name: str) -> pd.DataFrame:
-    """Return a data set as a frame with the label in the column ``target``.
+    """Load a data set by name, as a frame with the label in the column ``target``.
 
-    Looks in ``$DATAMORPHIC_DATA``, then in ``../shared/data`` if it exists, then among the data sets that
-    ship with scikit-learn, then at OpenML.
+    Searches ``$DATAMORPHIC_DATA``, then ``../shared/data`` if it exists, then the data sets that ship with
+    scikit-learn, then OpenML.
 
     Examples
     --------
@@ -58,8 +58,8 @@ def load(name: str) -> pd.DataFrame:
     (150, 5)
     """
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9_]+", name):
-        raise DataError(f"A data set's name has letters, digits and underscores. Got {name!r}.")
-    for home in homes():
+        raise DataError(f"The name of a data set has letters, digits and underscores only. Got {name!r}.")
+    for home in list_homes():
         file = home / f"{name}.csv"
         if file.is_file():
             return read_table(file)
@@ -69,21 +69,21 @@ def load(name: str) -> pd.DataFrame:
         frame: pd.DataFrame = getattr(sklearn.datasets, f"load_{name}")(as_frame=True).frame
         return frame
     if name in OPENML:
-        return _from_openml(name)
+        return _download_from_openml(name)
     raise DataError(
         f"There is no data set {name!r}. {suggest_name(name, sorted({*available(), *OPENML}))} "
         f"Set ${HOME_VARIABLE} to a folder with {name}.csv to add it."
     )
 
 
-def _from_openml(name: str) -> pd.DataFrame:
+def _download_from_openml(name: str) -> pd.DataFrame:
     from sklearn.datasets import fetch_openml
 
     try:
         bunch = fetch_openml(data_id=OPENML[name], as_frame=True, parser="auto")
-    except Exception as error:  # no network, a proxy, a server that is down: all one to the user
+    except Exception as error:  # no network, a proxy, a server that is down
         raise DataError(
-            f"{name!r} is not in the data home and could not be fetched from OpenML ({type(error).__name__}). "
+            f"{name!r} is not in the data folder and could not be downloaded from OpenML ({type(error).__name__}). "
             f"Set ${HOME_VARIABLE} to a folder that has {name}.csv."
         ) from error
     frame: pd.DataFrame = bunch.data.copy()

@@ -1,13 +1,13 @@
-"""The ten coded classifiers of the exploration studies, each a test system whose borders are known.
+"""The ten coded classifiers of Zhu & Bayley 2022: test systems whose borders are known.
 
-The domain is x in [0, 2 pi], y in [-1, 1]. Moves go by 0.2 and may leave the domain: the classifiers are
-defined on the whole plane.
+The domain is x in [0, 2 pi], y in [-1, 1]. Moves change a coordinate by 0.2 and may leave the domain: the classifiers
+are defined on the whole plane.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Numbers = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.str_]
+Booleans = npt.NDArray[np.bool_]
 STEP = 0.2
 PLANE = Space(
     [Continuous("x", 0, 2 * np.pi, step=STEP), Continuous("y", -1, 1, step=STEP)],
@@ -34,11 +35,11 @@ PLANE = Space(
 
 
 class CodedClassifier:
-    """A classifier of the plane as a test system."""
+    """A classifier of points of the plane, as a test system."""
 
     space = PLANE
 
-    def __init__(self, name: str, rule: Callable[[Numbers, Numbers], Any]) -> None:
+    def __init__(self, name: str, rule: Callable[[Numbers, Numbers], Labels]) -> None:
         self.name = name
         self.rule = rule
 
@@ -49,94 +50,94 @@ class CodedClassifier:
 
     @datamorphism(feature="x", step=STEP, points=True)
     def leftward(self, p: Points) -> Points:
-        """Go a step to the left."""
-        return _moved(p, -STEP, 0)
+        """Move one step to the left."""
+        return _move_points(p, -STEP, 0)
 
     @datamorphism(feature="x", step=STEP, points=True)
     def rightward(self, p: Points) -> Points:
-        """Go a step to the right."""
-        return _moved(p, STEP, 0)
+        """Move one step to the right."""
+        return _move_points(p, STEP, 0)
 
     @datamorphism(feature="y", step=STEP, points=True)
     def upward(self, p: Points) -> Points:
-        """Go a step up."""
-        return _moved(p, 0, STEP)
+        """Move one step up."""
+        return _move_points(p, 0, STEP)
 
     @datamorphism(feature="y", step=STEP, points=True)
     def downward(self, p: Points) -> Points:
-        """Go a step down."""
-        return _moved(p, 0, -STEP)
+        """Move one step down."""
+        return _move_points(p, 0, -STEP)
 
     @datamorphism(points=True)
     def mid(self, a: Points, b: Points) -> Points:
-        """Go half-way."""
+        """Return the midpoint."""
         return Points(a.space, (a.codes + b.codes) / 2)
 
     @executor
-    def classify(self, p: pd.DataFrame) -> Any:
-        """Return the colour of each point."""
+    def classify(self, p: pd.DataFrame) -> Labels:
+        """Return the colour of every point."""
         return self.rule(p["x"].to_numpy(), p["y"].to_numpy())
 
 
-def _moved(points: Points, right: float, up: float) -> Points:
+def _move_points(points: Points, right: float, up: float) -> Points:
     return Points(points.space, points.codes + np.array([right, up]))
 
 
-def _in_box(x: Numbers, y: Numbers) -> Any:
+def _is_in_box(x: Numbers, y: Numbers) -> Booleans:
     return (x >= 1) & (x <= 2) & (y >= -0.5) & (y <= 0.4)
 
 
-def _in_circle(x: Numbers, y: Numbers) -> Any:
+def _is_in_circle(x: Numbers, y: Numbers) -> Booleans:
     return np.hypot(x - 2, y - 0.2) < 0.7
 
 
-def _in_triangle(x: Numbers, y: Numbers) -> Any:
+def _is_in_triangle(x: Numbers, y: Numbers) -> Booleans:
     return (y <= x - 1) & (y >= -x + 1) & (y >= 3 * x - 5)
 
 
-def _above_log(x: Numbers, y: Numbers) -> Any:
-    """Whether y >= log10 x; never where x <= 0, which has no logarithm."""
+def _is_above_log(x: Numbers, y: Numbers) -> Booleans:
+    """Tell whether y >= log10 x; False where x <= 0, which has no logarithm."""
     return y >= np.log10(x, out=np.full(np.shape(x), np.nan), where=x > 0)
 
 
-def _red_or_blue(red: Any) -> Labels:
-    return np.where(red, "red", "blue")
+def _color_red_or_blue(is_red: Booleans) -> Labels:
+    return np.where(is_red, "red", "blue")
 
 
-def _around(inside: Any, blue: Any) -> Labels:
-    return np.where(inside, "black", np.where(blue, "blue", "red"))
+def _color_inside_black(is_inside: Booleans, is_blue: Booleans) -> Labels:
+    return np.where(is_inside, "black", np.where(is_blue, "blue", "red"))
 
 
-def _line_2(x: Numbers, y: Numbers) -> Labels:
+def _classify_line_2(x: Numbers, y: Numbers) -> Labels:
     return np.where(0.3 * x - 1.0 >= y, "red", np.where(y > 0.3 * x - 0.8, "blue", "black"))
 
 
-def _sin_2(x: Numbers, y: Numbers) -> Labels:
+def _classify_sin_2(x: Numbers, y: Numbers) -> Labels:
     wave = np.sin(x)
-    return np.where(np.abs(wave - y) < 0.2, "black", _red_or_blue(wave > y))
+    return np.where(np.abs(wave - y) < 0.2, "black", _color_red_or_blue(wave > y))
 
 
-RULES: dict[str, Callable[[Numbers, Numbers], Any]] = {
-    "Box 1": lambda x, y: _red_or_blue(_in_box(x, y)),
-    "Box 2": lambda x, y: _around(_in_box(x, y), _above_log(x, y)),
-    "Circle 1": lambda x, y: _red_or_blue(_in_circle(x, y)),
-    "Circle 2": lambda x, y: _around(_in_circle(x, y), y >= 0.3 * x - 0.4),
-    "Line 1": lambda x, y: _red_or_blue(0.3 * x - 0.8 < y),
-    "Line 2": _line_2,
-    "Sin 1": lambda x, y: _red_or_blue(np.sin(x) < y),
-    "Sin 2": _sin_2,
-    "Triangle 1": lambda x, y: _red_or_blue(_in_triangle(x, y)),
-    "Triangle 2": lambda x, y: _around(_in_triangle(x, y), _above_log(x, y)),
+RULES: dict[str, Callable[[Numbers, Numbers], Labels]] = {
+    "Box 1": lambda x, y: _color_red_or_blue(_is_in_box(x, y)),
+    "Box 2": lambda x, y: _color_inside_black(_is_in_box(x, y), _is_above_log(x, y)),
+    "Circle 1": lambda x, y: _color_red_or_blue(_is_in_circle(x, y)),
+    "Circle 2": lambda x, y: _color_inside_black(_is_in_circle(x, y), y >= 0.3 * x - 0.4),
+    "Line 1": lambda x, y: _color_red_or_blue(0.3 * x - 0.8 < y),
+    "Line 2": _classify_line_2,
+    "Sin 1": lambda x, y: _color_red_or_blue(np.sin(x) < y),
+    "Sin 2": _classify_sin_2,
+    "Triangle 1": lambda x, y: _color_red_or_blue(_is_in_triangle(x, y)),
+    "Triangle 2": lambda x, y: _color_inside_black(_is_in_triangle(x, y), _is_above_log(x, y)),
 }
 
 
 class Subjects(Mapping[str, TestSystem]):
-    """The subjects by name; ``subjects["box_1"]`` is found too."""
+    """The subjects by name. Case, spaces and underscores do not matter: ``subjects["box_1"]`` is "Box 1"."""
 
     def __getitem__(self, name: str) -> TestSystem:
-        for known, rule in RULES.items():
-            if normalize_name(known) == normalize_name(str(name)):
-                return TestSystem.collect(CodedClassifier(known, rule))
+        for full_name, rule in RULES.items():
+            if normalize_name(full_name) == normalize_name(str(name)):
+                return TestSystem.collect(CodedClassifier(full_name, rule))
         raise DataError(f"There is no subject {name!r}. {suggest_name(name, RULES)}")
 
     def __iter__(self) -> Iterator[str]:
