@@ -64,7 +64,7 @@ def afters(text, operator):
         ("RSR", "def f(a):\n    return", []),
     ],
 )  # fmt: skip
-def test_what_an_operator_makes_of_a_place(operator, text, expected):
+def test_replacements_of_each_operator(operator, text, expected):
     assert afters(text, operator) == expected
 
 
@@ -90,7 +90,7 @@ if __name__ == "__main__":
 '''
 
 
-def test_what_says_nothing_about_the_program_is_left_alone():
+def test_code_that_computes_nothing_is_not_mutated():
     assert make_mutants(LEFT_ALONE) == []
     # the names alone do not do it
     text = (
@@ -163,7 +163,7 @@ class Put(ast.NodeTransformer):
         return self.new if node is self.old else super().visit(node)
 
 
-def test_texts_are_what_the_trees_say():
+def test_source_texts_agree_with_syntax_trees():
     """Operators change trees; what is run and shown is text. Both must be the same, on the same lines."""
     tree, found = ast.parse(AWKWARD), make_mutants(AWKWARD)
     place = {id(node): number for number, node in enumerate(ast.walk(tree))}
@@ -181,7 +181,7 @@ def test_texts_are_what_the_trees_say():
         )
 
 
-def test_ids_stay_whatever_is_asked_for():
+def test_ids_do_not_depend_on_operators_or_limit():
     text = read_program(naive_bayes).text
     every = make_mutants(text)
     assert [mutant.id for mutant in every] == [f"v{number}" for number in range(1, len(every) + 1)]
@@ -219,7 +219,7 @@ def test_a_statement_at_the_top_is_changed_too():
 
 
 @pytest.mark.parametrize("program", [knn, naive_bayes], ids=["knn", "naive_bayes"])
-def test_the_reference_learners_have_mutants_enough(program):
+def test_the_reference_learners_have_enough_mutants(program):
     mutants = make_mutants(read_program(program).text)
     assert len([mutant for mutant in mutants if not mutant.same_as]) >= 60
     assert {"AOR", "ROR", "COR", "ASR", "CRP", "RSR"} == set(Counter(mutant.operator for mutant in mutants))
@@ -333,7 +333,7 @@ def test_bad_input(call, kind, message, tmp_path):
 # -- kills -----------------------------------------------------------------------------------------------------
 
 
-def test_what_is_told_of_kills():
+def test_the_kill_matrix_as_text():
     rates = [[0.0, 0.0, 0.2, 0.0, 0.9], [0.5, 0.0, 0.1, math.nan, 0.9], [0.3, 0.0, 0.0, 0.0, 0.9]]
     kills = KillMatrix.from_rates(
         ["MR-0", "MR-1.1", "MR-2.1"], ["v1", "v2", "v3", "v4", "v5"], rates, {"v5": "timed out"}

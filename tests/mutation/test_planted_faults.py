@@ -80,7 +80,7 @@ def planted(request):
     ],
     indirect=["planted"],
 )
-def test_a_planted_fault_is_found_and_made_small(planted, relation, inputs):
+def test_a_planted_fault_is_found_and_shrunk(planted, relation, inputs):
     learner, like = planted
     report = dm.check(learner, like=like, relations=[relation], inputs=inputs)
     (entry,) = report.faults
@@ -110,7 +110,7 @@ def score(learner, data, label):
 
 
 @pytest.mark.parametrize("planted", ["prior dropped"], indirect=True)
-def test_a_dropped_prior_shows_in_no_label(planted):
+def test_a_dropped_prior_changes_no_label(planted):
     """Labels alone cannot tell: classes without a prior are those of another, right, classifier."""
     learner, like = planted
     report = dm.check(learner, like=like, relations="necessary", inputs=40, shrink=False)
@@ -122,7 +122,7 @@ def test_a_dropped_prior_shows_in_no_label(planted):
 
 
 @pytest.mark.parametrize("learner", [KNN(1), KNN(3), NaiveBayes()], ids=["KNN(1)", "KNN(3)", "NaiveBayes"])
-def test_without_a_fault_nothing_is_found(learner):
+def test_a_correct_learner_has_no_violations(learner):
     report = dm.check(learner, relations="necessary", inputs=60)
     assert report.passed
     assert report.table["necessary"].all()

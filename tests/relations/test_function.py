@@ -105,7 +105,7 @@ def test_follow_ups_that_use_outputs_need_a_declared_domain():
         relation.follow_domains()
 
 
-def test_given_turns_what_is_drawn_into_inputs():
+def test_given_converts_drawn_numbers_to_inputs():
     """From the fixed input 0 by a free number: sin(0 + a) = sin(0) cos(a) + sin(a)."""
     relation = FunctionRelation(
         name="from 0",
@@ -183,7 +183,7 @@ def test_domains_of_affine_follow_ups_are_exact():
         assert (each.min(axis=0), each.max(axis=0)) == (pytest.approx(box.low), pytest.approx(box.high))
 
 
-def test_other_domains_are_seen_in_samples():
+def test_other_domains_are_estimated_from_samples():
     relation = FunctionRelation(name="square", domain=(-1, 2), follow_up=lambda x: x**2)
     (box,) = relation.follow_domains()
     assert box.estimated
@@ -202,7 +202,7 @@ def test_a_constant_follow_up_is_a_domain_too():
     assert Affine.of([[0.0]], 3).constant
 
 
-def test_a_domain_nobody_can_see():
+def test_a_domain_without_finite_samples_is_rejected():
     relation = FunctionRelation(name="gone", domain=(0, 1), follow_up=lambda x: x * np.nan)
     with pytest.raises(ArgumentError, match="'gone' returns no finite numbers"):
         relation.follow_domains()
@@ -241,7 +241,7 @@ def test_within_a_domain():
         ),
     ],
 )
-def test_within_what_cannot_be(relation, why):
+def test_within_rejects_relations_that_cannot_be_restricted(relation, why):
     with pytest.raises(ArgumentError, match=why):
         relation.within((0, 10))
 
@@ -280,7 +280,7 @@ def test_boxes():
         (dm.Space([dm.Continuous("x")]), "'x' has none"),
     ],
 )
-def test_domains_that_are_none(given, why):
+def test_invalid_domains_are_rejected(given, why):
     with pytest.raises(ArgumentError, match=why):
         Box.of(given)
 
@@ -316,7 +316,7 @@ def test_comparisons_against_a_loop(kind, tolerance, relative):
     assert judged(FIRST, SECOND, **promise) == list(plainly(kind, tolerance, relative))
 
 
-def test_without_a_promise_all_outputs_must_be_the_same():
+def test_without_a_condition_all_outputs_must_be_the_same():
     relation = FunctionRelation(name="r", domain=(0, 1), follow_up=[lambda x: x] * 2)
     y = [np.array(each) for each in ([1, 1, 1, 1.0], [1, 1, 2, NAN], [1, 2, 1, 1])]
     assert relation.judge([np.zeros(4)] * 3, y)[0].tolist() == [H, V, V, U]
@@ -369,7 +369,7 @@ def test_one_side_may_be_one_number():
     assert judged([0.0, 2.0], [1.0, 1.0], at_most=lambda x, y: (y[0], 1.0)) == [H, V]
 
 
-def test_what_is_left_of_the_tolerance():
+def test_margins():
     relation = FunctionRelation(name="r", domain=(0, 1), follow_up=lambda x: x, tolerance=0.1)
     given, left = relation.judge([np.zeros(4)] * 2, [np.zeros(4), np.array([0, 0.05, 0.2, NAN])])
     assert given.tolist() == [H, H, V, U]
@@ -411,7 +411,7 @@ def test_groups_without_all_answers_are_undefined():
         ({"uses_outputs": True, "follow_domain": (0, 1)}, "and the keyword 'outputs': got an unexpected"),
     ],
 )
-def test_relations_that_are_none(given, why):
+def test_invalid_relations_are_rejected(given, why):
     with pytest.raises(ArgumentError, match=why):
         FunctionRelation(**{"name": "r", "domain": (0, 1), "follow_up": lambda x: x, **given})
 
@@ -428,7 +428,7 @@ def test_relations_that_are_none(given, why):
         ({"given": lambda x: x[:2]}, "given of the relation 'r' must return one row"),
     ],
 )
-def test_functions_that_return_something_else(given, why):
+def test_functions_with_invalid_results_are_rejected(given, why):
     relation = FunctionRelation(
         **{"name": "r", "domain": (0, 1), "follow_up": lambda x: x, "follow_domain": (0, 1), **given}
     )
@@ -452,7 +452,7 @@ def test_a_matrix_and_an_offset_that_do_not_fit():
         Affine.of([[np.inf]])
 
 
-def test_in_words():
+def test_relations_as_text():
     relation = FunctionRelation(
         name="twice", domain=(0, 1), follow_up=Affine.scaled(2, 1), says="doubled: the same"
     )

@@ -58,7 +58,7 @@ def put(name, system):
 
 
 @pytest.mark.parametrize("name", PREDICTOR_RELATIONS)
-def test_a_good_function_keeps_all(name):
+def test_a_sound_function_keeps_all_relations(name):
     groups = put(name, plain).groups
     assert groups.judged_count == len(groups) > 0
     assert groups.count(VIOLATED) == 0
@@ -76,7 +76,7 @@ def test_a_good_function_keeps_all(name):
         ("number types", by_type),
     ],
 )
-def test_what_is_planted_is_found_and_shrunk(name, system):
+def test_planted_faults_are_found_and_shrunk(name, system):
     result = put(name, system)
     assert result.groups.count(VIOLATED) > 0
     smallest = result.smallest
@@ -86,7 +86,7 @@ def test_what_is_planted_is_found_and_shrunk(name, system):
         assert len(smallest.batch) <= (1 if name == "repeats" else 2)
 
 
-def test_the_smallest_batch_breaks_the_promise_by_itself():
+def test_the_smallest_batch_violates_the_relation_alone():
     result = put("row order", first_row_is_special)
     again = run_relation_check(
         PREDICTOR_RELATIONS["row order"], dm.wrap(first_row_is_special, space=SPACE), result.smallest.batch
@@ -95,7 +95,7 @@ def test_the_smallest_batch_breaks_the_promise_by_itself():
     assert len(result.smallest.batch) == 2  # one row has one order
 
 
-def test_models_that_refuse_another_order_of_columns_are_safe():
+def test_rejecting_another_column_order_is_no_violation():
     from sklearn.naive_bayes import GaussianNB
 
     frame = POINTS.frame[["x", "n"]]
@@ -110,7 +110,7 @@ def test_models_that_refuse_another_order_of_columns_are_safe():
     assert "fitted on arrays" in why
 
 
-def test_a_relation_in_five_lines():
+def test_a_user_defined_relation():
     class Richer(Relation):
         name = "richer"
 
@@ -132,7 +132,7 @@ def test_a_relation_in_five_lines():
     assert (case[1:] == ordinary[1:]).all()  # what does not matter has its usual value
 
 
-def test_follow_ups_outside_of_the_space_are_asked_all_the_same():
+def test_follow_ups_outside_the_space_are_queried():
     class Beyond(Relation):
         name = "beyond"
 
@@ -188,7 +188,7 @@ def test_real_answers_may_differ_by_rounding():
     assert put("repeats", Moody()).groups.count(VIOLATED) > 0
 
 
-def test_directions_and_classes_that_cannot_be():
+def test_invalid_directions_and_classes_are_rejected():
     with pytest.raises(ArgumentError, match="direction"):
         dm.monotone("x", "sideways")
     sut = dm.wrap(plain, space=SPACE, labels=["low", "high"])

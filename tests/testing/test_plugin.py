@@ -82,7 +82,7 @@ def seed_in(result):
 # -- assert_holds ----------------------------------------------------------------------------------------------
 
 
-def test_a_violation_shows_the_case_and_how_to_see_it_again(run):
+def test_a_violation_shows_the_case_and_how_to_reproduce_it(run):
     result = run(
         RARE,
         rest="""
@@ -103,7 +103,7 @@ def test_a_violation_shows_the_case_and_how_to_see_it_again(run):
     assert "assert_relation.py" not in result.stdout.str()  # our own depths are hidden
 
 
-def test_the_line_to_see_it_again_shows_it_again(run, pytester):
+def test_the_rerun_command_reproduces_the_violation(run, pytester):
     code = """
     def test_noise():
         class Noise(dm.Relation):
@@ -121,7 +121,7 @@ def test_the_line_to_see_it_again_shows_it_again(run, pytester):
     assert case.findall(first.stdout.str()) == case.findall(again.stdout.str()) != []
 
 
-def test_all_of_several_relations_are_told(run):
+def test_all_violated_relations_are_reported(run):
     result = run(RARE, rest="""
     def counting(frame, seen=[0]):
         seen[0] += 1
@@ -195,7 +195,7 @@ def test_some_violations_may_be_tolerated():
         dm.assert_holds(lambda frame: frame.x > 50, frame, Shift, tolerated=0.009)
 
 
-def test_an_assert_that_says_nothing_does_not_pass():
+def test_an_assertion_that_tests_nothing_fails():
     frame = pd.DataFrame({"x": [0.5, 1.5]})
 
     class Never(dm.Relation):
@@ -227,12 +227,12 @@ def test_an_assert_that_says_nothing_does_not_pass():
         ({"relation": "MR-1.2"}, "needs labelled data"),
     ],
 )
-def test_wrong_use_is_told(arguments, told):
+def test_wrong_use_raises_a_helpful_error(arguments, told):
     with pytest.raises(ArgumentError, match=re.escape(told)):
         dm.assert_holds(sklearn.naive_bayes.GaussianNB(), pd.DataFrame({"x": [1.0, 2.0]}), **arguments)
 
 
-def test_a_budget_ends_the_search_and_what_was_tried_counts():
+def test_cases_tried_within_the_budget_count():
     seen = []
 
     def model(frame):
@@ -268,7 +268,7 @@ def test_one_interrupt_ends_it(tmp_path):
 # -- failures are kept and replayed ----------------------------------------------------------------------------
 
 
-def test_violations_are_replayed_first_until_they_are_mended(run, pytester):
+def test_violations_are_replayed_first_until_they_are_fixed(run, pytester):
     code = """
     def test_sign():
         dm.assert_holds(model, DATA, Sign, cases=CASES)
@@ -291,7 +291,7 @@ def test_violations_are_replayed_first_until_they_are_mended(run, pytester):
     assert not REPLAYED.search(broken.stdout.str())
 
 
-def test_the_very_pair_is_replayed_where_chance_makes_follow_ups(run):
+def test_random_follow_ups_are_replayed_unchanged(run):
     code = """
     class Anything(dm.Relation):
         name, says = "anything", "another y makes no difference"
@@ -310,7 +310,7 @@ def test_the_very_pair_is_replayed_where_chance_makes_follow_ups(run):
     again.stdout.fnmatch_lines(["*that violated it before still do* (replayed first)."])
 
 
-def test_promises_about_batches_and_features_are_replayed(run):
+def test_relations_of_batches_and_features_are_replayed(run):
     code = """
     def first_decides(frame):
         return np.full(len(frame), (frame.x.iloc[0] == WRONG) & (len(frame) > 1))
@@ -345,7 +345,7 @@ def test_without_a_cache_nothing_is_replayed(run, option):
         assert not REPLAYED.search(result.stdout.str())
 
 
-def test_a_damaged_cache_does_no_harm(run, pytester):
+def test_a_damaged_cache_is_ignored(run, pytester):
     pytester.path.joinpath(".pytest_cache/d/datamorphic").mkdir(parents=True)
     pytester.path.joinpath(".pytest_cache/d/datamorphic/failures.sqlite").write_bytes(b"this is no database" * 99)
     result = run(
@@ -362,7 +362,7 @@ def test_a_damaged_cache_does_no_harm(run, pytester):
     result.stdout.fnmatch_lines(["*1 of 2,000 cases violates it*"])
 
 
-def test_outside_pytest_violations_are_kept_in_a_store_that_is_named(tmp_path):
+def test_violations_are_kept_in_a_named_store_outside_pytest(tmp_path):
     class Never(dm.Relation):
         name = "never"
 
@@ -428,14 +428,14 @@ def test_options_variables_and_configuration(run, pytester, monkeypatch, options
         ((), "datamorphic_profiles =\n    own: budget=soon", "*The budget 'soon' is not understood*"),
     ],
 )
-def test_wrong_options_are_told_before_anything_runs(run, pytester, options, ini, told):
+def test_invalid_options_are_reported_before_any_test_runs(run, pytester, options, ini, told):
     pytester.makeini(f"[pytest]\n{ini}")
     result = run(SETTINGS, *options)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([told])
 
 
-def test_seeds_are_new_in_each_run_and_told(run):
+def test_each_run_reports_a_new_seed(run):
     code = (
         RARE
         + """
@@ -483,7 +483,7 @@ TWO = (
 )
 
 
-def test_statistics_have_a_line_a_relation_what_is_violated_first(run):
+def test_statistics_have_one_line_per_relation_violations_first(run):
     result = run(TWO, "--datamorphic-seed", "3")
     result.stdout.re_match_lines([
         r"test +relation +cases +violated +calls +seconds$",
@@ -494,7 +494,7 @@ def test_statistics_have_a_line_a_relation_what_is_violated_first(run):
     ])  # fmt: skip
 
 
-def test_asserts_around_a_test_count_too(run):
+def test_assertions_in_fixtures_count(run):
     result = run(
         RARE,
         rest="""
@@ -523,7 +523,7 @@ def test_quiet_runs_have_one_line_and_quieter_ones_none(run):
     assert "datamorphic" not in run("def test_other(): pass").stdout.str().partition("collected")[2]
 
 
-def test_long_statistics_are_cut_unless_all_are_wanted(run):
+def test_long_statistics_are_cut_without_verbosity(run):
     code = (
         RARE
         + """
@@ -571,7 +571,7 @@ def test_asserts_work_without_pytest(monkeypatch):
         dm.assert_holds(lambda frame: frame.x > 0, frame, dm.invariant("x"), seed=4)
 
 
-def test_the_plugin_can_be_left_out(run):
+def test_the_plugin_can_be_disabled(run):
     result = run("def test_fine(): pass", "-p", "no:datamorphic")
     result.assert_outcomes(passed=1)
     assert "--datamorphic-" not in result.stdout.str()
@@ -592,7 +592,7 @@ FRONT = """
 """
 
 
-def test_a_front_is_pinned(run, pytester):
+def test_a_changed_front_fails_and_can_be_updated(run, pytester):
     def front(age, *options, tolerance="None"):
         return run(FRONT.replace("AGE", age).replace("TOLERANCE", tolerance), *options)
 
@@ -721,7 +721,7 @@ def test_a_violation_of_a_learner_is_replayed(tmp_path):
     assert held("MR-1.2", FirstColumn(), store=tmp_path / "runs.sqlite", cases=1, seed=3).tried_count == 0
 
 
-def test_what_changes_by_chance_is_judged_by_its_distribution():
+def test_an_unrepeatable_learner_is_judged_by_distribution():
     class Chance:
         calls = 0
 
@@ -749,7 +749,7 @@ def test_what_changes_by_chance_is_judged_by_its_distribution():
     assert held("refit", Drifting(), Stance(False, "class_stat", "chance"), cases=200).is_failing()
 
 
-def test_the_random_data_are_those_of_the_study():
+def test_the_random_data_are_those_of_xie_et_al():
     sizes = set()
     for seed in range(40):
         data = draw_random_training(np.random.default_rng(seed), 3)
@@ -791,7 +791,7 @@ LEARNERS = """
 """
 
 
-def test_one_test_a_learner_and_relation(run):
+def test_one_test_per_learner_and_relation(run):
     result = run(
         LEARNERS,
         "-v",
@@ -813,7 +813,7 @@ def test_one_test_a_learner_and_relation(run):
     assert sum(outcomes.values()) == 2 * len(LEARNER_RELATIONS)
 
 
-def test_hypotheses_are_told_and_strict_where_they_are_named(run):
+def test_hypotheses_are_reported_and_named_relations_are_strict(run):
     code = """
     @dm.parametrize_with_relations([FirstColumn()], RELATIONS)
     def test_them(learner, relation):
@@ -835,7 +835,7 @@ def test_hypotheses_are_told_and_strict_where_they_are_named(run):
     ])  # fmt: skip
 
 
-def test_a_function_that_takes_neither_has_the_check_made_for_it(run):
+def test_a_test_without_arguments_gets_the_assertion(run):
     result = run(
         LEARNERS,
         *QUICK,
@@ -885,7 +885,7 @@ def test_expected_failures_and_what_raises(run):
     ])  # fmt: skip
 
 
-def test_what_is_known_to_be_violated_is_expected_to_fail(run, monkeypatch):
+def test_known_violations_are_expected_failures(run, monkeypatch):
     def fails(relation, learner):
         return Stance(False, "expected_failure", "known to fail")
 
@@ -907,7 +907,7 @@ def test_what_is_known_to_be_violated_is_expected_to_fail(run, monkeypatch):
 @pytest.mark.parametrize(
     "says", ["return object.__repr__(self)", "return f'Pipeline({object.__repr__(self)})'", "raise ValueError"]
 )
-def test_learners_without_a_lasting_text_go_by_their_type(run, says):
+def test_learners_without_a_stable_text_are_named_by_type(run, says):
     code = f"""
     class Plain(FirstColumn):
         def __repr__(self):
@@ -927,7 +927,7 @@ def test_learners_without_a_lasting_text_go_by_their_type(run, says):
     again.stdout.fnmatch_lines(["*1 of 1 replayed*"])
 
 
-def test_relations_that_say_nothing_are_skipped(run):
+def test_inapplicable_relations_are_skipped(run):
     result = run(
         LEARNERS,
         "-rs",
@@ -945,7 +945,7 @@ def test_relations_that_say_nothing_are_skipped(run):
     result.stdout.fnmatch_lines(["*MR-1.1 is not applicable: all training rows have the same class*"])
 
 
-def test_relations_of_ones_own():
+def test_user_defined_relations():
     class Backwards(LearnerRelation):
         name = "backwards"
         says = "training rows in reverse order: the same labels"
@@ -974,12 +974,12 @@ def test_relations_of_ones_own():
         (([FirstColumn()], [3]), "'auto', a relation of learners, the name of one"),
     ],
 )
-def test_wrong_learners_and_relations_are_told(arguments, told):
+def test_invalid_learners_and_relations_are_rejected(arguments, told):
     with pytest.raises(ArgumentError, match=re.escape(told)):
         dm.parametrize_with_relations(*arguments)
 
 
-def test_wrong_options_of_learners_are_told(monkeypatch):
+def test_invalid_options_of_parametrize_are_rejected(monkeypatch):
     frame = pd.DataFrame({"x": [1.0], "y": ["a"]})
     for named, told in (
         ({"target": "y"}, "there are no data"),
@@ -997,7 +997,7 @@ def test_wrong_options_of_learners_are_told(monkeypatch):
         dm.parametrize_with_relations([FirstColumn()])
 
 
-def test_words_of_a_verdict():
+def test_the_text_of_an_outcome():
     replayed = AssertionOutcome(relation="r", says="s", system="m", cases=5, replayed_count=1)
     assert "None of 5 new cases violates it." in replayed.describe("")
     told = AssertionOutcome(

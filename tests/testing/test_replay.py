@@ -62,7 +62,7 @@ def explore(model, url, **options):
 # -- remembered --------------------------------------------------------------------------------------------------
 
 
-def test_rows_that_raise_and_rows_without_an_answer_are_kept_so_that_one_can_read_them(url):
+def test_failing_rows_are_stored_in_readable_form(url):
     front = explore(Faulty(raising=[X[10]], missing=[X[20]]), url)
     kept = {failure.case["x"]: failure for failure in known(url)}
     assert set(kept) == set(front.incidents["x"]) == {X[10], X[20]}
@@ -79,7 +79,7 @@ def test_rows_that_raise_and_rows_without_an_answer_are_kept_so_that_one_can_rea
     )
 
 
-def test_a_system_without_fault_leaves_nothing_to_try(url):
+def test_a_sound_system_stores_no_failures(url):
     assert explore(Faulty(), url).tally.retried_failures is None
     front = explore(Faulty(), url)
     assert front.tally.retried_failures is None
@@ -87,7 +87,7 @@ def test_a_system_without_fault_leaves_nothing_to_try(url):
     assert known(url) == []
 
 
-def test_rows_that_take_their_process_down_are_kept_and_tried_first(url):
+def test_rows_that_crash_a_process_are_stored_and_replayed(url):
     bad = X[10]
 
     def deadly(frame):
@@ -108,7 +108,7 @@ def test_rows_that_take_their_process_down_are_kept_and_tried_first(url):
     assert explore(Faulty(), url, engine="serial", walks=0).tally.retried_failures == (0, 1)
 
 
-def test_rows_that_hang_are_kept_and_tried_first(url):
+def test_rows_that_hang_are_stored_and_replayed(url):
     bad = X[10]
 
     def slow(frame):
@@ -145,7 +145,7 @@ def test_a_new_process_has_its_libraries_before_an_answer_is_timed():
 # -- tried first -------------------------------------------------------------------------------------------------
 
 
-def test_the_next_run_asks_them_first_and_tells(url):
+def test_the_next_run_replays_failures_first(url):
     explore(Faulty(raising=[X[10], X[30]], missing=[X[20]]), url)
     again = Faulty(raising=[X[10], X[30]], missing=[X[20]])
     front = explore(again, url, seed=5)
@@ -156,7 +156,7 @@ def test_the_next_run_asks_them_first_and_tells(url):
     assert min(failure.times for failure in known(url)) > 1
 
 
-def test_what_is_mended_is_told_and_forgotten(url):
+def test_fixed_failures_are_reported_and_forgotten(url):
     explore(Faulty(raising=[X[10], X[30]], missing=[X[20]]), url)
     front = explore(Faulty(raising=[X[30]]), url)
     assert front.tally.retried_failures == (1, 2)
@@ -169,7 +169,7 @@ def test_what_is_mended_is_told_and_forgotten(url):
     assert explore(Faulty(), url).tally.retried_failures is None
 
 
-def test_how_a_case_fails_is_brought_up_to_date(url):
+def test_the_error_of_a_failure_is_updated(url):
     explore(Faulty(raising=[X[10]]), url)
     explore(Faulty(missing=[X[10]]), url)
     (failure,) = known(url)
@@ -177,7 +177,7 @@ def test_how_a_case_fails_is_brought_up_to_date(url):
     assert failure.times > 1
 
 
-def test_a_run_without_a_store_tries_nothing(url):
+def test_a_run_without_a_store_replays_nothing(url):
     explore(Faulty(raising=[X[10]]), url)
     alone = Faulty(raising=[X[10]])
     front = dm.explore(alone, GRID, **HOW)
@@ -194,7 +194,7 @@ def test_a_system_that_fails_on_all_it_failed_on_is_not_called_dead(url):
     assert len(front) > 0
 
 
-def test_of_very_many_a_thousand_are_tried(url):
+def test_at_most_a_thousand_failures_are_replayed(url):
     remember(url, [k / 10_000 for k in range(1050)])
     model = Faulty()
     assert explore(model, url).tally.retried_failures == (0, 1000)
@@ -202,7 +202,7 @@ def test_of_very_many_a_thousand_are_tried(url):
     assert len(cases(url)) == 50
 
 
-def test_the_one_mended_case_among_many_is_found(url):
+def test_one_fixed_failure_among_many_is_found(url):
     bad = [k / 1000 for k in range(80)]
     remember(url, bad)
     (mended,) = bad[1:2]  # those remembered last are tried first
@@ -248,7 +248,7 @@ def test_a_label_that_was_not_known_is_an_answer(url):
     ],
     ids=lambda given: given if isinstance(given, str) else "",
 )
-def test_another_system_of_the_name_is_left_alone(url, features, why):
+def test_failures_of_another_system_of_the_same_name_are_ignored(url, features, why):
     explore(Faulty(raising=[X[10]]), url)
     asked = []
 
@@ -264,7 +264,7 @@ def test_another_system_of_the_name_is_left_alone(url, features, why):
     assert explore(first, url).tally.retried_failures == (1, 0)
 
 
-def test_systems_of_other_names_know_nothing_of_each_other(url):
+def test_failures_are_stored_per_system(url):
     explore(Faulty(raising=[X[10]]), url)
     assert explore(Faulty(raising=[X[10]]), url, name="credit").tally.retried_failures is None
     assert sorted(failure.system for failure in known(url)) == ["churn", "credit"]
@@ -292,7 +292,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_values_of_every_kind_are_asked_again_as_they_were(url, kind):
+def test_values_of_every_kind_are_replayed_unchanged(url, kind):
     feature, values = KINDS[kind]
     frame = pd.DataFrame({"v": values, "x": np.arange(30) / 30})
     space = dm.Space.from_frame(
@@ -327,7 +327,7 @@ def test_values_of_every_kind_are_asked_again_as_they_were(url, kind):
 
 @pytest.mark.parametrize("strategy", ["random_target", "random_walk", "auto"])
 @pytest.mark.parametrize("mended", [False, True])
-def test_what_is_found_is_the_same_to_the_byte_with_and_without_a_past(url, tmp_path, strategy, mended):
+def test_replayed_failures_do_not_change_the_result(url, tmp_path, strategy, mended):
     bad = X[10:16]
     explore(Faulty(raising=bad), url, seed=1, strategy=strategy)
     assert known(url)
@@ -346,7 +346,7 @@ def test_what_is_found_is_the_same_to_the_byte_with_and_without_a_past(url, tmp_
     assert after.tally.health.status_counts == alone.tally.health.status_counts
 
 
-def test_a_run_that_goes_on_tries_nothing_again(url):
+def test_a_resumed_run_replays_nothing(url):
     explore(Faulty(raising=[X[10]]), url)
 
     calls, stop_at = [], 4

@@ -113,7 +113,7 @@ def test_the_table(whole):
         assert row.reason
 
 
-def test_verification_is_told_apart_from_validation(whole):
+def test_verification_and_validation_are_separate(whole):
     assert (whole.table["purpose"] == np.where(whole.table["necessary"], "verification", "validation")).all()
     assert whole.passed
     assert not whole.faults
@@ -128,7 +128,7 @@ def test_verification_is_told_apart_from_validation(whole):
     assert whole.headline.startswith("all 13 necessary relations hold, ")
 
 
-def test_hypotheses_that_fail_are_no_fault_and_promises_are():
+def test_only_violations_of_necessary_relations_are_faults():
     report = check(First(1), relations=["sample order", "MR-0 subset", "MR-NBC", "MR-1.2"], shrink=True)
     assert [each.relation for each in report.faults] == ["sample order"]
     assert not report.passed
@@ -136,7 +136,7 @@ def test_hypotheses_that_fail_are_no_fault_and_promises_are():
     assert set(report.examples) == {"sample order"}
 
 
-def test_violations_are_numbered_those_that_must_not_be_first(whole):
+def test_violations_of_necessary_relations_come_first(whole):
     both = check(First(1), relations=[Backwards, "sample order"])
     found = both.violations
     assert found.columns.tolist() == ["relation", "necessary", "input", "case", "before", "expected", "after"]
@@ -147,7 +147,7 @@ def test_violations_are_numbered_those_that_must_not_be_first(whole):
     assert len(whole.violations) == whole.table["violated"].sum()
 
 
-def test_a_violation_made_small_is_one():
+def test_a_shrunk_violation_still_violates():
     report = check(First(1), relations=["sample order"], shrink=True)
     smallest, last = report.shrunk(0), report.shrunk(len(report.violations) - 1)
     assert smallest is report.shrunk(0) is report.examples["sample order"]
@@ -167,7 +167,7 @@ def test_a_violation_made_small_is_one():
             report.shrunk(number)
 
 
-def test_small_violations_are_looked_for_when_they_are_wanted():
+def test_violations_are_shrunk_on_demand():
     report = check(First(1), relations=["sample order"])
     assert not report.examples
     assert report.shrunk(0).size == (2, 1)
@@ -198,14 +198,14 @@ def test_relations_by_name_and_as_objects(relations, names):
     assert check(KNN(1), relations=relations, inputs=3).table["relation"].tolist() == names
 
 
-def test_only_what_must_hold():
+def test_only_necessary_relations_are_checked_on_request():
     report = check(KNN(3), relations="necessary", inputs=3)
     assert report.table["necessary"].all()
     assert "MR-1.1" not in report.table["relation"].tolist()
     assert len(report.table) < len(check(KNN(1), relations="necessary", inputs=3).table)
 
 
-def test_a_learner_says_or_is_told_whose_algorithm_it_is():
+def test_like_names_the_algorithm_of_a_learner():
     names = ["MR-1.1", "sample order"]
     nobody = check(Stranger(), relations=names)
     assert not nobody.known
@@ -217,7 +217,7 @@ def test_a_learner_says_or_is_told_whose_algorithm_it_is():
     assert check(KNN(3), relations=names).table["necessary"].tolist() == [False, True]
 
 
-def test_of_a_learner_nobody_knows_experience_tells():
+def test_an_unknown_learner_is_described_by_its_violations():
     report = check(Stranger(), relations=["MR-1.2", "MR-NBC", "MR-3.2 odds", "weights"], inputs=60)
     assert [each.relation for each in report.never_violated] == ["MR-1.2"]
     high = entry(report, "MR-1.2").interval[1]
@@ -241,7 +241,7 @@ def test_odds_are_judged_by_scores_whether_or_not_they_must_double():
     assert not entry(labels, "MR-3.2 odds").changed
 
 
-def test_the_user_decides_how_strictly():
+def test_strictness_and_expected_failures_can_be_overridden():
     report = check(First(1), relations=["sample order", "MR-1.2"], expected_failures={"sample order": "we know"})
     known = entry(report, "sample order")
     assert (known.necessary, known.strictness, known.reason) == (False, "expected_failure", "we know")
@@ -259,7 +259,7 @@ def test_the_user_decides_how_strictly():
     assert scores.passed
 
 
-def test_scores_tell_what_labels_do_not():
+def test_scores_show_violations_that_labels_hide():
     class Vague(NaiveBayes):
         """Its labels are right, its probabilities hang on the place of the columns."""
 
@@ -278,7 +278,7 @@ def test_scores_tell_what_labels_do_not():
     assert "scores L" in smallest.describe()
 
 
-def test_a_relation_of_ones_own_is_a_hypothesis():
+def test_a_user_defined_relation_is_a_hypothesis():
     report = check(First(1), relations=[Backwards])
     own = entry(report, "backwards")
     assert own.violated
@@ -304,7 +304,7 @@ def relation(name, **methods):
         ({"follow_up": lambda self, data, labels, rng: data, "source": lambda self, *given: {}["k"]}, r"source\(\) of the relation 'own'"),
     ],
 )  # fmt: skip
-def test_a_relation_that_is_wrong_is_named(methods, says):
+def test_an_invalid_relation_is_named(methods, says):
     with pytest.raises(TestSystemError, match=says):
         check(KNN(1), relations=[relation("own", **methods)], inputs=3)
 
@@ -312,7 +312,7 @@ def test_a_relation_that_is_wrong_is_named(methods, says):
 # -- learners and data of all kinds ----------------------------------------------------------------------------
 
 
-def test_a_fitted_model_is_also_asked_as_it_is():
+def test_a_fitted_model_is_also_queried():
     x, y = NUMBERS[["x", "z"]], NUMBERS["y"]
     model = KNeighborsClassifier(1).fit(x, y)
     asked = check(model, x)
@@ -325,7 +325,7 @@ def test_a_fitted_model_is_also_asked_as_it_is():
     }  # fmt: skip
 
 
-def test_a_model_that_breaks_what_every_model_keeps():
+def test_a_model_that_violates_relations_of_every_model():
     def centred(frame):
         return np.where(frame["x"] > frame["x"].mean(), "high", "low")
 
@@ -354,7 +354,7 @@ class Voter(ClassifierMixin, BaseEstimator):
         return self.fitted_.predict(X)
 
 
-def test_texts_go_through_a_pipeline():
+def test_text_columns_work_with_a_pipeline():
     before = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["colour"]), remainder="passthrough")
     names = ["MR-0", "MR-1.1", "MR-2.1", "MR-4.1", "sparse"]
     report = check(make_pipeline(before, Voter()), table(), names, "y", rows=20)
@@ -377,7 +377,7 @@ def test_regressors(learner):
         assert (entry(report, name).holds, entry(report, name).violated) == (20, 0)
 
 
-def test_a_regressor_that_minds_the_order_of_rows():
+def test_a_regressor_that_depends_on_the_order_of_rows():
     class Start:
         def fit(self, X, y):
             self.mean = np.mean(y[:3])
@@ -426,7 +426,7 @@ def test_one_class_only():
     ],
     ids=["flags", "tuples", "numbers", "texts"],
 )
-def test_labels_that_can_take_no_suffix(labels, silent, says):
+def test_labels_from_which_no_new_label_can_be_derived(labels, silent, says):
     names = ["MR-1.1", "MR-4.1", "MR-4.2", "label renaming"]
     report = check(KNN(1), table(labels=labels)[["x", "z", "y"]], names, "y", rows=20)
     assert {each.relation for each in report.entries if each.inapplicable == 20} == silent
@@ -435,7 +435,7 @@ def test_labels_that_can_take_no_suffix(labels, silent, says):
     assert not report.violations["necessary"].any()
 
 
-def test_frames_for_learners_that_cannot_do_without():
+def test_learners_that_need_frames_get_frames():
     class ByName(KNN):
         def fit(self, X, y):
             return super().fit(X[sorted(X.columns)], y)
@@ -460,7 +460,7 @@ class Moody(KNN):
         return super().fit(X, y)
 
 
-def test_what_a_learner_raises_is_counted():
+def test_errors_of_a_learner_are_counted():
     report = check(Moody(1), relations=["MR-1.2", "MR-3.1"], inputs=60)
     assert report.passed
     order, added = report.entries
@@ -475,7 +475,7 @@ def test_what_a_learner_raises_is_counted():
 
 
 @pytest.mark.parametrize("error", [RuntimeError("no weights"), SystemExit(3), MemoryError()], ids=repr)
-def test_a_learner_that_always_fails_is_told_and_ends_nothing(error):
+def test_a_learner_that_always_fails_is_reported(error):
     class Broken(KNN):
         def fit(self, X, y):
             raise error
@@ -487,7 +487,7 @@ def test_a_learner_that_always_fails_is_told_and_ends_nothing(error):
     assert (suite.get("errors"), suite.get("failures")) == ("2", "0")
 
 
-def test_a_learner_that_hangs_or_dies_does_no_harm():
+def test_a_learner_that_hangs_or_crashes_is_reported():
     class Dangerous(KNN):  # here, so that it travels as it is: a process would import this whole file
         def fit(self, X, y):
             if len(X) > 20:  # rows that are there twice
@@ -505,7 +505,7 @@ def test_a_learner_that_hangs_or_dies_does_no_harm():
     assert died == "fit on the follow-up data failed: its process ended while it answered 1 row"
 
 
-def test_a_learner_is_not_asked_here_when_it_is_to_be_asked_elsewhere():
+def test_an_isolated_learner_never_runs_in_this_process():
     """It may hang, or die, the first time already."""
     asked = []
 
@@ -523,7 +523,7 @@ def test_a_learner_is_not_asked_here_when_it_is_to_be_asked_elsewhere():
     assert asked == [7]
 
 
-def test_a_learner_that_changes_what_it_is_given_does_no_harm():
+def test_a_learner_that_changes_its_input_affects_no_other_fit():
     class Scribbles(KNN):
         def fit(self, X, y):
             super().fit(X.copy(), y.copy())
@@ -550,7 +550,7 @@ class Chance(Stranger):
         return self.chance.choice(classes[1:] if np.shape(X)[1] > 4 else classes, len(X))
 
 
-def test_what_cannot_be_repeated_is_judged_by_its_distribution():
+def test_an_unrepeatable_learner_is_judged_by_distribution():
     report = check(Chance(), relations=["refit", "MR-1.2", "MR-2.1"], inputs=200, shrink=True)
     assert set(report.examples) <= {"refit"}  # where distributions differ no single case is to blame
     refit, order, constant = report.entries
@@ -602,7 +602,7 @@ def test_a_budget_of_runs_is_never_exceeded_by_models_either():
     assert [each.relation for each in bound.faults] == ["batches"]
 
 
-def test_a_budget_of_time_keeps_what_was_found():
+def test_results_before_the_end_of_a_time_budget_are_kept():
     report = check(KNN(3), inputs=10_000_000, budget="0.5s")
     assert not report.complete
     assert 0 < report.table["holds"].sum() < 10_000_000
@@ -612,7 +612,7 @@ def test_a_budget_of_time_keeps_what_was_found():
     assert not enough.notes
 
 
-def test_ctrl_c_tells_what_was_found():
+def test_ctrl_c_reports_results_so_far():
     class Interrupted(First):
         fits = 0
 
@@ -631,7 +631,7 @@ def test_ctrl_c_tells_what_was_found():
     assert asked.notes == ("The check was stopped before everything was tried.",)
 
 
-def test_processes_stay_up_from_question_to_question():
+def test_processes_stay_alive_between_queries():
     class Counting(Engine):
         begun = ended = 0
 
@@ -671,7 +671,7 @@ def known(url):
 
 
 @pytest.mark.parametrize("data", ["random", "frame"])
-def test_violations_are_kept_tried_first_and_forgotten_when_they_are_mended(url, data, monkeypatch):
+def test_violations_are_stored_replayed_and_forgotten_when_fixed(url, data, monkeypatch):
     given = () if data == "random" else (table(),)
     learner = Mendable(1) if data == "random" else Worded(1)
     options = {"relations": ["sample order", "MR-1.2"], "target": None if data == "random" else "y", "rows": 20}
@@ -711,7 +711,7 @@ class Worded(Mendable):
         return super().predict(X.replace({"red": 0.0, "blue": 1.0}))
 
 
-def test_what_one_learner_violates_is_not_held_against_another(url):
+def test_violations_are_stored_per_learner(url):
     check(First(1), relations="sample order", store=url, shrink=True)
     other = check(Mendable(1), relations="MR-1.2", inputs=3, store=url)
     assert other.passed
@@ -726,7 +726,7 @@ def test_what_one_learner_violates_is_not_held_against_another(url):
 # -- for others ------------------------------------------------------------------------------------------------
 
 
-def test_hostile_names_are_harmless():
+def test_hostile_names_are_escaped():
     data = table(labels=(EVIL, "[red]b\x1b[31m", "c"))[["x", "z", "y"]]
     data = data.rename(columns={"x": EVIL, "z": "[red]z\x1b[31m"})
     evil = type(
@@ -749,7 +749,7 @@ def test_hostile_names_are_harmless():
     assert document["subject"] == EVIL
 
 
-def test_json_and_junit_say_what_the_report_says(whole, tmp_path):
+def test_json_and_junit_agree_with_the_report(whole, tmp_path):
     document = json.loads(whole.to_json(tmp_path / "report.json"))
     assert json.loads((tmp_path / "report.json").read_text()) == document
     assert [row["relation"] for row in document["relations"]] == whole.table["relation"].tolist()
@@ -810,7 +810,7 @@ def test_json_and_junit_say_what_the_report_says(whole, tmp_path):
         (("nowhere.skops",), {}, ModelError, "nowhere.skops"),
     ],
 )  # fmt: skip
-def test_wrong_use_is_told(given, options, error, says):
+def test_wrong_use_raises_a_helpful_error(given, options, error, says):
     with pytest.raises(error, match=says):
         check(*given, **options)
 
@@ -836,7 +836,7 @@ def test_the_guide_names_all_relations():
     assert re.findall(r"^\| `([^`]+)` \|", text, flags=re.MULTILINE) == list(LEARNER_RELATIONS)
 
 
-def test_the_guide_shows_what_is_printed(capsys):
+def test_the_guide_shows_the_printed_text(capsys):
     code, shown = re.search(
         r"```python\n(import numpy as np\n.*?)```.*?```text\n(.*?)```",
         GUIDE.read_text(encoding="utf-8"),
@@ -872,12 +872,12 @@ def test_a_relation_of_scores_needs_scores():
 
 
 @pytest.mark.parametrize("like", [KNeighborsClassifier, "KNeighborsClassifier", np])
-def test_what_a_learner_is_like_must_be_known(like):
+def test_like_must_be_in_the_table(like):
     with pytest.raises(dm.errors.ArgumentError, match="like"):
         dm.check(KNN(3), "random", ["MR-0"], inputs=5, like=like)
 
 
-def test_dates_in_an_example_do_not_lose_the_report():
+def test_an_example_with_dates_can_be_exported():
     class LastColumn:
         def fit(self, x, y):
             self.low = (

@@ -146,7 +146,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("family", OTHERS)
-def test_what_other_learners_must_keep(family):
+def test_necessary_relations_of_other_learners(family):
     assert necessary(FAMILIES[family]) == OTHERS[family] | {"refit", "label renaming"}
 
 
@@ -165,7 +165,7 @@ def test_every_family_has_a_row_for_every_relation(learner):
         assert not (held.necessary and held.strictness not in ("class_exact", "score_exact"))
 
 
-def test_the_families_are_all_there_are():
+def test_all_learners_of_the_table_are_tested():
     names = {type(learner).__name__ for learner in FAMILIES.values()}
     assert names == set(STANCE_BUILDERS) - {"KNeighborsRegressor"}
 
@@ -224,7 +224,7 @@ FAILING = FAMILIES | {"svm, fixed": SVC(gamma=0.05), "bayes, priors": GaussianNB
 
 
 @pytest.mark.parametrize("learner", FAILING.values(), ids=FAILING)
-def test_what_is_expected_to_fail_fails(learner):
+def test_expected_failures_occur(learner):
     """The table is no pessimist: these are violated on ordinary data, in which no numbers tie."""
     left = {name for name in LEARNER_RELATIONS if find_stance(name, learner).strictness == "expected_failure"}
     assert left
@@ -240,7 +240,7 @@ def test_what_is_expected_to_fail_fails(learner):
 # -- pipelines, and learners of others -------------------------------------------------------------------------
 
 
-def test_pipelines_are_looked_through():
+def test_stances_of_pipelines():
     scaled = make_pipeline(StandardScaler(), "passthrough", make_pipeline(KNeighborsClassifier(1)))
     # with other rows a standard deviation is another; scaled, an attribute's own scale makes no difference
     other_rows = {
@@ -279,7 +279,7 @@ class Own:
         self.like = like
 
 
-def test_a_learner_may_say_whose_algorithm_it_is():
+def test_a_learner_may_name_its_algorithm():
     bayes = GaussianNB(priors=[0.5, 0.5])
     for given, like in (
         (Own(bayes), bayes),
@@ -301,7 +301,7 @@ def test_a_learner_may_say_whose_algorithm_it_is():
     assert find_stance("MR-4.2", said) == find_stance("MR-4.2", GaussianNB())
 
 
-def test_what_nobody_knows_is_not_necessary():
+def test_unknown_learners_have_no_necessary_relations():
     class Derived(GaussianNB):
         pass
 
@@ -339,7 +339,7 @@ def test_what_nobody_knows_is_not_necessary():
         ("weights", LogisticRegression(solver="newton-cholesky"), {"class_weight": "balanced"}),
     ],
 )  # fmt: skip
-def test_parameters_take_promises_away(name, keeps, parameters):
+def test_parameters_make_relations_unnecessary(name, keeps, parameters):
     assert find_stance(name, keeps).necessary
     assert not find_stance(name, clone(keeps).set_params(**parameters)).necessary
 
@@ -347,7 +347,7 @@ def test_parameters_take_promises_away(name, keeps, parameters):
 # -- data that take promises away ------------------------------------------------------------------------------
 
 
-def test_smoothing_decides_what_naive_bayes_needs():
+def test_smoothing_makes_relations_of_naive_bayes_unnecessary():
     """A class that does not vary has the variance of the smoothing alone, and doubling changes it."""
     rng = np.random.default_rng(0)
     flat = np.array([np.append(np.zeros(15), rng.uniform(0, 10, 15)) for _ in range(12)]).T
@@ -361,7 +361,7 @@ def test_smoothing_decides_what_naive_bayes_needs():
     )
 
 
-def test_where_smoothing_does_not_tell_no_smoothing_does():
+def test_indecisive_smoothing_changes_no_prediction():
     """The bounds, beside fits with as much smoothing as the follow-up data may have."""
     told = Counter()
     for number in range(40):
@@ -398,7 +398,7 @@ Y = np.array([0, 1] * 3)
         ("MR-0", HistGradientBoostingClassifier(), X + 1e9, "far from zero"),
     ],
 )
-def test_data_take_promises_away(name, learner, x, why):
+def test_data_make_relations_unnecessary(name, learner, x, why):
     t = x.iloc[:1] if hasattr(x, "iloc") else x[:1]
     assert why in find_stance(name, learner, Training(x, Y, t)).reason
     assert find_stance(name, learner, Training(X, Y, X[:1])).necessary
@@ -409,7 +409,7 @@ def test_data_take_promises_away(name, learner, x, why):
 
 
 @pytest.mark.parametrize("learner", [*EVERYONE.values(), GaussianNB(priors=[0.5, 0.5])], ids=[*EVERYONE, "priors"])
-def test_no_data_are_too_odd_to_be_asked_about(learner):
+def test_stances_exist_for_unusual_data(learner):
     odd = pd.DataFrame({"a": [1.0, np.inf, -np.inf, 2.0], "b": [np.nan] * 4})
     words = pd.DataFrame({"c": list("uvuv")})
     same = pd.DataFrame({"a": [1.0] * 4})
@@ -422,7 +422,7 @@ def test_no_data_are_too_odd_to_be_asked_about(learner):
 # -- a user's own view -----------------------------------------------------------------------------------------
 
 
-def test_a_stance_is_overridden_in_a_line():
+def test_a_stance_can_be_overridden():
     held = find_stance("MR-0", KNeighborsClassifier(3))
     assert override_stance(held) == held
     assert override_stance(held, "score_exact").strictness == "score_exact"

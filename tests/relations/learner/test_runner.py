@@ -131,7 +131,7 @@ def test_rows_and_columns_in_another_order(data, seed):
 
 
 @pytest.mark.parametrize("names", [["constant", "constant_"], [0, 1]])
-def test_one_constant_more(names):
+def test_a_constant_attribute_is_added(names):
     x = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=names)
     follow = made("MR-2.1", Training(x, np.array([0, 1]), x[:1]))
     pd.testing.assert_frame_equal(follow.x.iloc[:, :2], x)
@@ -168,7 +168,7 @@ def test_numbers_are_mirrored_and_some_attributes_mapped(data, seed):
 
 @pytest.mark.parametrize("name", ["MR-2.2", "MR-2.2 shared"])
 @pytest.mark.parametrize("seed", range(3))
-def test_one_attribute_more_tells_the_classes(data, name, seed):
+def test_an_informative_attribute_is_added(data, name, seed):
     follow = made(name, data, np.repeat("L1", len(data.t)), seed=seed)
     pd.testing.assert_frame_equal(follow.x.iloc[:, :4], data.x)
     values = dict(zip(follow.y, follow.x.iloc[:, 4], strict=True))
@@ -194,7 +194,7 @@ def test_odds_are_doubled():
 
 @pytest.mark.parametrize("name", ["MR-4.1", "MR-4.1 subset"])
 @pytest.mark.parametrize("seed", range(4))
-def test_other_classes_once_more_under_labels_of_their_own(data, name, seed):
+def test_other_classes_are_copied_with_new_labels(data, name, seed):
     follow = made(name, data, np.repeat("L1", len(data.t)), seed=seed)
     n = len(data.y)
     assert follow.y[:n].tolist() == data.y.tolist()
@@ -346,7 +346,7 @@ def test_scores_count_where_they_are_asked_for(data):
     assert len(counts) == 2
 
 
-def test_chance_is_taken_out_where_a_learner_allows_it(data):
+def test_random_state_is_fixed_if_the_learner_has_one(data):
     assert check(Seeded(), "refit", data).count(HOLDS) == len(data.t)
     assert check(make_pipeline(StandardScaler(), Seeded()), "refit", data).count(HOLDS) == len(data.t)
     assert sum(check(Random(), "refit", data, seed).count(VIOLATED) for seed in range(5)) > 5
@@ -365,7 +365,7 @@ def test_same_seed_same_result(data):
 
 
 @pytest.mark.parametrize("name", ["MR-0", "sample order"])
-def test_ties_are_set_aside_and_told(name):
+def test_ties_are_set_aside_and_reported(name):
     """Of neighbours at equal distance one is taken by chance: that is no fault of kNN."""
     tied = counted = 0
     for seed in range(4):
@@ -379,7 +379,7 @@ def test_ties_are_set_aside_and_told(name):
     assert tied == counted > 0
 
 
-def test_a_fault_is_no_tie():
+def test_a_fault_is_not_mistaken_for_a_tie():
     """What is wrong on tied data stays wrong when numbers are moved by a hair."""
 
     class LastAttribute(Learner):
@@ -392,7 +392,7 @@ def test_a_fault_is_no_tie():
     assert sum(each.count(VIOLATED) for each in found) > 2 * sum(each.tied.sum() for each in found)
 
 
-def test_answers_by_place_are_no_tie(data):
+def test_answers_by_position_are_not_mistaken_for_ties(data):
     """A copy of the data asks for all test cases, though only some are in doubt."""
 
     class ByPlace(Learner):
@@ -486,7 +486,7 @@ def test_learners_that_fail_are_undefined(data, where, error):
     assert "\n" not in found.message
 
 
-def test_what_is_left_of_a_learner_is_judged(data):
+def test_cases_with_answers_are_judged_although_others_fail(data):
     found = check(Broken("names", ValueError("no such label")), "label renaming", data)
     assert found.count(UNDEFINED) == len(data.t)
     assert found.message == "fit on the follow-up data failed: ValueError: no such label"
@@ -502,7 +502,7 @@ def test_what_is_left_of_a_learner_is_judged(data):
     assert fine.scores_before is None
 
 
-def test_any_object_that_learns_will_do(data):
+def test_any_object_with_fit_and_predict_works(data):
     class Duck:
         def fit(self, x, y):
             x *= np.nan  # a learner may spoil what it is given
@@ -531,7 +531,7 @@ def test_any_object_that_learns_will_do(data):
         ("label renaming", Learner(), {"y": np.array([1, "a"] * 3, dtype=object)}, "different types"),
     ],
 )  # fmt: skip
-def test_preconditions_are_told(name, learner, change, why):
+def test_unmet_preconditions_are_reported(name, learner, change, why):
     x = pd.DataFrame({"a": np.arange(6.0), "b": np.arange(6.0) ** 2})
     given = {"x": x, "y": np.array(["L0", "L1"] * 3), **change}
     found = check(learner, name, Training(**given, t=given["x"][:2]))
@@ -544,7 +544,7 @@ def test_one_attribute_has_no_order():
     assert "one attribute" in check(GaussianNB(), "MR-1.2", Training(x, np.array([0, 1]), x)).message
 
 
-def test_wrong_use_is_told(data):
+def test_wrong_use_raises_a_helpful_error(data):
     x = pd.DataFrame({"a": [1.0, 2.0]})
     for bad in (
         lambda: Training(x, np.array([1]), x),
@@ -570,7 +570,7 @@ def test_wrong_use_is_told(data):
         check_learner(GaussianNB(), Longer(), data, np.random.default_rng(0))
 
 
-def test_a_relation_of_ones_own_in_a_few_lines(data):
+def test_a_user_defined_relation(data):
     class Weighed(LearnerRelation):
         name = "own copy"
         shares = "case"
@@ -694,7 +694,7 @@ def violated(learner, reference, names=LEARNER_RELATIONS, sets=8):
 
 
 @pytest.mark.parametrize("kind", RIGHT)
-def test_right_learners_of_ones_own_keep_what_is_necessary(kind):
+def test_reference_learners_keep_necessary_relations(kind):
     assert violated(*RIGHT[kind], sets=3) == {}
 
 

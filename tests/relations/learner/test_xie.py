@@ -183,7 +183,7 @@ def test_one_rule_gives_every_verdict_of_cross_validation(table, killing, surviv
 
 
 @pytest.mark.parametrize(("subject", "learner"), [("kNN", KNeighborsClassifier(3)), ("NBC", GaussianNB())])
-def test_what_the_document_calls_necessary_is_necessary_here(subject, learner):
+def test_relations_that_the_paper_calls_necessary_are_necessary(subject, learner):
     figures = by_subject("003-1").loc[subject]
     relations = [name for name in figures.index if not name.endswith("necessary")]
     theirs = {name for name in relations if figures[f"{name} necessary"]}
@@ -215,7 +215,7 @@ CELLS = {
 }
 
 
-def test_every_cell_of_document_002_is_there():
+def test_every_cell_of_the_exploration_tables_is_stored():
     found = {int(name[4:]): len(published(name)) for name in tables() if name.startswith("002-")}
     assert found == CELLS
 
