@@ -425,7 +425,7 @@ def test_memory_that_java_would_not_start_with(monkeypatch, memory):
 def test_a_process_runs_one_jar_and_no_fork(monkeypatch, tmp_path):
     learner = Weka("IBk").fit(X, Y)
     other = shutil.copy(find_jar(), tmp_path / "weka.jar")
-    with pytest.raises(ModelError, match=r"This process runs Weka from.*process of its own"):
+    with pytest.raises(ModelError, match=r"This process runs Weka from.*another process"):
         Weka("IBk", jar=other).fit(X, Y)
     monkeypatch.setattr(jvm._running, "process_id", -1)
     for asked in (learner.predict, learner.predict_proba, lambda x: Weka("IBk").fit(x, Y)):

@@ -236,7 +236,7 @@ def journal_of(store, run, seed=0, **options):
 PIECES = st.lists(
     st.builds(
         SolvedPiece,
-        outputs(1, 4, width=0) | outputs(1, 4, width=2),
+        outputs=outputs(1, 4, width=0) | outputs(1, 4, width=2),
         repeated_rows=st.integers(0, 3),
         failures=st.just(0),
         alive=st.booleans(),
@@ -275,7 +275,7 @@ def test_pieces_alike_are_kept_together_and_others_apart(store):
     writing.find_pieces(batch, False, 6)
     texts = ["a", "b", "ccc", "d", "e"]  # the third is of another dtype, and piece 4 is still under way
     for piece, text in zip([0, 1, 2, 3, 5], texts, strict=True):
-        writing.keep(piece, SolvedPiece(Outputs.of(np.array([text]))))
+        writing.keep(piece, SolvedPiece(outputs=Outputs.of(np.array([text]))))
     writing.write()
     assert [(entry.first, entry.pieces) for entry in store.entries(run)] == [(0, 2), (2, 1), (3, 1), (5, 1)]
 
@@ -516,7 +516,7 @@ def test_scores_wanted_or_not_are_two_questions(store):
     run, batch = begun(store), numbers([1, 2, 3])
     journal_writing = journal_of(store, run)
     journal_writing.find_pieces(batch, False, 1)
-    journal_writing.keep(0, SolvedPiece(Outputs.of(np.array([1, 2, 3]))))
+    journal_writing.keep(0, SolvedPiece(outputs=Outputs.of(np.array([1, 2, 3]))))
     journal_writing.write()
     with pytest.raises(StoreError, match="query 1"):
         journal_of(store, run).find_pieces(batch, True, 1)
@@ -535,7 +535,7 @@ def test_rows_without_a_space_are_compared_to_the_last_digit(store, change):
     run = begun(store)
     writing = journal_of(store, run)
     writing.find_pieces(Rows(pd.DataFrame({"x": [0.25]})), False, 1)
-    writing.keep(0, SolvedPiece(Outputs.of(np.array([1]))))
+    writing.keep(0, SolvedPiece(outputs=Outputs.of(np.array([1]))))
     writing.write()
     with pytest.raises(StoreError, match="query 1"):
         journal_of(store, run).find_pieces(Rows(pd.DataFrame({"x": [0.25 + change]})), False, 1)
@@ -580,7 +580,7 @@ def test_what_is_only_told_again_takes_no_time(store, clock):
     run, batch = begun(store), numbers([1, 2])
     writing = journal_of(store, run)
     writing.find_pieces(batch, False, 1)
-    writing.keep(0, SolvedPiece(Outputs.of(np.array([1, 2]))))
+    writing.keep(0, SolvedPiece(outputs=Outputs.of(np.array([1, 2]))))
     clock.time += 5
     writing.write()
     assert writing.seconds == 5

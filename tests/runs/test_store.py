@@ -62,7 +62,15 @@ def begun(store, **options):
 
 
 def entry(ask=0, first=0, payload=b"answer"):
-    return JournalEntry(ask, first, 2, 20, "fingerprint", payload, {"state": [1, 2**70], "nan": math.nan})
+    return JournalEntry(
+        ask=ask,
+        first=first,
+        pieces=2,
+        rows=20,
+        fingerprint="fingerprint",
+        payload=payload,
+        about={"state": [1, 2**70], "nan": math.nan},
+    )
 
 
 def writes(text="some rows", rows=3):
@@ -87,8 +95,10 @@ HELPER = """
 import os, sys
 from datamorphic.errors import StoreError
 from datamorphic.runs import tables as sql
-from datamorphic.runs.store import JournalEntry as Entry, Store
+from datamorphic.runs.store import JournalEntry, Store
 from datamorphic.runs.failures import remember
+def entry(ask, first, payload):
+    return JournalEntry(ask=ask, first=first, pieces=1, rows=1, fingerprint="f", payload=payload, about={})
 print("ready", flush=True)
 for line in sys.stdin:
     try:
@@ -556,7 +566,7 @@ def writer(path):
 while time.time() < end:
     run = store.begin("explore", "m", {{}})
     for ask in range(5):
-        store.commit(run, [Entry(ask, i, 1, 1, "f", b"y" * 2000, {{}}) for i in range(4)], runs=ask + 1)
+        store.commit(run, [entry(ask, i, b"y" * 2000) for i in range(4)], runs=ask + 1)
     remember(store, "m", "r", [{{"case": {{"x": i}}}} for i in range(3)], run=run)
     store.finish(run, "interrupted", artifacts={{"a.bin": writer}}, verdicts=[{{"v": 1}}])
     written += 1
@@ -587,7 +597,7 @@ def test_kill_9_between_commits_loses_nothing_that_was_committed(store, url, hel
     code = """
 store = Store.open({url!r}); run = store.begin("explore", "m", {{}}); print(run, flush=True)
 for ask in range(10**6):
-    store.commit(run, [Entry(ask, 0, 1, 1, "f", os.urandom(5000), {{}})], runs=ask + 1)
+    store.commit(run, [entry(ask, 0, os.urandom(5000))], runs=ask + 1)
     print(ask, flush=True)
 """
     for wait in (0.02, 0.2):
@@ -654,7 +664,7 @@ store = Store.open({str(file)!r}); run = store.begin("explore", "m", {{}})
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, resource.RLIM_INFINITY))
 for act in (
     lambda: store.finish(run, "interrupted", artifacts={{"a": large}}),
-    lambda: store.commit(run, [Entry(0, 0, 1, 1, "f", b"x" * 10**6, {{}})]),
+    lambda: store.commit(run, [entry(0, 0, b"x" * 10**6)]),
 ):
     try:
         act()
@@ -1209,7 +1219,7 @@ def test_files_outside_are_not_read(tmp_path, scheme):
     ]:  # fmt: skip
         with (
             pytest.raises(StoreError, match=r"folder is invalid|damaged or forged"),
-            files.open(artifacts.Artifact(name, path, sha, 7, 1), 1),
+            files.open(artifacts.Artifact(name=name, path=path, sha256=sha, bytes=7, rows=1), 1),
         ):
             pass
     assert [path.name for path in tmp_path.iterdir()] == ["secret.txt"]

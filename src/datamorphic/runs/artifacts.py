@@ -32,7 +32,7 @@ PATH_PATTERN = re.compile(f"{FOLDER_PATTERN.pattern}/[0-9a-f]{{8}}-{NAME_PATTERN
 OWN_FILE_PATTERN = re.compile(f"{FOLDER_PATTERN.pattern}/(?:{DRAFT_PREFIX})?[0-9a-f]{{8}}-{NAME_PATTERN.pattern}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Artifact:
     """A file of a run: name, path in the store's folder, checksum, sizes and folder."""
 
@@ -112,6 +112,16 @@ class Files(ABC):
         # a unique name, so that the old file of a resumed run stays until the store refers to the new one
         return f"{folder}/{secrets.token_hex(4)}-{name}"
 
+    def _describe(self, draft: Path, name: str, relative_path: str, rows: int) -> Artifact:
+        return Artifact(
+            name=name,
+            path=relative_path,
+            sha256=_compute_sha256(draft),
+            bytes=draft.stat().st_size,
+            rows=rows,
+            root=redact(self.name),
+        )
+
     def _verify_content(self, path: Path, artifact: Artifact, run: int) -> None:
         size = path.stat().st_size
         if size != artifact.bytes:
@@ -170,9 +180,7 @@ class LocalFiles(Files):
             rows = int(writer(draft))
             with draft.open("rb") as file:
                 os.fsync(file.fileno())
-            artifact = Artifact(
-                name, relative_path, _compute_sha256(draft), draft.stat().st_size, rows, redact(self.name)
-            )
+            artifact = self._describe(draft, name, relative_path, rows)
             os.replace(draft, path)
             _sync_folder(path.parent)
             return artifact
@@ -252,9 +260,7 @@ class RemoteFiles(Files):
         with _make_temporary_path(name) as draft:
             try:
                 rows = int(writer(draft))
-                artifact = Artifact(
-                    name, relative_path, _compute_sha256(draft), draft.stat().st_size, rows, redact(self.name)
-                )
+                artifact = self._describe(draft, name, relative_path, rows)
             except OSError as error:
                 store_error = to_store_error(error, f"draft {draft}", run)
             else:

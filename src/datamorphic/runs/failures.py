@@ -21,7 +21,7 @@ from .store import Store
 from .tables import failures
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Failure:
     """A case that broke a relation.
 

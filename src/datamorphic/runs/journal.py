@@ -148,11 +148,11 @@ class RunJournal:
 def _group_pieces(pending: list[_PendingPiece]) -> Iterator[list[_PendingPiece]]:
     """Yield groups of consecutive pieces that can be stored as one."""
     group: list[_PendingPiece] = []
-    for kept in sorted(pending, key=lambda pending_piece: (pending_piece.ask, pending_piece.piece)):
-        if group and (kept.merge_key != group[0].merge_key or kept.piece != group[-1].piece + 1):
+    for piece in sorted(pending, key=lambda piece: (piece.ask, piece.piece)):
+        if group and (piece.merge_key != group[0].merge_key or piece.piece != group[-1].piece + 1):
             yield group
             group = []
-        group.append(kept)
+        group.append(piece)
     if group:
         yield group
 
@@ -173,7 +173,15 @@ def _build_entry(group: list[_PendingPiece]) -> JournalEntry:
         "known": [traits.labels, traits.score_kind],
     }
     payload = pack_outputs(Outputs.concat([pending_piece.result.outputs for pending_piece in group]))
-    return JournalEntry(first.ask, first.piece, len(group), sum(sizes), first.fingerprint, payload, about)
+    return JournalEntry(
+        ask=first.ask,
+        first=first.piece,
+        pieces=len(group),
+        rows=sum(sizes),
+        fingerprint=first.fingerprint,
+        payload=payload,
+        about=about,
+    )
 
 
 def _read_pieces(entry: JournalEntry) -> dict[int, SolvedPiece]:
@@ -183,7 +191,9 @@ def _read_pieces(entry: JournalEntry) -> dict[int, SolvedPiece]:
     for number, size in enumerate(entry.about["sizes"]):
         repeated_rows, failures, alive = entry.about["odd"].get(str(number), (0, 0, True))
         part = outputs.take(slice(start, start + size))
-        pieces[entry.first + number] = SolvedPiece(part, repeated_rows, failures, alive, traits=traits)
+        pieces[entry.first + number] = SolvedPiece(
+            outputs=part, repeated_rows=repeated_rows, failures=failures, alive=alive, traits=traits
+        )
         start += size
     return pieces
 

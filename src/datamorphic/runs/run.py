@@ -11,7 +11,7 @@ from .._text import to_jsonable
 from .artifacts import Artifact
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JournalEntry:
     """Answered pieces of one query, as a journal stores them.
 
@@ -38,7 +38,7 @@ class JournalEntry:
     about: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Run:
     """A stored run.
 

@@ -158,12 +158,11 @@ def _validate_same_run(
         raise StoreError(
             f"Run {earlier_run.id} was started with other arguments: {earlier_arguments}. Use these, or start a new run."
         )
-    for hash_name, current_hash in hashes.items():
-        earlier_hash = getattr(earlier_run, hash_name)
-        if earlier_hash != current_hash:
-            noun = hash_name.partition("_")[0]
-            verb_form = "have" if noun == "data" else "has"
+    for change, earlier_hash, name in (
+        ("model has", earlier_run.model_hash, "model_hash"),
+        ("data have", earlier_run.data_hash, "data_hash"),
+    ):
+        if earlier_hash != hashes[name]:
             raise StoreError(
-                f"The {noun} {verb_form} changed since run {earlier_run.id} began: it can go on only with the same. "
-                "Start a new run."
+                f"The {change} changed since run {earlier_run.id} began, so it cannot be resumed. Start a new run."
             )

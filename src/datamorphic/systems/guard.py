@@ -62,7 +62,7 @@ class Health:
             self.remarks.append(text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SolvedPiece:
     """A piece of a batch with an output for every row.
 
@@ -108,7 +108,7 @@ class PieceJournal(Protocol):
 
 
 class GuardedSystem(Wrapper):
-    """Lets a run go on when a system raises, hangs, dies or gives bad answers.
+    """Lets a run continue when a system raises, hangs, dies or gives bad answers.
 
     A piece that fails is cut until the rows at fault are alone. They get a status and a message, every other row its
     output. After the first batch, and whenever ten times as many rows have been queried, a few rows are queried again to see
@@ -347,7 +347,7 @@ def solve(
     if not, how many rows have failed.
     """
     if isinstance(first, Outputs):
-        return SolvedPiece(first)
+        return SolvedPiece(outputs=first)
     parts: list[tuple[int, Outputs]] = []  # each with its first row
     todo = [(0, len(batch))]
     repeated_rows = failed_rows = hung_rows = 0
@@ -376,7 +376,11 @@ def solve(
             alive = _is_answering_elsewhere(system, batch, _list_rows(todo), 16)
             if not alive:
                 return SolvedPiece(
-                    Outputs.empty(), repeated_rows, failed_rows, False, redact(format_error_line(answer))
+                    outputs=Outputs.empty(),
+                    repeated_rows=repeated_rows,
+                    failures=failed_rows,
+                    alive=False,
+                    give_up_reason=redact(format_error_line(answer)),
                 )
         if hung_rows >= MAX_HUNG_ROWS and todo:
             if not _is_answering_elsewhere(system, batch, _list_rows(todo), 4):
@@ -385,7 +389,13 @@ def solve(
             hung_rows = 0
     outputs = _join_outputs([part for _, part in sorted(parts, key=lambda part: part[0])])
     give_up_reason = "" if alive or len(batch) < MIN_ROWS_TO_GIVE_UP else outputs.messages[len(batch) - 1]
-    return SolvedPiece(outputs, repeated_rows, failed_rows, answered, give_up_reason)
+    return SolvedPiece(
+        outputs=outputs,
+        repeated_rows=repeated_rows,
+        failures=failed_rows,
+        alive=answered,
+        give_up_reason=give_up_reason,
+    )
 
 
 def _cut(start: int, stop: int, pieces: int) -> list[tuple[int, int]]:

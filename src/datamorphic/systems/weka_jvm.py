@@ -73,7 +73,7 @@ def get_bridge(jar: str) -> WekaBridge:
     if _running.jar != jar:
         raise ModelError(
             f"This process runs Weka from {_running.jar!r} and cannot load another jar. "
-            f"Use that one, or run {jar!r} in a process of its own."
+            f"Use that one, or run {jar!r} in another process."
         )
     if _running.process_id != os.getpid():
         raise ModelError(

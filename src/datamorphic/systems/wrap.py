@@ -52,7 +52,7 @@ def wrap(
     guarded : bool
         Whether `execute` gives failing rows a status instead of raising. Runs guard every system anyway.
     timeout : float, optional
-        Seconds a row may take before it counts as hanging. The system then runs guarded in a process of its own.
+        Seconds a row may take before it counts as hanging. The system then runs guarded in a separate process.
 
     Examples
     --------
