@@ -1,4 +1,4 @@
-"""``datamorphic hunt``, ``generate`` and ``simulate``: exit codes, words, files, pages, input that cannot be right."""
+"""The commands ``hunt``, ``generate`` and ``simulate``: exit codes, output, files and bad input."""
 
 from __future__ import annotations
 
@@ -13,20 +13,11 @@ from typer.testing import CliRunner
 import datamorphic as dm
 from datamorphic.cli import completion as completing
 from datamorphic.cli.main import app
-from datamorphic.errors import ArgumentError
-from datamorphic.hunting.charts import draw_f_measure_chart, draw_ratio_chart
 from datamorphic.hunting.example_relations import make_mixed_relations
 from datamorphic.hunting.generators import GENERATORS
-from datamorphic.hunting.measures import FMeasures, IntervalEstimate
-from datamorphic.hunting.page import build_page, build_simulation_rows
-from datamorphic.hunting.plots import ViolationSample, draw_region_picture, draw_spread_picture, sample_violations
-from datamorphic.hunting.regions import KINDS, draw_region
+from datamorphic.hunting.regions import KINDS
 from datamorphic.hunting.scenarios import SCENARIOS
 from datamorphic.hunting.selectors import SELECTORS
-from datamorphic.relations.box import Box
-from datamorphic.reporting.document import Shape, TextLabel
-from datamorphic.reporting.html import render_drawing, render_page
-from support.browser import CHROMIUM, SETTLED, WHY_NOT, Browser
 
 TANH = dm.programs["tanh"]
 TRIPLING = TANH.relations["tripling"]
@@ -228,7 +219,7 @@ def test_censored_trials_give_a_lower_bound(run, folder):
     assert "give them a greater budget" in (folder / "ended.html").read_text(encoding="utf-8")
 
 
-# -- what cannot be right --------------------------------------------------------------------------------------
+# -- bad input -------------------------------------------------------------------------------------------------
 
 BAD = {
     "no program": ("hunt program:tan", "There is no program 'tan'. Did you mean 'tanh'?"),
@@ -274,148 +265,6 @@ def test_bad_input_is_reported_in_one_line(run, name):
     assert told in found.stderr
     assert found.stderr.count("\n") == 1
     assert found.stdout == ""
-
-
-# -- pages and pictures ----------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def emu10():
-    return dm.hunt(TANH.mutants["emu10"], TRIPLING, trials=20, seed=1)
-
-
-def test_page_shows_violations_and_regions(emu10):
-    page = build_page(emu10, TANH.mutants["emu10"])
-    assert [section.anchor for section in page.sections] == [
-        "relations",
-        "soon",
-        "sources",
-        "regions",
-        "violations",
-    ]
-    assert page.state == "bad"
-    assert len(page.sections[4].table.rows) == 20
-    picture = page.sections[2].picture
-    first = emu10.trials[0].violated[0]
-    assert len(picture.x) == first
-    assert picture.groups.count("violates") == 1
-    assert picture.x[-1] == emu10.kept[0].inputs[0][0]
-    assert "A block region" in page.sections[3].parts[0].drawing.caption
-
-
-@pytest.mark.parametrize(
-    ("relations", "options"),
-    [
-        (["Sin1"], {"generator": "MT-RT"}),
-        (["Sin1", "Sin2", "Sin13"], {"generator": "MT-IPART", "k": 2}),
-        (["Sin1", "Sin2"], {"selector": "MRGS-ART"}),
-    ],
-)
-def test_the_first_sources_that_were_executed_are_kept(relations, options):
-    sin = dm.programs["Sin"]
-    chosen = [sin.relations[name] for name in relations]
-    asked = []
-
-    def broken(x):
-        asked.append(x)
-        return np.sin(x) + 0.1 * ((x > 100) & (x < 120))
-
-    found = dm.hunt(broken, chosen, budget=200, stop_after=None, seed=3, **options)
-    made = found.executed(0)
-    assert made.violated.sum() == found.table["violated"][0] > 0
-    assert set(made.sources.ravel()) <= set(np.concatenate(asked))
-    assert len(made.sources) == found.table["groups"][0]
-
-
-def test_three_inputs_are_three_planes_and_more_are_strips():
-    def wrong(*x):
-        return sum(x) + 10 * (x[0] > 0.8)
-
-    for d, headings in ((2, 1), (3, 3), (5, 5)):
-        relation = dm.FunctionRelation(
-            name="mirrored",
-            domain=[(0, 1)] * d,
-            follow_up=dm.Affine.scaled(-1, d, 1),
-            equal=lambda x, y: (y[0], y[1]),
-        )
-        drawing = draw_region_picture(sample_violations(wrong, relation, 2_000))
-        strong = [each for each in drawing.shapes if isinstance(each, TextLabel) and each.kind == "strong"]
-        assert len(strong) == headings
-        ElementTree.fromstring(render_drawing(drawing))
-
-
-def test_small_region_is_drawn_enlarged():
-    sources = np.random.default_rng(0).random((20_000, 2))
-    square = {"sources": sources, "low": np.zeros(2), "high": np.ones(2), "names": ("x", "y")}
-    small = ViolationSample(violated=(abs(sources - 0.5) < 0.05).all(axis=1), **square)
-    words = [each.text for each in draw_region_picture(small).shapes if isinstance(each, TextLabel)]
-    assert "enlarged" in words
-    none = ViolationSample(violated=np.zeros(len(sources), dtype=bool), **square)
-    assert "no violation" in draw_region_picture(none).caption
-
-
-@pytest.mark.parametrize("d", [1, 2, 3])
-def test_generators_are_shown_beside_each_other(d):
-    domain = [(0, 1)] * d
-    region = draw_region("block", 0.1, [0] * d, [1] * d, 1)
-    made = {"MT-RT <b>": dm.generate(domain, "MT-RT", n=300), "IPART": dm.generate(domain, "IPART", n=300).sources}
-    drawing = draw_spread_picture(made, region, domain=domain)
-    strong = [each.text for each in drawing.shapes if isinstance(each, TextLabel) and each.kind == "strong"]
-    assert set(strong) == set(made)
-    assert "<b>" not in render_drawing(drawing)
-    if d == 2:
-        hits = [
-            each.path.count("M") for each in drawing.shapes if isinstance(each, Shape) and each.kind == "killable"
-        ]
-        assert hits == [
-            int(region.contains(dm.generate(domain, name, n=300).sources).sum()) for name in ("MT-RT", "IPART")
-        ]
-
-
-def test_spread_picture_of_mt_art_min():
-    """Sources of MT-ART-Min keep away from the third of the source domain whose follow-ups lie there too."""
-    third = Box.of((30, 111))
-    groups = {name: dm.generate(TRIPLING, name, n=1_000, seed=1) for name in ("SFIDMT-ART", "MT-ART-Min")}
-    told = draw_spread_picture(groups, third, domain=TRIPLING.domain[0]).alt
-    share = [float(part.split(" times")[0]) for part in told.split("region, ")[1:]]
-    assert share[0] == pytest.approx(1, abs=0.1)
-    assert share[1] < 0.75
-
-
-@pytest.mark.parametrize(
-    ("spread", "domain"),
-    [({}, (0, 1)), ({"a": np.zeros((3, 2))}, (0, 1)), ({"a": np.zeros((3, 4))}, [(0, 1)] * 4)],
-)
-def test_a_spread_that_cannot_be_drawn(spread, domain):
-    with pytest.raises(ArgumentError):
-        draw_spread_picture(spread, domain=domain)
-
-
-def test_charts():
-    one = draw_f_measure_chart(FMeasures([5, 5, 9], [False, False, True]))
-    assert "of 2 trials: from 5 to 5" in one.alt
-    flat = draw_ratio_chart(
-        [("a <b>", IntervalEstimate(1.2, np.nan, np.nan)), ("b", IntervalEstimate(0.5, 0.4, 0.6))]
-    )
-    assert "<b>" not in render_drawing(flat)
-    ended = dm.simulate("MT-RT", rate=0.001, budget=2, trials=20)
-    assert build_simulation_rows([ended])[0][1:6] == ["> 2.0", "> 0.2 %", None, None, None]
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason=WHY_NOT)
-def test_the_page_in_a_browser(emu10, tmp_path):
-    file = tmp_path / "hunt.html"
-    file.write_text(render_page(build_page(emu10, TANH.mutants["emu10"])), encoding="utf-8")
-    with Browser() as browser:
-        page = browser.open(file)
-        page.wait(SETTLED)
-        assert page.console == []
-        assert [address for address in page.requests if not address.startswith("file:")] == []
-        for dark in (False, True):
-            page.look(500, dark=dark)
-            # once the pictures have taken their new width
-            page.wait("document.documentElement.scrollWidth <= 500")
-        assert page.run("document.querySelectorAll('svg.shapes').length") == 2
 
 
 # -- completion ------------------------------------------------------------------------------------------------

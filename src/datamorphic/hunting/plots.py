@@ -166,7 +166,7 @@ def draw_region_picture(
     --------
     >>> import datamorphic as dm
     >>> tanh = dm.programs["tanh"]
-    >>> draw_region_picture(tanh.mutants["emu10"], tanh.relations["tripling"], 20_000).caption[-81:]
+    >>> draw_region_picture(tanh.mutants["emu10"], tanh.relations["tripling"], 20_000).caption[-82:]
     'A block region: one part holds 100% of it and is not a slender band between sides.'
     """
     if isinstance(function, ViolationSample):

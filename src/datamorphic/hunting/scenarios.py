@@ -46,8 +46,8 @@ def find_domain_case(source: Domain, follow_up: Domain) -> str | None:
 
     Examples
     --------
-    >>> domain_case((0, 100), (0, 300)), domain_case((0, 100), (0, 99)), domain_case((0, 100), (50, 150))
-    ('A', 'B', None)
+    >>> [find_domain_case((0, 100), other) for other in ((0, 300), (0, 99), (50, 150))]
+    ['A', 'B', None]
     """
     return _find_case(*_validate_domains(source, follow_up))
 
