@@ -14,7 +14,7 @@ from .options import Json, Seed, StoreUrl, Subject
 from .stores import RunNotice, format_store_option, open_store
 
 if TYPE_CHECKING:
-    from .._typing import ModelLike
+    pass
 
 
 def laws(
@@ -68,7 +68,7 @@ def laws(
         raise typer.Exit(ExitCode.FINDINGS)
 
 
-def _load_source(system: str | None, subject: str | None, data: str | None, target: str | None) -> ModelLike:
+def _load_source(system: str | None, subject: str | None, data: str | None, target: str | None) -> object:
     if target is not None and data is None:
         raise UsageError("--target names a column of --data, but no data are given. Add --data FILE.")
     sources = [source for source in (system, subject, data) if source is not None]
@@ -85,5 +85,5 @@ def _load_source(system: str | None, subject: str | None, data: str | None, targ
         from ..space.space import Space
 
         return Space.from_frame(load_data(data), target=target)
-    source: ModelLike = load_object(str(system))
+    source: object = load_object(str(system))
     return source

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from numbers import Real
 
 from .._text import format_short
-from .._validation import is_number
 
 #: Characters that no page, XML file or terminal should get: control characters, lone surrogates, marks that reverse the
 #: direction of writing, and noncharacters of Unicode.
@@ -53,11 +53,11 @@ def cut(text: str, limit: int) -> str:
 
 def format_cell(value: object) -> str:
     """Return a value as the text of a cell: a dash if it is missing, a number with its last digits rounded."""
-    if value is None or (is_number(value) and math.isnan(value)):
+    if value is None or (isinstance(value, Real) and math.isnan(value)):
         return NO_VALUE_TEXT
     if isinstance(value, str):
         return value
-    return format_short(value) if is_number(value) else str(value)
+    return format_short(value) if isinstance(value, Real) else str(value)
 
 
 def split_blocks(text: str) -> list[tuple[str, list[str]]]:
