@@ -102,7 +102,7 @@ class _TestFile:
         self.trust_option = ", trust=True" if self.request.get("trust") else ""
         self.wrap_options = self.trust_option + (", scalar=True" if self.request.get("scalar") else "")
         self.omissions = self._find_omissions()
-        # Findings with the same check and subject cannot be told apart: the first is pinned.
+        # Of several findings with the same check and subject, only the first can be pinned.
         findings = [finding for finding in reversed(result.findings) if finding.check not in self.omissions]
         self.findings = list({(finding.check, finding.about): finding for finding in findings}.values())[::-1]
 

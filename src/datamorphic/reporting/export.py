@@ -1,7 +1,7 @@
 """The exports that every result has: text, JSON, HTML, Markdown, JUnit and notebooks.
 
 A result is plain data. It says what it holds by `document()` and `test_cases()`, and names the functions that show it as
-a page and as text. It does not import them: they import the result, and are loaded when somebody asks for them.
+a page and as text. It does not import them: they import the result, and are loaded when they are needed.
 """
 
 from __future__ import annotations

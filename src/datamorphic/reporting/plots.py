@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 MAX_AXIS_TICKS, MAX_TICK_CHARACTERS = 20, 18  # fits a phone
-HOVER_LINE_CHARACTERS, AXIS_LINE_CHARACTERS = (
-    48,
-    36,
-)  # letters in a line of what is told of a point, and of the name of an axis
+HOVER_LINE_CHARACTERS, AXIS_LINE_CHARACTERS = 48, 36
 
 
 @dataclass(frozen=True, kw_only=True)
