@@ -76,12 +76,11 @@ def _format_pairs(change: Difference, with_borders: bool) -> list[str]:
             f"{pluralize(len(shifts), 'pair')} moved, by {shifts.median():.2g} of the features' ranges (median) and "
             f"{shifts.max():.2g} at most"
         )
-    for status, version in (("vanished", "old"), ("gained", "new")):
+    for status, version, verb in (("vanished", "old", "vanished"), ("gained", "new", "were gained")):
         count = int((judged_pairs["status"] == status).sum())
         if count:
-            sentences.append(
-                f"{pluralize(count, 'pair')} of the {version} front {status}: the other front has no such pair nearby"
-            )
+            pairs = pluralize(count, "pair")
+            sentences.append(f"{pairs} of the {version} front {verb}: the other front has no such pair nearby")
     if change.kept == 1:
         return sentences
     by_border = pd.crosstab(judged_pairs["border"], judged_pairs["status"])
