@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .._typing import ModelLike
 from ..errors import ModelError
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class Preprocessing:
         return table
 
 
-def split_pipeline(model: BaseEstimator) -> tuple[Any, Preprocessing | None]:
+def split_pipeline(model: ModelLike) -> tuple[Any, Preprocessing | None]:
     """Return the last step of a model, and the steps before it if any.
 
     Raises
@@ -119,7 +120,7 @@ def split_pipeline(model: BaseEstimator) -> tuple[Any, Preprocessing | None]:
     )
 
 
-def get_column_names(model: BaseEstimator) -> list[str] | None:
+def get_column_names(model: ModelLike) -> list[str] | None:
     """Return the columns that a model was fitted on; None for an array."""
     model = getattr(model, "best_estimator_", model)
     attributes = NAMES_OF_COLUMNS.get(type(model).__module__.partition(".")[0])
@@ -138,7 +139,7 @@ def _has_generated_names(names: list[str]) -> bool:
     )
 
 
-def validate_fitted(model: BaseEstimator) -> None:
+def validate_fitted(model: ModelLike) -> None:
     """Raise `ModelError` if a model is not fitted."""
     from sklearn.base import BaseEstimator
     from sklearn.exceptions import NotFittedError

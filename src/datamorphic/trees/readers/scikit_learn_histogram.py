@@ -14,6 +14,7 @@ from ._build import NodeBuilder, decode_bits, describe_meanings, name_columns
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+    from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 
 
 def read_forest(model: BaseEstimator, columns: list[str] | None, preprocessing: Preprocessing | None) -> Forest:
@@ -62,7 +63,7 @@ def _read_columns(model: BaseEstimator, width: int) -> tuple[Any, dict[int, tupl
 
 
 def _read_tree(
-    source: BaseEstimator,
+    source: TreePredictor,
     order: npt.NDArray[Any],
     names: tuple[str, ...],
     rate: float,
