@@ -484,6 +484,10 @@ def test_examples_are_separated_from_the_help_text():
         ),
         ("other rows: surrogate=rows (--train FILE)", "other rows: --train FILE"),
         ("k=3", "k=3"),
+        ('protected=["gender"]', "--protected gender"),
+        ('expect={"invariant": ["id"]}, or relations', "--invariant id, or relations"),
+        ('expect={"monotone": {"income": "up"}}', "--monotone income=up"),
+        ("dm.test(model, trust=True)", "dm.test(model, trust=True)"),
     ],
 )
 def test_messages_name_options_instead_of_keyword_arguments(text, expected):

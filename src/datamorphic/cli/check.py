@@ -51,12 +51,17 @@ def check(
     relation: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="RELATION",
             help="A relation: its name (MR-1.1), module:object, or 'necessary'. Repeatable. The default is all that apply.",
             show_default=False,
         ),
     ] = None,
-    cases: Annotated[int, typer.Option("--inputs", help="Number of inputs per relation.", min=1)] = 300,
-    rows: Annotated[int, typer.Option(help="Largest number of rows of a random training set.", min=1)] = 50,
+    cases: Annotated[
+        int, typer.Option("--inputs", metavar="N", help="Number of inputs per relation.", min=1)
+    ] = 300,
+    rows: Annotated[
+        int, typer.Option(metavar="N", help="Largest number of rows of a random training set.", min=1)
+    ] = 50,
     param: LearnerParameters = None,
     like: LikeLearner = None,
     expect_failure: Annotated[
@@ -72,7 +77,9 @@ def check(
     ] = False,
     budget: Annotated[
         str | None,
-        typer.Option(help='Time or model calls to spend: "1m", "30s", "10000 runs".', show_default=False),
+        typer.Option(
+            metavar="BUDGET", help='Time or model calls to spend: "1m", "30s", "10000 runs".', show_default=False
+        ),
     ] = None,
     html: HtmlFile = None,
     junit: JunitFile = None,

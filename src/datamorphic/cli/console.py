@@ -45,6 +45,10 @@ _MAPPING_ARGUMENT = re.compile(r"\b(kinds|steps|feature_steps|bounds|orders)=\{(
 _PLAIN_ARGUMENT = re.compile(r"\b(trust|scalar|surrogate|tolerance)=(True|[\d.]*\d)")
 #: an argument that the message itself translates: "surrogate=rows (--train FILE)", "trust=True (--trust on the command line)"
 _TRANSLATED_ARGUMENT = re.compile(r"\b\w+=\w+ \((--[^()]*?)(?: on the command line)?\)")
+#: declarations for `dm.test`: protected=["gender"], expect={"invariant": ["id"]}, expect={"monotone": {"income": "up"}}
+_LISTED_COLUMN = re.compile(r"\b(?:expect=\{\"(?=invariant))?(protected|invariant)\"?[=:] ?\[\"([^\"]+)\"\]\}?")
+_MONOTONE_COLUMN = re.compile(r"\bexpect=\{\"monotone\": \{\"([^\"]+)\": \"(up|down)\"\}\}")
+_PYTHON_CALL = re.compile(r"\bdm\.\w+\(")
 _TRANSLATION = re.compile(r" \(--[^()]* on the command line\)")
 
 
@@ -72,6 +76,9 @@ def to_option_words(text: str) -> str:
         argument, value = match.groups()
         return f"--{argument}" if value == "True" else f"--{argument} {value}"
 
+    if _PYTHON_CALL.search(text):
+        return text  # code to copy
+    text = _LISTED_COLUMN.sub(r"--\1 \2", _MONOTONE_COLUMN.sub(r"--monotone \1=\2", text))
     text = _MAPPING_ARGUMENT.sub(replace_mapping, _TRANSLATED_ARGUMENT.sub(r"\1", text))
     return _TRANSLATION.sub("", _PLAIN_ARGUMENT.sub(replace_plain, text))
 

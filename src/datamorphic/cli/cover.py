@@ -53,14 +53,20 @@ def cover(
     at_least: Annotated[
         float | None,
         typer.Option(
-            help="Exit with 1 if a smaller share than this is covered, e.g. 0.8.", min=0, max=1, show_default=False
+            metavar="SHARE",
+            help="Exit with 1 if a smaller share than this is covered, e.g. 0.8.",
+            min=0,
+            max=1,
+            show_default=False,
         ),
     ] = None,
     fix: Annotated[
         Path | None,
-        typer.Option(help="Write rows that cover what is missing to this CSV file.", show_default=False),
+        typer.Option(
+            metavar="FILE", help="Write rows that cover what is missing to this CSV file.", show_default=False
+        ),
     ] = None,
-    show: Annotated[int, typer.Option(help="Number of leaves and mutants to list.", min=0)] = 5,
+    show: Annotated[int, typer.Option(metavar="N", help="Number of leaves and mutants to list.", min=0)] = 5,
     offset: Offset = "step",
     constants: Constants = "neighbours",
     joint: Joint = None,
@@ -73,7 +79,8 @@ def cover(
     train: SurrogateData = None,
     html: HtmlFile = None,
     svg: Annotated[
-        Path | None, typer.Option(help="Write a drawing of the tree to this file.", show_default=False)
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a drawing of the tree to this file.", show_default=False),
     ] = None,
     junit: JunitFile = None,
     trust: Trust = False,

@@ -58,47 +58,66 @@ def explore(
     data: Data = None,
     target: Target = None,
     strategy: Annotated[
-        str, typer.Option(help="random_walk, random_target, directed_walk, or auto.")
+        str, typer.Option(metavar="NAME", help="random_walk, random_target, directed_walk, or auto.")
     ] = "random_walk",
-    walks: Annotated[int, typer.Option(help="Number of walks.")] = 1000,
+    walks: Annotated[int, typer.Option(metavar="N", help="Number of walks.")] = 1000,
     seeds: Annotated[
         int | None,
-        typer.Option(help="Number of inputs to start from. The default is all of DATA.", show_default=False),
+        typer.Option(
+            metavar="N", help="Number of inputs to start from. The default is all of DATA.", show_default=False
+        ),
     ] = None,
     moves: Annotated[
         str | None,
-        typer.Option(help="The moves to use, separated by commas, e.g. upward,downward.", show_default=False),
+        typer.Option(
+            metavar="MOVES",
+            help="The moves to use, separated by commas, e.g. upward,downward.",
+            show_default=False,
+        ),
     ] = None,
     steps: Annotated[
         int | None,
         typer.Option(
-            help="How often to halve a pair. The default is 20, or as often as --delta needs.", show_default=False
+            metavar="N",
+            help="How often to halve a pair. The default is 20, or as often as --delta needs.",
+            show_default=False,
         ),
     ] = None,
     delta: Annotated[
-        float | None, typer.Option(help="Stop halving a pair at this distance.", show_default=False)
+        float | None,
+        typer.Option(metavar="DISTANCE", help="Stop halving a pair at this distance.", show_default=False),
     ] = None,
-    walk_distance: Annotated[int, typer.Option(help="Largest number of steps per walk.")] = 20,
+    walk_distance: Annotated[int, typer.Option(metavar="N", help="Largest number of steps per walk.")] = 20,
     refine: Annotated[
-        str, typer.Option(help="How to narrow a pair: auto, bisect, score or multisection.")
+        str, typer.Option(metavar="METHOD", help="How to narrow a pair: auto, bisect, score or multisection.")
     ] = "auto",
     pool: Annotated[
-        str, typer.Option(help="fixed, or growing: later walks may also start from border pairs.")
+        str, typer.Option(metavar="KIND", help="fixed, or growing: later walks may also start from border pairs.")
     ] = "fixed",
     threshold: Annotated[
         float | None,
         typer.Option(
-            help="For answers that are numbers: the value whose crossing is a border.", show_default=False
+            metavar="VALUE",
+            help="For answers that are numbers: the value whose crossing is a border.",
+            show_default=False,
         ),
     ] = None,
     jump: Annotated[
         float | None,
-        typer.Option(help="For answers that are numbers: the difference that is a border.", show_default=False),
+        typer.Option(
+            metavar="VALUE",
+            help="For answers that are numbers: the difference that is a border.",
+            show_default=False,
+        ),
     ] = None,
-    labels: Annotated[str, typer.Option(help="How to read labels: auto, plain, hierarchy or multi.")] = "auto",
+    labels: Annotated[
+        str, typer.Option(metavar="KIND", help="How to read labels: auto, plain, hierarchy or multi.")
+    ] = "auto",
     budget: Annotated[
         str | None,
-        typer.Option(help='Time or model calls to spend: "1m", "30s", "10000 runs".', show_default=False),
+        typer.Option(
+            metavar="BUDGET", help='Time or model calls to spend: "1m", "30s", "10000 runs".', show_default=False
+        ),
     ] = None,
     kind: KindHints = None,
     feature_step: StepHints = None,
@@ -118,11 +137,13 @@ def explore(
     compare: Annotated[
         Path | None,
         typer.Option(
-            help="A front saved earlier: report where the border moved. Exit with 1 if it did.", show_default=False
+            metavar="FILE",
+            help="A front saved earlier: report where the border moved. Exit with 1 if it did.",
+            show_default=False,
         ),
     ] = None,
     save: Annotated[
-        Path | None, typer.Option(help="Write the front to this Parquet file.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="Write the front to this Parquet file.", show_default=False)
     ] = None,
     html: HtmlFile = None,
     as_json: Json = False,

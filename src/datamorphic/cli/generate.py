@@ -44,12 +44,16 @@ def generate(
         ),
     ] = None,
     generator: Annotated[
-        str, typer.Option(help="What chooses the groups: MT-RT (random), SFIDMT-ART, MT-BART, MT-IPART ...")
+        str,
+        typer.Option(
+            metavar="NAME", help="What chooses the groups: MT-RT (random), SFIDMT-ART, MT-BART, MT-IPART ..."
+        ),
     ] = "SFIDMT-ART",
-    n: Annotated[int, typer.Option(help="Number of groups.", min=1)] = 1000,
+    n: Annotated[int, typer.Option(metavar="N", help="Number of groups.", min=1)] = 1000,
     k: Candidates = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the groups to this CSV or Parquet file.", show_default=False)
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the groups to this CSV or Parquet file.", show_default=False),
     ] = None,
     seed: Seed = 0,
     as_json: Json = False,

@@ -41,6 +41,7 @@ def hunt(
     generator: Annotated[
         str | None,
         typer.Option(
+            metavar="NAME",
             help="What chooses the groups: SFIDMT-ART, MT-RT (random), MT-BART ... The default is SFIDMT-ART, for models "
             "MD-ART.",
             show_default=False,
@@ -49,14 +50,18 @@ def hunt(
     selector: Annotated[
         str | None,
         typer.Option(
+            metavar="NAME",
             help="What chooses among several relations, e.g. MRGS-ART. By default they take turns.",
             show_default=False,
         ),
     ] = None,
-    budget: Annotated[int, typer.Option(help="Largest number of groups per trial.", min=1)] = 100_000,
-    trials: Annotated[int, typer.Option(help="Number of trials, each with its own random numbers.", min=1)] = 1,
+    budget: Annotated[int, typer.Option(metavar="N", help="Largest number of groups per trial.", min=1)] = 100_000,
+    trials: Annotated[
+        int, typer.Option(metavar="N", help="Number of trials, each with its own random numbers.", min=1)
+    ] = 1,
     stop_after: Annotated[
-        str, typer.Option(help="End a trial after this many violations; 0 or all to collect them all.")
+        str,
+        typer.Option(metavar="N", help="End a trial after this many violations; 0 or all to collect them all."),
     ] = "1",
     k: Candidates = None,
     data: Data = None,

@@ -29,7 +29,7 @@ def init(
         ),
     ],
     target: Target = None,
-    out: Annotated[Path, typer.Option(help="The file to write.")] = Path("test_model.py"),
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write.")] = Path("test_model.py"),
     kind: KindHints = None,
     feature_step: StepHints = None,
     bounds: BoundHints = None,

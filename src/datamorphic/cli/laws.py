@@ -25,14 +25,16 @@ def laws(
     data: Annotated[
         str | None,
         typer.Option(
+            metavar="DATA",
             help="A CSV or Parquet file, or data:NAME: check the moves derived from these data.",
             show_default=False,
         ),
     ] = None,
     target: Annotated[
-        str | None, typer.Option(help="The column of the data that holds the label.", show_default=False)
+        str | None,
+        typer.Option(metavar="COL", help="The column of the data that holds the label.", show_default=False),
     ] = None,
-    examples: Annotated[int, typer.Option(help="Number of triples of points to try.", min=1)] = 500,
+    examples: Annotated[int, typer.Option(metavar="N", help="Number of triples of points to try.", min=1)] = 500,
     store: StoreUrl = None,
     seed: Seed = 0,
     as_json: Json = False,

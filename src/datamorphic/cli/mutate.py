@@ -36,6 +36,7 @@ def mutate(
     learner: Annotated[
         str | None,
         typer.Option(
+            metavar="CLASS",
             help="The class to test. The default is what learners() of the module returns, or its only class.",
             show_default=False,
         ),
@@ -45,22 +46,29 @@ def mutate(
     relation: Annotated[
         list[str] | None,
         typer.Option(
-            help="A relation by name (MR-1.1). Repeatable. The default is all that must hold.", show_default=False
+            metavar="RELATION",
+            help="A relation by name (MR-1.1). Repeatable. The default is all that must hold.",
+            show_default=False,
         ),
     ] = None,
     operator: Annotated[
         list[str] | None,
         typer.Option(
-            help="AOR, ROR, COR, SOR, LOR, ASR, CRP or RSR. Repeatable. The default is all.", show_default=False
+            metavar="OPERATOR",
+            help="AOR, ROR, COR, SOR, LOR, ASR, CRP or RSR. Repeatable. The default is all.",
+            show_default=False,
         ),
     ] = None,
     limit: Annotated[
         int | None,
         typer.Option(help="Try at most N mutants, drawn at random.", metavar="N", min=1, show_default=False),
     ] = None,
-    cases: Annotated[int, typer.Option("--inputs", help="Number of inputs per relation.", min=1)] = 300,
+    cases: Annotated[
+        int, typer.Option("--inputs", metavar="N", help="Number of inputs per relation.", min=1)
+    ] = 300,
     compared: Annotated[
-        int, typer.Option(help="Number of inputs on which to compare labels with the original.", min=1)
+        int,
+        typer.Option(metavar="N", help="Number of inputs on which to compare labels with the original.", min=1),
     ] = 1000,
     rival: Annotated[
         int | None,
@@ -74,10 +82,16 @@ def mutate(
     at_least: Annotated[
         float | None,
         typer.Option(
-            help="Exit with 1 if a smaller share than this is killed, e.g. 0.9.", min=0, max=1, show_default=False
+            metavar="SHARE",
+            help="Exit with 1 if a smaller share than this is killed, e.g. 0.9.",
+            min=0,
+            max=1,
+            show_default=False,
         ),
     ] = None,
-    timeout: Annotated[float | None, typer.Option(help="Seconds per mutant.", show_default=False)] = None,
+    timeout: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Seconds per mutant.", show_default=False)
+    ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Run every mutant in a new process: slower and safer.")
     ] = False,

@@ -13,7 +13,9 @@ import typer
 from ..errors import UsageError
 from ..space.options import SpaceOptions
 
-Seed = Annotated[int, typer.Option(help="Seed of the random numbers. The same seed gives the same result.", min=0)]
+Seed = Annotated[
+    int, typer.Option(metavar="N", help="Seed of the random numbers. The same seed gives the same result.", min=0)
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 
 # -- the system under test and its data --------------------------------------------------------------------------------
@@ -31,13 +33,20 @@ DataArgument = Annotated[
     ),
 ]
 Subject = Annotated[
-    str | None, typer.Option(help='A built-in classifier instead of MODEL, e.g. "Box 1".', show_default=False)
+    str | None,
+    typer.Option(metavar="NAME", help='A built-in classifier instead of MODEL, e.g. "Box 1".', show_default=False),
 ]
-Data = Annotated[str | None, typer.Option(help="The same as the argument DATA.", show_default=False)]
-Target = Annotated[str | None, typer.Option(help="The column of DATA that holds the label.", show_default=False)]
+Data = Annotated[
+    str | None, typer.Option(metavar="DATA", help="The same as the argument DATA.", show_default=False)
+]
+Target = Annotated[
+    str | None, typer.Option(metavar="COL", help="The column of DATA that holds the label.", show_default=False)
+]
 Timeout = Annotated[
     float | None,
-    typer.Option(help="Seconds to wait for an answer before it counts as hanging.", show_default=False),
+    typer.Option(
+        metavar="SECONDS", help="Seconds to wait for an answer before it counts as hanging.", show_default=False
+    ),
 ]
 Trust = Annotated[
     bool,
@@ -94,19 +103,27 @@ OrderHints = Annotated[
 Batch = Annotated[
     int | None,
     typer.Option(
-        help="Rows per model call. Use fewer for slow systems with many workers.", min=1, show_default=False
+        metavar="N",
+        help="Rows per model call. Use fewer for slow systems with many workers.",
+        min=1,
+        show_default=False,
     ),
 ]
 Workers = Annotated[
-    int | None, typer.Option(help="Number of processes. The default is 1.", min=1, show_default=False)
+    int | None, typer.Option(metavar="N", help="Number of processes. The default is 1.", min=1, show_default=False)
 ]
 EngineName = Annotated[
     str | None,
-    typer.Option(help="Where to compute: serial, processes, threads, or dask://host:port.", show_default=False),
+    typer.Option(
+        metavar="ENGINE",
+        help="Where to compute: serial, processes, threads, or dask://host:port.",
+        show_default=False,
+    ),
 ]
 StoreUrl = Annotated[
     str | None,
     typer.Option(
+        metavar="URL",
         help="Where to keep runs: a file, postgresql://..., or none. The default is $DATAMORPHIC_STORE, else a file in "
         "your data folder.",
         show_default=False,
@@ -115,8 +132,12 @@ StoreUrl = Annotated[
 
 # -- files to write ----------------------------------------------------------------------------------------------------
 
-HtmlFile = Annotated[Path | None, typer.Option(help="Write an HTML report to this file.", show_default=False)]
-JunitFile = Annotated[Path | None, typer.Option(help="Write a JUnit XML file for CI servers.", show_default=False)]
+HtmlFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write an HTML report to this file.", show_default=False)
+]
+JunitFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write a JUnit XML file for CI servers.", show_default=False)
+]
 
 # -- learners and generators -------------------------------------------------------------------------------------------
 
@@ -132,12 +153,13 @@ LearnerParameters = Annotated[
 LikeLearner = Annotated[
     str | None,
     typer.Option(
+        metavar="CLASS",
         help="The scikit-learn class whose algorithm it implements, e.g. sklearn.naive_bayes:GaussianNB.",
         show_default=False,
     ),
 ]
 Candidates = Annotated[
-    int | None, typer.Option("--k", help="Number of candidates per group.", min=1, show_default=False)
+    int | None, typer.Option("--k", metavar="N", help="Number of candidates per group.", min=1, show_default=False)
 ]
 
 

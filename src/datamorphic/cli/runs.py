@@ -52,7 +52,7 @@ MAX_CASE_FEATURES = 6  # in a row of a table
 
 @app.command("list")
 def list_runs(
-    last: Annotated[int, typer.Option(help="Number of runs to list, the newest ones.", min=1)] = 50,
+    last: Annotated[int, typer.Option(metavar="N", help="Number of runs to list, the newest ones.", min=1)] = 50,
     every: Annotated[bool, typer.Option("--all", help="List all runs.")] = False,
     store: StoreUrl = None,
     as_json: Json = False,
@@ -159,7 +159,7 @@ def resume(
         ),
     ] = False,
     save: Annotated[
-        Path | None, typer.Option(help="Write the front to this Parquet file.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="Write the front to this Parquet file.", show_default=False)
     ] = None,
     html: HtmlFile = None,
     as_json: Json = False,
@@ -269,6 +269,7 @@ def export(
     to: Annotated[
         Path | None,
         typer.Option(
+            metavar="PATH",
             help="A file (.json, .parquet, .csv, .html), or a folder for all of them. The default is the folder run-ID.",
             show_default=False,
         ),
@@ -311,7 +312,8 @@ def remove(
 @app.command()
 def failures(
     forget: Annotated[
-        list[int] | None, typer.Option(help="The number of a case to forget. Repeatable.", show_default=False)
+        list[int] | None,
+        typer.Option(metavar="ID", help="The number of a case to forget. Repeatable.", show_default=False),
     ] = None,
     store: StoreUrl = None,
     as_json: Json = False,

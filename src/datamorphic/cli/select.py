@@ -45,7 +45,9 @@ def select(
     data: Data = None,
     target: Target = None,
     criterion: Criterion = "DTC",
-    out: Annotated[Path | None, typer.Option(help="Write the rows to this CSV file.", show_default=False)] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the rows to this CSV file.", show_default=False)
+    ] = None,
     minimal: Annotated[
         bool, typer.Option("--minimal", help="Search for the smallest set of rows instead of a random one.")
     ] = False,

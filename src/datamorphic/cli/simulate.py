@@ -19,19 +19,23 @@ def simulate(
     generator: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="NAME",
             help="A generator: MT-RT, SFIDMT-ART, IPART, Sobol ... Repeat it to compare several.",
             show_default=False,
         ),
     ] = None,
     region: Annotated[
-        str, typer.Option(help="The shape of the violating region: block, strip or point.")
+        str, typer.Option(metavar="SHAPE", help="The shape of the violating region: block, strip or point.")
     ] = "block",
-    rate: Annotated[float, typer.Option(help="The share of the source domain that violates.")] = 0.005,
-    dimension: Annotated[int, typer.Option(help="Number of inputs.", min=1)] = 2,
-    trials: Annotated[int, typer.Option(help="Number of regions to draw.", min=1)] = 10_000,
+    rate: Annotated[
+        float, typer.Option(metavar="SHARE", help="The share of the source domain that violates.")
+    ] = 0.005,
+    dimension: Annotated[int, typer.Option(metavar="N", help="Number of inputs.", min=1)] = 2,
+    trials: Annotated[int, typer.Option(metavar="N", help="Number of regions to draw.", min=1)] = 10_000,
     scenario: Annotated[
         str | None,
         typer.Option(
+            metavar="NAME",
             help="A1 to C5: where the region lies relative to the domains of source and follow-up.",
             show_default=False,
         ),
@@ -39,23 +43,29 @@ def simulate(
     selector: Annotated[
         list[str] | None,
         typer.Option(
-            help="A selector among relations, e.g. MRGS-ART. Repeat it to compare several.", show_default=False
+            metavar="NAME",
+            help="A selector among relations, e.g. MRGS-ART. Repeat it to compare several.",
+            show_default=False,
         ),
     ] = None,
     relations: Annotated[
         int,
-        typer.Option(help="With --selector: number of relations, with 1, 2 and 3 follow-ups in turn.", min=1),
+        typer.Option(
+            metavar="N", help="With --selector: number of relations, with 1, 2 and 3 follow-ups in turn.", min=1
+        ),
     ] = 3,
     violating: Annotated[
-        int, typer.Option(help="With --selector: index of the violated relation, from 0.", min=0)
+        int, typer.Option(metavar="INDEX", help="With --selector: index of the violated relation, from 0.", min=0)
     ] = 0,
     budget: Annotated[
-        int | None, typer.Option(help="Largest number of groups per trial.", min=1, show_default=False)
+        int | None,
+        typer.Option(metavar="N", help="Largest number of groups per trial.", min=1, show_default=False),
     ] = None,
-    boxes: Annotated[int, typer.Option(help="Number of boxes of a point region.", min=1)] = 50,
+    boxes: Annotated[int, typer.Option(metavar="N", help="Number of boxes of a point region.", min=1)] = 50,
     k: Candidates = None,
     workers: Annotated[
-        int | None, typer.Option(help="Number of trials computed in parallel.", min=1, show_default=False)
+        int | None,
+        typer.Option(metavar="N", help="Number of trials computed in parallel.", min=1, show_default=False),
     ] = None,
     html: HtmlFile = None,
     seed: Seed = 0,

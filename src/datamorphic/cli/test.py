@@ -56,7 +56,9 @@ def test(
     protected: Annotated[
         list[str] | None,
         typer.Option(
-            help="A feature that no decision may depend on, e.g. gender. Repeatable.", show_default=False
+            metavar="COL",
+            help="A feature that no decision may depend on, e.g. gender. Repeatable.",
+            show_default=False,
         ),
     ] = None,
     monotone: Annotated[
@@ -69,32 +71,41 @@ def test(
     ] = None,
     invariant: Annotated[
         list[str] | None,
-        typer.Option(help="A feature that must not change the answer, e.g. id. Repeatable.", show_default=False),
+        typer.Option(
+            metavar="COL",
+            help="A feature that must not change the answer, e.g. id. Repeatable.",
+            show_default=False,
+        ),
     ] = None,
     towards: Annotated[
         str | None,
         typer.Option(
-            help='The class that "up" leads towards. The default is the second of two.', show_default=False
+            metavar="CLASS",
+            help='The class that "up" leads towards. The default is the second of two.',
+            show_default=False,
         ),
     ] = None,
     expect: Annotated[
         Path | None,
-        typer.Option(help="A TOML or YAML file with these expectations.", show_default=False),
+        typer.Option(metavar="FILE", help="A TOML or YAML file with these expectations.", show_default=False),
     ] = None,
     baseline: Annotated[
         Path | None,
         typer.Option(
+            metavar="FILE",
             help="The border of an earlier version, written by --save-front: report where it moved.",
             show_default=False,
         ),
     ] = None,
-    budget: Annotated[str, typer.Option(help='Time or model calls to spend: "1m", "30s", "10000 runs".')] = "1m",
+    budget: Annotated[
+        str, typer.Option(metavar="BUDGET", help='Time or model calls to spend: "1m", "30s", "10000 runs".')
+    ] = "1m",
     only: Annotated[
         list[str] | None,
         typer.Option(metavar="CHECK", help="Run only this check. Repeatable.", show_default=False),
     ] = None,
     fail_on: Annotated[
-        str, typer.Option(help="Exit with 1 from this level on: fault, concern, advice or never.")
+        str, typer.Option(metavar="LEVEL", help="Exit with 1 from this level on: fault, concern, advice or never.")
     ] = "concern",
     kind: KindHints = None,
     feature_step: StepHints = None,
@@ -103,19 +114,25 @@ def test(
     html: HtmlFile = None,
     junit: JunitFile = None,
     sarif: Annotated[
-        Path | None, typer.Option(help="Write a SARIF file for code scanning.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="Write a SARIF file for code scanning.", show_default=False)
     ] = None,
     markdown: Annotated[
-        Path | None, typer.Option(help="Write Markdown for a pull request.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="Write Markdown for a pull request.", show_default=False)
     ] = None,
     pytest: Annotated[
         Path | None,
-        typer.Option(help="Write a pytest file that fails while these findings remain.", show_default=False),
+        typer.Option(
+            metavar="FILE",
+            help="Write a pytest file: checks that pass today must keep passing.",
+            show_default=False,
+        ),
     ] = None,
     save_front: Annotated[
         Path | None,
         typer.Option(
-            help="Write the border to this Parquet file, as a baseline for the next version.", show_default=False
+            metavar="FILE",
+            help="Write the border to this Parquet file, as a baseline for the next version.",
+            show_default=False,
         ),
     ] = None,
     timeout: Timeout = None,

@@ -24,18 +24,23 @@ TreeModelArgument = Annotated[
 Criterion = Annotated[
     str,
     typer.Option(
-        help="DTC: every leaf. BVA: every leaf, by a row at its limits. DTMT: every mutant of a decision."
+        metavar="NAME",
+        help="DTC: every leaf. BVA: every leaf, by a row at its limits. DTMT: every mutant of a decision.",
     ),
 ]
 Offset = Annotated[
     str,
     typer.Option(
-        help="For BVA, the distance to a limit: step, unit, or a share of the spacing of values, e.g. 0.5."
+        metavar="OFFSET",
+        help="For BVA, the distance to a limit: step, unit, or a share of the spacing of values, e.g. 0.5.",
     ),
 ]
 Constants = Annotated[
     str,
-    typer.Option(help="For DTMT, the constants to put into a decision: neighbours, at most N of them, or all."),
+    typer.Option(
+        metavar="CONSTANTS",
+        help="For DTMT, the constants to put into a decision: neighbours, at most N of them, or all.",
+    ),
 ]
 Joint = Annotated[
     bool | None,
@@ -47,14 +52,18 @@ Joint = Annotated[
 ]
 Tolerance = Annotated[
     float | None,
-    typer.Option(help="For DTMT and numbers: the smallest difference that counts.", show_default=False),
+    typer.Option(
+        metavar="VALUE", help="For DTMT and numbers: the smallest difference that counts.", show_default=False
+    ),
 ]
 FitSurrogate = Annotated[
     bool, typer.Option("--surrogate", help="For a model without trees: fit a tree to its answers and use that.")
 ]
 SurrogateData = Annotated[
     str | None,
-    typer.Option(help="With --surrogate: the rows to fit the tree to, other than DATA.", show_default=False),
+    typer.Option(
+        metavar="DATA", help="With --surrogate: the rows to fit the tree to, other than DATA.", show_default=False
+    ),
 ]
 
 

@@ -154,11 +154,12 @@ def _build_race_section(demo: Demo) -> Section:
         mean = race.mean(name)
         rows.append([name, f"{mean.value:.0f}", f"{mean.low:.0f} to {mean.high:.0f}"])
     trials = len(next(iter(race.hunts.values())).trials)
+    means = ", ".join(f"{mean} with {name}" for name, mean, _ in rows)
     return Section(
         heading=f"A faulty program is found with {race.ratio:.0%} of the groups that random testing needs",
         text=f"In a program for tanh {race.change}. Few people know tanh(x) by heart, but tanh(3x) follows from it. "
         "SFIDMT-ART keeps new inputs, and the tripled ones, far from those already tried. "
-        f"Groups of x and 3x until the first violation, {trials} hunts each:",
+        f"The mean number of groups (x, 3x) until the first violation, from {trials} hunts each: {means}.",
         state="good" if race.ratio < 1 else "warn",
         table=Table(columns=["generator", "groups, mean", "95 % interval"], rows=rows),
     )
