@@ -139,8 +139,7 @@ def test_counterexamples_are_tried_first_until_they_are_fixed(store, faulty, sou
     after = dm.laws(mended, examples=1, seed=5, store=store)
     assert outcome(after)[law] == "HOLDS"
     assert after.tried_first["mended"] == 1 == after.tried_first["tried"] - after.tried_first["breaking"]
-    assert str(after).endswith("mended")
-    assert "1 fixed" in str(after)
+    assert str(after).endswith("1 fixed")
     assert kept_cases(store, law) == []
     assert outcome(dm.laws(broken, examples=1, seed=1, store=store))[law] == "HOLDS"  # it is forgotten
 
