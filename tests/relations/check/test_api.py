@@ -821,7 +821,7 @@ def test_a_learner_that_cannot_be_copied():
             raise TypeError("cannot pickle a socket")
 
     with pytest.raises(
-        ModelError, match="each training needs a copy of its own: TypeError: cannot pickle a socket"
+        ModelError, match="every fit needs a copy: TypeError: cannot pickle a socket"
     ):
         check(Socket(1))
 

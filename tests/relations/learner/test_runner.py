@@ -521,7 +521,7 @@ def test_any_object_with_fit_and_predict_works(data):
     [
         ("refit", GaussianNB(), {"y": np.repeat("L0", 6)}, "have the same class"),
         ("refit", GaussianNB(), {"y": np.array(["a", None] * 3, dtype=object)}, "no label"),
-        ("MR-3.2", KNeighborsClassifier(7), {}, "looks for 7 neighbours, but there are only 6 training rows"),
+        ("MR-3.2", KNeighborsClassifier(7), {}, "looks for 7 neighbours, and there are 6 training rows"),
         ("refit", make_pipeline(StandardScaler(), KNeighborsClassifier(7)), {}, "looks for 7 neighbours"),
         ("refit", GaussianNB(), {"x": pd.DataFrame({"a": [1.0] * 6, "b": [2.0] * 6})}, "no attribute .* varies"),
         ("MR-0", GaussianNB(), {"x": pd.DataFrame({"a": list("uvuvuv"), "b": list("uvuvuv")})}, "no numeric attribute"),

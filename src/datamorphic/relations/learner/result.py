@@ -64,7 +64,7 @@ class LearnerSubject:
             return "the labels are tuples, but relations need texts, numbers or booleans"
         if self.neighbours > len(data.y):
             rows = pluralize(len(data.y), "training row")
-            return f"the learner looks for {self.neighbours} neighbours, but there are only {rows}"
+            return f"the learner looks for {self.neighbours} neighbours, and there are {rows}"
         return "" if _has_variation(data.x) else "no attribute of the training rows varies"
 
 
