@@ -820,9 +820,7 @@ def test_a_learner_that_cannot_be_copied():
         def __deepcopy__(self, memory):
             raise TypeError("cannot pickle a socket")
 
-    with pytest.raises(
-        ModelError, match="every fit needs a copy: TypeError: cannot pickle a socket"
-    ):
+    with pytest.raises(ModelError, match="every fit needs a copy: TypeError: cannot pickle a socket"):
         check(Socket(1))
 
 
