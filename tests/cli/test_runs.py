@@ -733,7 +733,7 @@ def test_a_store_that_is_none(run, tmp_path, command, make, says):
     ("arguments", "says"),
     [
         (["runs", "list", "--store", "none"], "needs a run store"),
-        (["runs", "list", "--store", "mysql://host/x"], "cannot be kept in 'mysql'"),
+        (["runs", "list", "--store", "mysql://host/x"], "type 'mysql' are not supported"),
         (["runs", "list", "--store", "nowhere/runs.sqlite"], "There is no run store"),
         ([*BOX, "--store", "nowhere/runs.sqlite"], "is in a folder that does not exist"),
         (["runs", "show", "first"], "ID"),
