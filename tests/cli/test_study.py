@@ -60,9 +60,9 @@ def test_people_get_a_table_with_footnotes(run):
 def test_the_list(run):
     result = run("--list")
     assert result.exit_code == 0
-    assert [line.split()[0] for line in result.stdout.splitlines()] == studies.names()
+    assert [line.split()[0] for line in result.stdout.splitlines()] == studies.list_names()
     listed = strict(run("--list", "--json").stdout)["studies"]
-    assert [row["name"] for row in listed] == studies.names()
+    assert [row["name"] for row in listed] == studies.list_names()
     assert all(row["title"] and row["compares"] for row in listed)
 
 

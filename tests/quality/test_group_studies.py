@@ -24,15 +24,15 @@ from datamorphic.studies.group_trials import (
     Hunting,
     SelectingSimulated,
     Simulating,
-    effect,
-    made_relation,
-    p_value,
+    compute_effect,
+    compute_p_value,
+    make_simulated_relation,
 )
-from datamorphic.studies.page import page_of
+from datamorphic.studies.page import build_page
 from datamorphic.studies.published import published, tables
 from datamorphic.studies.rows import Row
-from datamorphic.studies.study import names, study
-from datamorphic.studies.workload import SCALES, Bench, drawn
+from datamorphic.studies.study import list_names, study
+from datamorphic.studies.workload import SCALES, Workbench, make_seed_sequence
 
 OURS = [
     "002-6", "simulation", "input_domains", "groups", "regions", "selection", "new_generators",
@@ -55,18 +55,20 @@ def test_every_study_runs(name):
 
 def planned(table, scale="full"):
     """The rows of a table without figures of ours: nothing is measured."""
-    bench = Bench(SCALES[scale])
+    bench = Workbench(SCALES[scale])
     make = {
-        "002-3": group_selection.subjects,
-        "002-5": groups.effects,
-        "002-7": groups.spreads,
-        "002-9": group_simulations.classic,
-        "002-11": groups.effects,
-        "002-12": groups.times,
-        "002-13": groups.spreads,
-        "002-27": group_selection.selections,
-        "002-28": group_selection.selections,
-    }.get(table, group_selection.regions if int(table[4:]) < 27 else group_selection.pairings)
+        "002-3": group_selection.build_program_table,
+        "002-5": groups.build_effect_table,
+        "002-7": groups.build_spread_table,
+        "002-9": group_simulations.build_classic_table,
+        "002-11": groups.build_effect_table,
+        "002-12": groups.build_time_table,
+        "002-13": groups.build_spread_table,
+        "002-27": group_selection.build_selection_table,
+        "002-28": group_selection.build_selection_table,
+    }.get(
+        table, group_selection.build_region_table if int(table[4:]) < 27 else group_selection.build_pairing_table
+    )
     return make(table, bench), bench
 
 
@@ -91,29 +93,32 @@ def test_relations_in_print_are_found():
         for row in published(table).itertuples():
             program = row.subject.partition(" mutant ")[0]
             if row.strategy:
-                assert set(stand_ins.relations_of(row.strategy)) <= set(dm.programs[program].shared())
-    assert stand_ins.relations_of("Sin1-Sin2 + Sin5") == ("Sin1", "Sin2", "Sin5")
+                assert set(stand_ins.parse_relations(row.strategy)) <= set(dm.programs[program].shared())
+    assert stand_ins.parse_relations("Sin1-Sin2 + Sin5") == ("Sin1", "Sin2", "Sin5")
 
 
 def test_who_stands_beside_has_the_same_kind_and_the_known_two_are_known():
-    beside = stand_ins.with_relation("002-5")
+    beside = stand_ins.choose_for_relation("002-5")
     assert (beside["tanh mutant 3"].mutant, beside["tanh mutant 4"].mutant) == ("emu10", "branch3.1")
     for subject in ("Sin mutant 1", "BesselJ mutant 8", "TriSquare mutant 12"):
-        program, _ = stand_ins.place_of(subject)
+        program, _ = stand_ins.parse_subject(subject)
         _, relation = stand_ins.RELATIONS[program]
         regions = dm.programs[program].regions.set_index(["mutant", "relation"])
-        assert regions.loc[(beside[subject].mutant, relation), "kind"] == stand_ins.kinds_of("002-5")[subject]
+        assert (
+            regions.loc[(beside[subject].mutant, relation), "kind"]
+            == stand_ins.find_region_kinds("002-5")[subject]
+        )
     assert "not published" in beside["Sin mutant 1"].note
 
 
 def test_mutants_that_differ_in_print_differ_as_far_as_there_are_others():
     for program in ("Sin", "sncndn"):
-        used = [each.mutant for each in stand_ins.with_relations(program).values()]
+        used = [each.mutant for each in stand_ins.choose_for_relations(program).values()]
         assert len(set(used)) >= 2, (program, used)
 
 
 def measured(*jobs):
-    bench = Bench(SCALES["tiny"])
+    bench = Workbench(SCALES["tiny"])
     for job in jobs:
         bench.figure(job, "seconds")
     bench.work("test", progress=False)
@@ -126,14 +131,14 @@ def test_trials_are_those_of_hunt():
     relation, mutant = tanh.relations["tripling"], tanh.mutants["emu10"]
     jobs = [Hunting("tanh", "emu10", "tripling", name, 20, 5_000, 0.0105) for name in ("MT-BART", "MT-RT")]
     bench = measured(*jobs)
-    seeds = [int(drawn(job, 0, 0).generate_state(1)[0]) for job in jobs]
+    seeds = [int(make_seed_sequence(job, 0, 0).generate_state(1)[0]) for job in jobs]
     found = [
         dm.hunt(mutant, relation, job.generator, budget=5_000, trials=20, seed=seed, progress=False).measured
         for job, seed in zip(jobs, seeds, strict=True)
     ]
     assert [bench.figure(job, "mean") for job in jobs] == [each.mean for each in found]
-    assert effect(bench, *jobs) == pytest.approx(cohens_d(*found))
-    assert p_value(bench, *jobs) == pytest.approx(welch_p(*found))
+    assert compute_effect(bench, *jobs) == pytest.approx(cohens_d(*found))
+    assert compute_p_value(bench, *jobs) == pytest.approx(welch_p(*found))
 
 
 def test_min_wins_on_one_mutant_of_tanh_and_loses_on_the_other():
@@ -162,7 +167,7 @@ def test_the_raw_count_starves_relations_with_few_follow_ups():
 
 @pytest.mark.parametrize("name", [ONE, "1-2", THREE])
 def test_made_relations_stay_in_the_cube(name):
-    relation = made_relation(name, 2)
+    relation = make_simulated_relation(name, 2)
     assert relation.follow_ups == int(name[-1])
     made = relation.follow(np.random.default_rng(0).random((100, 2)))
     assert made.min() >= 0
@@ -171,7 +176,7 @@ def test_made_relations_stay_in_the_cube(name):
 
 def test_random_pairs_lie_as_in_print():
     """Tables 30 and 31: 10,000 pairs, by cells."""
-    job = Pairing("Sin", stand_ins.relations_of("Sin1-Sin3"), "random", 1)
+    job = Pairing("Sin", stand_ins.parse_relations("Sin1-Sin3"), "random", 1)
     bench = measured(job)
     assert bench.figure(job, "dispersion") == pytest.approx(1.3083, rel=0.25)
     assert bench.figure(job, "discrepancy") == pytest.approx(0.0021, abs=0.0005)
@@ -188,14 +193,14 @@ def test_ended_trials_have_no_effect():
     jobs = [Simulating(name, "block", 0.005, 2, 4, 5) for name in ("MT-RT", "BART")]
     bench = measured(*jobs)
     assert bench.figure(jobs[0], "censored") > 0
-    assert math.isnan(effect(bench, *jobs))
-    assert math.isnan(p_value(bench, *jobs))
+    assert math.isnan(compute_effect(bench, *jobs))
+    assert math.isnan(compute_p_value(bench, *jobs))
 
 
 @pytest.mark.parametrize("name", ["simulation", "002-3"])
 def test_a_study_is_a_page(tmp_path, name):
     found = study(name, scale="tiny", progress=False)
-    page = page_of(found)
+    page = build_page(found)
     assert page.sections[-1].heading == "Notes"
     assert any(section.drawing for section in page.sections) == (name == "simulation")
     text = found.to_html(tmp_path / "study.html").read_text(encoding="utf-8")
@@ -207,7 +212,7 @@ def test_the_page_of_input_domains_shows_why(monkeypatch):
 
     monkeypatch.setattr(page, "MOST", 1_200)
     found = study("input_domains", scale="tiny", progress=False)
-    (why,) = [section for section in page_of(found).sections if section.anchor == "why"]
+    (why,) = [section for section in build_page(found).sections if section.anchor == "why"]
     assert [part.heading.partition(":")[0] for part in why.parts] == [
         "Where 600 sources lie",
         "branch3.1",
@@ -217,10 +222,10 @@ def test_the_page_of_input_domains_shows_why(monkeypatch):
 
 
 def test_a_full_study_makes_as_many_trials_as_in_print():
-    bench = Bench(SCALES["full"])
-    group_simulations.classic("002-9", bench)
+    bench = Workbench(SCALES["full"])
+    group_simulations.build_classic_table("002-9", bench)
     assert {job.trials for job in bench.asked} == {10_000}
-    assert set(OURS) <= set(names())
+    assert set(OURS) <= set(list_names())
 
 
 def test_the_command_writes_the_page(monkeypatch, tmp_path):

@@ -21,8 +21,8 @@ from datamorphic.studies import mutants
 from datamorphic.studies import real_data as cases
 from datamorphic.studies.published import published, tables
 from datamorphic.studies.rows import Row
-from datamorphic.studies.study import listing, names, study
-from datamorphic.studies.workload import SCALES, Bench
+from datamorphic.studies.study import list_names, list_studies, study
+from datamorphic.studies.workload import SCALES, Workbench
 
 LONG = "DATAMORPHIC_LONG" in os.environ
 SWAPPED = {"Sin 1": "Sin 2", "Sin 2": "Sin 1"}  # in Tables 10 to 12 of document 000
@@ -41,11 +41,11 @@ APART |= {table for table in tables() if table.startswith("002-")}
 
 def means(table, variant="", **scale):
     """A table's means over the numbers of walks: {(subject, measure): (theirs, ours)}."""
-    bench = Bench(replace(SCALES["full"], **scale))
-    coded.by_walks(table, bench)
+    bench = Workbench(replace(SCALES["full"], **scale))
+    coded.build_walks_table(table, bench)
     bench.work(table, progress=False)
     found = {}
-    for row in coded.by_walks(table, bench):
+    for row in coded.build_walks_table(table, bench):
         subject, _, place = row.row.partition(", ")
         measure, _, label = row.column.partition(", ")
         if place.startswith("mean") and label == variant:
@@ -95,10 +95,10 @@ def test_random_walk_with_a_growing_pool_is_as_published():
     they are for one walk after the other.
     """
     subjects = ("Box 1", "Circle 2", "Sin 2")
-    bench = Bench(replace(SCALES["full"], slow=6 if LONG else 2, subjects=subjects, growing=(1200,)))
-    coded.by_walks("001-2", bench)
+    bench = Workbench(replace(SCALES["full"], slow=6 if LONG else 2, subjects=subjects, growing=(1200,)))
+    coded.build_walks_table("001-2", bench)
     bench.work("001-2", progress=False)
-    rows = [row for row in coded.by_walks("001-2", bench) if row.column == "mutants"]
+    rows = [row for row in coded.build_walks_table("001-2", bench) if row.column == "mutants"]
     assert len(rows) == len(subjects)
     for row in rows:
         assert row.ours == pytest.approx(row.published, rel=0.05), row
@@ -113,10 +113,10 @@ def test_a_fixed_pool_is_what_document_000_had():
 
 def test_a_faulty_midpoint_hides_most_of_the_border_of_neighbours(real_data):
     real_data("red_wine")
-    bench = Bench(replace(SCALES["tiny"], targets=(900,)))
-    cases.fault("000-17", bench)
+    bench = Workbench(replace(SCALES["tiny"], targets=(900,)))
+    cases.build_fault_table("000-17", bench)
     bench.work("redwine_fault", progress=False)
-    rows = cases.fault("000-17", bench)
+    rows = cases.build_fault_table("000-17", bench)
     assert {(row.row, row.published) for row in rows} == {("KNN", 21.37)}
     knn = {row.column: row.ours for row in rows}
     assert knn["capability, right midpoint"] == pytest.approx(64, abs=3)
@@ -124,7 +124,7 @@ def test_a_faulty_midpoint_hides_most_of_the_border_of_neighbours(real_data):
     assert knn["capability, faulty midpoint, new pairs"] < 21
 
 
-@pytest.mark.parametrize("name", [name for name in names() if name not in APART])
+@pytest.mark.parametrize("name", [name for name in list_names() if name not in APART])
 def test_every_study_runs(real_data, name):
     if name in OF_DATA:
         for data in ("red_wine", "mushroom", "bank_churners"):
@@ -151,7 +151,7 @@ def test_scikit_learn_keeps_what_it_must_and_ties_are_as_published():
     assert "12 inputs a relation" in found.heading
     ours = {(row.row, row.column): row.ours for row in found.rows.itertuples()}
     for (relation, column), rate in ours.items():
-        if column.startswith("scikit-learn") and find_stance(relation, promises.learner(column)).necessary:
+        if column.startswith("scikit-learn") and find_stance(relation, promises.make_learner(column)).necessary:
             assert rate == 0, (relation, column)
     assert ours["MR-1.1", "scikit-learn KNN(3)"] > 0  # ties, as published
     assert ours["MR-5.2", "scikit-learn GaussianNB"] > 0
@@ -161,8 +161,8 @@ def test_scikit_learn_keeps_what_it_must_and_ties_are_as_published():
 def test_weka_stands_beside_scikit_learn_where_it_is(monkeypatch, missing):
     """Planned, not done: no Java is started."""
     monkeypatch.setattr(promises, "explain_missing_weka", lambda: missing)
-    bench = Bench(SCALES["full"])
-    rows = promises.rates("003-1", bench)
+    bench = Workbench(SCALES["full"])
+    rows = promises.build_rate_table("003-1", bench)
     columns = {row.column for row in rows}
     assert len(rows) == 11 * len(columns) == 11 * (3 if missing else 6)
     assert ("Weka NaiveBayes" in columns) != bool(missing)
@@ -175,12 +175,12 @@ def test_weka_stands_beside_scikit_learn_where_it_is(monkeypatch, missing):
 
 def test_both_tables_of_a_learner_share_one_mutation_run_as_large_as_published():
     """Planned, not done."""
-    bench = Bench(SCALES["full"])
-    for table, make in (("003-6", mutants.kills), ("003-8", mutants.rivals)):
+    bench = Workbench(SCALES["full"])
+    for table, make in (("003-6", mutants.build_kill_table), ("003-8", mutants.build_cross_validation_table)):
         assert all(math.isnan(row.ours) for row in make(table, bench))
     (job,) = bench.asked
     assert (job.subject, job.mutants, job.inputs, job.compared, job.sets) == ("kNN", None, 300, 10_000, 300)
-    assert "all mutants, 300 inputs a relation, 10,000 compared, 300 data sets a rule" in mutants.amount(
+    assert "all mutants, 300 inputs a relation, 10,000 compared, 300 data sets a rule" in mutants.format_amount(
         bench.scale
     )
 
@@ -197,7 +197,8 @@ def test_mutants_are_killed_and_missed():
 def made_mutation(subject, fates):
     """A mutation run of which all is known: by mutant its operator, state, violations of 10 judged, labels, errors."""
     relations = [
-        (("NBC" if subject == "NBC" else mutants._learner(name)), name) for name in mutants.relations_of(subject)
+        (("NBC" if subject == "NBC" else mutants._choose_learner(name)), name)
+        for name in mutants.find_relations(subject)
     ]
     relations.append((relations[-1][0], "sample order"))
     tried = []
@@ -243,14 +244,14 @@ def test_shares_are_of_the_mutants_that_differ(monkeypatch, subject):
         ("RSR", CRASHED, {"MR-0": 9}, 9, 0.9),
     ]
     monkeypatch.setattr(mutants, "mutate", lambda *_, **__: made_mutation(subject, fates))
-    bench = Bench(SCALES["tiny"], seed=1000)  # no other test measures with this seed
+    bench = Workbench(SCALES["tiny"], seed=1000)  # no other test measures with this seed
     kills, rivals = {"kNN": ("003-6", "003-8"), "NBC": ("003-7", "003-9")}[subject]
-    mutants.kills(kills, bench)
+    mutants.build_kill_table(kills, bench)
     bench.work(kills, progress=False)
-    rows = [*mutants.kills(kills, bench), *mutants.rivals(rivals, bench)]
+    rows = [*mutants.build_kill_table(kills, bench), *mutants.build_cross_validation_table(rivals, bench)]
     ours = {(row.row, row.column): row.ours for row in rows}
     zero, one = ("MR-0, k = 3", "MR-1.1, k = 1") if subject == "kNN" else ("MR-0", "MR-1.1")
-    number = len(mutants.relations_of(subject))
+    number = len(mutants.find_relations(subject))
     expected = {
         (zero, "killed, %"): 50,
         (zero, "mean violation, %"): 15,
@@ -279,10 +280,10 @@ def test_shares_are_of_the_mutants_that_differ(monkeypatch, subject):
 
 
 def test_every_table_has_a_study():
-    shown = listing()
+    shown = list_studies()
     assert shown.columns.tolist() == ["name", "title", "compares"]
     assert set(tables()) < set(shown["name"])
-    assert shown["name"].tolist() == names()
+    assert shown["name"].tolist() == list_names()
     assert shown["title"].str.len().min() > 10
 
 
@@ -290,8 +291,10 @@ def test_a_full_study_has_every_figure_in_print():
     """Planned, not done: nothing is measured."""
     for table in ("001-1", "000-10", "001-5"):
         frame = published(table)
-        bench = Bench(SCALES["full"])
-        rows = coded.summary(table, bench) if table == "001-5" else coded.by_walks(table, bench)
+        bench = Workbench(SCALES["full"])
+        rows = (
+            coded.build_summary_table(table, bench) if table == "001-5" else coded.build_walks_table(table, bench)
+        )
         plain = [row for row in rows if "as written" not in row.column and "mean" not in row.row]
         assert sorted(row.published for row in plain) == sorted(frame["published"])
         assert all(math.isnan(row.ours) for row in rows)
@@ -307,8 +310,8 @@ def test_the_same_seed_gives_the_same_figures():
 
 
 def test_a_long_study_tells_first_how_long(capsys):
-    bench = Bench(replace(SCALES["tiny"], repetitions=2, walks=(200, 400)), seed=9)
-    coded.by_walks("001-4", bench)
+    bench = Workbench(replace(SCALES["tiny"], repetitions=2, walks=(200, 400)), seed=9)
+    coded.build_walks_table("001-4", bench)
     bench.work("001-4", progress=None, tell=True)
     assert "001-4: at most about " in capsys.readouterr().err
 

@@ -15,7 +15,7 @@ from datamorphic.studies import tree_scores, tree_trials, trees
 from datamorphic.studies.published import erratum, published
 from datamorphic.studies.rows import Row
 from datamorphic.studies.study import study
-from datamorphic.studies.workload import SCALES, Bench
+from datamorphic.studies.workload import SCALES, Workbench
 
 SCORES, WAYS = tree_trials.SCORES, tree_trials.WAYS
 
@@ -25,7 +25,7 @@ def table(name):
 
 
 def of_sets(name):
-    return table(name).loc[list(trees.in_print())]
+    return table(name).loc[list(trees.list_published_sets())]
 
 
 # -- print against itself ----------------------------------------------------------------------------
@@ -115,8 +115,8 @@ def test_the_first_tree_is_as_published(real_data, name, expected):
     found = trees.Growing(name, 0).measure(0, 0, None)
     assert {measure: found[measure] for measure in expected} == pytest.approx(expected, abs=0.005)
     assert max(found["ORRN tests"], found["Cccr tests"]) <= found["tests"]
-    data = trees.prepared(name)
-    chosen = dm.select(tree_trials.tree_of(data, 0), data, "DTMT", target="target", seed=0)
+    data = trees.load_prepared(name)
+    chosen = dm.select(tree_trials.fit_tree(data, 0), data, "DTMT", target="target", seed=0)
     assert found["tests"] == len(chosen)
 
 
@@ -165,11 +165,13 @@ def test_trees_as_published_are_counted(first_tables):
 
 
 def test_rows_that_are_tested_on_are_not_trained_on():
-    data = trees.prepared("iris")
-    model = tree_trials.nearest_without(data, [0, 149])
+    data = trees.load_prepared("iris")
+    model = tree_trials.fit_nearest_without(data, [0, 149])
     assert model.n_samples_fit_ == 148
     assert model.n_neighbors == 3
-    assert tree_trials.scored(model, *tree_trials.cut(data.iloc[[0, 149]]))["accuracy"] == 1
+    assert (
+        tree_trials.score_model(model, *tree_trials.split_inputs_and_labels(data.iloc[[0, 149]]))["accuracy"] == 1
+    )
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +186,7 @@ def test_tables_of_scores_have_every_figure_in_print(second_tables):
     rows = second_tables.rows
     assert not rows.duplicated(["row", "column"]).any()
     five = rows[rows["row"].str.startswith("004-5: ")]
-    kinds = [each.replace("_", " ") for each in (*trees.in_print(), *trees.STATISTICS)]
+    kinds = [each.replace("_", " ") for each in (*trees.list_published_sets(), *trees.STATISTICS)]
     printed = five[five["row"].isin([f"004-5: {kind}" for kind in kinds])]
     assert len(printed) == (16 + 5) * 16
     assert printed["published"].notna().all()
@@ -222,12 +224,16 @@ def test_chosen_rows_to_train_on():
 
 def test_a_full_study_is_as_large_as_said():
     """Planned, not done."""
-    bench = Bench(SCALES["full"])
-    names = len(trees.at_hand(bench.scale))
-    rows = [*trees.counts("004-3", bench), *trees.counts("004-4", bench), *tree_scores.scores("004-5", bench)]
-    rows += [*tree_scores.against("004-6", bench), *tree_scores.t_tests("004-7", bench)]
+    bench = Workbench(SCALES["full"])
+    names = len(trees.find_available(bench.scale))
+    rows = [
+        *trees.build_count_table("004-3", bench),
+        *trees.build_count_table("004-4", bench),
+        *tree_scores.build_score_table("004-5", bench),
+    ]
+    rows += [*tree_scores.build_wilcoxon_table("004-6", bench), *tree_scores.build_t_test_table("004-7", bench)]
     assert all(math.isnan(row.ours) for row in rows if row.column != "equal, %")
     counted = Counter(type(job).__name__ for job in bench.asked)
     assert counted == {"Growing": 30 * names, "Splitting": 20 * names, "Folding": 3 * names, "Moving": 6 * names}
-    assert trees.amount(bench.scale) == "30 trees of each data set"
-    assert tree_scores.amount(bench.scale).startswith("20 seeds (")
+    assert trees.format_amount(bench.scale) == "30 trees of each data set"
+    assert tree_scores.format_amount(bench.scale).startswith("20 seeds (")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,7 +45,7 @@ def study(
     if list_studies:
         if name is not None:
             raise UsageError(f"--list lists all studies, and {name!r} names one. Leave one of the two out.")
-        _print_listing(studies.listing(), as_json)
+        _print_listing(studies.list_studies(), as_json)
         return
     if name is None:
         raise UsageError("Say which study: datamorphic study NAME. See them with: datamorphic study --list")
@@ -56,19 +55,9 @@ def study(
     if html is not None:
         result.to_html(html)
     if as_json:
-        print_json(
-            {
-                "study": result.name,
-                "scale": result.scale,
-                "seed": result.seed,
-                "seconds": round(result.seconds, 3),
-                **({} if html is None else {"html": str(html)}),
-                "rows": [
-                    {key: to_json_number(value) for key, value in row.items()}
-                    for row in result.rows.to_dict("records")
-                ],
-            }
-        )
+        document = result.document()
+        rows = document.pop("rows")
+        print_json({**document, **({} if html is None else {"html": str(html)}), "rows": rows})
     else:
         print_text(result.describe())
         print_written_files(html)
@@ -81,8 +70,3 @@ def _print_listing(listing: pd.DataFrame, as_json: bool) -> None:
     width = max(map(len, listing["name"]))
     for row in listing.itertuples():
         print_line(f"{row.name:<{width}}  {row.title}  ({row.compares})")
-
-
-def to_json_number(value: Any) -> Any:
-    """Return a value for JSON: None for NaN and infinity."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value

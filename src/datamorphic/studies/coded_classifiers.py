@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from .explorations import Exploration
 from .published import published
-from .rows import WORDS, Row, figures, mean, part_of, row_of
-from .workload import Bench
+from .rows import DISPLAY_NAMES, Row, compute_mean, describe_part, iterate_figures, make_row
+from .workload import Workbench
 
 SUBJECTS = 10
 MACHINE = "Theirs: one case at a time in Java on a Xeon E3-1230 v5, 3.4 GHz; ours: all walks in lock-step, here."
@@ -17,17 +17,17 @@ NATIVE = "Ours takes the space's own moves; the same subjects as test systems, w
 
 
 class Variant(NamedTuple):
-    """A way to make ours, where a table can be read in more than one."""
+    """One way to compute our figures, where a table can be read in several ways."""
 
     strategy: str
     label: str = ""
     note: str = ""
     pool: str = "fixed"
     first: bool = False
-    measures: tuple[str, ...] = ()  # that it is about; empty: all
+    measures: tuple[str, ...] = ()  # the measures it covers; empty for all
 
     def job(self, subject: str, walks: int, seeds: int = 200) -> Exploration:
-        """Return what is to be explored. A directed walk starts from every seed once."""
+        """Return the exploration. A directed walk starts from every seed once."""
         directed = self.strategy == "directed_walk"
         return Exploration(self.strategy, subject, "", walks, walks if directed else seeds, self.pool, self.first)
 
@@ -49,7 +49,7 @@ FIRST = Variant(
 )
 AS_TARGET = Variant("random_target", "random target", "Ours is random target, which these figures are of.")
 
-#: how ours is made, by table and strategy
+#: the variants per table and strategy
 VARIANTS = {
     ("001-1", "directed_walk"): (FIRST, WRITTEN),
     ("001-2", "random_walk"): (GROWING,),
@@ -69,8 +69,8 @@ VARIANTS = {
 SEEDS_VARY = ("001-3", "000-11")
 
 
-def by_walks(table: str, bench: Bench) -> list[Row]:
-    """Return a table with a row for each subject and number of walks (or of seeds), and their means."""
+def build_walks_table(table: str, bench: Workbench) -> list[Row]:
+    """Build a table with a row per subject and number of walks (or seeds), and their means."""
     frame = published(table)
     scale = bench.scale
     varies = "seeds" if table in SEEDS_VARY else "walks"
@@ -79,60 +79,62 @@ def by_walks(table: str, bench: Bench) -> list[Row]:
         counts = scale.growing if variant.pool == "growing" else scale.walks
         counts = scale.seeds if varies == "seeds" else counts
         for subject in scale.subjects:
-            kept = [f for f in figures(frame) if f.subject == subject and _about(variant, f.measure)]
-            shown = [f for f in kept if getattr(f, varies) in counts]
-            made = []
-            for figure in shown:
+            subject_figures = [
+                f for f in iterate_figures(frame) if f.subject == subject and _covers_measure(variant, f.measure)
+            ]
+            table_figures = [f for f in subject_figures if getattr(f, varies) in counts]
+            pairs = []
+            for figure in table_figures:
                 seeds = int(figure.seeds) if varies == "seeds" else 200
                 ours = bench.figure(variant.job(subject, int(figure.walks), seeds), figure.measure)
                 place = f"{getattr(figure, varies):,} {varies}"
-                made.append((figure, ours))
+                pairs.append((figure, ours))
                 rows.append(
-                    row_of(
+                    make_row(
                         figure, table, subject, place,
                         ours=ours, column=variant.column(figure.measure), notes=[variant.note],
                     )
                 )  # fmt: skip
-            rows += _means(table, variant, subject, made, varies)
+            rows += _build_mean_rows(table, variant, subject, pairs, varies)
     return rows
 
 
-def _means(
-    table: str, variant: Variant, subject: str, made: list[tuple[Any, float]], varies: str
+def _build_mean_rows(
+    table: str, variant: Variant, subject: str, pairs: list[tuple[Any, float]], varies: str
 ) -> Iterator[Row]:
-    """Give the means of a subject's rows: theirs are computed from the printed figures."""
-    for measure in dict.fromkeys(figure.measure for figure, _ in made):
-        both = [(figure, ours) for figure, ours in made if figure.measure == measure]
+    """Yield the means of a subject's rows; the published ones are computed from the printed figures."""
+    for measure in dict.fromkeys(figure.measure for figure, _ in pairs):
+        both = [(figure, ours) for figure, ours in pairs if figure.measure == measure]
         if measure == "runs" or len(both) < 2:
             continue
-        first = both[0][0]._replace(published=mean(figure.published for figure, _ in both), walks=math.nan)
-        yield row_of(
+        first = both[0][0]._replace(published=compute_mean(figure.published for figure, _ in both), walks=math.nan)
+        yield make_row(
             first, table, subject, f"mean over {varies}",
-            ours=mean(ours for _, ours in both), column=variant.column(measure), notes=[variant.note],
+            ours=compute_mean(ours for _, ours in both), column=variant.column(measure), notes=[variant.note],
         )  # fmt: skip
 
 
-def summary(table: str, bench: Bench) -> list[Row]:
-    """Return a table of means over numbers of walks, one a subject and strategy, and over all subjects."""
+def build_summary_table(table: str, bench: Workbench) -> list[Row]:
+    """Build a table of means over numbers of walks, per subject and strategy, and over all subjects."""
     scale = bench.scale
     rows: list[Row] = []
-    for figure in figures(published(table)):
+    for figure in iterate_figures(published(table)):
         subjects = scale.subjects if figure.subject == "all" else (figure.subject,)
         if figure.subject != "all" and figure.subject not in scale.subjects:
             continue
         for variant in VARIANTS[table, figure.strategy]:
-            if not _about(variant, figure.measure):
+            if not _covers_measure(variant, figure.measure):
                 continue
             counts = scale.growing if variant.pool == "growing" else scale.walks
-            ours = mean(
-                mean(bench.figure(variant.job(subject, walks), figure.measure) for walks in counts)
+            ours = compute_mean(
+                compute_mean(bench.figure(variant.job(subject, walks), figure.measure) for walks in counts)
                 for subject in subjects
             )
-            notes = [variant.note, part_of(counts, 6, "numbers of walks")]
+            notes = [variant.note, describe_part(counts, 6, "numbers of walks")]
             if figure.subject == "all":
-                notes.append(part_of(subjects, SUBJECTS, "subjects"))
+                notes.append(describe_part(subjects, SUBJECTS, "subjects"))
             rows.append(
-                row_of(
+                make_row(
                     figure, table, figure.subject, figure.strategy,
                     ours=ours, column=variant.column(figure.measure), notes=notes,
                 )
@@ -140,8 +142,8 @@ def summary(table: str, bench: Bench) -> list[Row]:
     return rows
 
 
-def speed(table: str, bench: Bench) -> list[Row]:
-    """Return pairs a second: a subject and strategy, and their averages."""
+def build_speed_table(table: str, bench: Workbench) -> list[Row]:
+    """Build the table of pairs per second, per subject and strategy, with averages."""
     strategies = ("directed_walk", "random_target", "random_walk")
 
     def rate(subject: str, strategy: str) -> float:
@@ -149,20 +151,20 @@ def speed(table: str, bench: Bench) -> list[Row]:
         return bench.figure(job, "pairs per second")
 
     rows: list[Row] = []
-    for figure in figures(published(table)):
+    for figure in iterate_figures(published(table)):
         if figure.subject != "all" and figure.subject not in bench.scale.subjects:
             continue
         subjects = bench.scale.subjects if figure.subject == "all" else (figure.subject,)
         ways = (figure.strategy,) if figure.strategy else strategies
         rows.append(
-            row_of(
-                figure, table, figure.subject, ours=mean(rate(s, way) for s in subjects for way in ways),
-                column=WORDS.get(figure.strategy, "average"),
-                notes=[MACHINE, NATIVE, part_of(subjects, SUBJECTS, "subjects") if figure.subject == "all" else ""],
+            make_row(
+                figure, table, figure.subject, ours=compute_mean(rate(s, way) for s in subjects for way in ways),
+                column=DISPLAY_NAMES.get(figure.strategy, "average"),
+                notes=[MACHINE, NATIVE, describe_part(subjects, SUBJECTS, "subjects") if figure.subject == "all" else ""],
             )
         )  # fmt: skip
     return rows
 
 
-def _about(variant: Variant, measure: str) -> bool:
+def _covers_measure(variant: Variant, measure: str) -> bool:
     return not variant.measures or measure in variant.measures

@@ -1,4 +1,4 @@
-"""What the studies of borders measure: explorations, and the models that are explored."""
+"""Jobs of the exploration studies: explorations, and the training of the explored models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..space.points import Batch, Points
 from ..systems.base import Executor
 from ..systems.coerce import to_outputs
 from .faults import FaultyWine
-from .workload import Figures, Scale, drawn
+from .workload import Figures, Scale, make_seed_sequence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,30 +29,30 @@ if TYPE_CHECKING:
     from ..exploration.front import Front
     from ..space.space import Space
 
-STEPS = DISTANCE = 20  # halvings of a pair, steps of a walk: those of the studies
+STEPS = DISTANCE = 20  # bisections per pair, steps per walk, as published
 FOLDS = 10
-#: how much longer than a tree's the training of a model takes, about
+#: training time relative to that of a tree, approximately
 EFFORT = {"DT": 1, "NB": 1, "KNN": 3, "LR": 12, "SVM": 30, "SV": 8, "HV": 8, "Stack": 150}
 
 
 @dataclass(frozen=True)
 class Exploration:
-    """An exploration as the studies made them: bisection, twenty halvings, walks of twenty steps.
+    """An exploration as published: twenty bisections per pair, walks of twenty steps.
 
     Attributes
     ----------
     strategy, subject, data : str
         `data` is empty for the coded classifiers.
     walks : int
-        Of directed walks on a data set: rows, each of which goes every way.
+        For directed walks on a data set: rows, each of which starts walks in every direction.
     seeds : int
-        For a coded classifier; a data set's are its rows.
+        For a coded classifier. The seeds of a data set are its rows.
     pool : {"fixed", "growing"}
-        Whether mutants join the seeds.
+        Whether new cases join the seeds.
     first : bool
-        Directed walks that can succeed at their first step only; one that fails counts all its steps.
+        Whether directed walks can succeed at their first step only. A failed walk counts all its steps.
     faulty : bool
-        With red wine's faulty midpoint.
+        Whether to use the faulty midpoint of the red-wine study.
     """
 
     strategy: str
@@ -66,36 +66,36 @@ class Exploration:
 
     @property
     def label(self) -> str:
-        """What is explored."""
+        """The subject and its data."""
         return f"{self.subject} {self.data}".strip()
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """What explorations share that take as long a walk."""
+        """The kind of explorations with equal time per walk."""
         return (self.strategy, self.subject, self.data, self.pool, self.first, self.faulty)
 
     @property
     def weight(self) -> int:
-        """How long it takes, compared with others of its kind."""
+        """The number of walks."""
         return self.walks
 
     def repetitions(self, scale: Scale) -> int:
-        """Return how often it is made."""
+        """Return the number of repetitions."""
         return scale.slow if self.data or self.pool == "growing" else scale.repetitions
 
     def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
         """Explore and return the figures."""
-        if self.data:  # read and trained before the clock is started
-            _case(self.data), _model(self.data, self.subject)
+        if self.data:  # load and train before the clock starts
+            _load_case(self.data), _load_model(self.data, self.subject)
         began = time.perf_counter()
-        front = self._explore(drawn(self, seed, repetition))
+        front = self._explore(make_seed_sequence(self, seed, repetition))
         seconds = time.perf_counter() - began
         runs, mutants = front.runs, front.mutants
-        if self.first:  # a walk that fails has gone on to its end
+        if self.first:  # a failed walk has made all its steps
             runs += (front.walks - len(front)) * (DISTANCE - 1)
         figures = {"walks": front.walks, "runs": runs, "mutants": mutants, "seconds": seconds}
         if self.faulty:
-            figures |= _new_cases(front)
+            figures |= _count_new_cases(front)
         return {name: float(value) for name, value in figures.items()}
 
     def _explore(self, seed: np.random.SeedSequence) -> Front:
@@ -106,9 +106,9 @@ class Exploration:
         if not self.data:
             if self.strategy == "directed_walk":
                 options["moves"] = ["up_y"]
-            return explore(Coded(self.subject), seeds=self.seeds, **options)
-        inputs, space = _case(self.data)
-        model = _model(self.data, self.subject)
+            return explore(CodedClassifier(self.subject), seeds=self.seeds, **options)
+        inputs, space = _load_case(self.data)
+        model = _load_model(self.data, self.subject)
         if self.faulty:
             return explore(FaultyWine(model), inputs, **options)
         if self.strategy == "directed_walk":
@@ -116,34 +116,38 @@ class Exploration:
         return explore(model, inputs, space=space, **options)
 
 
-@dataclass(frozen=True)
-class Training:
-    """A model of a data set: how accurate it is, and how long it takes to find out, all as published."""
+@dataclass(frozen=True, repr=False)
+class ModelTraining:
+    """The accuracy of a model of a data set, and the time to measure it, as published."""
 
     subject: str
     data: str
 
+    def __repr__(self) -> str:
+        # random numbers depend on this text: it stays as it was when the figures were first measured
+        return f"Training(subject={self.subject!r}, data={self.data!r})"
+
     @property
     def label(self) -> str:
-        """What is trained."""
+        """The model and its data."""
         return f"{self.subject} {self.data}"
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """What models share whose times can be compared."""
+        """The kind of models whose times can be compared."""
         return ("training", self.data)
 
     @property
     def weight(self) -> int:
-        """How long it takes, compared with others on the same data."""
+        """The expected duration, relative to other models."""
         return EFFORT[self.subject.rstrip("123")]
 
     def repetitions(self, scale: Scale) -> int:
-        """Return 1: the result is the same each time."""
+        """Return 1, because the result is always the same."""
         return 1
 
     def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
-        """Train the model, cross-validate it, and score it on the rows it learnt from and on the test tenth."""
+        """Train and cross-validate the model, and score it on its training rows and on the test rows."""
         from sklearn.model_selection import KFold, cross_validate
 
         frame = load(self.data)
@@ -152,11 +156,11 @@ class Training:
         inputs, labels = rows.drop(columns=TARGET), rows[TARGET].to_numpy()
         test = whole.drop(index=part.index)
         began = time.perf_counter()
-        model = _trained(self.data, self.subject, frame)
-        # the rows have to be shuffled: in their own order, trees of wines score 50 %, not the published 61 %
-        chance = np.random.RandomState(np.random.MT19937(drawn(self, seed, repetition)))
+        model = _train_model(self.data, self.subject, frame)
+        # rows must be shuffled: in file order, trees of wines score 50 % instead of the published 61 %
+        chance = np.random.RandomState(np.random.MT19937(make_seed_sequence(self, seed, repetition)))
         folds = KFold(FOLDS, shuffle=True, random_state=chance)
-        with _unfinished():
+        with _ignore_convergence_warnings():
             rounds = cross_validate(model, inputs, labels, cv=folds, return_estimator=True)
         accuracy = model.score(inputs, labels)
         last = rounds["estimator"][-1].score(test.drop(columns=TARGET), test[TARGET].to_numpy())
@@ -168,8 +172,8 @@ class Training:
         }
 
 
-class Coded(Executor):
-    """A coded classifier that reads the codes of points as they are: their frames would take most of the time."""
+class CodedClassifier(Executor):
+    """A coded classifier that reads codes directly, because building frames would take most of the time."""
 
     def __init__(self, name: str) -> None:
         self.name, self.space, self._rule = name, PLANE, RULES[name]
@@ -180,8 +184,8 @@ class Coded(Executor):
         return to_outputs(self._rule(batch.codes[:, 0], batch.codes[:, 1]), len(batch), None)
 
 
-def _new_cases(front: Front) -> dict[str, int]:
-    """Count what a pair consists of: cases that were made, and seeds that refinement never moved away from."""
+def _count_new_cases(front: Front) -> dict[str, int]:
+    """Count the ends of pairs that are new cases, and the pairs without a seed."""
     known = {row.tobytes() for row in np.ascontiguousarray(front.seeds.codes)}
     a, b = (
         np.array([row.tobytes() not in known for row in np.ascontiguousarray(side.codes)], dtype=bool)
@@ -191,24 +195,24 @@ def _new_cases(front: Front) -> dict[str, int]:
 
 
 @cache
-def _case(data: str) -> tuple[pd.DataFrame, Space]:
+def _load_case(data: str) -> tuple[pd.DataFrame, Space]:
     frame = load(data)
     return frame.drop(columns=TARGET), reference_space(data, frame)
 
 
 @cache
-def _model(data: str, model: str) -> Any:
-    return _trained(data, model, load(data))
+def _load_model(data: str, model: str) -> Any:
+    return _train_model(data, model, load(data))
 
 
-def _trained(data: str, model: str, frame: pd.DataFrame) -> Any:
-    with _unfinished():
+def _train_model(data: str, model: str, frame: pd.DataFrame) -> Any:
+    with _ignore_convergence_warnings():
         return reference_model(data, model, frame)
 
 
 @contextmanager
-def _unfinished() -> Iterator[None]:
-    """Say nothing of a solver that stops short of its optimum: the one that decides in Stack1 does, as published."""
+def _ignore_convergence_warnings() -> Iterator[None]:
+    """Ignore convergence warnings: the final estimator of Stack1 does not converge, as published."""
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():

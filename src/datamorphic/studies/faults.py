@@ -1,4 +1,4 @@
-"""Red wine's faulty test system, rebuilt: its midpoint mixes two features, so that many pairs never become narrow."""
+"""The faulty test system of the red-wine study: its midpoint mixes two features, so many pairs are never refined."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WINE = {
 }
 
 
-def _mover(name: str, direction: int) -> Callable[[Any, pd.DataFrame], pd.DataFrame]:
+def _make_move(name: str, direction: int) -> Callable[[Any, pd.DataFrame], pd.DataFrame]:
     def move(self: Any, p: pd.DataFrame) -> pd.DataFrame:
         return p.assign(**{name: p[name] + direction * WINE_STEPS[name]})
 
@@ -40,7 +40,7 @@ def _mover(name: str, direction: int) -> Callable[[Any, pd.DataFrame], pd.DataFr
 
 
 class WineMidpoint:
-    """Moves as they should be; a midpoint that mixes two features."""
+    """Correct moves, and a midpoint that mixes two features."""
 
     space = Space(
         [Continuous(name, low, high, step=step) for name, (low, high, step) in WINE.items()], moves="open"
@@ -48,7 +48,7 @@ class WineMidpoint:
 
     @datamorphism
     def mid(self, a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
-        """Go half-way, but with the free sulfur dioxide of one wine for its total."""
+        """Return the midpoint, but with the free instead of the total sulfur dioxide of the second wine."""
         middle = (a + b) / 2
         middle["total sulfur dioxide"] = (a["total sulfur dioxide"] + b["free sulfur dioxide"]) / 2
         return middle
@@ -56,7 +56,7 @@ class WineMidpoint:
 
 for _name in WINE:
     for _word, _direction in (("up", 1), ("down", -1)):
-        setattr(WineMidpoint, f"{_word}_{_name}", datamorphism(feature=_name)(_mover(_name, _direction)))
+        setattr(WineMidpoint, f"{_word}_{_name}", datamorphism(feature=_name)(_make_move(_name, _direction)))
 
 
 class FaultyWine(WineMidpoint):

@@ -1,4 +1,4 @@
-"""Generators and selectors on regions that are drawn: Tables 6 and 9 of document 002, and what it never ran."""
+"""Generators and selectors on simulated regions: Tables 6 and 9 of Ying (2024), and proposals it did not run."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from dataclasses import replace
 from ..hunting.scenarios import SCENARIOS
 from .group_trials import (
     CLASSIC,
-    FEWEST,
     LEARNING,
+    MAX_PAIRS_PER_TRIAL,
+    MIN_TRIALS,
     ONE,
-    PATIENCE_OF_PAIRS,
     THREE,
     TWO,
     Hunting,
     Selecting,
     SelectingSimulated,
     Simulating,
-    budget_of,
-    effect,
-    ratio,
-    trials_of,
+    compute_effect,
+    compute_ratio,
+    limit_budget,
+    limit_trials,
 )
-from .groups import FEW
+from .groups import MIN_REAL_TRIALS
 from .published import published
-from .rows import Row, figures, row_of
-from .stand_in_mutants import KINDS, rate_of, relations_of
-from .workload import Bench, Scale
+from .rows import Row, iterate_figures, make_row
+from .stand_in_mutants import KINDS, compute_rate, parse_relations
+from .workload import Scale, Workbench
 
 RATES = {"0.01": 0.01, "0.00": 0.005, "0.002": 0.002, "0.001": 0.001}  # as printed, and as they are
 RATE, DIMENSION, BOXES = 0.005, 2, 50
 BASE = "MT-RT"
-PROPOSED = ("MT-RPART", "SFIDMT-BART")  # in the document, which never ran them
+PROPOSED = ("MT-RPART", "SFIDMT-BART")  # by Ying (2024), not run there
 IN_PRINT = (BASE, "SFIDMT-ART", "MT-ART-Min", "MT-ART-Max", "MT-ART-Avg", "MT-BART", "MT-IPART")
 RIVALS = ("Sobol", "Halton")
 ALL = (*IN_PRINT, *PROPOSED, *CLASSIC, "RRT", *RIVALS)
@@ -40,8 +40,8 @@ SELECTORS = (
     "random", "MRGS-ART", "MRGS-ART+", "MRGS-IPART", "MRGS-RPART", "MRGS-distance", "near-miss", "feedback",
 )  # fmt: skip
 K = 3
-MOST = 10_000  # trials, as in print
-MORE = 2  # times the trials where single figures are compared
+MAX_TRIALS = 10_000  # trials, as in print
+TRIAL_FACTOR = 2  # times the trials where single figures are compared
 MUTANTS = (("emu10", "Table 5: mutant 3"), ("branch3.1", "Table 5: mutant 4"))
 
 EXACT = "The F-ratio is to 1 / rate, which random testing needs on average."
@@ -53,109 +53,123 @@ WIDE = (
     " see the picture of the page for where its sources lie."
 )
 NEVER_RUN = (
-    "The document proposes MT-RPART, SFIDMT-BART, MRGS-ART+, MRGS-IPART and MRGS-RPART, and never ran them."
+    "Ying (2024) proposes MT-RPART, SFIDMT-BART, MRGS-ART+, MRGS-IPART and MRGS-RPART, without running them."
 )
-NOT_TOLD = "Selectors that learn are left out: regions that are drawn tell them nothing."
+NOT_TOLD = "Selectors that learn are left out: simulated regions give them no feedback."
 IN_TURN = "Three relations, 1-1, 1-2 and 1-3, each violated in turn on a hundredth of the domain: the mean."
 
 
-def _simulating(
+def _make_simulating_job(
     scale: Scale, generator: str, region: str = "block", rate: float = RATE, scenario: str = "", share: float = 1.0
 ) -> Simulating:
-    """Return a simulation; `share` tells how many of the usual trials it gets."""
-    trials = trials_of(replace(scale, groups=round(share * scale.groups)), rate, generator)
-    budget = budget_of(scale, generator)
+    """Return a simulation with `share` times the default number of trials."""
+    trials = limit_trials(replace(scale, groups=round(share * scale.groups)), rate, generator)
+    budget = limit_budget(scale, generator)
     return Simulating(generator, region, rate, DIMENSION, trials, budget, scenario)
 
 
-def _row(bench: Bench, job: Simulating | SelectingSimulated, place: str, column: str, *notes: str) -> Row:
-    """Return an F-ratio that is not in print."""
+def _make_row(bench: Workbench, job: Simulating | SelectingSimulated, place: str, column: str, *notes: str) -> Row:
+    """Return an unpublished F-ratio."""
     ours, ended = bench.figure(job, "F-ratio %"), bench.figure(job, "censored")
     who = job.generator if isinstance(job, Simulating) else job.selector
-    said = [*notes, ENDED.format(ended, who, job.budget) if ended > 0 else ""]
-    return Row(place, column, math.nan, ours, " ".join(each for each in said if each))
+    texts = [*notes, ENDED.format(ended, who, job.budget) if ended > 0 else ""]
+    return Row(place, column, math.nan, ours, " ".join(text for text in texts if text))
 
 
 # -- Table 9 ---------------------------------------------------------------------------------------------------
 
 
-def classic(table: str, bench: Bench) -> list[Row]:
-    """Return Table 9: F-ratios of four generators of single inputs on blocks, with intervals of ours."""
+def build_classic_table(table: str, bench: Workbench) -> list[Row]:
+    """Build Table 9: F-ratios of four generators of single inputs on blocks, with our intervals."""
     rows = []
-    for figure in figures(published(table)):
+    for figure in iterate_figures(published(table)):
         rate = RATES[figure.subject]
-        trials = max(FEWEST, min(MOST, MORE * bench.scale.trials, round(6 * MORE * bench.scale.groups * rate)))
+        trials = max(
+            MIN_TRIALS,
+            min(
+                MAX_TRIALS, TRIAL_FACTOR * bench.scale.trials, round(6 * TRIAL_FACTOR * bench.scale.groups * rate)
+            ),
+        )
         job = Simulating(
-            figure.strategy, "block", rate, DIMENSION, trials, budget_of(bench.scale, figure.strategy)
+            figure.strategy, "block", rate, DIMENSION, trials, limit_budget(bench.scale, figure.strategy)
         )
         place, column = f"block, rate {rate:g}", f"{figure.strategy}, F-ratio %"
         rows.append(
-            row_of(figure, table, place, column=column, ours=bench.figure(job, "F-ratio %"), notes=[EXACT])
+            make_row(figure, table, place, column=column, ours=bench.figure(job, "F-ratio %"), notes=[EXACT])
         )
         rows.append(Row(place, f"{figure.strategy}, ±", math.nan, bench.figure(job, "±, points"), INTERVAL))
     return rows
 
 
-def kinds_of_regions(bench: Bench) -> list[Row]:
-    """Return F-ratios of all generators on all kinds of regions; at full scale at all rates."""
-    full = bench.scale.trials >= MOST
+def build_region_kind_table(bench: Workbench) -> list[Row]:
+    """Build the table of all generators on all kinds of regions; at full scale for all rates."""
+    full = bench.scale.trials >= MAX_TRIALS
     rows = []
     for generator in ALL:
         for region in KINDS:
             for rate in RATES.values() if full else (RATE,):
-                job = _simulating(bench.scale, generator, region, rate, share=2 * MORE)
-                rows.append(_row(bench, job, generator, f"{region}, rate {rate:g}, F-ratio %"))
+                job = _make_simulating_job(bench.scale, generator, region, rate, share=2 * TRIAL_FACTOR)
+                rows.append(_make_row(bench, job, generator, f"{region}, rate {rate:g}, F-ratio %"))
     return rows
 
 
 # -- Table 6, and the two mutants of tanh -------------------------------------------------------------------------
 
 
-def scenarios(bench: Bench) -> list[Row]:
-    """Return F-ratios in the thirteen scenarios of Table 6; the document simulated none."""
+def build_scenario_table(bench: Workbench) -> list[Row]:
+    """Build the table of the thirteen scenarios of Table 6, which the thesis did not simulate."""
     generators = (*IN_PRINT, *PROPOSED, *RIVALS)
     return [
-        _row(bench, _simulating(bench.scale, generator, scenario=name, share=1.2), name, f"{generator}, F-ratio %")
-        for name in (SCENARIOS if bench.scale.trials >= FEW else ("A2", "B1"))
+        _make_row(
+            bench,
+            _make_simulating_job(bench.scale, generator, scenario=name, share=1.2),
+            name,
+            f"{generator}, F-ratio %",
+        )
+        for name in (SCENARIOS if bench.scale.trials >= MIN_REAL_TRIALS else ("A2", "B1"))
         for generator in generators
     ]
 
 
-def known_mutants(bench: Bench) -> list[Row]:
-    """Return what generators do on the two mutants that are known, with effects beside those of Table 5."""
+def build_known_mutant_table(bench: Workbench) -> list[Row]:
+    """Build the table of generators on the two known mutants, with effect sizes beside those of Table 5."""
     effects = {
         (figure.subject, figure.strategy): figure
-        for figure in figures(published("002-5"))
+        for figure in iterate_figures(published("002-5"))
         if figure.measure == "effect size"
     }
     rows = []
     for mutant, place in MUTANTS:
         number = place.rpartition(" ")[2]
-        jobs = {name: tanh_hunting(bench.scale, mutant, name) for name in (*IN_PRINT, *PROPOSED, *RIVALS)}
+        jobs = {name: make_tanh_job(bench.scale, mutant, name) for name in (*IN_PRINT, *PROPOSED, *RIVALS)}
         label = f"{mutant} ({place.replace(': ', ', ')})"
         for name, job in jobs.items():
             ended = bench.figure(job, "censored")
-            told = ENDED.format(ended, name, job.budget) if ended > 0 else ""
+            ended_note = ENDED.format(ended, name, job.budget) if ended > 0 else ""
             if name != BASE:
-                note = " ".join(each for each in (SAME_MUTANT, WIDE if name == "MT-ART-Min" else "", told) if each)
-                rows.append(Row(label, f"{name}, F-ratio %", math.nan, ratio(bench, job, jobs[BASE]), note))
+                note = " ".join(
+                    text for text in (SAME_MUTANT, WIDE if name == "MT-ART-Min" else "", ended_note) if text
+                )
+                rows.append(
+                    Row(label, f"{name}, F-ratio %", math.nan, compute_ratio(bench, job, jobs[BASE]), note)
+                )
         for name, job in jobs.items():
             figure = effects.get((f"tanh mutant {number}", f"SFIDMT-ART vs {name}"))
             if figure is not None:
-                ours = effect(bench, jobs["SFIDMT-ART"], job)
+                ours = compute_effect(bench, jobs["SFIDMT-ART"], job)
                 column = f"SFIDMT-ART vs {name}, d"
-                rows.append(row_of(figure, "002-5", label, column=column, ours=ours, notes=[SAME_MUTANT]))
+                rows.append(make_row(figure, "002-5", label, column=column, ours=ours, notes=[SAME_MUTANT]))
             elif name not in (BASE, "SFIDMT-ART"):
-                ours = effect(bench, jobs["SFIDMT-ART"], job)
+                ours = compute_effect(bench, jobs["SFIDMT-ART"], job)
                 rows.append(Row(label, f"SFIDMT-ART vs {name}, d", math.nan, ours, SAME_MUTANT))
     return rows
 
 
-def tanh_hunting(scale: Scale, mutant: str, generator: str) -> Hunting:
-    """Return trials of a generator on a mutant of tanh: more of them than where there are many mutants."""
-    rate = rate_of("tanh", mutant, ("tripling",))
-    trials = trials_of(replace(scale, groups=4 * MORE * scale.groups), rate, generator)
-    return Hunting("tanh", mutant, "tripling", generator, trials, budget_of(scale, generator), rate)
+def make_tanh_job(scale: Scale, mutant: str, generator: str) -> Hunting:
+    """Return the job of a generator on a mutant of tanh, with more trials than where there are many mutants."""
+    rate = compute_rate("tanh", mutant, ("tripling",))
+    trials = limit_trials(replace(scale, groups=4 * TRIAL_FACTOR * scale.groups), rate, generator)
+    return Hunting("tanh", mutant, "tripling", generator, trials, limit_budget(scale, generator), rate)
 
 
 # -- what was proposed and never run, and what is new --------------------------------------------------------------
@@ -168,61 +182,63 @@ REAL = (
 )  # fmt: skip
 
 
-def _dimensions(scale: Scale) -> tuple[int, ...]:
-    return (1, 2, 3) if scale.trials >= FEW else (DIMENSION,)
+def _choose_dimensions(scale: Scale) -> tuple[int, ...]:
+    return (1, 2, 3) if scale.trials >= MIN_REAL_TRIALS else (DIMENSION,)
 
 
-def new_generators(bench: Bench) -> list[Row]:
-    """Return all generators of groups in one table: blocks in one to three dimensions."""
+def build_new_generator_table(bench: Workbench) -> list[Row]:
+    """Build the table of all generators of groups on blocks in one to three dimensions."""
     rows = []
-    for dimension in _dimensions(bench.scale):
+    for dimension in _choose_dimensions(bench.scale):
         for name in (*IN_PRINT, *PROPOSED, *RIVALS):
-            job = _simulating(bench.scale, name)
+            job = _make_simulating_job(bench.scale, name)
             if dimension != DIMENSION:
-                job = Simulating(name, "block", RATE, dimension, max(FEWEST, job.trials // 2), job.budget)
-            rows.append(_row(bench, job, name, f"block, {dimension}-D, F-ratio %", NEVER_RUN, EXACT))
+                job = Simulating(name, "block", RATE, dimension, max(MIN_TRIALS, job.trials // 2), job.budget)
+            rows.append(_make_row(bench, job, name, f"block, {dimension}-D, F-ratio %", NEVER_RUN, EXACT))
     return rows
 
 
-def new_selectors(bench: Bench) -> list[Row]:
-    """Return all selectors in one table: one of three relations violated, in one to three dimensions; and mutants."""
+def build_new_selector_table(bench: Workbench) -> list[Row]:
+    """Build the table of all selectors: one of three relations violated in one to three dimensions, and mutants."""
     scale, rows = bench.scale, []
-    for name in [each for each in SELECTORS if each not in LEARNING]:
-        for dimension in _dimensions(scale):
-            jobs = [_selecting(scale, name, MIXED, each, dimension) for each in range(len(MIXED))]
+    for name in [selector for selector in SELECTORS if selector not in LEARNING]:
+        for dimension in _choose_dimensions(scale):
+            jobs = [
+                _make_selecting_job(scale, name, MIXED, violating, dimension) for violating in range(len(MIXED))
+            ]
             ours = math.fsum(bench.figure(job, "F-ratio %") for job in jobs) / len(jobs)
-            said = f"{NEVER_RUN} {IN_TURN} {NOT_TOLD}"
-            rows.append(Row(name, f"block, {dimension}-D, F-ratio %", math.nan, ours, said))
-    for program, names in REAL if scale.trials >= FEW else REAL[:1]:
-        relations = relations_of(names)
-        mutant = _moderate(program, relations)
-        budget = budget_of(scale, "", most=PATIENCE_OF_PAIRS)
-        made = {
+            note = f"{NEVER_RUN} {IN_TURN} {NOT_TOLD}"
+            rows.append(Row(name, f"block, {dimension}-D, F-ratio %", math.nan, ours, note))
+    for program, names in REAL if scale.trials >= MIN_REAL_TRIALS else REAL[:1]:
+        relations = parse_relations(names)
+        mutant = _choose_moderate_mutant(program, relations)
+        budget = limit_budget(scale, "", most=MAX_PAIRS_PER_TRIAL)
+        jobs_by_name = {
             name: Selecting(program, mutant, relations, name, K, scale.trials, budget, scale.groups, False)
             for name in SELECTORS
         }
         column = f"{program} {mutant}, {names}, F-ratio %"
         rows += [
-            Row(name, column, math.nan, ratio(bench, each, made["random"]), NEVER_RUN)
-            for name, each in made.items()
+            Row(name, column, math.nan, compute_ratio(bench, job, jobs_by_name["random"]), NEVER_RUN)
+            for name, job in jobs_by_name.items()
         ]
     return rows
 
 
-def _moderate(program: str, relations: tuple[str, ...]) -> str:
-    """Return the mutant whose mean violation rate is nearest to the usual one."""
+def _choose_moderate_mutant(program: str, relations: tuple[str, ...]) -> str:
+    """Return the mutant whose mean violation rate is nearest to the default rate."""
     from ..data.programs import programs
 
-    rates = {mutant: rate_of(program, mutant, relations) for mutant in programs[program].mutants}
+    rates = {mutant: compute_rate(program, mutant, relations) for mutant in programs[program].mutants}
     return min((each for each in rates if rates[each]), key=lambda each: abs(math.log(rates[each] / RATE)))
 
 
-def _selecting(
+def _make_selecting_job(
     scale: Scale, name: str, relations: tuple[str, ...], violating: int, dimension: int, *, counting: bool = False
 ) -> SelectingSimulated:
-    """Return a simulation of a selector; its trials take as many groups as those of a generator."""
-    rate, budget = 2 * RATE, budget_of(scale, "", most=PATIENCE_OF_PAIRS)
-    trials = trials_of(scale, rate / len(relations))
+    """Return the simulation of a selector with as many groups as that of a generator."""
+    rate, budget = 2 * RATE, limit_budget(scale, "", most=MAX_PAIRS_PER_TRIAL)
+    trials = limit_trials(scale, rate / len(relations))
     return SelectingSimulated(
         name, relations, violating, "block", rate, dimension, K, trials, budget, published=counting
     )
@@ -234,12 +250,12 @@ STARVED = (
 )
 
 
-def starving(bench: Bench) -> list[Row]:
-    """Return what the raw count does to a relation with few follow-ups."""
+def build_starvation_table(bench: Workbench) -> list[Row]:
+    """Build the table that shows how the raw count starves a relation with few follow-ups."""
     rows = []
-    for dimension in _dimensions(bench.scale):
-        for counting, said in ((True, "raw count, as published"), (False, "fraction, by default")):
+    for dimension in _choose_dimensions(bench.scale):
+        for counting, label in ((True, "raw count, as published"), (False, "fraction, by default")):
             more = replace(bench.scale, groups=8 * bench.scale.groups)
-            job = _selecting(more, "MRGS-ART", (ONE, THREE, THREE), 0, dimension, counting=counting)
-            rows.append(_row(bench, job, said, f"block, {dimension}-D, F-ratio %", STARVED))
+            job = _make_selecting_job(more, "MRGS-ART", (ONE, THREE, THREE), 0, dimension, counting=counting)
+            rows.append(_make_row(bench, job, label, f"block, {dimension}-D, F-ratio %", STARVED))
     return rows

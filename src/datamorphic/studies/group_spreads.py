@@ -1,4 +1,4 @@
-"""How evenly groups lie, how long it takes to make them, and where mutants violate relations."""
+"""Jobs on evenness of groups, generation time, and violation regions of mutants."""
 
 from __future__ import annotations
 
@@ -15,17 +15,20 @@ from ..hunting.selectors import find_selector
 from ..relations.base import VIOLATED
 from ..relations.box import Box, Floats
 from ..relations.function import FunctionRelation
-from .group_trials import Measured, relation_of
+from .group_trials import GroupJob, find_relation
 from .program_regions import GroupSample
 
-CELLS = 1000
+CELL_COUNT = 1000
 
 
-def _mean(each: list[dict[str, float]]) -> dict[str, float]:
-    return {key: math.fsum(one[key] for one in each) / len(each) for key in each[0]}
+def _average(measurements: list[dict[str, float]]) -> dict[str, float]:
+    return {
+        key: math.fsum(measurement[key] for measurement in measurements) / len(measurements)
+        for key in measurements[0]
+    }
 
 
-def _told(what: str, cases: str, spread: ValueRange) -> dict[str, float]:
+def _label_spread(what: str, cases: str, spread: ValueRange) -> dict[str, float]:
     return {
         f"{what} {cases} min": spread.least,
         f"{what} {cases} max": spread.most,
@@ -33,23 +36,25 @@ def _told(what: str, cases: str, spread: ValueRange) -> dict[str, float]:
     }
 
 
-def evenness(points: Floats, box: Box, cases: str) -> dict[str, float]:
-    """Return dispersion and discrepancy of points, by the inputs that vary."""
+def measure_evenness(points: Floats, box: Box, cases: str) -> dict[str, float]:
+    """Return dispersion and discrepancy of points, over the inputs that vary."""
     free = box.low < box.high
     points = points[:, free]
-    cells = discrepancy(points, box.low[free], box.high[free], boxes=CELLS, method="cells")
-    return {**_told("dispersion", cases, dispersion(points)), **_told("discrepancy", cases, cells)}
+    cells = discrepancy(points, box.low[free], box.high[free], boxes=CELL_COUNT, method="cells")
+    return {**_label_spread("dispersion", cases, dispersion(points)), **_label_spread("discrepancy", cases, cells)}
 
 
-def _both(relation: FunctionRelation, sources: Floats) -> dict[str, float]:
-    """Return how sources and follow-ups lie; several follow-ups each in its own domain, on average."""
+def _measure_group_evenness(relation: FunctionRelation, sources: Floats) -> dict[str, float]:
+    """Return the evenness of sources and of follow-ups, averaged over several follow-ups."""
     follow = relation.follow_inputs(relation.follow(sources))
-    parts = [evenness(made, box, "FTC") for made, box in zip(follow, relation.follow_domains(), strict=True)]
-    return {**evenness(sources, relation.domain[0], "STC"), **_mean(parts)}
+    parts = [
+        measure_evenness(points, box, "FTC") for points, box in zip(follow, relation.follow_domains(), strict=True)
+    ]
+    return {**measure_evenness(sources, relation.domain[0], "STC"), **_average(parts)}
 
 
 @dataclass(frozen=True)
-class Spreading(Measured):
+class Spreading(GroupJob):
     """Dispersion and discrepancy of groups of a generator."""
 
     program: str
@@ -58,14 +63,14 @@ class Spreading(Measured):
     trials: int
     groups: int = 1000
 
-    def _figures(self, seed: int) -> dict[str, float]:
-        relation = relation_of(self.program, self.relation)
-        made = [generate(relation, self.generator, self.groups, seed + k).sources for k in range(self.trials)]
-        return _mean([_both(relation, sources) for sources in made])
+    def _compute_figures(self, seed: int) -> dict[str, float]:
+        relation = find_relation(self.program, self.relation)
+        samples = [generate(relation, self.generator, self.groups, seed + k).sources for k in range(self.trials)]
+        return _average([_measure_group_evenness(relation, sources) for sources in samples])
 
 
 @dataclass(frozen=True)
-class Timing(Measured):
+class Timing(GroupJob):
     """Seconds to make groups, kernels being compiled."""
 
     program: str
@@ -73,8 +78,8 @@ class Timing(Measured):
     generator: str
     groups: int = 10_000
 
-    def _figures(self, seed: int) -> dict[str, float]:
-        relation = relation_of(self.program, self.relation)
+    def _compute_figures(self, seed: int) -> dict[str, float]:
+        relation = find_relation(self.program, self.relation)
         generate(relation, self.generator, 100, seed)
         began = time.perf_counter()
         generate(relation, self.generator, self.groups, seed)
@@ -82,7 +87,7 @@ class Timing(Measured):
 
 
 @dataclass(frozen=True)
-class Pairing(Measured):
+class Pairing(GroupJob):
     """Seconds to choose pairs of relation and group, and how these lie: the mean over relations, sources and follow-ups."""
 
     program: str
@@ -91,41 +96,46 @@ class Pairing(Measured):
     k: int
     pairs: int = 10_000
 
-    def _figures(self, seed: int) -> dict[str, float]:
+    def _compute_figures(self, seed: int) -> dict[str, float]:
         shared = programs[self.program].shared()
-        made = find_selector(self.selector)([shared[name] for name in self.relations], k=self.k, published=True)
-        made.clone(seed).propose(100)
+        selector = find_selector(self.selector)(
+            [shared[name] for name in self.relations], k=self.k, published=True
+        )
+        selector.clone(seed).propose(100)
         began = time.perf_counter()
-        picks = made.clone(seed).propose(self.pairs)
+        picks = selector.clone(seed).propose(self.pairs)
         seconds = time.perf_counter() - began
         lie = []
-        for number, relation in enumerate(made.relations):
+        for number, relation in enumerate(selector.relations):
             sources = picks.sources[picks.relation == number]
             if len(sources) > 1:
-                lie.append(_both(relation, sources))
-        found = _mean(lie)
+                lie.append(_measure_group_evenness(relation, sources))
+        figures = _average(lie)
         means = {
-            what: (found[f"{what} STC max-min"] + found[f"{what} FTC max-min"]) / 2
+            what: (figures[f"{what} STC max-min"] + figures[f"{what} FTC max-min"]) / 2
             for what in ("dispersion", "discrepancy")
         }
         return {"generation": seconds, **means}
 
 
 @dataclass(frozen=True)
-class Breaking(Measured):
+class Breaking(GroupJob):
     """How often each mutant of a program breaks each of its relations, all of one source domain."""
 
     program: str
     inputs: int
 
-    def _figures(self, seed: int) -> dict[str, float]:
+    def _compute_figures(self, seed: int) -> dict[str, float]:
         subject = programs[self.program]
-        found = {}
+        figures = {}
         for name, relation in subject.shared().items():
             trial = GroupSample.draw(relation, self.inputs, seed)
             for id, mutant in subject.mutants.items():
                 violated = trial.judge(mutant) == VIOLATED
-                found[f"{id} {name}"] = float(np.mean(violated))
+                figures[f"{id} {name}"] = float(np.mean(violated))
                 kind = trial.classify_region(violated)
-                found |= {f"{id} {name} {each}": float(kind == each) for each in ("block", "point", "strip")}
-        return found
+                figures |= {
+                    f"{id} {name} {region_kind}": float(kind == region_kind)
+                    for region_kind in ("block", "point", "strip")
+                }
+        return figures

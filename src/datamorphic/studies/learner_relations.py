@@ -1,4 +1,4 @@
-"""Table 1 of document 003: how often learners violate the relations of the study, on its random data."""
+"""How often learners violate relations on random data: Table 1 of Xie et al. (2011)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..relations.check.api import check
 from ..relations.learner.necessity import find_stance
 from ..systems.weka import explain_missing_weka, make_weka_learner
 from .published import published
-from .rows import Row, figures, row_of
-from .workload import Bench, Figures, Scale
+from .rows import Row, iterate_figures, make_row
+from .workload import Figures, Scale, Workbench
 
 NECESSARY = "Necessary: every right implementation keeps it, so a violation is a fault or hangs on a tie."
 DATA = (
@@ -36,8 +36,8 @@ REASONS = {
 }
 
 
-class Column(NamedTuple):
-    """A learner of ours, and whose figures stand beside it."""
+class LearnerColumn(NamedTuple):
+    """A learner of ours, and the published classifier it is compared with."""
 
     name: str
     theirs: str
@@ -45,17 +45,17 @@ class Column(NamedTuple):
 
 
 COLUMNS = (
-    Column("scikit-learn KNN(3)", "kNN"),
-    Column("scikit-learn KNN(1)", "kNN"),
-    Column("Weka IBk -K 3", "kNN", "weka:IBk -K 3"),
-    Column("Weka IBk -K 1", "kNN", "weka:IBk -K 1"),
-    Column("scikit-learn GaussianNB", "NBC"),
-    Column("Weka NaiveBayes", "NBC", "weka:NaiveBayes"),
+    LearnerColumn("scikit-learn KNN(3)", "kNN"),
+    LearnerColumn("scikit-learn KNN(1)", "kNN"),
+    LearnerColumn("Weka IBk -K 3", "kNN", "weka:IBk -K 3"),
+    LearnerColumn("Weka IBk -K 1", "kNN", "weka:IBk -K 1"),
+    LearnerColumn("scikit-learn GaussianNB", "NBC"),
+    LearnerColumn("Weka NaiveBayes", "NBC", "weka:NaiveBayes"),
 )
 
 
 @cache
-def learner(name: str) -> Any:
+def make_learner(name: str) -> Any:
     """Return the learner of a column."""
     from sklearn.naive_bayes import GaussianNB
     from sklearn.neighbors import KNeighborsClassifier
@@ -68,9 +68,9 @@ def learner(name: str) -> Any:
 
 @dataclass(frozen=True)
 class Checking:
-    """A learner put to the relations of the study.
+    """A check of a learner with the relations of the study.
 
-    The inputs are those of ``dm.check(learner, seed=seed, ties="count")``, so each figure can be looked at there.
+    The inputs are those of ``dm.check(learner, seed=seed, ties="count")``, so each figure can be reproduced there.
     """
 
     subject: str
@@ -79,28 +79,28 @@ class Checking:
 
     @property
     def label(self) -> str:
-        """Who is checked."""
+        """The learner."""
         return self.subject
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """What checks share: none takes much longer than another."""
+        """One kind: all checks take about the same time."""
         return ("check",)
 
     @property
     def weight(self) -> int:
-        """How long it takes, compared with others."""
+        """The number of inputs."""
         return self.inputs
 
     def repetitions(self, scale: Scale) -> int:
-        """Return 1: more inputs are as good as more repetitions."""
+        """Return 1, because more inputs serve as well as repetitions."""
         return 1
 
     def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
         """Return the share of judged inputs that violate each relation, in percent."""
         began = time.perf_counter()
         report = check(
-            learner(self.subject), relations=self.relations, inputs=self.inputs, seed=seed, ties="count",
+            make_learner(self.subject), relations=self.relations, inputs=self.inputs, seed=seed, ties="count",
             shrink=False, progress=False,
         )  # fmt: skip
         rates = {
@@ -109,14 +109,14 @@ class Checking:
         return {**rates, "seconds": time.perf_counter() - began}
 
 
-def amount(scale: Scale) -> str:
-    """Say how much is done."""
-    return f"{scale.inputs} inputs a relation, up to 50 rows each"
+def format_amount(scale: Scale) -> str:
+    """Describe how much is measured."""
+    return f"{scale.inputs} inputs per relation, up to 50 rows each"
 
 
-def rates(table: str, bench: Bench) -> list[Row]:
-    """Return Table 1: a row a relation, a column a learner, percentages of violated inputs."""
-    printed = [f for f in figures(published(table)) if not f.measure.endswith(" necessary")]
+def build_rate_table(table: str, bench: Workbench) -> list[Row]:
+    """Build Table 1: percentages of violated inputs, one row per relation and one column per learner."""
+    printed = [f for f in iterate_figures(published(table)) if not f.measure.endswith(" necessary")]
     relations = tuple(dict.fromkeys(f.measure for f in printed))
     missing = bool(explain_missing_weka())
     rows: list[Row] = []
@@ -127,19 +127,19 @@ def rates(table: str, bench: Bench) -> list[Row]:
         for figure in printed:
             if figure.subject == column.theirs:
                 ours = bench.figure(job, figure.measure)
-                notes = [*_notes(column, figure, ours), NO_WEKA if missing else ""]
-                rows.append(row_of(figure, table, figure.measure, ours=ours, column=column.name, notes=notes))
+                notes = [*_describe_figure(column, figure, ours), NO_WEKA if missing else ""]
+                rows.append(make_row(figure, table, figure.measure, ours=ours, column=column.name, notes=notes))
     return rows
 
 
-def _notes(column: Column, figure: Any, ours: float) -> list[str]:
-    """Say what a violation means, and where one comes from."""
-    view = find_stance(figure.measure, learner(column.name))
+def _describe_figure(column: LearnerColumn, figure: Any, ours: float) -> list[str]:
+    """Return notes on what a violation means and where it comes from."""
+    view = find_stance(figure.measure, make_learner(column.name))
     alone = column.name.endswith("1") or column.name.endswith("(1)")
-    shown = figure.published > 0 if column.theirs == "NBC" else bool(column.weka) and ours > 0
+    has_violations = figure.published > 0 if column.theirs == "NBC" else bool(column.weka) and ours > 0
     return [
         DATA,
         NO_K if alone else "",
         NECESSARY if view.necessary else f"Not necessary: {view.reason}.",
-        REASONS.get((column.theirs, figure.measure), "") if shown and not math.isnan(ours) else "",
+        REASONS.get((column.theirs, figure.measure), "") if has_violations and not math.isnan(ours) else "",
     ]

@@ -1,7 +1,7 @@
-"""Tables 6 to 9 of document 003: which mutants relations kill, and which of these cross-validation misses.
+"""Mutants killed by relations and missed by cross-validation: Tables 6 to 9 of Xie et al. (2011).
 
-Theirs are 30 mutants each of Weka's kNN and naive Bayes, drawn at random from those of MuJava and not published. Ours
-are mutants of the reference learners of `datamorphic.data`, so shares are compared, and not mutant by mutant.
+Their 30 mutants each of Weka's kNN and naive Bayes were drawn at random from those of MuJava and not published. Ours are
+mutants of the reference learners of `datamorphic.data`, so shares are compared, not single mutants.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from ..mutation.cross_validation import MEAN_RATIOS
 from ..mutation.kill_matrix import KILLED, SAME_BYTECODE, SURVIVED, UNREACHED
 from ..mutation.result import MutantResult, Mutation, count_by_killer
 from .published import published
-from .rows import Row, figures, row_of
-from .workload import Bench, Figures, Scale
+from .rows import Row, iterate_figures, make_row
+from .workload import Figures, Scale, Workbench
 
-OPERATORS = ("AOR", "ROR", "COR", "SOR", "LOR", "ASR")  # of the study; ours has CRP and RSR besides
+OPERATORS = ("AOR", "ROR", "COR", "SOR", "LOR", "ASR")  # of the study; we also have CRP and RSR
 RULES = tuple(f"Rule-{ratio:g}" for ratio in MEAN_RATIOS)
 SUBJECT = {"003-6": "kNN", "003-7": "NBC", "003-8": "kNN", "003-9": "NBC"}
 KILL_TABLE = {"kNN": "003-6", "NBC": "003-7"}
-LEARNERS = {"kNN": ("k = 1", "k = 3"), "NBC": ("NBC",)}  # as the modules of ours call them
-K1 = ("MR-1.1", "MR-2.2", "MR-4.1", "MR-5.1", "MR-5.2")  # tried with k = 1, of which they are necessary
-FOR_ONE = 10  # mutants: for fewer another process would take longer to start than it saves
-#: mutants of theirs that do not crash, and those of them that are not equivalent: told in the text
+LEARNERS = {"kNN": ("k = 1", "k = 3"), "NBC": ("NBC",)}  # the names in our modules
+K1 = ("MR-1.1", "MR-2.2", "MR-4.1", "MR-5.1", "MR-5.2")  # checked with k = 1, for which they are necessary
+MUTANTS_PER_WORKER = 10  # for fewer, starting another process takes longer than it saves
+#: published numbers of mutants that do not crash, and of those that are not equivalent
 RUNNING, DIFFERENT = {"kNN": 24, "NBC": 26}, {"kNN": 21, "NBC": 22}
 
 KILLED_SHARE, MEAN_RATE = "killed, %", "mean violation, %"
@@ -51,9 +51,9 @@ MISSED = "Theirs counts the mutants that no relation kills as missed, too: the t
 
 @dataclass(frozen=True)
 class Mutating:
-    """A reference learner under mutation.
+    """The mutation of a reference learner.
 
-    The mutants are those of ``dm.mutate(module, seed=seed)`` with the same numbers, so each can be looked at there.
+    The mutants are those of ``dm.mutate(module, seed=seed)`` with the same numbers, so each can be inspected there.
     """
 
     subject: str
@@ -65,21 +65,21 @@ class Mutating:
 
     @property
     def label(self) -> str:
-        """Nothing: it shows its progress itself."""
+        """Empty: the job shows its own progress."""
         return ""
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """What mutations share."""
+        """One kind for all mutations."""
         return ("mutants",)
 
     @property
     def weight(self) -> int:
-        """How long it takes, compared with the other one."""
+        """The number of inputs."""
         return self.inputs
 
     def repetitions(self, scale: Scale) -> int:
-        """Return 1: more mutants and inputs are as good as more repetitions."""
+        """Return 1, because more mutants and inputs serve as well as repetitions."""
         return 1
 
     def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
@@ -89,33 +89,34 @@ class Mutating:
         from ..data import knn, naive_bayes
 
         began = time.perf_counter()
-        workers = cpu_count() if self.mutants is None else min(cpu_count(), 1 + self.mutants // FOR_ONE)
-        found = mutate(
+        workers = cpu_count() if self.mutants is None else min(cpu_count(), 1 + self.mutants // MUTANTS_PER_WORKER)
+        mutation = mutate(
             knn if self.subject == "kNN" else naive_bayes, limit=self.mutants, seed=seed, inputs=self.inputs,
             compared=self.compared, rival=self.sets, workers=workers, timeout=self.patience, progress=progress,
         )  # fmt: skip
-        return {**_figures(found, self.subject), "seconds": time.perf_counter() - began}
+        return {**_compute_figures(mutation, self.subject), "seconds": time.perf_counter() - began}
 
 
-def _figures(mutation: Mutation, subject: str) -> dict[str, float]:
-    """Return what is compared: all shares are of the mutants whose labels differ, if not said otherwise."""
-    differ = [each.mutant.id for each in mutation.different]
-    rates = mutation.kills.rates[:, [mutation.kills.mutants.index(each) for each in differ]]
+def _compute_figures(mutation: Mutation, subject: str) -> dict[str, float]:
+    """Return the compared figures: shares of mutants whose labels differ, unless the name says otherwise."""
+    differ = [result.mutant.id for result in mutation.different]
+    rates = mutation.kills.rates[:, [mutation.kills.mutants.index(mutant_id) for mutant_id in differ]]
     place = {
-        relation: mutation.kills.relations.index(_name(subject, relation)) for relation in relations_of(subject)
+        relation: mutation.kills.relations.index(_format_relation_name(subject, relation))
+        for relation in find_relations(subject)
     }
     theirs = rates[list(place.values())]
-    found = {f"{relation} killed": _percent(rates[row] > 0) for relation, row in place.items()}
-    found |= {f"{relation} rate": _percent(rates[row]) for relation, row in place.items()}
-    alike = [each for each in mutation.different if each.mutant.operator in OPERATORS]
+    shares = {f"{relation} killed": _compute_percent(rates[row] > 0) for relation, row in place.items()}
+    shares |= {f"{relation} rate": _compute_percent(rates[row]) for relation, row in place.items()}
+    alike = [result for result in mutation.different if result.mutant.operator in OPERATORS]
     counts = count_by_killer(mutation)
-    running = [each for each in mutation.tried if each.state in (KILLED, SURVIVED, SAME_BYTECODE, UNREACHED)]
-    found |= {
+    running = [result for result in mutation.tried if result.state in (KILLED, SURVIVED, SAME_BYTECODE, UNREACHED)]
+    shares |= {
         "killed": 100 * mutation.killed_of_different,
-        "killed by theirs": _percent(np.asarray((theirs > 0).any(axis=0))),
-        "killed of alike": _killed(alike),
-        "killed of running": _killed(running),
-        "rate": _percent(theirs),
+        "killed by theirs": _compute_percent(np.asarray((theirs > 0).any(axis=0))),
+        "killed of alike": _compute_killed_percent(alike),
+        "killed of running": _compute_killed_percent(running),
+        "rate": _compute_percent(theirs),
         "killed by rival": 100 * mutation.rival_of_different,
         "missed by rival": 100 * counts[True, False] / max(1, counts[True, False] + counts[True, True]),
         "running": len(running),
@@ -123,76 +124,76 @@ def _figures(mutation: Mutation, subject: str) -> dict[str, float]:
         "alike": len(alike),
     }
     for name, errors in mutation.original.errors.items():
-        found |= {f"{rule} {name}": 100 * error for rule, error in zip(RULES, errors, strict=True)}
-    return found
+        shares |= {f"{rule} {name}": 100 * error for rule, error in zip(RULES, errors, strict=True)}
+    return shares
 
 
-def _percent(values: npt.NDArray[Any]) -> float:
+def _compute_percent(values: npt.NDArray[Any]) -> float:
     known = values[~np.isnan(values)]
     return 100 * float(known.mean()) if known.size else math.nan
 
 
-def _killed(some: Sequence[MutantResult]) -> float:
-    return 100 * sum(each.state == KILLED for each in some) / len(some) if some else math.nan
+def _compute_killed_percent(some: Sequence[MutantResult]) -> float:
+    return 100 * sum(result.state == KILLED for result in some) / len(some) if some else math.nan
 
 
-def relations_of(subject: str) -> list[str]:
+def find_relations(subject: str) -> list[str]:
     """Return the relations of the study for one of its classifiers."""
     return list(dict.fromkeys(published(KILL_TABLE[subject])["measure"]))
 
 
-def _name(subject: str, relation: str) -> str:
-    """Return what `Mutation` calls a relation."""
-    return relation if subject == "NBC" else f"{relation} ({_learner(relation)})"
+def _format_relation_name(subject: str, relation: str) -> str:
+    """Return the name of a relation in `Mutation`."""
+    return relation if subject == "NBC" else f"{relation} ({_choose_learner(relation)})"
 
 
-def _learner(relation: str) -> str:
+def _choose_learner(relation: str) -> str:
     return "k = 1" if relation in K1 else "k = 3"
 
 
-def job_of(subject: str, scale: Scale) -> Mutating:
-    """Return what is to be measured of a classifier: one run for both of its tables."""
+def make_job(subject: str, scale: Scale) -> Mutating:
+    """Return the job of a classifier, which serves both of its tables."""
     return Mutating(subject, scale.mutants, scale.inputs, scale.compared, scale.sets, scale.patience)
 
 
-def amount(scale: Scale) -> str:
-    """Say how much is done."""
-    tried = (
+def format_amount(scale: Scale) -> str:
+    """Describe how much is measured."""
+    mutant_text = (
         "all mutants" if scale.mutants is None else f"{pluralize(scale.mutants, 'mutant')} each, drawn at random"
     )
-    return f"{tried}, {scale.inputs} inputs a relation, {scale.compared:,} compared, {pluralize(scale.sets, 'data set')} a rule"
+    return f"{mutant_text}, {scale.inputs} inputs per relation, {scale.compared:,} compared, {pluralize(scale.sets, 'data set')} per rule"
 
 
-def kills(table: str, bench: Bench) -> list[Row]:
-    """Return Table 6 or 7: for each relation, and for all, the share of mutants killed and the mean violation rate."""
+def build_kill_table(table: str, bench: Workbench) -> list[Row]:
+    """Build Table 6 or 7: share of killed mutants and mean violation rate, per relation and for all."""
     subject = SUBJECT[table]
-    job, whole = job_of(subject, bench.scale), DIFFERENT[subject]
-    printed = figures(published(table))
+    job, whole = make_job(subject, bench.scale), DIFFERENT[subject]
+    printed = iterate_figures(published(table))
     rows: list[Row] = []
     for total in (f for f in printed if f.subject == "all"):
         relation = total.measure
-        place = (relation, _learner(relation)) if subject == "kNN" else (relation,)
+        place = (relation, _choose_learner(relation)) if subject == "kNN" else (relation,)
         notes = [MUTANTS, DIFFER, NORMALISED if relation in ("MR-5.1", "MR-5.2") and subject == "kNN" else ""]
-        share = row_of(
+        share = make_row(
             total._replace(published=100 * total.published / whole), table, *place,
             ours=bench.figure(job, f"{relation} killed"), column=KILLED_SHARE, notes=notes,
         )  # fmt: skip
         if "misprint" in share.note:
             share = share._replace(note=f"{share.note} In print it is {total.published:.0f} of {whole} mutants.")
-        each = [f.published for f in printed if f.measure == relation and f.subject.startswith("v")]
+        rates = [f.published for f in printed if f.measure == relation and f.subject.startswith("v")]
         rate = share._replace(
-            column=MEAN_RATE, published=math.fsum(each) / whole, ours=bench.figure(job, f"{relation} rate"),
+            column=MEAN_RATE, published=math.fsum(rates) / whole, ours=bench.figure(job, f"{relation} rate"),
             note=" ".join(note for note in notes if note),
         )  # fmt: skip
         rows += [share, rate]
-    return rows + _overall(table, job, bench)
+    return rows + _build_overall_rows(table, job, bench)
 
 
-def _overall(table: str, job: Mutating, bench: Bench) -> list[Row]:
-    """Return what all relations together kill."""
+def _build_overall_rows(table: str, job: Mutating, bench: Workbench) -> list[Row]:
+    """Return the shares that all relations together kill."""
     whole, running = DIFFERENT[job.subject], RUNNING[job.subject]
-    each = [f for f in figures(published(table)) if f.subject.startswith("v")]
-    dead = len({f.subject for f in each})
+    verdicts = [f for f in iterate_figures(published(table)) if f.subject.startswith("v")]
+    dead = len({f.subject for f in verdicts})
     rows = []
     for name, theirs, ours, base in (
         ("every necessary relation", dead / whole, "killed", "different"),
@@ -207,18 +208,18 @@ def _overall(table: str, job: Mutating, bench: Bench) -> list[Row]:
         note = "" if math.isnan(count) else f"Ours is of {pluralize(int(count), 'mutant')} {which}."
         share = bench.figure(job, ours)
         rows.append(Row(f"all, {name}", KILLED_SHARE, 100 * theirs, share, f"{MUTANTS} {DIFFER} {note}".strip()))
-    mean = math.fsum(f.published for f in each) / whole / len(relations_of(job.subject))
+    mean = math.fsum(f.published for f in verdicts) / whole / len(find_relations(job.subject))
     rate = bench.figure(job, "rate")
     return [*rows, Row("all, the study's relations", MEAN_RATE, mean, rate, f"{MUTANTS} {DIFFER}")]
 
 
-def rivals(table: str, bench: Bench) -> list[Row]:
-    """Return Table 8 or 9: error rates of the original, and what cross-validation makes of the mutants."""
+def build_cross_validation_table(table: str, bench: Workbench) -> list[Row]:
+    """Build Table 8 or 9: error rates of the original, and mutants killed by cross-validation."""
     subject = SUBJECT[table]
-    job = job_of(subject, bench.scale)
-    printed = figures(published(table))
+    job = make_job(subject, bench.scale)
+    printed = iterate_figures(published(table))
     rows = [
-        row_of(
+        make_row(
             figure, table, "original", figure.measure, ours=bench.figure(job, f"{figure.measure} {name}"),
             column="error, %" if subject == "NBC" else f"error, %, {name}",
         )

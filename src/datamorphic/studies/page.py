@@ -1,4 +1,4 @@
-"""A study as a page: the figures, the notes, and pictures where these explain something."""
+"""A study as a page: figures, notes, and pictures where they explain something."""
 
 from __future__ import annotations
 
@@ -13,27 +13,29 @@ from ..hunting.trials import make_trial_rng
 from ..relations.box import Box
 from ..relations.function import FunctionRelation
 from ..reporting.document import Page, Section, Table
-from .group_trials import scaled_relation
-from .study import Study
-from .text import Grid, grids
+from .group_trials import make_scaled_relation
+from .result import Study
+from .text import Grid, build_grids
 
 BESIDE = ("MT-RT", "SFIDMT-ART", "MT-ART-Min")
 IN_A_PLANE = ("MT-RT", "SFIDMT-ART", "MT-ART-Min", "MT-ART-Max", "MT-IPART", "MT-RPART")
-MOST = 24_000  # sources of a picture, from as many trials as give them
-SAMPLE = 50_000
+MAX_SOURCES = 24_000  # per picture, collected from as many trials as needed
+SAMPLE_SIZE = 50_000
 
 
-def page_of(study: Study) -> Page:
+def build_page(study: Study) -> Page:
     """Return a study as a page."""
-    tables, notes = grids(study)
-    sections = [_section(grid, study.title) for grid in tables]
-    sections += {"input_domains": _input_domains, "simulation": _simulation}.get(study.name, _nothing)(study)
+    tables, notes = build_grids(study)
+    sections = [_build_section(grid, study.title) for grid in tables]
+    sections += {"input_domains": _build_input_domain_sections, "simulation": _build_simulation_sections}.get(
+        study.name, _build_no_sections
+    )(study)
     if notes:
-        told = "\n".join(f"• [{number}] {note}" for number, note in enumerate(notes, 1))
-        sections.append(Section(heading="Notes", text=told, anchor="notes"))
+        text = "\n".join(f"• [{number}] {note}" for number, note in enumerate(notes, 1))
+        sections.append(Section(heading="Notes", text=text, anchor="notes"))
     return Page(
         title=study.title,
-        lead="Published figures beside ours. Cells: published / ours; a dash where there is none.",
+        lead="Published figures beside ours. Cells: published / ours; a dash where there is no figure.",
         sections=sections,
         facts=[
             ("Study", f"{study.name}, scale {study.scale}"),
@@ -45,44 +47,48 @@ def page_of(study: Study) -> Page:
     )
 
 
-def _section(grid: Grid, title: str) -> Section:
+def _build_section(grid: Grid, title: str) -> Section:
     rows = [[label, *cells] for label, cells in grid.rows]
     return Section(heading=grid.heading or title, text="", table=Table(columns=["", *grid.columns], rows=rows))
 
 
-def _nothing(study: Study) -> list[Section]:
+def _build_no_sections(study: Study) -> list[Section]:
     return []
 
 
 # -- why MT-ART-Min fails on one mutant of tanh and wins on the other ---------------------------------------------
 
 
-def _input_domains(study: Study) -> list[Section]:
+def _build_input_domain_sections(study: Study) -> list[Section]:
     tanh = programs["tanh"]
     relation = tanh.relations["tripling"]
-    found = {name: sample_violations(tanh.mutants[name], relation, n=SAMPLE) for name in ("emu10", "branch3.1")}
-    where = {
-        name: Box.of((float(each.sources[each.violated].min()), float(each.sources[each.violated].max())))
-        for name, each in found.items()
+    samples = {
+        name: sample_violations(tanh.mutants[name], relation, n=SAMPLE_SIZE) for name in ("emu10", "branch3.1")
     }
-    few, many = ({name: _made(name, relation, groups, study.seed) for name in BESIDE} for groups in (60, 600))
+    where = {
+        name: Box.of((float(sample.sources[sample.violated].min()), float(sample.sources[sample.violated].max())))
+        for name, sample in samples.items()
+    }
+    few, many = (
+        {name: _propose_groups(name, relation, groups, study.seed) for name in BESIDE} for groups in (60, 600)
+    )
     (domain,) = relation.domain
     parts = [
         Section(
             heading="Where 600 sources lie",
             text="Follow-ups are three times the sources, so those of sources in the lower third lie in the source domain. "
-            "MT-ART-Min keeps sources and follow-ups in one pool: there it meets both, and goes elsewhere. SFIDMT-ART keeps "
-            "a set for each domain, and is even.",
+            "MT-ART-Min keeps sources and follow-ups in one pool, so it avoids the lower third. SFIDMT-ART keeps one set per "
+            "domain, and spreads evenly.",
             drawing=draw_spread_picture(many, domain=domain),
         ),
         Section(
-            heading="branch3.1: MT-ART-Min comes late",
+            heading="branch3.1: MT-ART-Min finds it late",
             text="The region lies in that lower third and not at its end. Of 600 sources, MT-ART-Min has fewer in it than random "
             "testing.",
             drawing=draw_spread_picture(many, where["branch3.1"], domain=domain, window=(0.0, 6.0)),
         ),
         Section(
-            heading="emu10: MT-ART-Min comes early",
+            heading="emu10: MT-ART-Min finds it early",
             text="The region begins at the edge of the domain, which the first sources of MT-ART-Min prefer. It is found before "
             "the lower third is avoided.",
             drawing=draw_spread_picture(few, where["emu10"], domain=domain, window=(0.0, 6.0)),
@@ -92,26 +98,33 @@ def _input_domains(study: Study) -> list[Section]:
     return [Section(heading=heading, text="Sources of many trials together.", parts=parts, anchor="why")]
 
 
-def _made(generator: str, relation: FunctionRelation | DomainLike, groups: int, seed: int) -> GroupBatch:
-    """Return groups of many trials."""
-    made = make_generator(generator, relation)
-    each = [made.clone(make_trial_rng(seed, trial)).propose(groups) for trial in range(max(1, MOST // groups))]
-    return GroupBatch(*(np.concatenate([getattr(one, of) for one in each]) for of in ("sources", "follow_ups")))
+def _propose_groups(generator: str, relation: FunctionRelation | DomainLike, groups: int, seed: int) -> GroupBatch:
+    """Return the groups of many trials."""
+    prototype = make_generator(generator, relation)
+    batches = [
+        prototype.clone(make_trial_rng(seed, trial)).propose(groups)
+        for trial in range(max(1, MAX_SOURCES // groups))
+    ]
+    return GroupBatch(
+        *(np.concatenate([getattr(batch, of) for batch in batches]) for of in ("sources", "follow_ups"))
+    )
 
 
 # -- how generators spread in a plane ------------------------------------------------------------------------------
 
 
-def _simulation(study: Study) -> list[Section]:
+def _build_simulation_sections(study: Study) -> list[Section]:
     square = Box.of([(0.0, 1.0)] * 2)
     region = draw_region("block", 0.01, square.low, square.high, np.random.default_rng(study.seed))
-    relation = scaled_relation("B", 2)
-    made = {name: make_generator(name, relation, seed=study.seed).propose(300).sources for name in IN_A_PLANE}
+    relation = make_scaled_relation("B", 2)
+    sources_by_name = {
+        name: make_generator(name, relation, seed=study.seed).propose(300).sources for name in IN_A_PLANE
+    }
     return [
         Section(
             heading="How generators spread",
             text="300 sources of one trial each, with a block that takes a hundredth of the square. MT-ART-Max goes to the "
-            "corners: blocks away from them are seldom found, if ever.",
-            drawing=draw_spread_picture(made, region, domain=square),
+            "corners, so blocks elsewhere are rarely found.",
+            drawing=draw_spread_picture(sources_by_name, region, domain=square),
         )
     ]

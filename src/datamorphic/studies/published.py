@@ -1,8 +1,8 @@
 """The figures of the published tables as they are printed, and what is known to be wrong with them.
 
-A table is named by document and number: ``"000-12"`` is Table 12 of document 000. The CSV files hold what is
+A table is named by document and number: ``"000-12"`` is Table 12 of Zhu & Bayley (2022). The CSV files hold what is
 printed, mistakes included; where a figure is cut off or illegible, the row is missing. Costs printed as a
-division by zero are infinite. Tables 20 to 22 of document 002 have no body in our text of it.
+division by zero are infinite. Tables 20 to 22 of Ying (2024) have no body in our text of it.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ _OF_002 = (
 )  # fmt: skip
 
 ERRATA = (
-    Erratum("These are data of the random target strategy: Table 4 of document 001.", "000-9"),
+    Erratum("These are data of the random target strategy: Table 4 of Zhu & Bayley (2020).", "000-9"),
     Erratum(
         "The heading says as many seeds as walks; the runs are those of 200 seeds.",
         "000-9,001-4",
@@ -232,7 +232,9 @@ ERRATA = (
         "004-5",
         subject="cleveland",
         measure=",".join(
-            f"{each} {score}" for each in ("DTMT", "CV") for score in ("precision", "recall", "accuracy", "F1")
+            f"{criterion} {score}"
+            for criterion in ("DTMT", "CV")
+            for score in ("precision", "recall", "accuracy", "F1")
         ),
     ),
     Erratum(
@@ -273,11 +275,11 @@ def published(table: str) -> pd.DataFrame:
     DataFrame
         Columns ``strategy``, ``data`` (empty for the coded subjects), ``subject`` ("all": over all of them),
         ``walks`` and ``seeds`` (missing where they do not apply or are not told), ``measure``, ``published``.
-        In document 002 subjects are programs, mutants, relations or rates, strategies are algorithms, pairs of them or
+        In 002 (Ying 2024) subjects are programs, mutants, relations or rates, strategies are algorithms, pairs of them or
         sets of relations, ``data`` is the relation of a mutant, and marks are 1 or 0. An effect size that was not
         computed is nan. A name has one spelling: ``TriPlus`` is also printed as TriSquarePlus, Tri and Tr.
-        In document 003 subjects are classifiers or mutants and measures are relations or rules, in percent; verdicts
-        ("MR-0 necessary", "killed") are 1 or 0. In document 004 subjects are data sets, statistics over all of them
+        In 003 (Xie et al. 2011) subjects are classifiers or mutants and measures are relations or rules, in percent; verdicts
+        ("MR-0 necessary", "killed") are 1 or 0. In 004 (Silveira et al. 2025) subjects are data sets, statistics over all of them
         ("mean") or scores ("precision").
 
     Examples
@@ -290,7 +292,7 @@ def published(table: str) -> pd.DataFrame:
     22        cost      10.59
     23  capability      14.11
     """
-    return _read(_known(table))
+    return _read_table(_validate_table(table))
 
 
 def erratum(
@@ -315,14 +317,20 @@ def erratum(
     >>> erratum("000-12", "random_target", "Box 1", "cost")
     ''
     """
-    asked = {"tables": _known(table), "strategy": strategy, "data": data, "subject": subject, "measure": measure}
-    said = [
-        each.says
-        for each in ERRATA
-        if all(not value or not getattr(each, field) or value in getattr(each, field).split(",")
-               for field, value in asked.items())
+    place = {
+        "tables": _validate_table(table),
+        "strategy": strategy,
+        "data": data,
+        "subject": subject,
+        "measure": measure,
+    }
+    notes = [
+        erratum.says
+        for erratum in ERRATA
+        if all(not value or not getattr(erratum, field) or value in getattr(erratum, field).split(",")
+               for field, value in place.items())
     ]  # fmt: skip
-    return " ".join([*said, *_misprint(asked, walks)])
+    return " ".join([*notes, *_find_misprints(place, walks)])
 
 
 def misprints() -> pd.DataFrame:
@@ -336,17 +344,19 @@ def misprints() -> pd.DataFrame:
     return _misprints().copy()
 
 
-def _misprint(asked: dict[str, str], walks: int | None) -> list[str]:
-    rows = _misprints_of(asked["tables"])
+def _find_misprints(place: dict[str, str], walks: int | None) -> list[str]:
+    rows = _misprints_of(place["tables"])
     if not len(rows):
         return []
-    for field, value in asked.items():
+    for field, value in place.items():
         if value and field != "tables":
             rows = rows[rows[field] == value]
     if walks is not None:
         rows = rows[rows["walks"] == walks]
     elif rows["walks"].notna().any():
-        return ["Misprints at " + ", ".join(f"{each:,}" for each in sorted({*rows["walks"].dropna()})) + " walks."]
+        return [
+            "Misprints at " + ", ".join(f"{walks:,}" for walks in sorted({*rows["walks"].dropna()})) + " walks."
+        ]
     if not len(rows):
         return []
     fits = rows["fits"].iloc[0]
@@ -363,10 +373,10 @@ def _misprints_of(table: str) -> pd.DataFrame:
 
 @lru_cache(maxsize=1)
 def _misprints() -> pd.DataFrame:
-    return _read(MISPRINTS)
+    return _read_table(MISPRINTS)
 
 
-def _read(name: str) -> pd.DataFrame:
+def _read_table(name: str) -> pd.DataFrame:
     import pandas as pd
 
     with files(__package__).joinpath("published", f"{name}.csv").open(encoding="utf-8") as file:
@@ -378,7 +388,7 @@ def _read(name: str) -> pd.DataFrame:
     return frame
 
 
-def _known(table: str) -> str:
+def _validate_table(table: str) -> str:
     if table not in tables():
         raise DataError(f"There is no published table {table!r}. There are: {', '.join(tables())}.")
     return table

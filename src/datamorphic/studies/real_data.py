@@ -8,12 +8,12 @@ from typing import Any
 
 from ..data.learners import REFERENCE_MODELS
 from .coded_classifiers import MACHINE
-from .explorations import Exploration, Training
+from .explorations import Exploration, ModelTraining
 from .published import published
-from .rows import WORDS, Row, figures, finite, mean, part_of, row_of
-from .workload import Bench
+from .rows import DISPLAY_NAMES, Row, compute_mean, describe_part, iterate_figures, make_row, select_finite
+from .workload import Workbench
 
-#: directions: Tables 17, 21 and 25 count a directed walk for each row and direction, the others for each row
+#: directions per data set: Tables 17, 21 and 25 count directed walks per row and direction, the others per row
 WAYS = {"red_wine": 22, "mushroom": 44, "bank_churners": 38}
 MODELS = len(REFERENCE_MODELS)
 #: which tables hold cost and capability of a data set's models
@@ -25,74 +25,76 @@ PAIRS_OF_TABLES = {
 FAULT_MODELS = ("KNN", "SVM", "DT", "LR", "NB")
 
 
-def _counts(bench: Bench, strategy: str) -> tuple[int, ...]:
+def _choose_counts(bench: Workbench, strategy: str) -> tuple[int, ...]:
     return bench.scale.rows if strategy == "directed_walk" else bench.scale.targets
 
 
-def _over(bench: Bench, strategy: str, data: str, subject: str, measure: str) -> list[float]:
+def _measure_all_counts(bench: Workbench, strategy: str, data: str, subject: str, measure: str) -> list[float]:
     """Return a measure of a model for every number of walks."""
-    jobs = (Exploration(strategy, subject, data, walks) for walks in _counts(bench, strategy))
+    jobs = (Exploration(strategy, subject, data, walks) for walks in _choose_counts(bench, strategy))
     return [bench.figure(job, measure) for job in jobs]
 
 
-def _stat(values: list[float], kind: str) -> float:
+def _compute_statistic(values: list[float], kind: str) -> float:
     if kind == "total":
         return math.fsum(values)
-    kept = finite(values)
-    if not kept:  # no pair at all, or nothing known yet
+    finite_values = select_finite(values)
+    if not finite_values:  # no pair at all, or not measured yet
         return math.inf if values and math.isinf(values[0]) else math.nan
     if kind == "stdev":
-        return statistics.stdev(kept) if len(kept) > 1 else math.nan
+        return statistics.stdev(finite_values) if len(finite_values) > 1 else math.nan
     if kind == "mean":
-        return mean(kept)
-    return max(kept) if kind == "max" else min(kept)
+        return compute_mean(finite_values)
+    return max(finite_values) if kind == "max" else min(finite_values)
 
 
-def by_model(table: str, bench: Bench) -> list[Row]:
-    """Return a table with a row for each strategy, model and number of walks, and their totals or means."""
-    rows = [_cell(table, figure, bench) for figure in figures(published(table))]
+def build_model_table(table: str, bench: Workbench) -> list[Row]:
+    """Build a table with a row per strategy, model and number of walks, and their totals or means."""
+    rows = [_build_cell(table, figure, bench) for figure in iterate_figures(published(table))]
     return [row for row in rows if row is not None]
 
 
-def means(data: str, bench: Bench) -> list[Row]:
-    """Return the mean cost and capability of each model; where theirs is cut off, the mean of what is printed."""
+def build_mean_table(data: str, bench: Workbench) -> list[Row]:
+    """Build the table of mean cost and capability per model; where the print is cut off, of the legible figures."""
     rows: list[Row] = []
     for table in PAIRS_OF_TABLES[data]:
         frame = published(table)
         for (_, subject), group in frame.groupby(["strategy", "subject"], sort=False):
             if subject not in bench.scale.models:
                 continue
-            printed = [f for f in figures(group) if f.measure.endswith(" mean")]
+            printed = [f for f in iterate_figures(group) if f.measure.endswith(" mean")]
             if printed:
-                made = _cell(table, printed[0], bench)
+                row = _build_cell(table, printed[0], bench)
             else:
-                first = figures(group)[0]
+                first = iterate_figures(group)[0]
                 whole = first._replace(
-                    walks=math.nan, measure=f"{first.measure} mean", published=mean(group["published"])
+                    walks=math.nan, measure=f"{first.measure} mean", published=compute_mean(group["published"])
                 )
-                made = _cell(table, whole, bench)
+                row = _build_cell(table, whole, bench)
                 cut = f"Theirs is the mean of the {len(group)} legible figures: the table's own is cut off."
-                made = made and made._replace(note=f"{made.note} {cut}".strip())
-            if made is not None:
-                rows.append(made)
+                row = row and row._replace(note=f"{row.note} {cut}".strip())
+            if row is not None:
+                rows.append(row)
     return rows
 
 
-def _cell(table: str, figure: Any, bench: Bench) -> Row | None:
-    """Return a figure of a model beside ours, or nothing where the scale leaves it out."""
+def _build_cell(table: str, figure: Any, bench: Workbench) -> Row | None:
+    """Return a published figure of a model beside ours, or None if the scale leaves it out."""
     if figure.subject not in bench.scale.models:
         return None
-    counts = _counts(bench, figure.strategy)
+    counts = _choose_counts(bench, figure.strategy)
     measure, _, kind = figure.measure.partition(" ")
     if kind:  # over the numbers of walks
         whole = len(counts) == 10
         if (kind == "total" and not whole) or (kind == "stdev" and len(counts) < 2):
             return None
-        ours = _stat(_over(bench, figure.strategy, figure.data, figure.subject, measure), kind)
+        ours = _compute_statistic(
+            _measure_all_counts(bench, figure.strategy, figure.data, figure.subject, measure), kind
+        )
         noun = "numbers of rows" if figure.strategy == "directed_walk" else "numbers of walks"
-        return row_of(
+        return make_row(
             figure, table, figure.strategy, figure.subject, kind, ours=ours, column=measure,
-            notes=[part_of(counts, 10, noun)],
+            notes=[describe_part(counts, 10, noun)],
         )  # fmt: skip
     walks = int(figure.walks)
     if figure.strategy == "directed_walk" and measure == "capability":
@@ -101,49 +103,54 @@ def _cell(table: str, figure: Any, bench: Bench) -> Row | None:
         return None
     noun = "rows, every way" if figure.strategy == "directed_walk" else "walks"
     job = Exploration(figure.strategy, figure.subject, figure.data, walks)
-    return row_of(
+    return make_row(
         figure, table, figure.strategy, figure.subject, f"{walks:,} {noun}", ours=bench.figure(job, measure)
     )
 
 
-def overall(table: str, bench: Bench, data: str = "") -> list[Row]:
-    """Return Table 4: the extremes and the means of the models' means, and the mean of their deviations."""
+def build_overall_table(table: str, bench: Workbench, data: str = "") -> list[Row]:
+    """Build Table 4: extremes and means of the models' means, and the mean of their deviations."""
     rows: list[Row] = []
     models = bench.scale.models
-    for figure in figures(published(table)):
+    for figure in iterate_figures(published(table)):
         if data and figure.data != data:
             continue
         measure, _, kind = figure.measure.partition(" ")
-        counts = _counts(bench, figure.strategy)
+        counts = _choose_counts(bench, figure.strategy)
         if kind == "stdev" and len(counts) < 2:
             continue
         inner = "stdev" if kind == "stdev" else "mean"
-        each = [_stat(_over(bench, figure.strategy, figure.data, model, measure), inner) for model in models]
-        ours = _stat(each, "mean" if kind == "stdev" else kind)
-        notes = [part_of(models, MODELS, "models")]
-        rows.append(row_of(figure, table, figure.data, figure.strategy, ours=ours, notes=notes))
+        model_values = [
+            _compute_statistic(_measure_all_counts(bench, figure.strategy, figure.data, model, measure), inner)
+            for model in models
+        ]
+        ours = _compute_statistic(model_values, "mean" if kind == "stdev" else kind)
+        notes = [describe_part(models, MODELS, "models")]
+        rows.append(make_row(figure, table, figure.data, figure.strategy, ours=ours, notes=notes))
     return rows
 
 
-def speed(table: str, bench: Bench) -> list[Row]:
-    """Return Tables 6 and 7: pairs a second, or the seconds that finding none takes."""
+def build_speed_table(table: str, bench: Workbench) -> list[Row]:
+    """Build Table 6 or 7: pairs per second, or the seconds needed to find none."""
     frame = published(table)
-    printed = {(f.strategy, f.data, f.subject) for f in figures(frame) if f.strategy and f.subject != "all"}
+    printed = {
+        (f.strategy, f.data, f.subject) for f in iterate_figures(frame) if f.strategy and f.subject != "all"
+    }
     slow = set() if "Stack1" in bench.scale.models else {"Stack1", "SV", "HV", "SVM"}
     timed = table == "000-7" and bench.scale.targets[-1] == 1000  # no rate: as many walks as published
     rows: list[Row] = []
-    for figure in figures(frame):
+    for figure in iterate_figures(frame):
         whole = [
             place for place in printed
             if figure.subject in (place[2], "all") and figure.strategy in (place[0], "")
             and figure.data in (place[1], "")
         ]  # fmt: skip
-        used = sorted(place for place in whole if not _left_out(place, slow, timed))
+        used = sorted(place for place in whole if not _is_left_out(place, slow, timed))
         if not used:
             continue
-        ours = mean(
+        ours = compute_mean(
             bench.figure(
-                Exploration(strategy, subject, data, _timed_walks(bench, strategy, timed)), figure.measure
+                Exploration(strategy, subject, data, _choose_walks(bench, strategy, timed)), figure.measure
             )
             for strategy, data, subject in used
         )
@@ -152,29 +159,29 @@ def speed(table: str, bench: Bench) -> list[Row]:
             notes.append(f"Ours is from {bench.scale.rows[-1]} rows, every way, instead of 1,000.")
         if len(used) < len(whole):
             notes.append(f"Ours is over {len(used)} of {len(whole)} figures: without {', '.join(sorted(slow))}.")
-        where = ", ".join(WORDS[each] for each in (figure.data, figure.strategy) if each) or "average"
-        rows.append(row_of(figure, table, figure.subject, ours=ours, column=where, notes=notes))
+        where = ", ".join(DISPLAY_NAMES[word] for word in (figure.data, figure.strategy) if word) or "average"
+        rows.append(make_row(figure, table, figure.subject, ours=ours, column=where, notes=notes))
     return rows
 
 
-def _left_out(place: tuple[str, str, str], slow: set[str], timed: bool) -> bool:
+def _is_left_out(place: tuple[str, str, str], slow: set[str], timed: bool) -> bool:
     strategy, _, subject = place
     return subject in slow and not (timed and strategy != "directed_walk")
 
 
-def _timed_walks(bench: Bench, strategy: str, timed: bool) -> int:
-    return 1000 if timed else _counts(bench, strategy)[-1]
+def _choose_walks(bench: Workbench, strategy: str, timed: bool) -> int:
+    return 1000 if timed else _choose_counts(bench, strategy)[-1]
 
 
-def accuracy(table: str, bench: Bench) -> list[Row]:
-    """Return Table 13: how accurate the models are."""
+def build_accuracy_table(table: str, bench: Workbench) -> list[Row]:
+    """Build Table 13: the accuracy of the models."""
     rows: list[Row] = []
-    for figure in figures(published(table)):
+    for figure in iterate_figures(published(table)):
         if figure.subject in bench.scale.models:
-            ours = bench.figure(Training(figure.subject, figure.data), figure.measure)
+            ours = bench.figure(ModelTraining(figure.subject, figure.data), figure.measure)
             notes = [MACHINE.replace("one case at a time in Java", "in Python").split(";")[0] + "."]
             rows.append(
-                row_of(
+                make_row(
                     figure, table, figure.data, figure.subject, ours=ours,
                     notes=notes if figure.measure == "seconds" else ["Ours is measured in the same way."]
                     if figure.measure == "test accuracy" or figure.subject.endswith("2") else [],
@@ -183,12 +190,12 @@ def accuracy(table: str, bench: Bench) -> list[Row]:
     return rows
 
 
-def fault(table: str, bench: Bench) -> list[Row]:
-    """Return the capability of random target on wines with the midpoint as it should be and as it was."""
+def build_fault_table(table: str, bench: Workbench) -> list[Row]:
+    """Build the table of capabilities of random target on wines, with the correct and the faulty midpoint."""
     wanted = [model for model in FAULT_MODELS if model == "KNN" or bench.scale.targets[-1] == 1000]
     walks = bench.scale.targets[-1]
     rows: list[Row] = []
-    for figure in figures(published(table)):
+    for figure in iterate_figures(published(table)):
         if (figure.strategy, figure.measure) != (
             "random_target",
             "capability mean",
@@ -209,5 +216,5 @@ def fault(table: str, bench: Bench) -> list[Row]:
                 "Ours counts the pairs of which neither end is a seed.",
             ),
         ):
-            rows.append(row_of(figure, table, figure.subject, ours=ours, column=column, notes=[note]))
+            rows.append(make_row(figure, table, figure.subject, ours=ours, column=column, notes=[note]))
     return rows

@@ -1,4 +1,4 @@
-"""Rows of a study: a published figure, ours, and what is to be said about the two."""
+"""Rows of a study: a published figure, ours, and a note."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .published import erratum
 if TYPE_CHECKING:
     import pandas as pd
 
-WORDS = {
+DISPLAY_NAMES = {
     "random_target": "random target",
     "directed_walk": "directed walk",
     "random_walk": "random walk",
@@ -22,11 +22,11 @@ WORDS = {
 }
 
 
-_erratum = cache(erratum)  # tables are made twice: see `bench`
+_erratum = cache(erratum)  # tables are built twice: see `workload`
 
 
 class Row(NamedTuple):
-    """A figure of a table beside ours."""
+    """A published figure beside ours."""
 
     row: str
     column: str
@@ -35,44 +35,46 @@ class Row(NamedTuple):
     note: str = ""
 
 
-def row_of(figure: Any, table: str, *place: str, ours: float, column: str = "", notes: Iterable[str] = ()) -> Row:
-    """Return a figure, as `published` gives it, beside ours, with its erratum."""
-    walks = None if _missing(figure.walks) else int(figure.walks)
+def make_row(
+    figure: Any, table: str, *place: str, ours: float, column: str = "", notes: Iterable[str] = ()
+) -> Row:
+    """Return a published figure beside ours, with its erratum."""
+    walks = None if _is_missing(figure.walks) else int(figure.walks)
     wrong = _erratum(table, figure.strategy, figure.subject, figure.measure, data=figure.data, walks=walks)
     return Row(
-        ", ".join(WORDS.get(each, each) for each in place if each),
+        ", ".join(DISPLAY_NAMES.get(word, word) for word in place if word),
         column or figure.measure,
         float(figure.published),
         ours,
-        " ".join(each for each in (wrong, *notes) if each),
+        " ".join(text for text in (wrong, *notes) if text),
     )
 
 
-def part_of(used: Sequence[object], all_of: Sequence[object] | int, noun: str) -> str:
-    """Say what ours is the mean of, where that is less than what theirs is the mean of."""
+def describe_part(used: Sequence[object], all_of: Sequence[object] | int, noun: str) -> str:
+    """Describe what our mean covers, if it covers less than the published one."""
     whole = all_of if isinstance(all_of, int) else len(all_of)
     if len(used) >= whole:
         return ""
     return f"Ours is over {len(used)} of {whole} {noun}: {', '.join(map(str, used))}."
 
 
-def finite(values: Iterable[float]) -> list[float]:
-    """Return the values that are numbers: an infinite cost is left out of averages, as published."""
+def select_finite(values: Iterable[float]) -> list[float]:
+    """Return the finite values: infinite costs are left out of averages, as published."""
     return [value for value in values if math.isfinite(value)]
 
 
-def mean(values: Iterable[float], empty: float = math.nan) -> float:
+def compute_mean(values: Iterable[float], empty: float = math.nan) -> float:
     """Return the mean of the finite values."""
-    kept = finite(values)
-    return math.fsum(kept) / len(kept) if kept else empty
+    finite_values = select_finite(values)
+    return math.fsum(finite_values) / len(finite_values) if finite_values else empty
 
 
-def figures(frame: pd.DataFrame) -> list[Any]:
+def iterate_figures(frame: pd.DataFrame) -> list[Any]:
     """Return the figures of a published table as named tuples."""
     return list(frame.itertuples(index=False))
 
 
-def _missing(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     import pandas as pd
 
     return bool(pd.isna(value))

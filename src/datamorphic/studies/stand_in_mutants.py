@@ -1,7 +1,7 @@
-"""Which of our mutants stands beside a published one, and which relations a published name means.
+"""Stand-ins for published mutants, and the relations that published names mean.
 
-The mutants of document 002 were not published, except the two of tanh. So a mutant of the same program stands for each,
-whose regions are of the same kind, and whose violation rate is nearest to the published one.
+The mutants of Ying (2024) were not published, except two of tanh. A mutant of the same program with the same kind of region and
+the nearest violation rate stands in for each of the others.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ..data.programs import programs
 from .published import published
 
 KINDS = ("block", "point", "strip")
-USUAL = 0.005  # the rate aimed at where none is in print
-ALIKE = 0.1  # an effect below which two ways are alike
-#: what Tables 5, 7 and 11 to 13 call a relation, and what it is
+DEFAULT_RATE = 0.005  # where none is published
+MIN_EFFECT = 0.1  # smaller effects do not count
+#: names of relations in Tables 5, 7 and 11 to 13: program and relation
 RELATIONS = {
     "Sin": ("Sin", "Sin13"),
     "tanh": ("tanh", "tripling"),
@@ -34,7 +34,7 @@ RELATIONS = {
     "Pnt": ("PntLinePos", "Pnt2"),
     "PntLinePos": ("PntLinePos", "Pnt2"),
 }
-#: the two that are known, by the signs of their effects
+#: the two known mutants, identified by the signs of their effects
 KNOWN = {("tanh", 3): "emu10", ("tanh", 4): "branch3.1"}
 RATES = {"BesselJ": "002-23", "TriSquarePlus": "002-24", "rj": "002-25", "PntLinePos": "002-26"}
 
@@ -42,20 +42,20 @@ UNPUBLISHED = (
     "The mutants were not published: ours is one of the same program with the same kind of region where there is one, and"
     " with the nearest violation rate (0.005 where none is in print)."
 )
-THE_SAME = "The same mutant as published, as far as the text tells."
+THE_SAME = "The same mutant as published, as far as the text says."
 OTHER_KIND = "No mutant of ours has this kind of region with this relation."
 NONE = "No mutant of ours violates this."
 
 
 class StandIn(NamedTuple):
-    """A mutant of ours; its violation rate is the mean over the relations it stands for."""
+    """A mutant of ours; its violation rate is the mean over its relations."""
 
     mutant: str
     rate: float
     note: str
 
 
-def place_of(subject: str) -> tuple[str, int]:
+def parse_subject(subject: str) -> tuple[str, int]:
     """Return program and number of a published mutant.
 
     Examples
@@ -68,26 +68,26 @@ def place_of(subject: str) -> tuple[str, int]:
 
 
 @cache
-def relations_of(names: str) -> tuple[str, ...]:
-    """Return the relations that a set in print names.
+def parse_relations(names: str) -> tuple[str, ...]:
+    """Return the relations that a published set names.
 
     Examples
     --------
     >>> relations_of("Sin1-Sin3 + Sin11-Sin12")
     ('Sin1', 'Sin2', 'Sin3', 'Sin11', 'Sin12')
     """
-    found: list[str] = []
+    relations: list[str] = []
     for part in names.split(" + "):
         ends = [re.fullmatch(r"([A-Za-z]+)(\d+)", end) for end in part.split("-")]
         first, last = ends[0], ends[-1]
         assert first is not None
         assert last is not None
-        found += [f"{first[1]}{number}" for number in range(int(first[2]), int(last[2]) + 1)]
-    return tuple(found)
+        relations += [f"{first[1]}{number}" for number in range(int(first[2]), int(last[2]) + 1)]
+    return tuple(relations)
 
 
 @cache
-def kinds_of(table: str) -> dict[str, str]:
+def find_region_kinds(table: str) -> dict[str, str]:
     """Return the kind of region of each published mutant of a table."""
     frame = published(table)
     set_ = frame[frame["measure"].isin(KINDS) & (frame["published"] == 1)]
@@ -95,7 +95,7 @@ def kinds_of(table: str) -> dict[str, str]:
 
 
 @cache
-def _rates(program: str) -> dict[tuple[str, str], tuple[float, str]]:
+def _load_rates(program: str) -> dict[tuple[str, str], tuple[float, str]]:
     """Return the stored rate and kind of each mutant with each relation."""
     rows = programs[program].regions.itertuples(index=False)
     return {(row.mutant, row.relation): (row.rate, row.kind) for row in rows}
@@ -105,31 +105,33 @@ def _rates(program: str) -> dict[tuple[str, str], tuple[float, str]]:
 
 
 @cache
-def with_relation(table: str) -> dict[str, StandIn | None]:
-    """Return who stands beside the mutants of Table 5 or 11; each of ours once, as long as there are others."""
+def choose_for_relation(table: str) -> dict[str, StandIn | None]:
+    """Return the stand-ins for the mutants of Table 5 or 11, each used once as long as there are others."""
     frame = published(table)
-    kinds = {subject: (kind,) for subject, kind in kinds_of(table).items()} or _by_effects(table)
+    kinds = {subject: (kind,) for subject, kind in find_region_kinds(table).items()} or _by_effects(table)
     used: dict[str, set[str]] = {}
-    found = {}
+    stand_ins = {}
     for subject, name in dict(zip(frame["subject"], frame["data"], strict=True)).items():
         program, relation = RELATIONS[name]
-        found[subject] = _beside(
-            program, relation, place_of(subject), kinds[subject], used.setdefault(relation, set())
+        stand_ins[subject] = _beside(
+            program, relation, parse_subject(subject), kinds[subject], used.setdefault(relation, set())
         )
-    return found
+    return stand_ins
 
 
 def _by_effects(table: str) -> dict[str, tuple[str, ...]]:
     """Return kinds of regions where none are in print: on points and strips all ways are alike."""
     frame = published(table)
     rows = frame[frame["strategy"] == "MT-IPART vs MT-RT"].itertuples()
-    return {row.subject: ("block",) if row.published > ALIKE else ("point", "strip") for row in rows}
+    return {row.subject: ("block",) if row.published > MIN_EFFECT else ("point", "strip") for row in rows}
 
 
 def _beside(
-    program: str, relation: str, place: tuple[str, int], kinds: tuple[str, ...], taken: set[str]
+    program: str, relation: str, place: tuple[str, int], kinds: tuple[str, ...], used: set[str]
 ) -> StandIn | None:
-    breaking = {mutant: each for (mutant, own), each in _rates(program).items() if own == relation and each[0] > 0}
+    breaking = {
+        mutant: entry for (mutant, own), entry in _load_rates(program).items() if own == relation and entry[0] > 0
+    }
     if not breaking:
         return None
     if place in KNOWN:
@@ -137,54 +139,56 @@ def _beside(
 
     def far(mutant: str) -> tuple[bool, bool, float]:
         rate, own = breaking[mutant]
-        return own not in kinds, mutant in taken, abs(math.log(rate / USUAL))
+        return own not in kinds, mutant in used, abs(math.log(rate / DEFAULT_RATE))
 
     mutant = min(breaking, key=far)
-    taken.add(mutant)
+    used.add(mutant)
     return StandIn(mutant, breaking[mutant][0], _note({breaking[mutant][1]}, kinds))
 
 
 def _note(ours: set[str], theirs: tuple[str, ...]) -> str:
-    other = ours & set(KINDS) and not ours & set(theirs)
-    return f"{UNPUBLISHED} {OTHER_KIND}" if other else UNPUBLISHED
+    is_other_kind = ours & set(KINDS) and not ours & set(theirs)
+    return f"{UNPUBLISHED} {OTHER_KIND}" if is_other_kind else UNPUBLISHED
 
 
 # -- several relations --------------------------------------------------------------------------------------
 
 
 @cache
-def with_relations(program: str) -> dict[str, StandIn]:
+def choose_for_relations(program: str) -> dict[str, StandIn]:
     """Return who stands beside the mutants of a program in Tables 23 to 28; each of ours once, if there are enough."""
-    subjects = [each for each in published("002-27")["subject"].unique() if place_of(each)[0] == program]
-    found: dict[str, StandIn] = {}
+    subjects = [name for name in published("002-27")["subject"].unique() if parse_subject(name)[0] == program]
+    stand_ins: dict[str, StandIn] = {}
     for subject in subjects:
-        found[subject] = _with_sets(program, subject, {each.mutant for each in found.values()})
-    return found
+        stand_ins[subject] = _choose_for_sets(
+            program, subject, {stand_in.mutant for stand_in in stand_ins.values()}
+        )
+    return stand_ins
 
 
-def _with_sets(program: str, subject: str, taken: set[str]) -> StandIn:
-    frame, ours = published("002-27"), _rates(program)
-    sets = [relations_of(name) for name in frame.loc[frame["subject"] == subject, "strategy"].unique()]
-    everything = tuple(dict.fromkeys(name for each in sets for name in each))
-    kind, theirs = kinds_of("002-27")[subject], _in_print(program, subject)
-    target = _mean([theirs.get(name, USUAL) for name in everything])
+def _choose_for_sets(program: str, subject: str, used: set[str]) -> StandIn:
+    frame, ours = published("002-27"), _load_rates(program)
+    sets = [parse_relations(name) for name in frame.loc[frame["subject"] == subject, "strategy"].unique()]
+    everything = tuple(dict.fromkeys(name for names in sets for name in names))
+    kind, theirs = find_region_kinds("002-27")[subject], _in_print(program, subject)
+    target = _mean([theirs.get(name, DEFAULT_RATE) for name in everything])
 
     def far(mutant: str) -> tuple[int, int, bool, bool, float]:
         rates = {name: ours[mutant, name] for name in everything}
-        rate = _mean([each[0] for each in rates.values()])
-        blank = sum(not any(rates[name][0] for name in each) for each in sets)
-        other = sum((theirs[name] > 0) != (rates[name][0] > 0) for name in theirs if name in rates)
-        wrong = kind not in [each[1] for each in rates.values()]
-        return blank, other, wrong, mutant in taken, abs(math.log(rate / target)) if rate else math.inf
+        rate = _mean([entry[0] for entry in rates.values()])
+        blank = sum(not any(rates[name][0] for name in names) for names in sets)
+        mismatches = sum((theirs[name] > 0) != (rates[name][0] > 0) for name in theirs if name in rates)
+        wrong = kind not in [entry[1] for entry in rates.values()]
+        return blank, mismatches, wrong, mutant in used, abs(math.log(rate / target)) if rate else math.inf
 
     mutant = min(dict.fromkeys(mutant for mutant, _ in ours), key=far)
     kinds = {ours[mutant, name][1] for name in everything}
-    return StandIn(mutant, rate_of(program, mutant, everything), _note(kinds, (kind,)))
+    return StandIn(mutant, compute_rate(program, mutant, everything), _note(kinds, (kind,)))
 
 
-def rate_of(program: str, mutant: str, relations: Sequence[str]) -> float:
+def compute_rate(program: str, mutant: str, relations: Sequence[str]) -> float:
     """Return the mean violation rate of a mutant over some relations, as it is stored."""
-    return _mean([_rates(program)[mutant, name][0] for name in relations])
+    return _mean([_load_rates(program)[mutant, name][0] for name in relations])
 
 
 def _in_print(program: str, subject: str) -> dict[str, float]:

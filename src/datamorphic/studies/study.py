@@ -1,30 +1,36 @@
-"""`study`: a published table, or a group of them, computed anew and set beside the figures in print."""
+"""Studies: published tables computed again, ours beside the printed figures."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from .._text import pluralize, suggest_name
 from .._validation import validate_choice, validate_integer
 from ..errors import UsageError
-from . import coded_classifiers as coded
-from . import group_selection, group_simulations, groups, mutants, tree_scores, trees
-from . import learner_relations as promises
-from . import real_data as cases
-from .group_trials import amount as trials_made
+from . import (
+    coded_classifiers,
+    group_selection,
+    group_simulations,
+    groups,
+    learner_relations,
+    mutants,
+    real_data,
+    tree_scores,
+    trees,
+)
+from .group_trials import format_amount as format_trial_amount
 from .published import tables
+from .result import Study
 from .rows import Row
-from .workload import SCALES, Bench, Scale
+from .workload import SCALES, Scale, Workbench
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Maker = Callable[[Bench], list[Row]]
+TableBuilder = Callable[[Workbench], list[Row]]
 
 TITLES = {
     "001-1": "Directed walk on coded classifiers",
@@ -75,198 +81,158 @@ for _first, _data in ((14, "red wine"), (18, "mushrooms"), (22, "bank churners")
         TITLES[f"000-{_first + _k}"] = f"{_measure} of exploring models of {_data}"
 
 
-def _maker(table: str) -> Maker:
+def _find_table_builder(table: str) -> TableBuilder:
     special = {
-        "001-5": coded.summary,
-        "000-1": coded.summary,
-        "000-4": cases.overall,
-        "000-5": coded.speed,
-        "000-6": cases.speed,
-        "000-7": cases.speed,
-        "000-13": cases.accuracy,
-        "002-3": group_selection.subjects,
-        "002-5": groups.effects,
-        "002-7": groups.spreads,
-        "002-9": group_simulations.classic,
-        "002-11": groups.effects,
-        "002-12": groups.times,
-        "002-13": groups.spreads,
-        **dict.fromkeys((f"002-{number}" for number in range(23, 27)), group_selection.regions),
-        "002-27": group_selection.selections,
-        "002-28": group_selection.selections,
-        **dict.fromkeys((f"002-{number}" for number in range(29, 32)), group_selection.pairings),
-        "003-1": promises.rates,
-        "003-6": mutants.kills,
-        "003-7": mutants.kills,
-        "003-8": mutants.rivals,
-        "003-9": mutants.rivals,
-        "004-2": trees.sizes,
-        "004-3": trees.counts,
-        "004-4": trees.counts,
-        "004-5": tree_scores.scores,
-        "004-6": tree_scores.against,
-        "004-7": tree_scores.t_tests,
+        "001-5": coded_classifiers.build_summary_table,
+        "000-1": coded_classifiers.build_summary_table,
+        "000-4": real_data.build_overall_table,
+        "000-5": coded_classifiers.build_speed_table,
+        "000-6": real_data.build_speed_table,
+        "000-7": real_data.build_speed_table,
+        "000-13": real_data.build_accuracy_table,
+        "002-3": group_selection.build_program_table,
+        "002-5": groups.build_effect_table,
+        "002-7": groups.build_spread_table,
+        "002-9": group_simulations.build_classic_table,
+        "002-11": groups.build_effect_table,
+        "002-12": groups.build_time_table,
+        "002-13": groups.build_spread_table,
+        **dict.fromkeys((f"002-{number}" for number in range(23, 27)), group_selection.build_region_table),
+        "002-27": group_selection.build_selection_table,
+        "002-28": group_selection.build_selection_table,
+        **dict.fromkeys((f"002-{number}" for number in range(29, 32)), group_selection.build_pairing_table),
+        "003-1": learner_relations.build_rate_table,
+        "003-6": mutants.build_kill_table,
+        "003-7": mutants.build_kill_table,
+        "003-8": mutants.build_cross_validation_table,
+        "003-9": mutants.build_cross_validation_table,
+        "004-2": trees.build_size_table,
+        "004-3": trees.build_count_table,
+        "004-4": trees.build_count_table,
+        "004-5": tree_scores.build_score_table,
+        "004-6": tree_scores.build_wilcoxon_table,
+        "004-7": tree_scores.build_t_test_table,
     }
-    usual = cases.by_model if int(table.partition("-")[2]) >= 14 else coded.by_walks
+    usual = (
+        real_data.build_model_table if int(table.partition("-")[2]) >= 14 else coded_classifiers.build_walks_table
+    )
     return partial(special.get(table, usual), table)
 
 
-def _explorations(scale: Scale) -> str:
+def _format_explorations(scale: Scale) -> str:
     usual, slow = pluralize(scale.repetitions, "time"), pluralize(scale.slow, "time")
     return f"each exploration {usual}" + ("" if usual == slow else f" (data sets, growing pools: {slow})")
 
 
-class Entry(NamedTuple):
-    """What a study is made of: parts by their headings, usually tables; and how much is done, in words."""
+class StudyEntry(NamedTuple):
+    """A study: its parts by heading, usually tables, and a function that describes how much is measured."""
 
     title: str
     compares: str
-    parts: dict[str, Maker]
-    amount: Callable[[Scale], str] = _explorations
+    parts: dict[str, TableBuilder]
+    amount: Callable[[Scale], str] = _format_explorations
 
 
-def _group(title: str, *names: str) -> Entry:
-    amount = _explorations
+def _make_group(title: str, *names: str) -> StudyEntry:
+    amount = _format_explorations
     if names[0].startswith("002-"):
-        amount = trials_made
+        amount = format_trial_amount
     elif names[0].startswith("003-"):
-        amount = promises.amount if names[0] == "003-1" else mutants.amount
+        amount = learner_relations.format_amount if names[0] == "003-1" else mutants.format_amount
     elif names[0].startswith("004-"):
-        amount = trees.amount if names[0] in ("004-2", "004-3", "004-4") else tree_scores.amount
-    tables = f"Table{'s' * (len(names) > 1)} {', '.join(names)}"
-    return Entry(title, tables, {name: _maker(name) for name in names}, amount)
+        amount = trees.format_amount if names[0] in ("004-2", "004-3", "004-4") else tree_scores.format_amount
+    tables = f"{'Tables' if len(names) > 1 else 'Table'} {', '.join(names)}"
+    return StudyEntry(title, tables, {name: _find_table_builder(name) for name in names}, amount)
 
 
-def _case(title: str, data: str) -> Entry:
-    both = " and ".join(cases.PAIRS_OF_TABLES[data])
-    parts: dict[str, Maker] = {
-        "000-4": partial(cases.overall, "000-4", data=data),
-        both: partial(cases.means, data),
+def _make_case_study(title: str, data: str) -> StudyEntry:
+    both = " and ".join(real_data.PAIRS_OF_TABLES[data])
+    parts: dict[str, TableBuilder] = {
+        "000-4": partial(real_data.build_overall_table, "000-4", data=data),
+        both: partial(real_data.build_mean_table, data),
     }
-    return Entry(title, f"Table 000-4 and the means of Tables {both}", parts)
+    return StudyEntry(title, f"Table 000-4 and the means of Tables {both}", parts)
 
 
-STUDIES: dict[str, Entry] = {
-    "random_target": _group("Random target on the ten coded classifiers", "001-4", "000-12"),
-    "random_walk": _group("Random walk on the ten coded classifiers", "000-10", "000-11"),
-    "growing": _group("Random walk with a growing pool", "001-2", "001-3"),
-    "directed_walk": _group("Directed walk: as written, and with success at the first step only", "001-1"),
-    "redwine": _case("Sixteen models of red wine, three strategies", "red_wine"),
-    "redwine_fault": Entry(
+STUDIES: dict[str, StudyEntry] = {
+    "random_target": _make_group("Random target on the ten coded classifiers", "001-4", "000-12"),
+    "random_walk": _make_group("Random walk on the ten coded classifiers", "000-10", "000-11"),
+    "growing": _make_group("Random walk with a growing pool", "001-2", "001-3"),
+    "directed_walk": _make_group("Directed walk: as written, and with success at the first step only", "001-1"),
+    "redwine": _make_case_study("Sixteen models of red wine, three strategies", "red_wine"),
+    "redwine_fault": StudyEntry(
         "What red wine's faulty midpoint did to random target",
         "Table 000-17, random target",
-        {"": partial(cases.fault, "000-17")},
+        {"": partial(real_data.build_fault_table, "000-17")},
     ),
-    "mushroom": _case("Sixteen models of mushrooms, three strategies", "mushroom"),
-    "bank": _case("Sixteen models of bank customers, three strategies", "bank_churners"),
-    "models": _group("Accuracy of the sixteen models of each data set", "000-13"),
-    "speed": _group("Pairs per second", "000-5", "000-6", "000-7"),
-    "summary": _group("The strategies on coded classifiers, on average", "000-1", "001-5"),
-    "promises": _group("Learners of scikit-learn and Weka, and what they promise", "003-1"),
-    "mutants": _group(
+    "mushroom": _make_case_study("Sixteen models of mushrooms, three strategies", "mushroom"),
+    "bank": _make_case_study("Sixteen models of bank customers, three strategies", "bank_churners"),
+    "models": _make_group("Accuracy of the sixteen models of each data set", "000-13"),
+    "speed": _make_group("Pairs per second", "000-5", "000-6", "000-7"),
+    "summary": _make_group("The strategies on coded classifiers, on average", "000-1", "001-5"),
+    "promises": _make_group("Learners of scikit-learn and Weka, and what they promise", "003-1"),
+    "mutants": _make_group(
         "Mutants of learners: killed by relations, by cross-validation", "003-6", "003-7", "003-8", "003-9"
     ),
-    "trees": _group("Decision trees of sixteen data sets, and their mutants", "004-2", "004-3", "004-4"),
-    "tree_tests": _group("Rows that trees choose, as tests of 3-NN", "004-5", "004-6", "004-7"),
-    "tree_training": Entry(
+    "trees": _make_group("Decision trees of sixteen data sets, and their mutants", "004-2", "004-3", "004-4"),
+    "tree_tests": _make_group("Rows that trees choose, as tests of 3-NN", "004-5", "004-6", "004-7"),
+    "tree_training": StudyEntry(
         "Rows that trees choose, to train on",
         "none: ours alone",
-        {"": tree_scores.training},
-        tree_scores.training_amount,
+        {"": tree_scores.build_training_table},
+        tree_scores.format_training_amount,
     ),
-    "002-6": Entry(
+    "002-6": StudyEntry(
         "Where regions lie against input domains: scenarios A1 to C5",
         "Table 002-6, which has no figures",
-        {"": group_simulations.scenarios},
-        trials_made,
+        {"": group_simulations.build_scenario_table},
+        format_trial_amount,
     ),
-    "simulation": Entry(
+    "simulation": StudyEntry(
         "Generators on regions that are drawn: blocks, points and strips",
         "Table 002-9",
-        {"002-9": _maker("002-9"), "all generators": group_simulations.kinds_of_regions},
-        trials_made,
+        {"002-9": _find_table_builder("002-9"), "all generators": group_simulations.build_region_kind_table},
+        format_trial_amount,
     ),
-    "input_domains": Entry(
+    "input_domains": StudyEntry(
         "What a follow-up domain of another size does to generators of groups",
         "Tables 002-5 (tanh) and 002-6",
-        {"two mutants of tanh": group_simulations.known_mutants, "002-6": group_simulations.scenarios},
-        trials_made,
+        {
+            "two mutants of tanh": group_simulations.build_known_mutant_table,
+            "002-6": group_simulations.build_scenario_table,
+        },
+        format_trial_amount,
     ),
-    "groups": _group(
+    "groups": _make_group(
         "Generators of groups on mutants of nine programs", "002-5", "002-7", "002-11", "002-12", "002-13"
     ),
-    "regions": _group(
+    "regions": _make_group(
         "Where mutants of programs violate relations", "002-3", "002-23", "002-24", "002-25", "002-26"
     ),
-    "selection": Entry(
+    "selection": StudyEntry(
         "Which relation on which group: MRGS-ART against a random choice",
         "Tables 002-27 to 002-31",
         {
-            **{name: _maker(name) for name in (f"002-{number}" for number in range(27, 32))},
-            "starving": group_simulations.starving,
+            **{name: _find_table_builder(name) for name in (f"002-{number}" for number in range(27, 32))},
+            "starving": group_simulations.build_starvation_table,
         },
-        trials_made,
+        format_trial_amount,
     ),
-    "new_generators": Entry(
+    "new_generators": StudyEntry(
         "Generators and selectors that were proposed and never run, beside the others",
         "none: ours alone",
-        {"generators": group_simulations.new_generators, "selectors": group_simulations.new_selectors},
-        trials_made,
+        {
+            "generators": group_simulations.build_new_generator_table,
+            "selectors": group_simulations.build_new_selector_table,
+        },
+        format_trial_amount,
     ),
-    **{name: _group(TITLES[name], name) for name in tables()},
+    **{name: _make_group(TITLES[name], name) for name in tables()},
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Study:
-    """Published figures and ours.
-
-    Attributes
-    ----------
-    name, title, scale : str
-        Which study, and how much of it.
-    seed : int
-        Where randomness started.
-    seconds : float
-        How long it took.
-    amount : str
-        How much was done, in words; ours are means where something was done more than once.
-    rows : DataFrame
-        Columns ``row``, ``column``, ``published``, ``ours``, ``note``.
-    """
-
-    name: str
-    title: str
-    scale: str
-    seed: int
-    seconds: float
-    amount: str
-    rows: pd.DataFrame
-
-    def __repr__(self) -> str:
-        return f"Study({self.name}, {self.scale}: {len(self.rows):,} figures)"
-
-    @property
-    def heading(self) -> str:
-        """What was done, in one line."""
-        return f"{self.title}: scale {self.scale}, seed {self.seed}, {self.amount}, {self.seconds:.0f} s"
-
-    def describe(self) -> str:
-        """Return the figures as text: published / ours, with notes at the foot."""
-        from .text import text
-
-        return text(self)
-
-    def to_html(self, path: str | Path) -> Path:
-        """Write a page with the figures, the notes, and pictures where these explain something; return where it is."""
-        from ..reporting.html import write_page
-        from .page import page_of
-
-        return write_page(page_of(self), path)
-
-
-def names() -> list[str]:
-    """Return the names of the studies.
+def list_names() -> list[str]:
+    """Return the names of all studies.
 
     Examples
     --------
@@ -276,28 +242,28 @@ def names() -> list[str]:
     return list(STUDIES)
 
 
-def listing() -> pd.DataFrame:
-    """Return the studies with what each is about and which tables it compares with."""
+def list_studies() -> pd.DataFrame:
+    """Return all studies with their titles and the tables they compare with."""
     import pandas as pd
 
-    return pd.DataFrame([(name, each.title, each.compares) for name, each in STUDIES.items()],
+    return pd.DataFrame([(name, entry.title, entry.compares) for name, entry in STUDIES.items()],
                         columns=["name", "title", "compares"])  # fmt: skip
 
 
 def study(name: str, scale: str = "small", seed: int = 0, progress: bool | None = None) -> Study:
-    """Compute a published table, or a group of them, and set it beside the figures in print.
+    """Compute a published table, or a group of tables, beside the printed figures.
 
     Parameters
     ----------
     name : str
         A table such as ``"000-12"``, or one of the groups: see `listing`.
     scale : {"small", "full"}
-        A minute or two, or everything as published, which may take hours; ``"tiny"`` shows that it works.
+        A minute or two, or everything as published, which may take hours. ``"tiny"`` only shows that it works.
     seed : int
-        Where randomness starts; the same seed gives the same figures, apart from times.
+        The random seed. The same seed gives the same figures, apart from times.
     progress : bool, optional
-        Whether to show progress on stderr; by default if that is a terminal. A full study tells first how long
-        it will take, unless this is False.
+        Whether to show progress on stderr; by default if it is a terminal. A full study first prints an estimate of its
+        duration, unless this is False.
 
     Examples
     --------
@@ -308,21 +274,29 @@ def study(name: str, scale: str = "small", seed: int = 0, progress: bool | None 
 
     if name not in STUDIES:
         raise UsageError(f"There is no study {name!r}. {suggest_name(name, STUDIES)}")
-    bench = Bench(
+    bench = Workbench(
         SCALES[validate_choice("scale", "study", scale, SCALES)], validate_integer("seed", "study", seed)
     )
     entry = STUDIES[name]
     began = time.perf_counter()
-    _rows(entry, bench)
+    _build_rows(entry, bench)
     bench.work(name, progress, tell=scale == "full" and progress is not False)
-    rows = _rows(entry, bench)
+    rows = _build_rows(entry, bench)
     frame = pd.DataFrame(rows, columns=list(Row._fields))
     amount = entry.amount(bench.scale)
-    return Study(name, entry.title, scale, bench.seed, time.perf_counter() - began, amount, frame)
+    return Study(
+        name=name,
+        title=entry.title,
+        scale=scale,
+        seed=bench.seed,
+        seconds=time.perf_counter() - began,
+        amount=amount,
+        rows=frame,
+    )
 
 
-def _rows(entry: Entry, bench: Bench) -> list[Row]:
-    """Return the rows of all parts; where there are several, each begins with its part's name."""
+def _build_rows(entry: StudyEntry, bench: Workbench) -> list[Row]:
+    """Return the rows of all parts, prefixed with the name of the part if there are several."""
     many = len(entry.parts) > 1
     return [
         row._replace(row=f"{part}: {row.row}" if many else row.row)

@@ -1,4 +1,4 @@
-"""What the study of trees tries: 3-NN on rows that trees chose, cross-validated, and trained on chosen rows."""
+"""Jobs of the tree study: 3-NN tested on rows that trees choose, cross-validated, and trained on such rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..data.sets import TARGET
 from ..trees.boundaries import STEP, Offset
 from ..trees.coverage.select_api import select
-from .trees import PLACES, prepared, words
+from .trees import PLACES, format_name, load_prepared
 from .workload import Figures, Scale
 
 if TYPE_CHECKING:
@@ -30,47 +30,50 @@ DRAWS = 5
 Array = npt.NDArray[Any]
 
 
-def scored(model: Any, inputs: Array, labels: Array) -> dict[str, float]:
-    """Return the four scores of a model on some rows, weighted by the sizes of classes."""
+def score_model(model: Any, inputs: Array, labels: Array) -> dict[str, float]:
+    """Return the four scores of a model on rows, weighted by class sizes."""
     from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
-    said = model.predict(inputs)
-    weighted = precision_recall_fscore_support(labels, said, average="weighted", zero_division=0)
+    predictions = model.predict(inputs)
+    weighted = precision_recall_fscore_support(labels, predictions, average="weighted", zero_division=0)
     precision, recall, f1 = map(float, weighted[:3])
-    return dict(zip(SCORES, (precision, recall, float(accuracy_score(labels, said)), f1), strict=True))
+    return dict(zip(SCORES, (precision, recall, float(accuracy_score(labels, predictions)), f1), strict=True))
 
 
-def cut(data: pd.DataFrame) -> tuple[Array, Array]:
+def split_inputs_and_labels(data: pd.DataFrame) -> tuple[Array, Array]:
     """Return inputs and labels."""
     return data.drop(columns=TARGET).to_numpy(dtype=float), data[TARGET].to_numpy()
 
 
-def nearest_without(data: pd.DataFrame, left_out: Array) -> Any:
-    """Return a 3-NN that was trained on all rows but some."""
+def fit_nearest_without(data: pd.DataFrame, left_out: Array) -> Any:
+    """Return a 3-NN fitted to all rows except some."""
     from sklearn.neighbors import KNeighborsClassifier
 
-    inputs, labels = cut(data)
+    inputs, labels = split_inputs_and_labels(data)
     return KNeighborsClassifier(NEIGHBOURS).fit(np.delete(inputs, left_out, 0), np.delete(labels, left_out))
 
 
-def tree_of(data: pd.DataFrame, seed: int) -> Any:
-    """Return a tree of all rows."""
+def fit_tree(data: pd.DataFrame, seed: int) -> Any:
+    """Return a tree fitted to all rows."""
     from sklearn.tree import DecisionTreeClassifier
 
     return DecisionTreeClassifier(random_state=seed).fit(data.drop(columns=TARGET), data[TARGET])
 
 
-def _by_criteria(data: pd.DataFrame, seed: int, offset: Offset = STEP) -> dict[str, dict[str, float]]:
-    """Return the scores of 3-NN on rows that a tree of the data chose from them, not having been trained on these."""
-    tree = tree_of(data, seed)
-    covering, made, killing = (
+def _score_by_criteria(data: pd.DataFrame, seed: int, offset: Offset = STEP) -> dict[str, dict[str, float]]:
+    """Return the scores of 3-NN on rows that a tree chose, which are left out of its training."""
+    tree = fit_tree(data, seed)
+    covering, boundary, killing = (
         select(tree, data, criterion, target=TARGET, seed=seed, offset=offset) for criterion in CHOSEN
     )
-    # boundary rows are made of those that cover, which the same seed chooses
-    model = nearest_without(data, covering.places)
-    found = {name: scored(model, *cut(each.rows)) for name, each in (("DTC", covering), ("BVA", made))}
-    found["DTMT"] = scored(nearest_without(data, killing.places), *cut(killing.rows))
-    return found
+    # boundary rows derive from the covering rows, which the same seed chooses
+    model = fit_nearest_without(data, covering.places)
+    scores = {
+        name: score_model(model, *split_inputs_and_labels(selection.rows))
+        for name, selection in (("DTC", covering), ("BVA", boundary))
+    }
+    scores["DTMT"] = score_model(fit_nearest_without(data, killing.places), *split_inputs_and_labels(killing.rows))
+    return scores
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class _OfData:
     @property
     def label(self) -> str:
         """Of what data."""
-        return words(self.data)
+        return format_name(self.data)
 
     @property
     def kind(self) -> tuple[object, ...]:
@@ -102,9 +105,9 @@ class _OfData:
     def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
         """Return scores, such as "DTC precision"."""
         began = time.perf_counter()
-        scores = self._scores(prepared(self.data), PLACES * seed + self.number)
-        found = {f"{way} {score}": value for way, each in scores.items() for score, value in each.items()}
-        return {**found, "seconds": time.perf_counter() - began}
+        scores = self._scores(load_prepared(self.data), PLACES * seed + self.number)
+        figures = {f"{way} {score}": value for way, values in scores.items() for score, value in values.items()}
+        return {**figures, "seconds": time.perf_counter() - began}
 
     def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
         raise NotImplementedError
@@ -115,9 +118,11 @@ class Splitting(_OfData):
     """3-NN on rows that a tree of all the data chose, and cross-validated."""
 
     def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
-        inputs, labels = cut(data)
-        folds = [scored(nearest_without(data, out), inputs[out], labels[out]) for _, out in _folds(data, seed)]
-        return {**_by_criteria(data, seed), "CV": _mean_scores(folds)}
+        inputs, labels = split_inputs_and_labels(data)
+        folds = [
+            score_model(fit_nearest_without(data, out), inputs[out], labels[out]) for _, out in _folds(data, seed)
+        ]
+        return {**_score_by_criteria(data, seed), "CV": _mean_scores(folds)}
 
 
 @dataclass(frozen=True)
@@ -127,8 +132,10 @@ class Moving(_OfData):
     offset: Offset
 
     def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
-        made = select(tree_of(data, seed), data, "BVA", target=TARGET, seed=seed, offset=self.offset)
-        return {"BVA": scored(nearest_without(data, made.places), *cut(made.rows))}
+        boundary = select(fit_tree(data, seed), data, "BVA", target=TARGET, seed=seed, offset=self.offset)
+        return {
+            "BVA": score_model(fit_nearest_without(data, boundary.places), *split_inputs_and_labels(boundary.rows))
+        }
 
 
 @dataclass(frozen=True)
@@ -136,14 +143,18 @@ class Folding(_OfData):
     """The same inside cross-validation: trees and tests of nine folds, ten times."""
 
     def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
-        found: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
+        scores_by_way: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
         for inside, outside in _folds(data, seed):
             nine = data.iloc[inside]
-            for way, scores in _by_criteria(nine, seed).items():
-                found[way].append(scores)
-            covering = select(tree_of(nine, seed), nine, "DTC", target=TARGET, seed=seed)
-            found["CV"].append(scored(nearest_without(nine, covering.places), *cut(data.iloc[outside])))
-        return {way: _mean_scores(each) for way, each in found.items()}
+            for way, scores in _score_by_criteria(nine, seed).items():
+                scores_by_way[way].append(scores)
+            covering = select(fit_tree(nine, seed), nine, "DTC", target=TARGET, seed=seed)
+            scores_by_way["CV"].append(
+                score_model(
+                    fit_nearest_without(nine, covering.places), *split_inputs_and_labels(data.iloc[outside])
+                )
+            )
+        return {way: _mean_scores(fold_scores) for way, fold_scores in scores_by_way.items()}
 
 
 def _folds(data: pd.DataFrame, seed: int) -> list[tuple[Array, Array]]:
@@ -153,7 +164,7 @@ def _folds(data: pd.DataFrame, seed: int) -> list[tuple[Array, Array]]:
 
 
 def _mean_scores(some: list[dict[str, float]]) -> dict[str, float]:
-    return {score: statistics.fmean(each[score] for each in some) for score in SCORES}
+    return {score: statistics.fmean(scores[score] for scores in some) for score in SCORES}
 
 
 @dataclass(frozen=True)
@@ -165,26 +176,26 @@ class Learning(_OfData):
 
         ground, rest = train_test_split(data, test_size=1 / 3, stratify=data[TARGET], random_state=seed)
         rng = np.random.default_rng(seed)
-        found = {"all": self._trained(ground, rest, seed)}
+        accuracies = {"all": self._score_trained(ground, rest, seed)}
         for criterion in ("DTC", "DTMT"):
-            chosen = select(tree_of(ground, seed), ground, criterion, target=TARGET, seed=seed)
-            found[criterion] = self._trained(chosen.rows, rest, seed)
+            chosen = select(fit_tree(ground, seed), ground, criterion, target=TARGET, seed=seed)
+            accuracies[criterion] = self._score_trained(chosen.rows, rest, seed)
             draws = [
-                self._trained(ground.iloc[rng.choice(len(ground), len(chosen), replace=False)], rest, seed)
+                self._score_trained(ground.iloc[rng.choice(len(ground), len(chosen), replace=False)], rest, seed)
                 for _ in range(DRAWS)
             ]
-            found[f"random {criterion}"] = {
-                name: statistics.fmean(each[name] for each in draws) for name in LEARNERS
+            accuracies[f"random {criterion}"] = {
+                name: statistics.fmean(accuracies[name] for accuracies in draws) for name in LEARNERS
             }
-        return found
+        return accuracies
 
-    def _trained(self, some: pd.DataFrame, rest: pd.DataFrame, seed: int) -> dict[str, float]:
+    def _score_trained(self, some: pd.DataFrame, rest: pd.DataFrame, seed: int) -> dict[str, float]:
         from sklearn.neighbors import KNeighborsClassifier
         from sklearn.tree import DecisionTreeClassifier
 
-        inputs, labels = cut(rest)
+        inputs, labels = split_inputs_and_labels(rest)
         models = (KNeighborsClassifier(min(NEIGHBOURS, len(some))), DecisionTreeClassifier(random_state=seed))
         return {
-            name: float(model.fit(*cut(some)).score(inputs, labels))
+            name: float(model.fit(*split_inputs_and_labels(some)).score(inputs, labels))
             for name, model in zip(LEARNERS, models, strict=True)
         }

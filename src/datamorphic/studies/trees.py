@@ -1,4 +1,4 @@
-"""Tables 2 to 4 of document 004: decision trees of sixteen data sets, their nodes, mutants and test sets."""
+"""Decision trees of sixteen data sets, their nodes, mutants and test sets: Tables 2 to 4 of Silveira et al. (2025)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ..trees.coverage.mutation import measure_kills
 from ..trees.coverage.options import CoverOptions
 from ..trees.coverage.selection import RowChooser
 from .published import published
-from .rows import Row, figures, part_of, row_of
-from .workload import Bench, Figures, Scale
+from .rows import Row, describe_part, iterate_figures, make_row
+from .workload import Figures, Scale, Workbench
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +63,7 @@ PREPARED = {
 
 
 @cache
-def prepared(name: str) -> pd.DataFrame:
+def load_prepared(name: str) -> pd.DataFrame:
     """Return a data set as the study takes it, as far as that is known."""
     frame = load(name)
     if name == "cleveland":
@@ -72,30 +72,30 @@ def prepared(name: str) -> pd.DataFrame:
 
 
 @cache
-def in_print() -> tuple[str, ...]:
+def list_published_sets() -> tuple[str, ...]:
     """Return the data sets of the study, in its order."""
     return tuple(dict.fromkeys(published("004-2")["subject"]))
 
 
-def at_hand(scale: Scale) -> list[str]:
+def find_available(scale: Scale) -> list[str]:
     """Return the data sets to compute with: for a mere try those that ship with scikit-learn."""
     there = SHIPPED if scale.repetitions == 1 else {*available(), *OPENML}
-    return [name for name in in_print() if name in there and name != ABSENT]
+    return [name for name in list_published_sets() if name in there and name != ABSENT]
 
 
-def note_on(name: str, names: Sequence[str]) -> str:
+def describe_data_set(name: str, names: Sequence[str]) -> str:
     """Say what there is to say about a data set, given those that are at hand."""
     return PREPARED.get(name, "") if name in names else NOT_TO_BE_HAD if name == ABSENT else LEFT_OUT
 
 
-def words(name: str) -> str:
+def format_name(name: str) -> str:
     """Return the name of a data set, or of a statistic, as it is shown."""
     return name.replace("_", " ")
 
 
-def known(*values: Sequence[float]) -> bool:
+def is_known(*values: Sequence[float]) -> bool:
     """Return whether all figures are there: before anything is measured there is nothing to test."""
-    return all(map(math.isfinite, [each for some in values for each in some]))
+    return all(map(math.isfinite, [value for some in values for value in some]))
 
 
 # -- trees -------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ class Growing:
     @property
     def label(self) -> str:
         """Of what data."""
-        return words(self.data)
+        return format_name(self.data)
 
     @property
     def kind(self) -> tuple[object, ...]:
@@ -136,14 +136,14 @@ class Growing:
         from sklearn.tree import DecisionTreeClassifier
 
         began, place = time.perf_counter(), PLACES * seed + self.number
-        data = prepared(self.data)
+        data = load_prepared(self.data)
         tree = DecisionTreeClassifier(random_state=place).fit(data.drop(columns=TARGET), data[TARGET])
-        return {**_figures(tree, data, place), "seconds": time.perf_counter() - began}
+        return {**_compute_figures(tree, data, place), "seconds": time.perf_counter() - began}
 
 
-def _figures(tree: Any, data: pd.DataFrame, seed: int) -> dict[str, float]:
+def _compute_figures(tree: Any, data: pd.DataFrame, seed: int) -> dict[str, float]:
     forest, leaves, rows = read_trees_and_rows(tree, data, CoverOptions(target=TARGET))
-    # as `dm.select` does it, which does not tell which row was taken for which mutant
+    # as `dm.select` does it, which does not report the row chosen per mutant
     chosen = RowChooser(np.random.default_rng(seed).permutation(len(rows)), minimal=False)
     score = measure_kills(forest, leaves, on_kills=chosen.choose_for_kills)
     mutants = score.mutants
@@ -165,73 +165,81 @@ def _figures(tree: Any, data: pd.DataFrame, seed: int) -> dict[str, float]:
     }
 
 
-def grown(scale: Scale) -> int:
-    """Return how many trees of each data set are grown."""
+def count_trees(scale: Scale) -> int:
+    """Return the number of trees per data set."""
     return TREES * scale.repetitions
 
 
-def amount(scale: Scale) -> str:
-    """Say how much is done."""
-    return f"{pluralize(grown(scale), 'tree')} of each data set"
+def format_amount(scale: Scale) -> str:
+    """Describe how much is measured."""
+    return f"{pluralize(count_trees(scale), 'tree')} of each data set"
 
 
-def _over_trees(bench: Bench, name: str, measure: str) -> list[float]:
-    return [bench.figure(Growing(name, number), measure) for number in range(grown(bench.scale))]
+def _measure_all_trees(bench: Workbench, name: str, measure: str) -> list[float]:
+    return [bench.figure(Growing(name, number), measure) for number in range(count_trees(bench.scale))]
 
 
 # -- tables ------------------------------------------------------------------------------------------
 
 
-def sizes(table: str, bench: Bench) -> list[Row]:
-    """Return Table 2: how large the data sets are."""
-    names = at_hand(bench.scale)
+def build_size_table(table: str, bench: Workbench) -> list[Row]:
+    """Build Table 2: the sizes of the data sets."""
+    names = find_available(bench.scale)
     rows = []
-    for figure in figures(published(table)):
-        ours = _size(figure) if figure.subject in names else math.nan
+    for figure in iterate_figures(published(table)):
+        ours = _compute_size(figure) if figure.subject in names else math.nan
         rows.append(
-            row_of(figure, table, words(figure.subject), ours=ours, notes=[note_on(figure.subject, names)])
+            make_row(
+                figure,
+                table,
+                format_name(figure.subject),
+                ours=ours,
+                notes=[describe_data_set(figure.subject, names)],
+            )
         )
     return rows
 
 
-def _size(figure: Any) -> float:
-    data = prepared(figure.subject)
+def _compute_size(figure: Any) -> float:
+    data = load_prepared(figure.subject)
     classes = data[TARGET].value_counts()
     if figure.measure.startswith("class "):
-        # theirs come in no order that is told: ours is the class whose size is nearest
+        # the published order is not stated: ours is the class of nearest size
         return float(min(classes, key=lambda size: abs(size - figure.published)))
     return {"samples": len(data), "attributes": len(data.columns), "classes": len(classes)}[figure.measure]
 
 
-def counts(table: str, bench: Bench) -> list[Row]:
-    """Return Table 3 or 4: a row a data set, with the share of our trees that are as published; then statistics."""
-    names = at_hand(bench.scale)
+def build_count_table(table: str, bench: Workbench) -> list[Row]:
+    """Build Table 3 or 4: one row per data set, with the share of our trees equal to the published one, and statistics."""
+    names = find_available(bench.scale)
     rows = []
-    for figure in figures(published(table)):
-        measure, notes = figure.measure, [MEDIAN, *_notes(figure.measure)]
+    for figure in iterate_figures(published(table)):
+        measure, notes = figure.measure, [MEDIAN, *_describe_measure(figure.measure)]
         if figure.subject in STATISTICS:
-            each = [statistics.median(_over_trees(bench, name, measure)) for name in names]
-            ours = STATISTICS[figure.subject](each) if known(each) else math.nan
-            notes.append(part_of([words(name) for name in names], len(in_print()), "data sets"))
+            medians = [statistics.median(_measure_all_trees(bench, name, measure)) for name in names]
+            ours = STATISTICS[figure.subject](medians) if is_known(medians) else math.nan
+            notes.append(
+                describe_part([format_name(name) for name in names], len(list_published_sets()), "data sets")
+            )
         else:
             at = figure.subject in names
-            ours = statistics.median(_over_trees(bench, figure.subject, measure)) if at else math.nan
-            notes.append(note_on(figure.subject, names))
-        rows.append(row_of(figure, table, words(figure.subject), ours=ours, notes=notes))
-    return rows + [_equal(table, name, bench) for name in names]
+            ours = statistics.median(_measure_all_trees(bench, figure.subject, measure)) if at else math.nan
+            notes.append(describe_data_set(figure.subject, names))
+        rows.append(make_row(figure, table, format_name(figure.subject), ours=ours, notes=notes))
+    return rows + [_build_equal_row(table, name, bench) for name in names]
 
 
-def _notes(measure: str) -> list[str]:
+def _describe_measure(measure: str) -> list[str]:
     if measure.endswith(("tests", "tests, %")):
         return [ORDER]
     return [{"Cccr": NEIGHBOURS, "BVA": LEAVES}.get(measure, "")]
 
 
-def _equal(table: str, name: str, bench: Bench) -> Row:
-    """Return the share of our trees of a data set that are as published."""
+def _build_equal_row(table: str, name: str, bench: Workbench) -> Row:
+    """Return the share of our trees of a data set that equal the published one."""
     compared = {"004-3": ("nodes",), "004-4": ("decision nodes", "ORRN", "Cccr", "live")}[table]
-    theirs = {f.measure: f.published for f in figures(published(table)) if f.subject == name}
+    theirs = {f.measure: f.published for f in iterate_figures(published(table)) if f.subject == name}
     wanted = tuple(theirs[measure] for measure in compared)
-    trees = zip(*(_over_trees(bench, name, measure) for measure in compared), strict=True)
-    share = 100 * statistics.fmean(each == wanted for each in trees)
-    return Row(words(name), "equal, %", math.nan, share, EQUAL if table == "004-4" else "")
+    trees = zip(*(_measure_all_trees(bench, name, measure) for measure in compared), strict=True)
+    share = 100 * statistics.fmean(figures == wanted for figures in trees)
+    return Row(format_name(name), "equal, %", math.nan, share, EQUAL if table == "004-4" else "")

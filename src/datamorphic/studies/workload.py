@@ -1,8 +1,8 @@
-"""The bench: what the studies measure, each thing once, planned before it is done.
+"""What the studies measure: each job once, planned before it runs.
 
-A table is computed twice. The first time the bench has nothing and only writes down what is asked of it; then it
-measures all that, with its progress on stderr; the second time it knows. So tables say what they need by using
-it, and tables of one study that need the same share it.
+A table is built twice. In the first pass the workbench only records which figures are needed. Then it measures them all, with
+progress on stderr. In the second pass the figures are known. So tables declare what they need by using it, and tables of
+one study share measurements.
 """
 
 from __future__ import annotations
@@ -21,18 +21,17 @@ from ..data.learners import REFERENCE_MODELS
 from ..data.subjects import RULES
 from ..runs.progress import Progress
 
-# -- how much is done --------------------------------------------------------------------------------
+# -- scales --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much of a study is done.
+    """How much of a study is measured.
 
     Attributes
     ----------
     repetitions, slow : int
-        How often an exploration is made, each time with seeds of its own; those that take long (data sets,
-        growing pools).
+        How often an exploration is repeated, with different seeds; `slow` is for data sets and growing pools.
     subjects, models : tuple of str
         The coded classifiers and the models of the data sets.
     walks, growing : tuple of int
@@ -40,21 +39,21 @@ class Scale:
     seeds : tuple of int
         Numbers of seeds, where these vary.
     targets, rows : tuple of int
-        On the data sets: numbers of walks; of rows from which directed walks go every way.
+        On the data sets: numbers of walks, and of rows from which directed walks start in every direction.
     inputs : int
-        On how many inputs relations are put to a learner.
+        Number of inputs on which relations of learners are checked.
     mutants : int, optional
-        How many mutants of a program are tried; None for all.
+        Number of mutants per program; None for all.
     compared : int
-        On how many inputs the labels of a mutant are compared with those of the program.
+        Number of inputs on which labels of mutant and program are compared.
     sets : int
-        How many simulated data sets of each rule are cross-validated.
+        Number of simulated data sets per rule that are cross-validated.
     patience : float
-        Seconds after which a mutant is said to hang.
+        Time limit of a mutant in seconds.
     trials : int
-        How often groups are made until a relation is violated.
+        Number of trials, each until a relation is violated.
     groups : int
-        How many groups are made in all these trials, about: where violations are rare, there are fewer trials.
+        Approximate number of groups in all trials: where violations are rare, there are fewer trials.
     """
 
     repetitions: int
@@ -92,100 +91,102 @@ SCALES = {
     ),
 }  # fmt: skip
 
-# -- what is measured -------------------------------------------------------------------------------
+# -- jobs -------------------------------------------------------------------------------
 
 Figures = Mapping[str, float]
 
 
 class Job(Protocol):
-    """Something that can be measured: a frozen dataclass that says all there is to say about it."""
+    """A measurement, described by a frozen dataclass."""
 
     @property
     def label(self) -> str:
-        """What is shown while it is measured; empty where it shows its progress itself."""
+        """The text of the progress bar; empty if the job shows its own progress."""
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """What jobs share whose times can be compared."""
+        """The kind of jobs whose times can be compared."""
 
     @property
     def weight(self) -> int:
-        """How long it takes, compared with others of its kind."""
+        """The expected duration, relative to others of its kind."""
 
     def repetitions(self, scale: Scale) -> int:
-        """Return how often it is measured."""
+        """Return the number of repetitions."""
 
     def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
         """Return the figures, `seconds` among them."""
 
 
-def drawn(job: Job, seed: int, repetition: int) -> np.random.SeedSequence:
-    """Return where randomness starts: it depends on the job, not on the study it is part of."""
+def make_seed_sequence(job: Job, seed: int, repetition: int) -> np.random.SeedSequence:
+    """Return the seed of a repetition. It depends on the repr of the job, so jobs and their fields are not renamed."""
     return np.random.SeedSequence([seed, repetition, zlib.crc32(repr(job).encode())])
 
 
-_known: dict[tuple[Job, int, int], Figures] = {}
+_figures_by_measurement: dict[tuple[Job, int, int], Figures] = {}
 
 
-def _measured(job: Job, repetition: int, seed: int, progress: bool | None) -> Figures:
-    """Measure once a process, whatever study it is for."""
-    if (job, repetition, seed) not in _known:
-        _known[job, repetition, seed] = job.measure(seed, repetition, progress)
-    return _known[job, repetition, seed]
+def _measure_once(job: Job, repetition: int, seed: int, progress: bool | None) -> Figures:
+    """Measure a job once per process, whichever study needs it."""
+    if (job, repetition, seed) not in _figures_by_measurement:
+        _figures_by_measurement[job, repetition, seed] = job.measure(seed, repetition, progress)
+    return _figures_by_measurement[job, repetition, seed]
 
 
-# -- the bench ---------------------------------------------------------------------------------------
+# -- the workbench ---------------------------------------------------------------------------------------
 
 
 @dataclass
-class Bench:
-    """Measures what was asked of it.
+class Workbench:
+    """Records which figures are needed, and measures them.
 
     Attributes
     ----------
     scale : Scale
-        How much is done.
+        How much is measured.
     seed : int
-        Where randomness starts.
+        The random seed.
     asked : dict
-        What was asked, with the figures as soon as they are known.
+        The figures per job; empty until they are measured.
     """
 
     scale: Scale
     seed: int = 0
-    asked: dict[Job, Figures] = field(default_factory=dict)
+    figures_by_job: dict[Job, Figures] = field(default_factory=dict)
 
     def figure(self, job: Job, measure: str) -> float:
-        """Return a figure of what was measured; NaN as long as it was not."""
-        return _derived(self.asked.setdefault(job, {}), measure)
+        """Return a figure of a job; NaN until it is measured."""
+        return _derive_figure(self.figures_by_job.setdefault(job, {}), measure)
 
     def work(self, name: str, progress: bool | None = None, tell: bool = False) -> None:
-        """Measure all that was asked, with its progress on stderr; on demand, first tell how long that will take."""
-        rounds = [(job, k) for job in self.asked for k in range(job.repetitions(self.scale))]
-        if tell:  # the lightest of each kind come first: from them the rest is foretold
+        """Measure all recorded jobs, with progress on stderr; with `tell`, print an estimate of the time first."""
+        rounds = [(job, k) for job in self.figures_by_job for k in range(job.repetitions(self.scale))]
+        if tell:  # the lightest jobs of each kind come first: the estimate extrapolates from them
             rounds.sort(key=lambda each: (each[1], each[0].weight))
         total = Counter[object]()
         for job, _ in rounds:
             total[job.kind] += job.weight
         rate: dict[object, float] = {}
-        done, whole, told = 0, sum(total.values()), not tell
+        done, whole, estimate_shown = 0, sum(total.values()), not tell
         parts: dict[Job, list[Figures]] = {}
-        with Progress(name, progress) as shown:
+        with Progress(name, progress) as progress_bar:
             for job, repetition in rounds:
-                if not told and len(rate) == len(total):
-                    _tell(name, sum(total[kind] * rate[kind] for kind in total))
-                    told = True
+                if not estimate_shown and len(rate) == len(total):
+                    _print_estimate(name, sum(total[kind] * rate[kind] for kind in total))
+                    estimate_shown = True
                 if job.label:
-                    shown.show(job.label, done / whole)
-                figures = _measured(job, repetition, self.seed, progress)
+                    progress_bar.show(job.label, done / whole)
+                figures = _measure_once(job, repetition, self.seed, progress)
                 parts.setdefault(job, []).append(figures)
                 rate.setdefault(job.kind, figures["seconds"] / job.weight)
                 done += job.weight
         for job, times in parts.items():
-            self.asked[job] = {key: math.fsum(each[key] for each in times) / len(times) for key in times[0]}
+            self.figures_by_job[job] = {
+                key: math.fsum(figures[key] for figures in times) / len(times) for key in times[0]
+            }
 
 
-def _derived(figures: Figures, measure: str) -> float:
+def _derive_figure(figures: Figures, measure: str) -> float:
     if not figures:
         return math.nan
     if measure == "cost":
@@ -197,6 +198,6 @@ def _derived(figures: Figures, measure: str) -> float:
     return figures[measure]
 
 
-def _tell(name: str, seconds: float) -> None:
+def _print_estimate(name: str, seconds: float) -> None:
     size, unit = (3600, "h") if seconds > 7200 else (60, "min") if seconds > 120 else (1, "s")
     sys.stderr.write(f"{name}: at most about {seconds / size:.0f} {unit}, by a first measurement of each kind\n")

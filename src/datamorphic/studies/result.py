@@ -1,0 +1,75 @@
+"""The result of a study: published figures beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .._text import to_jsonable
+from ..reporting.export import Exportable
+from ..reporting.junit import JUnitCase
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Study(Exportable):
+    """Published figures beside ours.
+
+    Attributes
+    ----------
+    name, title, scale : str
+        Which study, and at which scale.
+    seed : int
+        The random seed.
+    seconds : float
+        How long it took.
+    amount : str
+        How much was measured, in words. Ours are means where something was measured more than once.
+    rows : DataFrame
+        Columns ``row``, ``column``, ``published``, ``ours``, ``note``.
+    """
+
+    _PAGE = "studies.page:build_page"
+    _TEXT = "studies.text:format_study"
+
+    name: str
+    title: str
+    scale: str
+    seed: int
+    seconds: float
+    amount: str
+    rows: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return f"Study({self.name}, {self.scale}: {len(self.rows):,} figures)"
+
+    @property
+    def heading(self) -> str:
+        """The study, its scale and its effort in one line."""
+        return f"{self.title}: scale {self.scale}, seed {self.seed}, {self.amount}, {self.seconds:.0f} s"
+
+    def document(self) -> dict[str, Any]:
+        """Return the figures as a JSON-serialisable dict."""
+        document: dict[str, Any] = to_jsonable(
+            {
+                "study": self.name,
+                "scale": self.scale,
+                "seed": self.seed,
+                "seconds": round(self.seconds, 3),
+                "rows": self.rows.to_dict("records"),
+            }
+        )
+        return document
+
+    def test_cases(self) -> Sequence[JUnitCase]:
+        """Return one case per figure. A study only reports, so every case passes."""
+        return [
+            JUnitCase(name=f"{row.row}, {row.column}", output=f"published {row.published}, ours {row.ours}")
+            for row in self.rows.itertuples(index=False)
+        ]
+
+    def _export_name(self) -> str:
+        return self.name
