@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from datamorphic.cli.main import app
-from datamorphic.cli.study import to_json_number
 from datamorphic.studies import study as studies
+from datamorphic.studies.result import Study
 
 
 @pytest.fixture
@@ -40,10 +42,12 @@ def test_json_is_one_document_and_nothing_else(run):
 
 
 def test_infinite_costs_are_null():
-    assert to_json_number(float("inf")) is None
-    assert to_json_number(float("nan")) is None
-    assert to_json_number(1.5) == 1.5
-    assert to_json_number("KNN") == "KNN"
+    figures = [("KNN", "cost", math.inf, math.nan, ""), ("KNN", "runs", 1.5, 2.0, "")]
+    rows = pd.DataFrame(figures, columns=["row", "column", "published", "ours", "note"])
+    result = Study(name="x", title="", scale="tiny", seed=0, seconds=0.0, amount="", rows=rows)
+    first, second = result.document()["rows"]
+    assert (first["row"], first["published"], first["ours"]) == ("KNN", None, None)
+    assert (second["published"], second["ours"]) == (1.5, 2.0)
 
 
 def test_people_get_a_table_with_footnotes(run):
