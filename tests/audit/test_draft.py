@@ -436,8 +436,8 @@ def run(monkeypatch, tmp_path, folder, drafts):
         (["rules_of_tests:one", "data:iris", "--out", "class.py"], "'class.py' is not a valid name of a module"),
         (["rules_of_tests:one", "data:iris", "--out", "tests.txt"], "'tests.txt' is not a valid name of a module"),
         (["rules_of_tests:one", "data:iris", "--out", "numpy.py"], "A module named 'numpy' is installed"),
-        (["rules_of_tests:one", "data:iris", "--out", "here.py"], "here.py is there already. Say --force"),
-        (["forest.joblib", "data:iris", "--target", "target"], "pass trust=True (--trust"),
+        (["rules_of_tests:one", "data:iris", "--out", "here.py"], "here.py exists. Add --force"),
+        (["forest.joblib", "data:iris", "--target", "target"], "If you trust its origin, pass --trust"),
     ],
 )  # fmt: skip
 def test_wrong_use_is_one_line(run, folder, arguments, words):
