@@ -122,14 +122,37 @@ def test_json_is_one_document_and_nothing_else(folder):
         "3",
     )
     assert told.keys() >= {
-        "subject", "data", "headline", "passed", "complete", "known", "relations", "violations", "examples", "notes",
-        "seed", "runs", "calls", "seconds", "run",
-    }  # fmt: skip
+        "subject",
+        "data",
+        "headline",
+        "passed",
+        "complete",
+        "known",
+        "relations",
+        "violations",
+        "examples",
+        "notes",
+        "seed",
+        "runs",
+        "calls",
+        "seconds",
+        "run",
+    }
     assert (told["passed"], told["seed"], told["run"], names(told)) == (False, 3, None, ["sample order", "MR-1.2"])
     row = told["relations"][0]
     assert row.keys() >= {
-        "relation", "purpose", "necessary", "strictness", "inputs", "violated", "inapplicable", "undefined", "rate", "low", "high",
-    }  # fmt: skip
+        "relation",
+        "purpose",
+        "necessary",
+        "strictness",
+        "inputs",
+        "violated",
+        "inapplicable",
+        "undefined",
+        "rate",
+        "low",
+        "high",
+    }
     assert row["low"] < row["rate"] == row["violated"] / (row["holds"] + row["violated"]) < row["high"]
     example = told["examples"]["sample order"]
     assert len(example["source"]["x"]) == 2

@@ -71,8 +71,8 @@ def test_its_page_in_a_browser_at_three_widths(shown, folder):
         assert headings[0] == "A first look at a classifier"
         assert any("A closer look" in heading for heading in headings)
         figures, drawn = (
-            page.run(f"document.querySelectorAll('{each}').length")
-            for each in ("figure.picture", "figure.drawn .main-svg")
+            page.run(f"document.querySelectorAll('{selector}').length")
+            for selector in ("figure.picture", "figure.drawn .main-svg")
         )
         assert figures >= 3
         assert drawn >= figures

@@ -95,14 +95,29 @@ def test_correct_program_has_no_violation(run):
 
 def test_one_json_document_and_files(run, folder):
     found = run(
-        "hunt", "hunted_here:square", "hunted_here:both", "--budget", "60", "--stop-after", "all", "--trials", "2",
-        "--json", "--html", "square.html", "--junit", "square.xml",
-    )  # fmt: skip
+        "hunt",
+        "hunted_here:square",
+        "hunted_here:both",
+        "--budget",
+        "60",
+        "--stop-after",
+        "all",
+        "--trials",
+        "2",
+        "--json",
+        "--html",
+        "square.html",
+        "--junit",
+        "square.xml",
+    )
     assert found.exit_code == 1, found.output
     told = json.loads(found.stdout)
     assert {name: told[name] for name in ("subject", "groups", "violated", "trials")} == {
-        "subject": "square", "groups": 120, "violated": 60, "trials": 2,
-    }  # fmt: skip
+        "subject": "square",
+        "groups": 120,
+        "violated": 60,
+        "trials": 2,
+    }
     assert len(told["violations"]) == 60
     page = (folder / "square.html").read_text(encoding="utf-8")
     assert "<script>alert(1)" not in page
@@ -198,14 +213,14 @@ def test_several_generators_are_compared(run, folder):
     assert [row.split()[0] for row in rows[:2]] == ["MT-RT", "MT-BART"]
     assert len({len(line) for line in (columns, *rows[:2])}) == 1
     told = json.loads(run(*words, "--json").stdout)["simulations"]
-    assert [each["generator"] for each in told] == ["MT-RT", "MT-BART"]
+    assert [item["generator"] for item in told] == ["MT-RT", "MT-BART"]
     assert "MT-BART" in (folder / "simulated.html").read_text(encoding="utf-8")
 
 
 def test_selectors_are_compared_on_mixed_relations(run):
     words = ["simulate", "--selector", "random", "--selector", "MRGS-ART", "--relations", "4", "--violating", "3"]
     told = json.loads(run(*words, "--rate", "0.1", "--trials", "20", "--json").stdout)["simulations"]
-    assert [each["generator"] for each in told] == ["random", "MRGS-ART"]
+    assert [item["generator"] for item in told] == ["random", "MRGS-ART"]
     assert [relation.follow_ups for relation in make_mixed_relations(4, 2)] == [1, 2, 3, 1]
     for relation in make_mixed_relations(9, 3):
         assert relation.affine

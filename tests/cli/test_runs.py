@@ -83,7 +83,7 @@ def run(tmp_path, monkeypatch):
     pd.DataFrame({"x": [i / 40 for i in range(41)], "y": [0.5, 1.5] * 20 + [1.0]}).to_csv("data.csv", index=False)
 
     def call(*arguments):
-        result = CliRunner().invoke(app, [str(each) for each in arguments])
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return result
@@ -160,7 +160,7 @@ def test_a_store_of_ones_own(run, document, tmp_path):
     assert document(*BOX, "--store", "mine.sqlite")["run"] == 1
     assert (tmp_path / "mine.sqlite").is_file()
     assert not (tmp_path / "runs.sqlite").exists()
-    assert [each["id"] for each in document("runs", "list", "--store", "mine.sqlite")] == [1]
+    assert [item["id"] for item in document("runs", "list", "--store", "mine.sqlite")] == [1]
     assert document("runs", "list") == []
 
 
@@ -243,7 +243,7 @@ def test_all_that_is_known_of_a_run(run, document):
     assert "resume" not in told
     found = document("runs", "show", 1)
     assert (found["seed"], found["done"], found["parameters"]["walks"]) == (7, 1.0, 40)
-    assert [each["verdict"] for each in found["verdicts"]] == ["HOLDS", "HOLDS"]
+    assert [item["verdict"] for item in found["verdicts"]] == ["HOLDS", "HOLDS"]
 
 
 def test_an_unfinished_run_says_how_to_go_on(run):
@@ -345,7 +345,7 @@ def test_runs_are_removed_with_their_files(run, document, tmp_path):
     assert len(list((tmp_path / "runs.sqlite.files").rglob("*.parquet"))) == 3
     result = run("runs", "remove", 1, 3)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert [each["id"] for each in document("runs", "list")] == [2]
+    assert [item["id"] for item in document("runs", "list")] == [2]
     assert len(list((tmp_path / "runs.sqlite.files").rglob("*.parquet"))) == 1
     assert document(*BOX)["run"] == 4  # a number is not given twice
 
@@ -371,8 +371,8 @@ def test_cases_that_failed_are_listed_and_forgotten(run, document):
     first, *rest = (failure["id"] for failure in known)
     left = document("runs", "failures", "--forget", first, "--forget", 999)
     assert [failure["id"] for failure in left] == rest
-    for each in rest:
-        run("runs", "failures", "--forget", each)
+    for failure_id in rest:
+        run("runs", "failures", "--forget", failure_id)
     assert "No failures are stored" in run("runs", "failures").stdout
     assert document("runs", "failures") == []
 
@@ -738,7 +738,10 @@ def test_a_store_that_is_none(run, tmp_path, command, make, says):
         ([*BOX, "--store", "nowhere/runs.sqlite"], "is in a folder that does not exist"),
         (["runs", "show", "first"], "ID"),
         (["runs", "remove"], "Missing argument"),
-        ([*BOX, "--workers", 2, "--engine", "serial"], "The serial engine has one worker, but 2 workers were requested"),
+        (
+            [*BOX, "--workers", 2, "--engine", "serial"],
+            "The serial engine has one worker, but 2 workers were requested",
+        ),
         ([*BOX, "--workers", 2, "--engine", "processes:3"], "contradicts workers=2"),
         ([*BOX, "--workers", 2, "--engine", "dask://127.0.0.1:1"], "Leave workers out"),
         ([*BOX, "--workers", 0], "--workers"),
@@ -747,7 +750,7 @@ def test_a_store_that_is_none(run, tmp_path, command, make, says):
         ([*BOX, "--engine", "threads", "--timeout", 1], "cannot be stopped"),
         ([*BOX, "--batch", 0], "--batch"),
     ],
-)  # fmt: skip
+)
 def test_wrong_use_is_told_with_its_remedy(run, arguments, says):
     result = run(*arguments)
     assert result.exit_code == 2, result.output

@@ -70,9 +70,17 @@ def test_all_files_are_written_and_agree(folder):
     promises = folder / "promises.toml"
     promises.write_text('protected = ["gender"]\ntowards = "approve"\nmonotone = {income = "up"}\n')
     result = run(
-        "lenders:bad", "loans.csv", "--target", "decision", "--expect", "promises.toml", "--save-front", "out/front.parquet",
-        *words, "--json",
-    )  # fmt: skip
+        "lenders:bad",
+        "loans.csv",
+        "--target",
+        "decision",
+        "--expect",
+        "promises.toml",
+        "--save-front",
+        "out/front.parquet",
+        *words,
+        "--json",
+    )
     assert result.exit_code == 1, result.output
     document = json.loads(result.stdout)
     titles = [finding["title"] for outcome in document["outcomes"] for finding in outcome["findings"]]
