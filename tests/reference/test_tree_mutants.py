@@ -148,6 +148,17 @@ def test_mutants_are_counted_as_published():
     assert round(100 * found.killed.mean(), 2) == 80.95
 
 
+def test_a_constant_replaced_by_an_equal_one_is_no_mutant(real_data):
+    data = real_data("pima")
+    model = DecisionTreeClassifier(random_state=0).fit(data.drop(columns="target"), data.target)
+    [tree] = read_trees(model)
+    for per_node in ("neighbours", 2, None):
+        mutants = generate_mutants(tree, per_node)
+        changed = mutants.kind == CCCR
+        assert (mutants.threshold[changed] != tree.threshold[mutants.node[changed]]).all()
+    assert (generate_mutants(tree).kind == CCCR).sum() == 240  # two neighbours have equal thresholds
+
+
 def test_banknote_as_published(real_data):
     data = real_data("banknote")
     tree = DecisionTreeClassifier(random_state=0).fit(data.drop(columns="target"), data.target)

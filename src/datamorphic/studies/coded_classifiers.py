@@ -91,10 +91,15 @@ def build_walks_table(table: str, bench: Workbench) -> list[Row]:
                 pairs.append((figure, ours))
                 rows.append(
                     make_row(
-                        figure, table, subject, place,
-                        ours=ours, column=variant.column(figure.measure), notes=[variant.note],
+                        figure,
+                        table,
+                        subject,
+                        place,
+                        ours=ours,
+                        column=variant.column(figure.measure),
+                        notes=[variant.note],
                     )
-                )  # fmt: skip
+                )
             rows += _build_mean_rows(table, variant, subject, pairs, varies)
     return rows
 
@@ -109,9 +114,14 @@ def _build_mean_rows(
             continue
         first = both[0][0]._replace(published=compute_mean(figure.published for figure, _ in both), walks=math.nan)
         yield make_row(
-            first, table, subject, f"mean over {varies}",
-            ours=compute_mean(ours for _, ours in both), column=variant.column(measure), notes=[variant.note],
-        )  # fmt: skip
+            first,
+            table,
+            subject,
+            f"mean over {varies}",
+            ours=compute_mean(ours for _, ours in both),
+            column=variant.column(measure),
+            notes=[variant.note],
+        )
 
 
 def build_summary_table(table: str, bench: Workbench) -> list[Row]:
@@ -135,10 +145,15 @@ def build_summary_table(table: str, bench: Workbench) -> list[Row]:
                 notes.append(describe_part(subjects, SUBJECTS, "subjects"))
             rows.append(
                 make_row(
-                    figure, table, figure.subject, figure.strategy,
-                    ours=ours, column=variant.column(figure.measure), notes=notes,
+                    figure,
+                    table,
+                    figure.subject,
+                    figure.strategy,
+                    ours=ours,
+                    column=variant.column(figure.measure),
+                    notes=notes,
                 )
-            )  # fmt: skip
+            )
     return rows
 
 
@@ -158,11 +173,18 @@ def build_speed_table(table: str, bench: Workbench) -> list[Row]:
         ways = (figure.strategy,) if figure.strategy else strategies
         rows.append(
             make_row(
-                figure, table, figure.subject, ours=compute_mean(rate(s, way) for s in subjects for way in ways),
+                figure,
+                table,
+                figure.subject,
+                ours=compute_mean(rate(s, way) for s in subjects for way in ways),
                 column=DISPLAY_NAMES.get(figure.strategy, "average"),
-                notes=[MACHINE, NATIVE, describe_part(subjects, SUBJECTS, "subjects") if figure.subject == "all" else ""],
+                notes=[
+                    MACHINE,
+                    NATIVE,
+                    describe_part(subjects, SUBJECTS, "subjects") if figure.subject == "all" else "",
+                ],
             )
-        )  # fmt: skip
+        )
     return rows
 
 

@@ -100,13 +100,19 @@ class Exploration:
 
     def _explore(self, seed: np.random.SeedSequence) -> Front:
         options: dict[str, Any] = {
-            "strategy": self.strategy, "walks": self.walks, "steps": STEPS, "refine": "bisect", "pool": self.pool,
-            "walk_distance": 1 if self.first else DISTANCE, "seed": seed, "progress": False,
-        }  # fmt: skip
+            "strategy": self.strategy,
+            "walks": self.walks,
+            "steps": STEPS,
+            "refine": "bisect",
+            "pool": self.pool,
+            "walk_distance": 1 if self.first else DISTANCE,
+            "seed": seed,
+            "progress": False,
+        }
         if not self.data:
             if self.strategy == "directed_walk":
                 options["moves"] = ["up_y"]
-            return explore(CodedClassifier(self.subject), seeds=self.seeds, **options)
+            return explore(CodedExecutor(self.subject), seeds=self.seeds, **options)
         inputs, space = _load_case(self.data)
         model = _load_model(self.data, self.subject)
         if self.faulty:
@@ -172,7 +178,7 @@ class ModelTraining:
         }
 
 
-class CodedClassifier(Executor):
+class CodedExecutor(Executor):
     """A coded classifier that reads codes directly, because building frames would take most of the time."""
 
     def __init__(self, name: str) -> None:

@@ -37,8 +37,15 @@ IN_PRINT = (BASE, "SFIDMT-ART", "MT-ART-Min", "MT-ART-Max", "MT-ART-Avg", "MT-BA
 RIVALS = ("Sobol", "Halton")
 ALL = (*IN_PRINT, *PROPOSED, *CLASSIC, "RRT", *RIVALS)
 SELECTORS = (
-    "random", "MRGS-ART", "MRGS-ART+", "MRGS-IPART", "MRGS-RPART", "MRGS-distance", "near-miss", "feedback",
-)  # fmt: skip
+    "random",
+    "MRGS-ART",
+    "MRGS-ART+",
+    "MRGS-IPART",
+    "MRGS-RPART",
+    "MRGS-distance",
+    "near-miss",
+    "feedback",
+)
 K = 3
 MAX_TRIALS = 10_000  # trials, as in print
 TRIAL_FACTOR = 2  # times the trials where single figures are compared
@@ -179,7 +186,7 @@ REAL = (
     ("Sin", "Sin1-Sin7"),
     ("sncndn", "sncndn1-sncndn5"),
     ("TriSquarePlus", "TriPlus1-TriPlus7"),
-)  # fmt: skip
+)
 
 
 def _choose_dimensions(scale: Scale) -> tuple[int, ...]:

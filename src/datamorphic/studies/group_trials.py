@@ -232,9 +232,15 @@ class Selecting(GroupJob):
         parts: list[FMeasures] = []
         while sum(map(len, parts)) < self.trials and sum(part.counts.sum() for part in parts) < self.groups:
             result = hunt(
-                function, relations, selector=self.selector, k=self.k, budget=self.budget, trials=MIN_TRIALS,
-                seed=seed + len(parts), progress=False,
-            )  # fmt: skip
+                function,
+                relations,
+                selector=self.selector,
+                k=self.k,
+                budget=self.budget,
+                trials=MIN_TRIALS,
+                seed=seed + len(parts),
+                progress=False,
+            )
             parts.append(result.measured)
         return FMeasures(*(np.concatenate([getattr(part, of) for part in parts]) for of in ("counts", "censored")))
 
@@ -312,9 +318,18 @@ class SelectingSimulated(GroupJob):
     def _compute_figures(self, seed: int) -> dict[str, float]:
         relations = [make_simulated_relation(name, self.dimension) for name in self.relations]
         simulation = simulate(
-            region=self.region, rate=self.rate, relation=relations, selector=self.selector, violating=self.violating, k=self.k,
-            published=self.published, trials=self.trials, seed=seed, budget=self.budget, progress=False,
-        )  # fmt: skip
+            region=self.region,
+            rate=self.rate,
+            relation=relations,
+            selector=self.selector,
+            violating=self.violating,
+            k=self.k,
+            published=self.published,
+            trials=self.trials,
+            seed=seed,
+            budget=self.budget,
+            progress=False,
+        )
         return _summarize_simulation(simulation)
 
 

@@ -100,9 +100,14 @@ class Checking:
         """Return the share of judged inputs that violate each relation, in percent."""
         began = time.perf_counter()
         report = check(
-            make_learner(self.subject), relations=self.relations, inputs=self.inputs, seed=seed, ties="count",
-            shrink=False, progress=False,
-        )  # fmt: skip
+            make_learner(self.subject),
+            relations=self.relations,
+            inputs=self.inputs,
+            seed=seed,
+            ties="count",
+            shrink=False,
+            progress=False,
+        )
         rates = {
             name: 100 * rate for name, rate in zip(report.table["relation"], report.table["rate"], strict=True)
         }

@@ -91,9 +91,16 @@ class Mutating:
         began = time.perf_counter()
         workers = cpu_count() if self.mutants is None else min(cpu_count(), 1 + self.mutants // MUTANTS_PER_WORKER)
         mutation = mutate(
-            knn if self.subject == "kNN" else naive_bayes, limit=self.mutants, seed=seed, inputs=self.inputs,
-            compared=self.compared, rival=self.sets, workers=workers, timeout=self.patience, progress=progress,
-        )  # fmt: skip
+            knn if self.subject == "kNN" else naive_bayes,
+            limit=self.mutants,
+            seed=seed,
+            inputs=self.inputs,
+            compared=self.compared,
+            rival=self.sets,
+            workers=workers,
+            timeout=self.patience,
+            progress=progress,
+        )
         return {**_compute_figures(mutation, self.subject), "seconds": time.perf_counter() - began}
 
 
@@ -175,16 +182,22 @@ def build_kill_table(table: str, bench: Workbench) -> list[Row]:
         place = (relation, _choose_learner(relation)) if subject == "kNN" else (relation,)
         notes = [MUTANTS, DIFFER, NORMALISED if relation in ("MR-5.1", "MR-5.2") and subject == "kNN" else ""]
         share = make_row(
-            total._replace(published=100 * total.published / whole), table, *place,
-            ours=bench.figure(job, f"{relation} killed"), column=KILLED_SHARE, notes=notes,
-        )  # fmt: skip
+            total._replace(published=100 * total.published / whole),
+            table,
+            *place,
+            ours=bench.figure(job, f"{relation} killed"),
+            column=KILLED_SHARE,
+            notes=notes,
+        )
         if "misprint" in share.note:
             share = share._replace(note=f"{share.note} In print it is {total.published:.0f} of {whole} mutants.")
         rates = [f.published for f in printed if f.measure == relation and f.subject.startswith("v")]
         rate = share._replace(
-            column=MEAN_RATE, published=math.fsum(rates) / whole, ours=bench.figure(job, f"{relation} rate"),
+            column=MEAN_RATE,
+            published=math.fsum(rates) / whole,
+            ours=bench.figure(job, f"{relation} rate"),
             note=" ".join(note for note in notes if note),
-        )  # fmt: skip
+        )
         rows += [share, rate]
     return rows + _build_overall_rows(table, job, bench)
 
@@ -220,19 +233,35 @@ def build_cross_validation_table(table: str, bench: Workbench) -> list[Row]:
     printed = iterate_figures(published(table))
     rows = [
         make_row(
-            figure, table, "original", figure.measure, ours=bench.figure(job, f"{figure.measure} {name}"),
+            figure,
+            table,
+            "original",
+            figure.measure,
+            ours=bench.figure(job, f"{figure.measure} {name}"),
             column="error, %" if subject == "NBC" else f"error, %, {name}",
         )
         for name in LEARNERS[subject]
         for figure in printed
         if figure.subject == "original"
-    ]  # fmt: skip
+    ]
     verdicts = [f.published for f in printed if f.measure == "killed"]
     dead, noticed, whole = len(verdicts), sum(verdicts), DIFFERENT[subject]
     for row, column, theirs, ours, note in (
-        ("mutants that relations kill", "missed by cross-validation, %", 1 - noticed / dead, "missed by rival", ""),
+        (
+            "mutants that relations kill",
+            "missed by cross-validation, %",
+            1 - noticed / dead,
+            "missed by rival",
+            "",
+        ),
         ("mutants that differ", "killed by relations, %", dead / whole, "killed", DIFFER),
-        ("mutants that differ", "killed by cross-validation, %", noticed / whole, "killed by rival", f"{DIFFER} {MISSED}"),
-    ):  # fmt: skip
+        (
+            "mutants that differ",
+            "killed by cross-validation, %",
+            noticed / whole,
+            "killed by rival",
+            f"{DIFFER} {MISSED}",
+        ),
+    ):
         rows.append(Row(row, column, 100 * theirs, bench.figure(job, ours), f"{MUTANTS} {note}".strip()))
     return rows

@@ -93,9 +93,15 @@ def _build_cell(table: str, figure: Any, bench: Workbench) -> Row | None:
         )
         noun = "numbers of rows" if figure.strategy == "directed_walk" else "numbers of walks"
         return make_row(
-            figure, table, figure.strategy, figure.subject, kind, ours=ours, column=measure,
+            figure,
+            table,
+            figure.strategy,
+            figure.subject,
+            kind,
+            ours=ours,
+            column=measure,
             notes=[describe_part(counts, 10, noun)],
-        )  # fmt: skip
+        )
     walks = int(figure.walks)
     if figure.strategy == "directed_walk" and measure == "capability":
         walks = round(walks / WAYS[figure.data] / 100) * 100  # Table 21 prints 4000 for 44 x 100
@@ -141,10 +147,12 @@ def build_speed_table(table: str, bench: Workbench) -> list[Row]:
     rows: list[Row] = []
     for figure in iterate_figures(frame):
         whole = [
-            place for place in printed
-            if figure.subject in (place[2], "all") and figure.strategy in (place[0], "")
+            place
+            for place in printed
+            if figure.subject in (place[2], "all")
+            and figure.strategy in (place[0], "")
             and figure.data in (place[1], "")
-        ]  # fmt: skip
+        ]
         used = sorted(place for place in whole if not _is_left_out(place, slow, timed))
         if not used:
             continue
@@ -182,11 +190,18 @@ def build_accuracy_table(table: str, bench: Workbench) -> list[Row]:
             notes = [MACHINE.replace("one case at a time in Java", "in Python").split(";")[0] + "."]
             rows.append(
                 make_row(
-                    figure, table, figure.data, figure.subject, ours=ours,
-                    notes=notes if figure.measure == "seconds" else ["Ours is measured in the same way."]
-                    if figure.measure == "test accuracy" or figure.subject.endswith("2") else [],
+                    figure,
+                    table,
+                    figure.data,
+                    figure.subject,
+                    ours=ours,
+                    notes=notes
+                    if figure.measure == "seconds"
+                    else ["Ours is measured in the same way."]
+                    if figure.measure == "test accuracy" or figure.subject.endswith("2")
+                    else [],
                 )
-            )  # fmt: skip
+            )
     return rows
 
 

@@ -246,8 +246,10 @@ def list_studies() -> pd.DataFrame:
     """Return all studies with their titles and the tables they compare with."""
     import pandas as pd
 
-    return pd.DataFrame([(name, entry.title, entry.compares) for name, entry in STUDIES.items()],
-                        columns=["name", "title", "compares"])  # fmt: skip
+    return pd.DataFrame(
+        [(name, entry.title, entry.compares) for name, entry in STUDIES.items()],
+        columns=["name", "title", "compares"],
+    )
 
 
 def study(name: str, scale: str = "small", seed: int = 0, progress: bool | None = None) -> Study:

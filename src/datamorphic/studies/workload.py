@@ -24,7 +24,7 @@ from ..runs.progress import Progress
 # -- scales --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scale:
     """How much of a study is measured.
 
@@ -78,18 +78,60 @@ _SIX, _TEN = tuple(range(200, 1201, 200)), tuple(range(100, 1001, 100))
 FAST = ("DT", "DT2", "KNN", "LR", "NB", "NB2")
 SCALES = {
     "tiny": Scale(
-        1, 1, ("Box 1", "Sin 2"), ("DT", "NB"), (200,), (200,), (200,), (100,), (10,),
-        inputs=12, mutants=6, compared=100, sets=1, patience=10, trials=5, groups=400,
+        repetitions=1,
+        slow=1,
+        subjects=("Box 1", "Sin 2"),
+        models=("DT", "NB"),
+        walks=(200,),
+        growing=(200,),
+        seeds=(200,),
+        targets=(100,),
+        rows=(10,),
+        inputs=12,
+        mutants=6,
+        compared=100,
+        sets=1,
+        patience=10,
+        trials=5,
+        groups=400,
     ),
     "small": Scale(
-        3, 1, tuple(RULES), FAST, _SIX, (200, 800), (200, 1200), (200, 1000), (100,),
-        inputs=100, mutants=40, compared=1000, sets=10, patience=30, trials=400, groups=16_000,
+        repetitions=3,
+        slow=1,
+        subjects=tuple(RULES),
+        models=FAST,
+        walks=_SIX,
+        growing=(200, 800),
+        seeds=(200, 1200),
+        targets=(200, 1000),
+        rows=(100,),
+        inputs=100,
+        mutants=40,
+        compared=1000,
+        sets=10,
+        patience=30,
+        trials=400,
+        groups=16_000,
     ),
     "full": Scale(
-        10, 10, tuple(RULES), REFERENCE_MODELS, _SIX, _SIX, _SIX, _TEN, _TEN,
-        inputs=300, mutants=None, compared=10_000, sets=300, patience=600, trials=10_000, groups=10**12,
+        repetitions=10,
+        slow=10,
+        subjects=tuple(RULES),
+        models=REFERENCE_MODELS,
+        walks=_SIX,
+        growing=_SIX,
+        seeds=_SIX,
+        targets=_TEN,
+        rows=_TEN,
+        inputs=300,
+        mutants=None,
+        compared=10_000,
+        sets=300,
+        patience=600,
+        trials=10_000,
+        groups=10**12,
     ),
-}  # fmt: skip
+}
 
 # -- jobs -------------------------------------------------------------------------------
 
