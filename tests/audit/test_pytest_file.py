@@ -17,9 +17,11 @@ import sklearn.naive_bayes
 import datamorphic as dm
 import datamorphic.audit.api  # runs of pytest inside this one drop modules that are imported later
 from datamorphic.audit.finding import Example, Finding, Outcome
+from datamorphic.audit.options import AuditOptions
 from datamorphic.audit.pytest_file import format_comment
 from datamorphic.audit.python_code import format_literal
 from datamorphic.audit.result import AuditResult
+from datamorphic.audit.runner import run_audit
 from datamorphic.errors import UsageError
 from datamorphic.runs.flow import Budget
 
@@ -95,10 +97,10 @@ def folder(pytester, monkeypatch):
 
 
 def checked_up(words):
-    return dm.test(
-        ByGender(), pd.read_csv("people.csv"), "label", words["protected"], seed=3, words=words, budget="20s",
-        only=FEW,
-    )  # fmt: skip
+    options = AuditOptions(
+        target="label", protected=words["protected"], seed=3, request=words, budget="20s", only=FEW
+    )
+    return run_audit(ByGender(), pd.read_csv("people.csv"), options)
 
 
 # -- the whole loop --------------------------------------------------------------------------------------------
@@ -145,7 +147,8 @@ def test_files_of_models_and_learners(folder, pytester):
     frame.to_csv(path / "numbers.csv", index=False)
     (path / "model.pkl").write_bytes(pickle.dumps(learner))
     words |= {"model": "model.pkl", "data": "numbers.csv", "protected": [], "trust": True}
-    result = dm.test(learner, frame, "label", words=words, budget="20s", only=["repeats", "borders"])
+    options = AuditOptions(target="label", request=words, budget="20s", only=["repeats", "borders"])
+    result = run_audit(learner, frame, options)
     file = result.to_pytest(path / "test_learner.py")
     text = file.read_text(encoding="utf-8")
     assert "fitted" in text
@@ -155,7 +158,8 @@ def test_files_of_models_and_learners(folder, pytester):
 
 def test_subjects_are_pinned(pytester):
     words = {"from_files": True, "subject": "Box 1", "model": None, "data": None}
-    result = dm.test(dm.subjects["Box 1"], words=words, budget="20s", only=["repeats", "borders"])
+    options = AuditOptions(request=words, budget="20s", only=["repeats", "borders"])
+    result = run_audit(dm.subjects["Box 1"], None, options)
     file = result.to_pytest(pytester.path / "test_box.py")
     assert 'dm.subjects["Box 1"]' in file.read_text(encoding="utf-8")
     pytester.runpytest_inprocess("-W", "error", str(file)).assert_outcomes(passed=4)
@@ -217,14 +221,8 @@ def test_no_border_is_pinned_if_answers_depend_on_the_query(folder, pytester, ki
     path, words = folder
     pytester.makepyfile(shaky=f"import numpy as np\n{source_of(kind)}\nMODEL = {kind.__name__}()")
     words |= {"model": "shaky:MODEL", "protected": []}
-    result = dm.test(
-        kind(),
-        pd.read_csv("people.csv"),
-        "label",
-        words=words,
-        budget="20s",
-        only=["repeats", "batches", "borders"],
-    )
+    options = AuditOptions(target="label", request=words, budget="20s", only=["repeats", "batches", "borders"])
+    result = run_audit(kind(), pd.read_csv("people.csv"), options)
     assert [each.check for each in result.findings] == [check]
     assert len(result.front)
     file = result.to_pytest(path / "test_shaky.py")

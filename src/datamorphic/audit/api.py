@@ -43,8 +43,6 @@ def test(
     scalar: bool = False,
     name: str | None = None,
     progress: bool | None = None,
-    words: Mapping[str, Any] | None = None,
-    began: float | None = None,
 ) -> AuditResult:
     """Test a model with all checks that apply, and return ranked findings.
 
@@ -82,8 +80,6 @@ def test(
         Hints for inferring the space from `data`, by column, as for `Space.from_frame`.
     engine, timeout, batch, store, trust, scalar, name, progress
         As for `dm.explore`.
-    words, began
-        The request of the command line, and its start on the monotonic clock.
 
     Returns
     -------
@@ -119,8 +115,6 @@ def test(
         scalar=scalar,
         name=name,
         progress=progress,
-        request=words or {},
-        start_time=began,
     )
     return run_audit(model, data, options)
 
