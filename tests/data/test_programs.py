@@ -13,9 +13,9 @@ import pytest
 from datamorphic._stats import compute_wilson_interval
 from datamorphic.data.programs import programs
 from datamorphic.data.programs.program import NumericMutant
-from datamorphic.errors import ArgumentError, DataError
+from datamorphic.errors import DataError
 from datamorphic.mutation.operators import find_changes
-from datamorphic.studies.program_mutants import OPERATORS, choose_mutants
+from datamorphic.studies.program_mutants import OPERATORS
 from datamorphic.studies.program_regions import measure_regions
 
 LONG = "DATAMORPHIC_LONG" in os.environ
@@ -154,24 +154,3 @@ def test_a_relation_that_cannot_share_a_domain_is_left_out_with_a_reason():
     shared = replace(sin, relations={"Sin1": sin.relations["Sin1"], "rj2": rj.relations["rj2"]}).shared()
     assert list(shared) == ["Sin1"]
     assert "4 numbers" in shared.left_out["rj2"]
-
-
-def test_choice_of_mutants():
-    name, count, inputs = ("PntLinePos", 12, 10_000) if LONG else ("tanh", 4, 2_000)
-    program = programs[name]
-    rows = choose_mutants(program, count, inputs)
-    stored = [mutant.source.split("\n")[mutant.line - 1].strip() for mutant in program.mutants.values()]
-    if LONG:
-        assert [row["new"] for row in rows] == stored
-    assert len({row["new"] for row in rows}) == count
-    made = {
-        row["id"]: NumericMutant.from_row(program, **{key: row[key] for key in row if key != "program"})
-        for row in rows
-    }
-    rates = measure_regions(program, inputs, mutants=made).groupby("mutant")["rate"].max()
-    assert rates.between(1e-4, 0.5).all()
-
-
-def test_measuring_needs_inputs():
-    with pytest.raises(ArgumentError, match="inputs"):
-        measure_regions(programs["tanh"], 0)

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from .._text import format_short
 from ..space import geometry
 from ..space.features import Codes
-from ..space.outputs import Outputs
 from ..space.points import Points
 from ..space.space import Space
 
@@ -89,13 +88,6 @@ def format_answers(values: Sequence[Any] | Answers) -> list[str]:
 def to_python_value(value: object) -> Any:
     """Return a NumPy scalar as the Python value it holds, and anything else as it is."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-def to_answer_objects(outputs: Outputs) -> Answers:
-    """Return answers as an object array, with None where there is no answer."""
-    values = outputs.values.astype(object)
-    values[~outputs.ok] = None
-    return values
 
 
 def to_series(column: Any) -> pd.Series[Any]:

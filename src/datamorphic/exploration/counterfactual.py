@@ -12,7 +12,7 @@ from ..space.features import Codes, Feature
 from ..space.neighbours import find_nearest
 from ..space.points import Points
 from ..space.space import Space
-from ._utils import Answers, Mask, Rows, measure_changes, to_answer_objects
+from ._utils import Answers, Mask, Rows, measure_changes
 from .borders import Border, Hierarchy, Jump, MultiLabel, Threshold
 from .brackets import Brackets, ExplorationRecord
 from .front_data import FrontData
@@ -91,7 +91,7 @@ def find_flips(front: FrontData, points: Points, case: Rows, pair: Rows) -> Flow
     new_answers = np.full(count, None, dtype=object)
     flipped_rows = np.flatnonzero(np.isfinite(distance))
     new_answers[flipped_rows] = border.to_answers(target_states[flipped_rows])
-    return targets, to_answer_objects(outputs)[case], new_answers
+    return targets, outputs.to_objects()[case], new_answers
 
 
 def _find_start_ends(

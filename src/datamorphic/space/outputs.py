@@ -73,6 +73,12 @@ class Outputs:
             return np.ones(len(self.status), dtype=bool)
         return (self.status == Status.OK) | (self.status == Status.NEW_LABEL)
 
+    def to_objects(self) -> npt.NDArray[Any]:
+        """Return the answers as an object array, with None where there is no answer."""
+        values = self.values.astype(object)
+        values[~self.ok] = None
+        return values
+
     def take(self, rows: RowSelection) -> Outputs:
         """Return the outputs of some rows."""
         messages: dict[int, str] = {}

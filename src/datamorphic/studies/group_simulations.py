@@ -237,7 +237,9 @@ def _choose_moderate_mutant(program: str, relations: tuple[str, ...]) -> str:
     from ..data.programs import programs
 
     rates = {mutant: compute_rate(program, mutant, relations) for mutant in programs[program].mutants}
-    return min((each for each in rates if rates[each]), key=lambda each: abs(math.log(rates[each] / RATE)))
+    return min(
+        (mutant for mutant in rates if rates[mutant]), key=lambda mutant: abs(math.log(rates[mutant] / RATE))
+    )
 
 
 def _make_selecting_job(

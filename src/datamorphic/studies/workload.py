@@ -204,7 +204,7 @@ class Workbench:
         """Measure all recorded jobs, with progress on stderr; with `tell`, print an estimate of the time first."""
         rounds = [(job, k) for job in self.figures_by_job for k in range(job.repetitions(self.scale))]
         if tell:  # the lightest jobs of each kind come first: the estimate extrapolates from them
-            rounds.sort(key=lambda each: (each[1], each[0].weight))
+            rounds.sort(key=lambda job_and_repetition: (job_and_repetition[1], job_and_repetition[0].weight))
         total = Counter[object]()
         for job, _ in rounds:
             total[job.kind] += job.weight

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..._text import format_short, pluralize
 from ...errors import UsageError
-from ...exploration._utils import to_answer_objects
 from ...reporting.document import Section, Table
 from ...runs.flow import ask
 from ...space.outputs import Outputs
@@ -132,7 +131,7 @@ def _cover_surrogate(context: CheckContext, budget: CheckBudget) -> tuple[Covera
     outputs = run_flow(context, budget, ask(mixed, note="adequacy"))
     queries, answers = queries.take(slice(0, MAX_ROWS)), answers.take(slice(0, MAX_ROWS))
     tree = fit_surrogate(
-        to_answer_objects(Outputs.concat([answers, outputs])),
+        Outputs.concat([answers, outputs]).to_objects(),
         Points.concat([queries, mixed]),
         numbers=context.subject.has_numeric_answers,
         seed=context.seed,

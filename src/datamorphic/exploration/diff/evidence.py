@@ -14,7 +14,7 @@ from ...space.features import Codes
 from ...space.outputs import Outputs
 from ...space.points import Points
 from ...space.space import Space
-from .._utils import Answers, Mask, format_answers, thin_rows, to_answer_objects
+from .._utils import Answers, Mask, format_answers, thin_rows
 from ..borders import Border
 from ..front_data import FrontData
 from .follow import OrientedPairs
@@ -248,5 +248,5 @@ def _get_seed_labels(front: FrontData) -> Answers:
     """Return the answers to seed cases that were read from a file."""
     if front.seed_answers is None:
         return np.empty(0, dtype=object)
-    values = to_answer_objects(front.seed_answers)
+    values = front.seed_answers.to_objects()
     return values[[value is not None for value in values]]

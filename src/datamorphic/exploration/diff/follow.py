@@ -15,7 +15,7 @@ from ...space.features import Codes
 from ...space.neighbours import find_nearest
 from ...space.points import Points
 from ...space.space import Space
-from .._utils import Mask, Rows, thin_rows, to_answer_objects
+from .._utils import Mask, Rows, thin_rows
 from ..border_kinds import SideIndex
 from ..brackets import Brackets, ExplorationRecord
 from ..front_data import FrontData
@@ -252,7 +252,7 @@ def follow_border(
         ]
         pair_rows = brackets.walk[rows]
         np.minimum.at(shift, pair_rows, pairs.compute_distances(pair_rows, first[rows], second[rows]))
-    first, second = to_answer_objects(outputs)[:count], to_answer_objects(outputs)[count:]
+    first, second = outputs.to_objects()[:count], outputs.to_objects()[count:]
     a, b = np.where(pairs.swapped, second, first), np.where(pairs.swapped, first, second)
     return BorderTrace({"a": a, "b": b}, shift)
 

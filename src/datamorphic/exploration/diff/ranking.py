@@ -14,7 +14,7 @@ from ...space.neighbours import find_nearest
 from ...space.outputs import Outputs, Status
 from ...space.points import Points
 from ...space.space import Space
-from .._utils import Answers, Mask, Rows, add_columns, to_answer_objects, to_series
+from .._utils import Answers, Mask, Rows, add_columns, to_series
 from ..borders import Border
 from ..front_data import FrontData
 
@@ -101,8 +101,8 @@ def find_changed_inputs(
             reasons.append(f"a real input that is answered differently{location}")
     return Suspects.from_columns(
         rows.codes[input_rows],
-        old_answer=to_answer_objects(old)[input_rows],
-        new_answer=to_answer_objects(new)[input_rows],
+        old_answer=old.to_objects()[input_rows],
+        new_answer=new.to_objects()[input_rows],
         why=reasons,
         shift=np.full(len(input_rows), np.nan),
         plausibility=np.zeros(len(input_rows)),
@@ -114,7 +114,7 @@ def find_changed_inputs(
 def classify_changes(border: Border, old: Outputs, new: Outputs) -> tuple[Mask, Mask, Mask]:
     """Return where answers are on different sides of a border, where an answer was lost, and where one was gained."""
     return (
-        find_different_sides(border, to_answer_objects(old), to_answer_objects(new)),
+        find_different_sides(border, old.to_objects(), new.to_objects()),
         old.ok & ~new.ok,
         ~old.ok & new.ok,
     )

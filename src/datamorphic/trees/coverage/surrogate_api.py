@@ -8,7 +8,6 @@ import numpy as np
 
 from ..._typing import DataLike, ModelLike
 from ..._validation import to_generator
-from ...exploration._utils import to_answer_objects
 from ...morphisms.subject import build_subject
 from ...runs.driver import drive
 from ...runs.flow import ask
@@ -55,5 +54,5 @@ def fit_surrogate_to_model(
     points = Points.concat(queries)
     outputs = drive(ask(points, note="surrogate"), subject.sut, progress=progress)
     numbers = True if subject.has_numeric_answers else None
-    surrogate = fit_surrogate(to_answer_objects(outputs), points, numbers=numbers, max_leaves=leaves, seed=seed)
+    surrogate = fit_surrogate(outputs.to_objects(), points, numbers=numbers, max_leaves=leaves, seed=seed)
     return replace(surrogate, note=SAME_ROWS_WARNING) if without_background and space is None else surrogate
