@@ -17,7 +17,7 @@ from datamorphic.hunting.regions import draw_region
 from datamorphic.relations.box import Box
 from datamorphic.reporting.document import Shape, TextLabel
 from datamorphic.reporting.html import render_drawing, render_page
-from support.browser import CHROMIUM, SETTLED, WHY_NOT, Browser
+from support.browser import CHROMIUM, WHY_NOT, Browser
 
 TANH = dm.programs["tanh"]
 TRIPLING = TANH.relations["tripling"]
@@ -155,11 +155,9 @@ def test_the_page_in_a_browser(emu10, tmp_path):
     file.write_text(render_page(build_page(emu10, TANH.mutants["emu10"])), encoding="utf-8")
     with Browser() as browser:
         page = browser.open(file)
-        page.wait(SETTLED)
         assert page.console == []
         assert [address for address in page.requests if not address.startswith("file:")] == []
         for dark in (False, True):
             page.look(500, dark=dark)
-            # once the pictures have taken their new width
             page.wait("document.documentElement.scrollWidth <= 500")
         assert page.run("document.querySelectorAll('svg.shapes').length") == 2

@@ -26,7 +26,6 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage", "--hide-scrollbars",
     "--host-resolver-rules=MAP * ~NOTFOUND", "--remote-debugging-pipe",
 )  # fmt: skip
-SETTLED = "!document.querySelector('figure.picture:not(.drawn)')"  # every picture of a report is drawn
 
 
 @dataclass
@@ -180,10 +179,9 @@ class Seen:
 
 
 def seen(file, *widths, into=None):
-    """Open one file, wait for its pictures, and return what became of it; with screenshots of these widths in a folder."""
+    """Open one file, and return what became of it; with screenshots of these widths in a folder."""
     with Browser() as browser:
         page = browser.open(file)
-        page.wait(SETTLED)
         taken = []
         for width in widths:
             page.look(width)

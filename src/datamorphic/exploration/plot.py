@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from .._text import format_short, pluralize
 from ..errors import ArgumentError
 from ..reporting.document import Axis, Scatter
-from ..reporting.plots import scatter_to_figure
+from ..reporting.thinning import group_points
 from ..space.features import Categorical, Codes
 from ..space.projection import Projection
 from ._utils import Rows, format_answers, format_changes, thin_rows
@@ -23,13 +24,17 @@ CATEGORY_JITTER = 0.3  # categories are at 0, 1, ...: points are moved by at mos
 MISSING_VALUE_MARGIN = 0.06  # missing numbers are drawn this share of the range below the smallest number
 MAX_CHANGES_PER_PAIR = 6  # features in the note of a pair
 MAX_COLOURED_BORDERS = 12  # borders with a colour of their own
+#: Distinguishable for colour-blind readers (the first are those of Okabe and Ito), on white and on black.
+HUE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#8A7FD8")
+REST_COLOUR, TEXT_COLOUR, CLEAR_COLOUR = "#999999", "#767676", "rgba(0,0,0,0)"
+REAL_COLOUR, GRID_COLOUR, ZERO_COLOUR = "rgba(128,128,128,.3)", "rgba(128,128,128,.25)", "rgba(128,128,128,.4)"
 
 
 def build_figure(
     front: FrontData, x: str | None = None, y: str | None = None, partners: Sequence[str] = ()
 ) -> Any:
     """Build a plotly figure of a front; the parameters are those of `build_scatter`."""
-    return scatter_to_figure(build_scatter(front, x, y, partners))
+    return _scatter_to_figure(build_scatter(front, x, y, partners))
 
 
 def build_scatter(
@@ -149,3 +154,77 @@ def _format_notes(front: FrontData, rows: Rows) -> list[str]:
         format_answers(front.a_output[rows]), format_answers(front.b_output[rows]), descriptions, strict=True
     )
     return [f"{a} becomes {b}: {change}" for a, b, change in ends]
+
+
+def _scatter_to_figure(scatter: Scatter) -> Any:
+    """Return a scatter picture as a plotly figure; plotly reads some HTML in texts, so all texts are escaped."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    if len(scatter.behind[0]):
+        figure.add_trace(
+            go.Scatter(
+                x=scatter.behind[0],
+                y=scatter.behind[1],
+                mode="markers",
+                name="real inputs",
+                hoverinfo="skip",
+                marker={"size": 4, "color": REAL_COLOUR},
+            )
+        )
+    for group in group_points(scatter):
+        colour = HUE_COLOURS[group.hue] if group.hue >= 0 else REST_COLOUR
+        figure.add_trace(
+            go.Scatter(
+                x=[scatter.x[row] for row in group.rows],
+                y=[scatter.y[row] for row in group.rows],
+                mode="markers",
+                name=html.escape(group.name),
+                text=[html.escape(scatter.notes[row]) for row in group.rows],
+                hovertemplate="%{text}<extra></extra>",
+                marker={"size": 7, "color": colour, "opacity": 0.8, "symbol": group.symbol},
+            )
+        )
+    if not len(scatter.groups):
+        figure.add_annotation(
+            text="no border was found",
+            showarrow=False,
+            x=0.5,
+            y=0.5,
+            xref="paper",
+            yref="paper",
+            font={"size": 18},
+        )
+    title = html.escape(scatter.title)
+    if scatter.subtitle:
+        title += f'<br><span style="font-size:12px">{html.escape(scatter.subtitle)}</span>'
+    figure.update_layout(
+        title={"text": title, "font": {"size": 16}, "x": 0, "xref": "paper"},
+        xaxis=_axis_to_layout(scatter.x_axis),
+        yaxis=_axis_to_layout(scatter.y_axis),
+        paper_bgcolor=CLEAR_COLOUR,
+        plot_bgcolor=CLEAR_COLOUR,
+        font={"color": TEXT_COLOUR},
+        margin={"l": 70, "r": 20, "t": 80, "b": 60},
+        height=560,
+        showlegend=True,
+        legend={"orientation": "h", "y": -0.15, "yanchor": "top"},
+    )
+    return figure
+
+
+def _axis_to_layout(axis: Axis) -> dict[str, Any]:
+    layout: dict[str, Any] = {
+        "title": {"text": html.escape(axis.label), "standoff": 8},
+        "automargin": True,
+        "gridcolor": GRID_COLOUR,
+        "zerolinecolor": ZERO_COLOUR,
+    }
+    if axis.names:
+        layout |= {
+            "tickvals": list(range(len(axis.names))),
+            "ticktext": [html.escape(name) for name in axis.names],
+            "range": [-0.6, len(axis.names) - 0.4],
+            "zeroline": False,
+        }
+    return layout

@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Literal
 
 from .. import __version__
 from ..errors import UsageError
-from .document import Drawing, Page, Section, Table
-from .plots import picture_to_html
-from .svg import drawing_to_svg
+from .document import Drawing, Page, Picture, Section, Table
+from .svg import drawing_to_svg, legend_to_html, picture_to_svg
 from .text import NO_VALUE_TEXT, split_blocks
 from .trim import PageLimits, PageTooLarge, PageTrimmer
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-MAX_PAGE_BYTES = 7_500_000  # including the library of plotly
+MAX_PAGE_BYTES = 900_000
 MAX_LINKS_PER_ENTRY = 40  # of the list of contents
 _NUMBER = re.compile(r"[<>≈~]?\s*[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?\s*(?:%|s|ms)?")
 
@@ -34,13 +33,12 @@ def render_page(page: Page) -> str:
 
     If the page is too large, parts of it are left out, and the page says where.
     """
-    library = _load_plotly() if _has_content(page.sections, "picture") else ""
     for times in count():
         try:
-            trimmed_page = PageTrimmer(PageLimits().halve(times), MAX_PAGE_BYTES - len(library)).trim_page(page)
+            trimmed_page = PageTrimmer(PageLimits().halve(times), MAX_PAGE_BYTES).trim_page(page)
         except PageTooLarge:
             continue
-        text = _fill_template(trimmed_page, library)
+        text = _fill_template(trimmed_page)
         if len(text.encode("utf-8")) <= MAX_PAGE_BYTES:
             return text
     raise AssertionError("an empty page fits")  # pragma: no cover
@@ -70,19 +68,18 @@ def write_text(text: str, path: str | PathLike[str], noun: str) -> Path:
     return file
 
 
-def _fill_template(page: Page, library: str) -> str:
+def _fill_template(page: Page) -> str:
     from jinja2 import Environment
 
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {
-        "picture": picture_to_html,
+        "picture": _picture_to_html,
         "drawing": _drawing_to_html,
         "blocks": split_blocks,
         "numeric": _find_numeric_columns,
     }
-    scripts = [library] if library else []
-    if library or _has_content(page.sections, "table"):
-        scripts.append(_read_resource("report.js"))
+    needs_script = _has_content(page.sections, "picture") or _has_content(page.sections, "table")
+    script = _read_resource("report.js") if needs_script else ""
     style = _read_resource("report.css")
     if _has_content(page.sections, "drawing"):
         style += _read_resource("drawing.css")
@@ -90,8 +87,8 @@ def _fill_template(page: Page, library: str) -> str:
         page=page,
         version=__version__,
         style=style,
-        scripts=scripts,
-        policy=_build_policy(scripts),
+        script=script,
+        policy=_build_policy(script),
         max_links=MAX_LINKS_PER_ENTRY,
     )
 
@@ -102,16 +99,26 @@ def render_drawing(drawing: Drawing) -> str:
     return drawing_to_svg(drawing, colours + _read_resource("drawing.css")) + "\n"
 
 
+def _picture_to_html(picture: Picture) -> Markup:
+    from markupsafe import Markup
+
+    title = "; ".join(filter(None, (picture.title, picture.subtitle)))
+    return Markup(
+        f'<figure class="picture"><figcaption>{html.escape(title)}</figcaption>'
+        f'<div class="drawing">{picture_to_svg(picture)}</div>{legend_to_html(picture)}</figure>'
+    )
+
+
 def _drawing_to_html(drawing: Drawing) -> Markup:
     from markupsafe import Markup
 
     return Markup(drawing_to_svg(drawing))
 
 
-def _build_policy(scripts: list[str]) -> str:
-    """Return a content security policy that allows only these scripts and no network access."""
-    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
-    allowed = " ".join(f"'sha256-{value}'" for value in hashes) or "'none'"
+def _build_policy(script: str) -> str:
+    """Return a content security policy that allows only this script and no network access."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    allowed = f"'sha256-{digest}'" if script else "'none'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     )
@@ -138,9 +145,3 @@ def _has_content(sections: Sequence[Section], content: Literal["picture", "drawi
 
 def _read_resource(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _load_plotly() -> str:
-    from plotly.offline import get_plotlyjs
-
-    return str(get_plotlyjs())

@@ -1,6 +1,14 @@
 (function () {
   "use strict";
-  var root = document.documentElement;
+  function addButton(parent, label, title, action) {
+    var button = document.createElement("button");
+    button.type = "button";
+    if (title) { button.title = title; }
+    button.append.apply(button, label);
+    button.addEventListener("click", action);
+    parent.append(button);
+    return button;
+  }
 
   // Tables: a button in each header cell sorts by its column.
   function measure(cell, numeric) {
@@ -26,69 +34,75 @@
   }
   document.querySelectorAll("table.sortable").forEach(function (table) {
     Array.from(table.tHead.rows[0].cells).forEach(function (header, column) {
-      var button = document.createElement("button");
-      button.type = "button";
-      button.append.apply(button, Array.from(header.childNodes));
-      header.append(button);
+      addButton(header, Array.from(header.childNodes), "", function () { sort(table, header, column); });
       header.setAttribute("aria-sort", "none");
-      button.addEventListener("click", function () { sort(table, header, column); });
     });
   });
 
-  // Pictures: plotly draws them over our own drawing, which stays for print and if anything goes wrong.
-  if (typeof Plotly === "undefined") { return; }
-  function coloured(value, key) {
-    if (typeof value === "string") {
-      var name = /^var\((--[a-z0-9]+)\)$/.exec(value);
-      return name && /color$/.test(key) ? getComputedStyle(root).getPropertyValue(name[1]).trim() : value;
+  // Pictures: buttons, keys and the wheel with Ctrl zoom; dragging and arrow keys move; a double click shows all.
+  document.querySelectorAll("figure.picture").forEach(function (figure) {
+    var frame = figure.querySelector(".drawing");
+    var svg = frame.querySelector("svg");
+    var whole = svg.getAttribute("viewBox").split(" ").map(Number);
+    var view = whole;
+    function show(x, y, scale) {
+      var width = whole[2] * scale;
+      var height = whole[3] * scale;
+      view = [Math.min(Math.max(x, 0), whole[2] - width), Math.min(Math.max(y, 0), whole[3] - height), width, height];
+      svg.setAttribute("viewBox", view.map(function (number) { return +number.toFixed(2); }).join(" "));
+      frame.classList.toggle("zoomed", scale < 1);
     }
-    if (Array.isArray(value)) {
-      return /color$/.test(key) || (value[0] && typeof value[0] === "object")
-        ? value.map(function (each) { return coloured(each, key); }) : value;
+    function zoom(factor, x, y) {  // x and y are shares of the picture, which stay where they are
+      var scale = Math.min(1, Math.max(1 / 32, factor * view[2] / whole[2]));
+      show(view[0] + x * (view[2] - whole[2] * scale), view[1] + y * (view[3] - whole[3] * scale), scale);
     }
-    if (value && typeof value === "object") {
-      Object.keys(value).forEach(function (inner) { value[inner] = coloured(value[inner], inner); });
-    }
-    return value;
-  }
-  function draw(figure) {
-    var live = figure.querySelector(".live");
-    var spec = coloured(JSON.parse(figure.querySelector("script").textContent), "");
-    var hidden = Array.from(figure.querySelectorAll(".legend li")).filter(function (item) {
-      var button = item.querySelector("button");
-      return button && button.getAttribute("aria-pressed") === "false";
+    function move(x, y) { show(view[0] + x * view[2], view[1] + y * view[3], view[2] / whole[2]); }
+    function closer() { zoom(1 / 1.5, 0.5, 0.5); }
+    function farther() { zoom(1.5, 0.5, 0.5); }
+    function reset() { show(0, 0, 1); }
+    var buttons = document.createElement("div");
+    buttons.className = "zoom";
+    addButton(buttons, ["+"], "Zoom in", closer);
+    addButton(buttons, ["\u2212"], "Zoom out", farther);
+    addButton(buttons, ["Reset"], "Show the whole picture", reset);
+    frame.before(buttons);
+
+    var keys = {
+      "+": closer, "-": farther, "0": reset,
+      ArrowLeft: function () { move(-0.1, 0); }, ArrowRight: function () { move(0.1, 0); },
+      ArrowUp: function () { move(0, -0.1); }, ArrowDown: function () { move(0, 0.1); }
+    };
+    frame.tabIndex = 0;
+    frame.setAttribute("role", "group");
+    frame.setAttribute("aria-label", "Picture: + and - zoom, arrow keys move, 0 shows all");
+    frame.addEventListener("keydown", function (event) {
+      var arrow = event.key.startsWith("Arrow");
+      if (!keys[event.key] || event.ctrlKey || event.metaKey || (arrow && view[2] === whole[2])) { return; }
+      event.preventDefault();
+      keys[event.key]();
     });
-    hidden.forEach(function (item) { spec.data[+item.dataset.trace].visible = false; });
-    if (window.innerWidth < 600) { spec.layout.height = Math.min(spec.layout.height, 420); }
-    if (matchMedia("(pointer: coarse)").matches) { spec.layout.dragmode = false; }  // a finger scrolls the page
-    figure.classList.add("drawing-live");
-    function failed() { figure.classList.remove("drawing-live", "drawn"); }
-    try {
-      return Plotly.react(live, spec.data, spec.layout, { displayModeBar: false, responsive: true })
-        .then(function () { figure.classList.add("drawn"); }, failed);
-    } catch (error) { failed(); }
-  }
-  var figures = Array.from(document.querySelectorAll("figure.picture"));
-  figures.forEach(function (figure) {
-    figure.querySelectorAll(".legend li[data-trace]").forEach(function (item) {
-      var button = document.createElement("button");
-      button.type = "button";
-      button.title = "Show or hide";
-      button.setAttribute("aria-pressed", "true");
-      button.append.apply(button, Array.from(item.childNodes));
-      item.append(button);
-      button.addEventListener("click", function () {
-        button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") === "false" ? "true" : "false");
-        draw(figure);
+    svg.addEventListener("wheel", function (event) {
+      if (!event.ctrlKey && !event.metaKey) { return; }  // the wheel alone scrolls the page
+      var box = svg.getBoundingClientRect();
+      event.preventDefault();
+      zoom(Math.pow(1.002, event.deltaY), (event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height);
+    }, { passive: false });
+    svg.addEventListener("pointermove", function (event) {
+      if (!event.buttons || view[2] === whole[2]) { return; }
+      var box = svg.getBoundingClientRect();
+      svg.setPointerCapture(event.pointerId);
+      move(-event.movementX / box.width, -event.movementY / box.height);
+    });
+    svg.addEventListener("dblclick", reset);
+    window.addEventListener("beforeprint", reset);
+
+    figure.querySelectorAll(".legend li[data-group]").forEach(function (item) {
+      var button = addButton(item, Array.from(item.childNodes), "Show or hide", function () {
+        var hide = button.getAttribute("aria-pressed") === "true";
+        button.setAttribute("aria-pressed", String(!hide));
+        frame.querySelector('[data-group="' + item.dataset.group + '"]').classList.toggle("off", hide);
       });
+      button.setAttribute("aria-pressed", "true");
     });
   });
-  function later(rest) {
-    if (rest.length) {
-      draw(rest[0]);
-      setTimeout(function () { later(rest.slice(1)); }, 0);
-    }
-  }
-  later(figures);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", function () { later(figures); });
 }());

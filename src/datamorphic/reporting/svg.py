@@ -1,18 +1,28 @@
-"""Draw pictures as inline SVG: for print, without scripts, and until plotly has drawn them."""
+"""Draw pictures and drawings as SVG, with tooltips."""
 
 from __future__ import annotations
 
 import html
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from .document import Axis, Drawing, Line, Picture, Scatter, Shape, TextLabel
 from .text import clean, cut
-from .thinning import assign_hues, describe_picture, find_bands, group_points, locate_steps, wrap_text
+from .thinning import (
+    assign_hues,
+    choose_tooltip_rows,
+    describe_picture,
+    find_bands,
+    group_points,
+    locate_steps,
+    wrap_text,
+)
 
 PICTURE_WIDTH = 640
 TICK_LETTER_WIDTH = 6.6  # an estimate in pixels
-MAX_SEPARATE_POINTS = 200  # of a line with bands
+MAX_VISIBLE_STEPS = 200  # of a line with bands
+TOOLTIP_LINE_CHARACTERS, MAX_TOOLTIP_LINES = 48, 8
 
 
 def picture_to_svg(picture: Picture) -> str:
@@ -23,11 +33,6 @@ def picture_to_svg(picture: Picture) -> str:
         f'<svg viewBox="0 0 {PICTURE_WIDTH} {height}" width="{PICTURE_WIDTH}" height="{height}" role="img" aria-label="{name}" '
         f'xmlns="http://www.w3.org/2000/svg">{content}</svg>'
     )
-
-
-def symbol_to_svg(hue: int, symbol: str) -> str:
-    """Return one point as a small SVG for a legend."""
-    return f'<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">{_draw_points([(8, 8)], hue, symbol)}</svg>'
 
 
 # -- drawings ------------------------------------------------------------------------------------------------------
@@ -141,21 +146,56 @@ def _draw_frame(x: _AxisScale, y: _AxisScale, height: int) -> str:
 # -- points and lines ----------------------------------------------------------------------------------------------
 
 
-def _draw_points(places: Sequence[tuple[float, float]], hue: int, symbol: str) -> str:
-    """Return points as one path, which takes few bytes per point."""
+#: The class of each symbol, where its path starts relative to the point, and the path.
+SYMBOL_PATHS = {
+    "circle": ("dot", 0, 0, "h0"),
+    "cross": ("plus", -4, 0, "h8m-4-4v8"),
+    "diamond": ("area", 0, -5, "l5 5-5 5-5-5z"),
+    "square": ("area", -3.5, -3.5, "h7v7h-7z"),
+    "triangle-up": ("area", 0, -5, "l5 9h-10z"),
+}
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A point of a picture in pixels, with the lines of its tooltip."""
+
+    x: float
+    y: float
+    tooltip: Sequence[str] = ()
+
+
+def _draw_points(points: Sequence[_Point], hue: int, symbol: str, group: str = "", kind: str = "") -> str:
+    """Return points as SVG: those with a tooltip one by one, all others as one path, which takes few bytes per point.
+
+    The script of the page shows and hides the points by the name of their `group`.
+    """
+    symbol_kind, dx, dy, path = SYMBOL_PATHS[symbol]
+    paths = [f"M{point.x + dx:g} {point.y + dy:g}{path}" for point in points]
+    plain_path = "".join(path for point, path in zip(points, paths, strict=True) if not point.tooltip)
+    parts = [f'<path d="{plain_path}"/>'] if plain_path else []
+    for point, path in zip(points, paths, strict=True):
+        if point.tooltip:
+            parts.append(f'<path d="{path}">{_format_tooltip(point.tooltip)}</path>')
     colour = f"c{hue}" if hue >= 0 else "rest"
-    if symbol == "circle":
-        return f'<path class="dot {colour}" d="{"".join(f"M{x:g} {y:g}h0" for x, y in places)}"/>'
-    if symbol == "cross":
-        d = "".join(f"M{x - 4:g} {y:g}h8m-4-4v8" for x, y in places)
-        return f'<path class="plus {colour}" d="{d}"/>'
-    shape = {
-        "diamond": (0, -5, "l5 5-5 5-5-5z"),
-        "square": (-3.5, -3.5, "h7v7h-7z"),
-        "triangle-up": (0, -5, "l5 9h-10z"),
-    }
-    dx, dy, path = shape[symbol]
-    return f'<path class="area {colour}" d="{"".join(f"M{x + dx:g} {y + dy:g}{path}" for x, y in places)}"/>'
+    return f'<g class="{kind or symbol_kind} {colour}"{_format_group(group)}>{"".join(parts)}</g>'
+
+
+def _draw_background(points: Sequence[_Point], group: str = "") -> str:
+    path = "".join(f"M{point.x:g} {point.y:g}h0" for point in points)
+    return f'<path class="real"{_format_group(group)} d="{path}"/>'
+
+
+def _format_group(name: str) -> str:
+    return f' data-group="{name}"' if name else ""
+
+
+def _format_tooltip(lines: Sequence[str]) -> str:
+    return f"<title>{_escape(chr(10).join(lines))}</title>"
+
+
+def _wrap_tooltip(text: str) -> list[str]:
+    return wrap_text(text, TOOLTIP_LINE_CHARACTERS, MAX_TOOLTIP_LINES) if text else []
 
 
 def _draw_scatter(scatter: Scatter) -> tuple[int, str]:
@@ -165,17 +205,23 @@ def _draw_scatter(scatter: Scatter) -> tuple[int, str]:
         _AxisScale(scatter.y_axis, scatter.y, scatter.behind[1]),
     )
     parts = [_draw_frame(x, y, height)]
-
-    def place_points(across: Sequence[float], up: Sequence[float]) -> list[tuple[float, float]]:
-        coordinates = zip(across, up, strict=True)
-        return [(x(a), y(b)) for a, b in coordinates if math.isfinite(a + b)]
-
-    background = place_points(*scatter.behind)
+    background = [
+        _Point(x(across), y(up)) for across, up in zip(*scatter.behind, strict=True) if math.isfinite(across + up)
+    ]
     if background:
-        parts.append(f'<path class="real" d="{"".join(f"M{a:g} {b:g}h0" for a, b in background)}"/>')
-    for group in group_points(scatter):
-        places = place_points([scatter.x[row] for row in group.rows], [scatter.y[row] for row in group.rows])
-        parts.append(_draw_points(places, group.hue, group.symbol))
+        parts.append(_draw_background(background, "real"))
+    tooltip_rows = set(choose_tooltip_rows(scatter))
+    for i, group in enumerate(group_points(scatter)):
+        points = [
+            _Point(
+                x(scatter.x[row]),
+                y(scatter.y[row]),
+                _wrap_tooltip(scatter.notes[row]) if row in tooltip_rows else (),
+            )
+            for row in group.rows
+            if math.isfinite(scatter.x[row] + scatter.y[row])
+        ]
+        parts.append(_draw_points(points, group.hue, group.symbol, str(i)))
     if not len(scatter.groups):
         parts.append(f'<text x="{PICTURE_WIDTH / 2:.0f}" y="200" class="mid">no border was found</text>')
     return height, "".join(parts)
@@ -188,30 +234,64 @@ def _draw_line(line: Line) -> tuple[int, str]:
     parts = [_draw_frame(x, y, height)]
     top, bottom = y.end, y.start
     hues = assign_hues(line)
-    for label, start, stop in find_bands(line):
+    bands = find_bands(line)
+    for label, start, stop in bands:
         left = x(x.low if start == 0 else (steps[start - 1] + steps[start]) / 2)
         right = x(x.high if stop == len(line.values) else (steps[stop - 1] + steps[stop]) / 2)
-        parts.append(f'<path class="band c{hues[label]}" d="M{left} {top:g}H{right}V{bottom:g}H{left}z"/>')
+        parts.append(
+            f'<path class="band c{hues[label]}" d="M{left} {top:g}H{right}V{bottom:g}H{left}z">'
+            f"{_format_tooltip(_wrap_tooltip(label))}</path>"
+        )
         label_characters = int((right - left) / TICK_LETTER_WIDTH)
         if label_characters >= min(len(label), 6):
             text = html.escape(cut(label, label_characters))
             parts.append(f'<text x="{(left + right) / 2:.0f}" y="{top + 14:.0f}" class="mid strong">{text}</text>')
-    places = [
-        (x(step), y(value)) if math.isfinite(value) else None
-        for step, value in zip(steps, line.values, strict=True)
-    ]
+    # Many points would hide the line: if bands show the answers, points are invisible and only carry tooltips.
+    visible = len(line.values) <= MAX_VISIBLE_STEPS or (line.bands and not bands)
     d, pen = [], "M"
-    for place in places:
-        if place is not None:
-            d.append(f"{pen}{place[0]:g} {place[1]:g}")
-        pen = "L" if place is not None else "M"
+    tooltip_rows = set(choose_tooltip_rows(line))
+    points: dict[int, list[_Point]] = {hue: [] for hue in hues.values()}  # in the order of the legend
+    for row, (step, value) in enumerate(zip(steps, line.values, strict=True)):
+        if not math.isfinite(value):
+            pen = "M"
+            continue
+        place = x(step), y(value)
+        d.append(f"{pen}{place[0]:g} {place[1]:g}")
+        pen = "L"
+        tooltip = _describe_step(line, row) if row in tooltip_rows else ()
+        if visible or tooltip:
+            hue = hues[line.bands[row]] if line.bands else -1
+            points.setdefault(hue, []).append(_Point(*place, tooltip))
     parts.append(f'<path class="line" d="{"".join(d)}"/>')
-    if len(places) <= MAX_SEPARATE_POINTS or not find_bands(line):
-        for label, hue in hues.items():
-            band_places = [
-                place
-                for place, band in zip(places, line.bands, strict=True)
-                if band == label and place is not None
-            ]
-            parts.append(_draw_points(band_places, hue, "circle"))
+    kind = "dot" if visible else "dot hidden"
+    parts += [_draw_points(band_points, hue, "circle", kind=kind) for hue, band_points in points.items()]
     return height, "".join(parts)
+
+
+def _describe_step(line: Line, row: int) -> list[str]:
+    """Return the lines of the tooltip of a step."""
+    band = f": {line.bands[row]}" if line.bands else ""
+    note = line.notes[row] if row < len(line.notes) else ""
+    return [*_wrap_tooltip(note), f"{line.values[row]:.4g}{band}"]
+
+
+# -- legends -------------------------------------------------------------------------------------------------------
+
+
+def legend_to_html(picture: Picture) -> str:
+    """Return the legend of a picture as a list; readers can show and hide the entries with a group."""
+    point = [_Point(8, 8)]
+    if isinstance(picture, Line):
+        icons = [(label, _draw_points(point, hue, "square"), "") for label, hue in assign_hues(picture).items()]
+    else:
+        icons = [("real inputs", _draw_background(point), "real")] if len(picture.behind[0]) else []
+        icons += [
+            (group.name, _draw_points(point, group.hue, group.symbol), str(i))
+            for i, group in enumerate(group_points(picture))
+        ]
+    entries = "".join(
+        f'<li{_format_group(group)}><svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">{icon}</svg>'
+        f"<span>{_escape(name)}</span></li>"
+        for name, icon, group in icons
+    )
+    return f'<ul class="legend">{entries}</ul>' if entries else ""

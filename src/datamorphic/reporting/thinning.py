@@ -16,6 +16,7 @@ from .text import cut
 MAX_COLOURED_GROUPS = 18  # more would leave the legend no room
 MAX_BANDS = 150  # more are too thin to see, and slow to draw
 MAX_AXIS_NAMES = 200
+MAX_TOOLTIPS = 400  # of a picture; each takes some 150 bytes of the page
 MAX_NAME_CHARACTERS = 60
 MAX_TITLE_CHARACTERS = 200
 MAX_ALT_CHARACTERS = 1_500
@@ -99,6 +100,14 @@ def choose_evenly(count: int, limit: int) -> list[int]:
     return [round(i * (count - 1) / (limit - 1)) for i in range(limit)]
 
 
+def choose_tooltip_rows(picture: Picture) -> list[int]:
+    """Return the rows of the points with a tooltip: of every group, or the extremes of a line."""
+    if isinstance(picture, Line):
+        return _choose_extremes(picture.values, MAX_TOOLTIPS)
+    rows = _choose_points(picture.groups, MAX_TOOLTIPS)
+    return [row for row in rows if row < len(picture.notes) and picture.notes[row]]
+
+
 def thin_scatter(scatter: Scatter, point_limit: int, note_limit: int) -> Scatter:
     """Return a picture with at most `point_limit` points, some of every group, and a note on omissions."""
     counts = Counter(scatter.groups)
@@ -114,6 +123,8 @@ def thin_scatter(scatter: Scatter, point_limit: int, note_limit: int) -> Scatter
     rows = _choose_points(names, point_limit)
     if len(rows) < len(names):
         remarks.append(f"{len(rows):,} of {len(names):,} points are drawn, evenly chosen from each group")
+    if len(rows) > MAX_TOOLTIPS and len(scatter.notes):
+        remarks.append("some of the points have tooltips")
     background = choose_evenly(len(scatter.behind[0]), point_limit)
     if len(background) < len(scatter.behind[0]):
         remarks.append(f"{len(background):,} of {len(scatter.behind[0]):,} real inputs are drawn")

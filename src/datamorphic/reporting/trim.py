@@ -9,9 +9,10 @@ from itertools import islice
 from .._text import pluralize
 from .document import Drawing, Facts, Line, Page, Picture, Section, Shape, Table
 from .text import cut, format_cell
-from .thinning import thin_line, thin_scatter
+from .thinning import choose_tooltip_rows, thin_line, thin_scatter
 
 MARKUP_CHARACTERS = 40  # a low estimate of the markup around a piece of text
+POINT_CHARACTERS = 10  # a low estimate of a point of a picture
 
 
 class PageTooLarge(Exception):
@@ -29,7 +30,7 @@ class PageLimits:
     points: int = 4_000
     note: int = 300  # characters of a tooltip
     parts: int = 500  # sections within a section
-    drawing: int = 2_000_000  # characters
+    drawing: int = 600_000  # characters
 
     def halve(self, times: int) -> PageLimits:
         """Return limits that are halved so many times, but not below a minimum."""
@@ -166,7 +167,9 @@ class PageTrimmer:
             thinned_picture = thin_line(picture, points, note)
         else:
             thinned_picture = thin_scatter(picture, points, note)
-        self.characters_left -= sum(len(note) + MARKUP_CHARACTERS for note in thinned_picture.notes)
+        notes = [thinned_picture.notes[row] for row in choose_tooltip_rows(thinned_picture)]
+        self.characters_left -= sum(len(note) + MARKUP_CHARACTERS for note in notes)
+        self.characters_left -= POINT_CHARACTERS * len(thinned_picture.notes)
         if self.characters_left < 0:
             raise PageTooLarge
         return thinned_picture
