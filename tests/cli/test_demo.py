@@ -43,7 +43,7 @@ def test_the_demo_explains_its_findings(shown, folder):
     for words in (
         "A logistic regression was trained",
         "More mean compactness can make malignant less likely",  # declared, and broken
-        "pairs of nearly equal inputs with different answers",
+        "border pairs",
         "the answer changes",
         "Moves and distances satisfy their laws",
         "the same front, byte for byte",

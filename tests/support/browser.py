@@ -166,24 +166,3 @@ class Browser:
                 page.console.append(f"{about['type']}: {about['args']}")
             case "Log.entryAdded" if about["entry"]["level"] in ("error", "warning"):
                 page.console.append(f"{about['entry']['level']}: {about['entry']['text']}")
-
-
-@dataclass
-class Seen:
-    """What became of a page."""
-
-    dom: str
-    console: list[str]
-    requests: list[str]
-    screenshots: list[Path]
-
-
-def seen(file, *widths, into=None):
-    """Open one file, and return what became of it; with screenshots of these widths in a folder."""
-    with Browser() as browser:
-        page = browser.open(file)
-        taken = []
-        for width in widths:
-            page.look(width)
-            taken.append(page.screenshot(Path(into) / f"{Path(file).stem}-{width}.png"))
-        return Seen(page.run("document.documentElement.outerHTML"), page.console, page.requests, taken)
