@@ -50,6 +50,7 @@
       var height = whole[3] * scale;
       view = [Math.min(Math.max(x, 0), whole[2] - width), Math.min(Math.max(y, 0), whole[3] - height), width, height];
       svg.setAttribute("viewBox", view.map(function (number) { return +number.toFixed(2); }).join(" "));
+      svg.style.setProperty("--scale", scale);  // symbols and texts keep their size
       frame.classList.toggle("zoomed", scale < 1);
     }
     function zoom(factor, x, y) {  // x and y are shares of the picture, which stay where they are

@@ -166,17 +166,22 @@ class _Point:
 
 
 def _draw_points(points: Sequence[_Point], hue: int, symbol: str, group: str = "", kind: str = "") -> str:
-    """Return points as SVG: those with a tooltip one by one, all others as one path, which takes few bytes per point.
+    """Return points as SVG; circles without a tooltip are one path, which takes few bytes per point.
 
-    The script of the page shows and hides the points by the name of their `group`.
+    The script of the page shows and hides the points by the name of their `group`. Other symbols keep their size when
+    readers zoom only if each is an element of its own.
     """
     symbol_kind, dx, dy, path = SYMBOL_PATHS[symbol]
     paths = [f"M{point.x + dx:g} {point.y + dy:g}{path}" for point in points]
-    plain_path = "".join(path for point, path in zip(points, paths, strict=True) if not point.tooltip)
-    parts = [f'<path d="{plain_path}"/>'] if plain_path else []
-    for point, path in zip(points, paths, strict=True):
-        if point.tooltip:
-            parts.append(f'<path d="{path}">{_format_tooltip(point.tooltip)}</path>')
+    plain_paths = [path for point, path in zip(points, paths, strict=True) if not point.tooltip]
+    if symbol == "circle" and plain_paths:
+        plain_paths = ["".join(plain_paths)]
+    parts = [f'<path d="{path}"/>' for path in plain_paths]
+    parts += [
+        f'<path d="{path}">{_format_tooltip(point.tooltip)}</path>'
+        for point, path in zip(points, paths, strict=True)
+        if point.tooltip
+    ]
     colour = f"c{hue}" if hue >= 0 else "rest"
     return f'<g class="{kind or symbol_kind} {colour}"{_format_group(group)}>{"".join(parts)}</g>'
 
