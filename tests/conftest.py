@@ -60,12 +60,14 @@ def mixed():
 
 
 def pytest_collection_modifyitems(items):
-    """Mark tests by their folder: those of real systems, and those of seeded statistical claims."""
+    """Mark tests by their folder: those of real systems, of seeded statistical claims, and of recorded behaviour."""
     tests = Path(__file__).parent
     for item in items:
-        for folder in ("integration", "quality"):
+        for folder in ("integration", "quality", "behaviour"):
             if tests / folder in item.path.parents:
-                item.add_marker(getattr(pytest.mark, folder))
+                item.add_marker(pytest.mark.slow)
+                if folder != "behaviour":
+                    item.add_marker(getattr(pytest.mark, folder))
 
 
 def pytest_configure(config):
