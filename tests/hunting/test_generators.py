@@ -72,7 +72,7 @@ def test_conformance_suite_detects_wrong_generators():
             return super().propose(count)
 
     for kind, complaint in (
-        (Stubborn, "minds no seed"),
+        (Stubborn, "ignores its seed"),
         (Astray, "left the domain"),
         (Hasty, "depends on the sizes of proposals"),
     ):
@@ -117,7 +117,7 @@ def test_follow_ups_that_are_not_numbers(name):
 
 @pytest.mark.parametrize("name", ["SFIDMT-ART", "MT-ART-Min", "MT-BART", "MT-RPART"])
 def test_undeclared_domain_of_follow_ups_that_are_not_numbers(name):
-    with pytest.raises(ArgumentError, match="makes no finite numbers from any of 4,096 sources"):
+    with pytest.raises(ArgumentError, match="returns no finite numbers for any of 4,096 sources"):
         make_generator(name, follows(lambda x: x * np.nan))
 
 
@@ -160,10 +160,10 @@ def test_follow_ups_that_depend_on_outputs(name):
 @pytest.mark.parametrize(
     ("domain", "complaint"),
     [
-        ((1, 0), "is empty: a lower limit lies above the upper one"),
+        ((1, 0), "is empty: a lower limit is above the upper one"),
         ([(0, 1), (5, 4)], "is empty"),
-        ((math.nan, 1), "no finite numbers"),
-        ((0, math.inf), "no finite numbers"),
+        ((math.nan, 1), "limits that are not finite"),
+        ((0, math.inf), "limits that are not finite"),
         ((-1.7e308, 1.7e308), "too wide"),
         ((3, 3), "a single input, so there is nothing to choose from"),
         ([(3, 3), (4, 4)], "a single input"),
@@ -256,14 +256,14 @@ def test_options(name, options, complaint):
     [lambda x: x[:-1], lambda x: np.concatenate([x, x]), lambda x: x[None], lambda x: np.zeros(len(x) + 1)],
 )
 def test_follow_ups_of_too_few_or_too_many_rows(name, wrong):
-    with pytest.raises(TestSystemError, match=r"must return a row for each of .* groups"):
+    with pytest.raises(TestSystemError, match=r"must return one row for each of .* groups"):
         make_generator(name, follows(wrong, follow_domain=[(0, 1)] * 2)).propose()
 
 
 @pytest.mark.parametrize("wrong", [lambda x: x[:, 0], lambda x: np.hstack([x, x])])
 @pytest.mark.parametrize("name", ["SFIDMT-ART", "MT-BART", "MT-RPART"])
 def test_follow_ups_of_too_few_or_too_many_columns(name, wrong):
-    with pytest.raises(TestSystemError, match=r"columns, and its declared domain 2"):
+    with pytest.raises(TestSystemError, match=r"columns, but its declared domain has 2"):
         make_generator(name, follows(wrong, follow_domain=[(0, 1)] * 2)).propose()
 
 

@@ -81,9 +81,9 @@ def test_a_full_study_has_every_figure_in_print(table):
     shown = [row.published for row in rows if not row.column.startswith(("our ", "F-measure of MT-RT"))]
     finite = sorted(each for each in shown if math.isfinite(each))
     assert finite == sorted(each for each in theirs["published"] if math.isfinite(each))
-    assert table == "002-3" or bench.asked
+    assert table == "002-3" or bench.figures_by_job
     trials = {
-        job.trials for job in bench.asked if isinstance(job, Hunting | Simulating) and job.generator not in SLOW
+        job.trials for job in bench.figures_by_job if isinstance(job, Hunting | Simulating) and job.generator not in SLOW
     }
     assert trials <= {10_000}
 
@@ -203,14 +203,14 @@ def test_a_study_is_a_page(tmp_path, name):
     page = build_page(found)
     assert page.sections[-1].heading == "Notes"
     assert any(section.drawing for section in page.sections) == (name == "simulation")
-    text = found.to_html(tmp_path / "study.html").read_text(encoding="utf-8")
+    text = found.to_html(tmp_path / "study.html")
     assert found.title in text
 
 
 def test_the_page_of_input_domains_shows_why(monkeypatch):
     from datamorphic.studies import page
 
-    monkeypatch.setattr(page, "MOST", 1_200)
+    monkeypatch.setattr(page, "MAX_SOURCES", 1_200)
     found = study("input_domains", scale="tiny", progress=False)
     (why,) = [section for section in build_page(found).sections if section.anchor == "why"]
     assert [part.heading.partition(":")[0] for part in why.parts] == [
@@ -224,7 +224,7 @@ def test_the_page_of_input_domains_shows_why(monkeypatch):
 def test_a_full_study_makes_as_many_trials_as_in_print():
     bench = Workbench(SCALES["full"])
     group_simulations.build_classic_table("002-9", bench)
-    assert {job.trials for job in bench.asked} == {10_000}
+    assert {job.trials for job in bench.figures_by_job} == {10_000}
     assert set(OURS) <= set(list_names())
 
 
@@ -232,7 +232,7 @@ def test_the_command_writes_the_page(monkeypatch, tmp_path):
     monkeypatch.setattr(studies, "study", lambda name, scale, seed: study(name, "tiny", seed, progress=False))
     run = partial(CliRunner().invoke, app)
     file = tmp_path / "study.html"
-    assert "The page: " in run(["study", "002-3", "--html", str(file)]).stdout
+    assert "Written: " in run(["study", "002-3", "--html", str(file)]).stdout
     assert "Programs, their mutants" in file.read_text(encoding="utf-8")
     told = json.loads(run(["study", "002-3", "--html", str(file), "--json"]).stdout)
     assert told["html"] == str(file)

@@ -148,7 +148,7 @@ def sound(found):
 def test_scikit_learn_keeps_what_it_must_and_ties_are_as_published():
     found = study("promises", scale="tiny", progress=False)
     sound(found)
-    assert "12 inputs a relation" in found.heading
+    assert "12 inputs per relation" in found.heading
     ours = {(row.row, row.column): row.ours for row in found.rows.itertuples()}
     for (relation, column), rate in ours.items():
         if column.startswith("scikit-learn") and find_stance(relation, promises.make_learner(column)).necessary:
@@ -167,7 +167,7 @@ def test_weka_stands_beside_scikit_learn_where_it_is(monkeypatch, missing):
     assert len(rows) == 11 * len(columns) == 11 * (3 if missing else 6)
     assert ("Weka NaiveBayes" in columns) != bool(missing)
     assert all((promises.NO_WEKA in row.note) == bool(missing) for row in rows)
-    assert {job.inputs for job in bench.asked} == {300}
+    assert {job.inputs for job in bench.figures_by_job} == {300}
     by_place = {(row.row, row.column): row for row in rows}
     assert promises.NECESSARY in by_place["MR-1.1", "scikit-learn KNN(1)"].note
     assert "a tied vote" in by_place["MR-1.1", "scikit-learn KNN(3)"].note
@@ -178,7 +178,7 @@ def test_both_tables_of_a_learner_share_one_mutation_run_as_large_as_published()
     bench = Workbench(SCALES["full"])
     for table, make in (("003-6", mutants.build_kill_table), ("003-8", mutants.build_cross_validation_table)):
         assert all(math.isnan(row.ours) for row in make(table, bench))
-    (job,) = bench.asked
+    (job,) = bench.figures_by_job
     assert (job.subject, job.mutants, job.inputs, job.compared, job.sets) == ("kNN", None, 300, 10_000, 300)
     assert "all mutants, 300 inputs a relation, 10,000 compared, 300 data sets a rule" in mutants.format_amount(
         bench.scale
@@ -298,7 +298,7 @@ def test_a_full_study_has_every_figure_in_print():
         plain = [row for row in rows if "as written" not in row.column and "mean" not in row.row]
         assert sorted(row.published for row in plain) == sorted(frame["published"])
         assert all(math.isnan(row.ours) for row in rows)
-        assert bench.asked
+        assert bench.figures_by_job
 
 
 def test_the_same_seed_gives_the_same_figures():

@@ -233,7 +233,7 @@ def test_a_full_study_is_as_large_as_said():
     ]
     rows += [*tree_scores.build_wilcoxon_table("004-6", bench), *tree_scores.build_t_test_table("004-7", bench)]
     assert all(math.isnan(row.ours) for row in rows if row.column != "equal, %")
-    counted = Counter(type(job).__name__ for job in bench.asked)
+    counted = Counter(type(job).__name__ for job in bench.figures_by_job)
     assert counted == {"Growing": 30 * names, "Splitting": 20 * names, "Folding": 3 * names, "Moving": 6 * names}
     assert trees.format_amount(bench.scale) == "30 trees of each data set"
     assert tree_scores.format_amount(bench.scale).startswith("20 seeds (")
