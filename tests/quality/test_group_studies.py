@@ -83,7 +83,9 @@ def test_a_full_study_has_every_figure_in_print(table):
     assert finite == sorted(each for each in theirs["published"] if math.isfinite(each))
     assert table == "002-3" or bench.figures_by_job
     trials = {
-        job.trials for job in bench.figures_by_job if isinstance(job, Hunting | Simulating) and job.generator not in SLOW
+        job.trials
+        for job in bench.figures_by_job
+        if isinstance(job, Hunting | Simulating) and job.generator not in SLOW
     }
     assert trials <= {10_000}
 
