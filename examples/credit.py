@@ -1,4 +1,4 @@
-"""Credit decisions: does gender decide, and does more income ever speak against a loan?
+"""Credit decisions: does gender decide, and does more income ever make a loan less likely?
 
 Run it with: python examples/credit.py
 """
@@ -37,7 +37,7 @@ result = dm.test(first, rows, target="decision", protected=["gender"], expect=PR
 print(result.describe())
 assert {finding.check for finding in result.at_least("concern")} >= {"protected", "monotone"}
 
-print("\nThe second one is not told the gender, and may only go one way with income and debts.\n")
+print("\nThe second one does not get the gender, and is monotone in income and debts.\n")
 fair = ["home", "income", "debts", "years_employed"]
 second = tree(fair, monotonic_cst=[0, -1, 1, 0]).fit(inputs, decision)  # towards "refused", the second class
 again = ["monotone", "protected"]

@@ -1,4 +1,4 @@
-"""Bad input, a table of it: each gets an error of its own that says what was given and how to mend it."""
+"""Bad input, a table of it: each gets an error of its own that says what was given and how to fix it."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_too_little_coverage_is_reported_and_fixed_by_rows(folder, monkeypatch):
         "petal width (cm) <= 0.8 becomes petal width (cm) < 0.8: the data have no row that would show it",
         "  petal width (cm) > 1.75 and petal length (cm) > 4.85 -> 2",
         "Too little: --at-least asks for 80 %.",
-        "would raise it from 35.71% to 85.71%.",
+        "would raise the score from 35.71% to 85.71%.",
     ):
         assert told in found.stdout
     extra = pd.read_csv(folder / "extra.csv")
@@ -193,7 +193,7 @@ def test_forests_and_models_without_trees(folder, monkeypatch):
     assert stands.exit_code == 0, stands.output
     assert "A surrogate tree with" in stands.stdout
     assert "Beware: the surrogate was fitted to the model's answers to these very rows" in stands.stdout
-    assert "would raise it" in stands.stdout
+    assert "would raise the score" in stands.stdout
     few = run(
         folder,
         monkeypatch,
@@ -215,7 +215,7 @@ def test_select_writes_rows(folder, monkeypatch):
     words = ["select", "tree.skops", "all.csv", "--target", "target"]
     found = run(folder, monkeypatch, *words, "--criterion", "DTMT", "--minimal", "--out", "chosen.csv")
     assert found.exit_code == 0, found.output
-    assert "9 rows of 150 chosen to kill mutants (DTMT); no smaller set does." in found.stdout
+    assert "9 rows of 150 chosen to kill mutants (DTMT); no smaller set suffices." in found.stdout
     chosen = pd.read_csv(folder / "chosen.csv")
     assert len(chosen) == 9
     assert len(chosen.merge(IRIS.drop_duplicates())) == 9

@@ -130,7 +130,7 @@ class AuditResult(Exportable):
         if not run_count:
             return "nothing could be checked"
         defects = [pluralize(levels.count(level), level) for level in LEVELS[:2] if level in levels]
-        headline = f"{' and '.join(defects) or 'nothing wrong was found'} by {pluralize(run_count, 'check')}"
+        headline = f"{' and '.join(defects) or 'nothing wrong was'} found by {pluralize(run_count, 'check')}"
         advice_count = levels.count("advice")
         if advice_count:
             pieces = "one piece" if advice_count == 1 else f"{advice_count} pieces"

@@ -150,4 +150,4 @@ def _format_gain(before: float, after: float, extra_rows: pd.DataFrame, file: Pa
         return f"Nothing is missing: {file} has no rows."
     if not len(extra_rows):
         return f"No rows were found that cover more: {file} is empty."
-    return f"{pluralize(len(extra_rows), 'row')} in {file} would raise it from {before:.2%} to {after:.2%}."
+    return f"{pluralize(len(extra_rows), 'row')} in {file} would raise the score from {before:.2%} to {after:.2%}."

@@ -127,7 +127,7 @@ def _print_run(run: Run, store_option: str) -> None:
         "model hash": run.model_hash,
         "data hash": run.data_hash,
         "versions": _format_items(run.versions),
-        "made on": f"{run.host}; {_format_items(run.environment)}",
+        "computed on": f"{run.host}; {_format_items(run.environment)}",
         "files": files or "none",
     }
     for name, value in facts.items():
@@ -166,7 +166,7 @@ def resume(
 ) -> None:
     """Resume a run that was killed, interrupted or failed. The result is the same as without the break.
 
-    The model is only asked what it has not answered yet. Workers and engine may differ from before.
+    The model is queried only for inputs that it has not answered yet. Workers and engine may differ from before.
 
     Example: datamorphic runs resume 12 --workers 4
     """

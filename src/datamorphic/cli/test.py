@@ -81,7 +81,7 @@ def test(
         str | None,
         typer.Option(
             metavar="CLASS",
-            help='The class that "up" leads towards. The default is the second of two.',
+            help='The class that "up" leads towards. The default is the second of two classes.',
             show_default=False,
         ),
     ] = None,
@@ -147,7 +147,7 @@ def test(
 ) -> None:
     """Run every check that applies to a model, and print the findings, worst first.
 
-    Does the model answer every input, and twice in the same way? Where are its borders, and have they moved? Does it meet
+    Does the model answer every input, and always in the same way? Where are its borders, and have they moved? Does it meet
     your expectations? Checks that do not apply are listed with the reason. The exit code is 1 if a finding is worse than
     advice.
 

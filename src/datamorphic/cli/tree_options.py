@@ -46,7 +46,7 @@ Joint = Annotated[
     bool | None,
     typer.Option(
         "--joint/--each",
-        help="For DTMT and forests: a mutant is killed if the whole forest answers differently, or its tree.",
+        help="For DTMT and forests: a mutant is killed if the forest (--joint) or its own tree (--each) answers differently.",
         show_default=False,
     ),
 ]

@@ -19,7 +19,7 @@ def format_headline(hunt: Hunt) -> str:
     if len(hunt.trials) == 1:
         return (
             f"{violated}: {pluralize(hunt.violated, 'violation')} in {pluralize(hunt.groups, 'group')}, "
-            f"the first is number {hunt.trials[0].violated[0]:,}."
+            f"the first in group {hunt.trials[0].violated[0]:,}."
         )
     measures = hunt.measured
     mean = estimate(measures.counts)
@@ -37,7 +37,7 @@ def format_hunt(hunt: Hunt) -> str:
     lines = [
         format_headline(hunt),
         f"{hunt.generator}, {pluralize(hunt.calls, 'call')} in {hunt.seconds:.2f} s, "
-        f"{hunt.generation_seconds:.2f} s of them to choose groups; seed {hunt.seed}.",
+        f"of which {hunt.generation_seconds:.2f} s to choose groups; seed {hunt.seed}.",
     ]
     if hunt.found:
         lines.append("For example:")

@@ -91,7 +91,7 @@ class LawReport(Exportable):
 
     @property
     def tried_first(self) -> dict[str, int]:
-        """The numbers of earlier counter-examples: tried, still breaking, mended."""
+        """The numbers of earlier counter-examples: tried, still breaking, fixed."""
         outcomes = [breaks for result in self.results for breaks in result.first]
         return {"tried": len(outcomes), "breaking": sum(outcomes), "mended": len(outcomes) - sum(outcomes)}
 

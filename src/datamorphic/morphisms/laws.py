@@ -257,7 +257,7 @@ LAWS = (
     ),
     Law(
         name="triangle",
-        says="no way round is shorter than the direct one",
+        says="no detour is shorter than the direct distance",
         check=_check_triangle,
     ),
     Law(
@@ -274,7 +274,7 @@ LAWS = (
     ),
     Law(
         name="locality",
-        says="a move of one feature leaves the others alone",
+        says="a move of one feature does not change the others",
         check=_check_locality,
         explain_missing=LawContext.explain_missing_moves,
     ),

@@ -138,7 +138,7 @@ class Monotone(_FeatureRelation):
     --------
     >>> import datamorphic as dm
     >>> dm.monotone("income", "up", towards="approved").says
-    'more income alone never speaks against approved'
+    'more income alone never makes approved less likely'
     """
 
     necessary = False
@@ -151,7 +151,7 @@ class Monotone(_FeatureRelation):
         self._labels: Labels | None = None
         self._scored = self._probable = False
         self.name = f"monotone {feature}"
-        effect = "lowers the answer" if towards is None else f"speaks against {towards}"
+        effect = "lowers the answer" if towards is None else f"makes {towards} less likely"
         self.says = f"{'more' if self.sign > 0 else 'less'} {feature} alone never {effect}"
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:

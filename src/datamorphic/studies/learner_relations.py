@@ -15,17 +15,15 @@ from .published import published
 from .rows import Row, iterate_figures, make_row
 from .workload import Figures, Scale, Workbench
 
-NECESSARY = "Necessary: every right implementation keeps it, so a violation is a fault or hangs on a tie."
-DATA = (
-    "Theirs is over batches of 20 to 300 inputs with at most 20 to 50 rows, ours over as many as the heading says."
-)
-NO_K = "Theirs does not tell its k, and votes that tie show that it is not 1."
-NO_WEKA = "Weka is not found here (Debian, Ubuntu: apt install weka), so its own columns are left out."
-_ROUNDED = "Weka rounds numbers to a precision that it takes from the data, so a shift rounds them in other ways."
-_COARSER = "Weka rounds numbers to a precision that it takes from the data, and without some rows it is another."
-_SCALED = "IBk scales attributes to the ranges of the training rows, which may be others without some rows."
-_ABSENT = "Weka gives labels a chance that are declared and never occur."
-#: why Weka violates what it does, as the document tells it or ours shows it
+NECESSARY = "Necessary: every correct implementation satisfies it, so a violation is a fault or depends on a tie."
+DATA = "The published figures are over batches of 20 to 300 inputs with at most 20 to 50 rows, ours over the number in the heading."
+NO_K = "The publication does not state k. Tied votes show that it is not 1."
+NO_WEKA = "Weka was not found (Debian, Ubuntu: apt install weka), so its columns are left out."
+_ROUNDED = "Weka rounds numbers to a precision that it takes from the data, so a shift changes the rounding."
+_COARSER = "Weka rounds numbers to a precision that it takes from the data, and it changes without some rows."
+_SCALED = "IBk scales attributes to the ranges of the training rows, which may change without some rows."
+_ABSENT = "Weka gives a positive probability to labels that are declared but never occur."
+#: why Weka violates relations, as published or as our figures show
 REASONS = {
     ("NBC", "MR-0"): _ROUNDED,
     ("NBC", "MR-1.1"): _ABSENT,

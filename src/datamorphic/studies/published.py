@@ -381,7 +381,7 @@ def published(table: str) -> pd.DataFrame:
     -------
     DataFrame
         Columns ``strategy``, ``data`` (empty for the coded subjects), ``subject`` ("all": over all of them),
-        ``walks`` and ``seeds`` (missing where they do not apply or are not told), ``measure``, ``published``.
+        ``walks`` and ``seeds`` (missing where they do not apply or are not stated), ``measure``, ``published``.
         In 002 (Ying 2024) subjects are programs, mutants, relations or rates, strategies are algorithms, pairs of them or
         sets of relations, ``data`` is the relation of a mutant, and marks are 1 or 0. An effect size that was not
         computed is nan. A name has one spelling: ``TriPlus`` is also printed as TriSquarePlus, Tri and Tr.
@@ -447,7 +447,7 @@ def misprints() -> pd.DataFrame:
 
     Most are single digits in the small print of the case studies, and some may be slips of the text the figures
     were read from rather than of the page. The column ``fits`` has the value that would agree, where one value
-    does. Otherwise some figure of the row is wrong, and it cannot be told which; the row is listed at its cost
+    does. Otherwise some figure of the row is wrong, and it is unknown which. The row is then listed at its cost
     or capability.
     """
     return _misprints().copy()

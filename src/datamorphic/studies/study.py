@@ -161,7 +161,7 @@ STUDIES: dict[str, StudyEntry] = {
     "directed_walk": _make_group("Directed walk: as written, and with success at the first step only", "001-1"),
     "redwine": _make_case_study("Sixteen models of red wine, three strategies", "red_wine"),
     "redwine_fault": StudyEntry(
-        "What red wine's faulty midpoint did to random target",
+        "Effect of the faulty midpoint of red wine on random target",
         "Table 000-17, random target",
         {"": partial(real_data.build_fault_table, "000-17")},
     ),
@@ -170,7 +170,7 @@ STUDIES: dict[str, StudyEntry] = {
     "models": _make_group("Accuracy of the sixteen models of each data set", "000-13"),
     "speed": _make_group("Pairs per second", "000-5", "000-6", "000-7"),
     "summary": _make_group("The strategies on coded classifiers, on average", "000-1", "001-5"),
-    "promises": _make_group("Learners of scikit-learn and Weka, and what they promise", "003-1"),
+    "promises": _make_group("Learners of scikit-learn and Weka, and the relations they satisfy", "003-1"),
     "mutants": _make_group(
         "Mutants of learners: killed by relations, by cross-validation", "003-6", "003-7", "003-8", "003-9"
     ),
@@ -183,19 +183,19 @@ STUDIES: dict[str, StudyEntry] = {
         tree_scores.format_training_amount,
     ),
     "002-6": StudyEntry(
-        "Where regions lie against input domains: scenarios A1 to C5",
+        "Positions of regions relative to input domains: scenarios A1 to C5",
         "Table 002-6, which has no figures",
         {"": group_simulations.build_scenario_table},
         format_trial_amount,
     ),
     "simulation": StudyEntry(
-        "Generators on regions that are drawn: blocks, points and strips",
+        "Generators on random regions: blocks, points and strips",
         "Table 002-9",
         {"002-9": _find_table_builder("002-9"), "all generators": group_simulations.build_region_kind_table},
         format_trial_amount,
     ),
     "input_domains": StudyEntry(
-        "What a follow-up domain of another size does to generators of groups",
+        "Effect of the size of the follow-up domain on generators of groups",
         "Tables 002-5 (tanh) and 002-6",
         {
             "two mutants of tanh": group_simulations.build_known_mutant_table,

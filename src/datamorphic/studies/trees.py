@@ -32,33 +32,33 @@ STATISTICS: dict[str, Callable[[list[float]], float]] = {
     "median": statistics.median,
     "std dev": statistics.stdev,
 }
-TREES = 3  # a repetition
+TREES = 3  # per repetition
 PLACES = 1000  # seeds of a study, so that studies with other seeds share none
 
 ABSENT = "cancer_prediction"
-NOT_TO_BE_HAD = "This data set cannot be had: it is not told where it is from."
-LEFT_OUT = "This data set is left out: it is not in the data home, or this is a mere try."
-MEDIAN = "Ours is the middle one of the trees."
-EQUAL = "Of our trees, those of which this row is as published: decision nodes, both kinds of mutants, live ones."
+UNAVAILABLE = "This data set is not available: its source is not stated."
+LEFT_OUT = "This data set is left out: it is not in the data folder, or this is the small scale."
+MEDIAN = "Ours is the median of the trees."
+EQUAL = "Our trees for which this row is as published: decision nodes, both kinds of mutants, live mutants."
 ORDER = (
-    "Random as published was found to mean one random order of the rows for all mutants, of which each takes the first that "
-    "kills it: if each chose its own, test sets would be twice as large as published."
+    "In the publication, random means one random order of the rows for all mutants: each mutant takes the first row that "
+    "kills it. If each mutant chose a row of its own, test sets would be twice as large as published."
 )
 NEIGHBOURS = (
     "Constants are exchanged with those of the nodes before and after, in pre-order, that test the same column."
 )
-LEAVES = "A row is made for each leaf that the rows reach, and these reach all."
-#: how data sets differ from those of the study, or what was found out about theirs
+LEAVES = "One row is generated for each leaf that the data reach. The data reach all leaves."
+#: how data sets differ from those of the publication, or what our figures show about them
 PREPARED = {
     "cleveland": (
-        "Cleveland has the number of the row as a first column: 15 attributes and 99 nodes show that theirs had, and "
+        "Cleveland has the number of the row as a first column: 15 attributes and 99 nodes show that the published data had it, and "
         "without it the tree has about 111 nodes."
     ),
     "penguins": (
-        "Penguins has its four measures in 342 rows: island and sex, which theirs seems to have had, are not in the file."
+        "Penguins has its four measures in 342 rows: island and sex, which the publication seems to use, are not in the file."
     ),
-    "hawks": "Hawks has five measures in 891 rows: other columns, which theirs seems to have had, are not in the file.",
-    "wheat_seeds": "Wheat seeds has all its 210 rows: which 10 or 11 theirs was without is not told.",
+    "hawks": "Hawks has five measures in 891 rows: other columns, which the publication seems to use, are not in the file.",
+    "wheat_seeds": "Wheat seeds has all its 210 rows: the publication does not state which 10 or 11 rows it left out.",
 }
 
 
@@ -78,14 +78,14 @@ def list_published_sets() -> tuple[str, ...]:
 
 
 def find_available(scale: Scale) -> list[str]:
-    """Return the data sets to compute with: for a mere try those that ship with scikit-learn."""
+    """Return the data sets to compute with: at the small scale, those that ship with scikit-learn."""
     there = SHIPPED if scale.repetitions == 1 else {*available(), *OPENML}
     return [name for name in list_published_sets() if name in there and name != ABSENT]
 
 
 def describe_data_set(name: str, names: Sequence[str]) -> str:
     """Say what there is to say about a data set, given those that are at hand."""
-    return PREPARED.get(name, "") if name in names else NOT_TO_BE_HAD if name == ABSENT else LEFT_OUT
+    return PREPARED.get(name, "") if name in names else UNAVAILABLE if name == ABSENT else LEFT_OUT
 
 
 def format_name(name: str) -> str:

@@ -160,7 +160,7 @@ def format_categories(name: str, range_: Range, values: Sequence[Any]) -> str:
     if not excluded:
         return ""
     if not included:
-        return f"{name} is none of its categories"
+        return f"{name} is not one of its categories"
     if len(excluded) < len(included):
         return f"{name} is not " + " or ".join(excluded)
     return f"{name} is " + " or ".join(included)

@@ -139,7 +139,9 @@ def _cover_surrogate(context: CheckContext, budget: CheckBudget) -> tuple[Covera
     )
     low, high = tree.interval
     interval = f"{low:.0%} to {high:.0%}"
-    fidelity_text = f"; it agrees with the model in {tree.fidelity:.0%} of {tree.held_out:,} cases ({interval})"
+    fidelity_text = (
+        f"; the surrogate agrees with the model in {tree.fidelity:.0%} of {tree.held_out:,} cases ({interval})"
+    )
     return tree.cover(context.inputs.take(slice(0, MAX_ROWS)).frame), fidelity_text
 
 

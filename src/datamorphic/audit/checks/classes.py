@@ -81,7 +81,7 @@ def _build_finding(context: CheckContext, label: object, truth: Counter[Any], to
         title=f"The class {format_label(label)} is never predicted",
         level="advice" if rare else "concern",
         sure=0.95 if count else 0.8,
-        detail=f"{presence}, but it is none of {pluralize(total, 'answer')} ({places}).",
+        detail=f"{presence}, but does not occur among {pluralize(total, 'answer')} ({places}).",
         remedy="Check whether the class is too rare, or lost in processing (label encoding, a threshold, weights). If it "
         "cannot be separated from the others, document this for users of the model.",
     )

@@ -25,6 +25,7 @@ from ..finding import Example, Finding, SkipReason
 MAX_CASES_PER_RELATION = 1_000
 MAX_EXAMPLES_PER_FINDING = 3
 MAX_TABLE_ROWS = 30
+ANY_VALUE = "any"  # the old value of a number, in a table of directions
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -388,14 +389,15 @@ def _run_sweep(
 
 
 def _format_direction(before: float, after: float) -> tuple[str, str]:
-    return ("any", "higher") if after > before else ("any", "lower")
+    return (ANY_VALUE, "higher") if after > before else (ANY_VALUE, "lower")
 
 
 def _format_most_frequent(table: Table, name: str) -> str:
     if not table.rows:
         return ""
     old_value, new_value, before, after, count, _ = table.rows[0]
-    return f" Most often: {name} {old_value} becomes {new_value}, and the answer {before} becomes {after} ({count} times)."
+    change = f"{name} becomes {new_value}" if old_value == ANY_VALUE else f"{name} {old_value} becomes {new_value}"
+    return f" Most often: {change}, and the answer {before} becomes {after} ({count} times)."
 
 
 MONOTONE = Check(

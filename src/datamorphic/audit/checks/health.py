@@ -93,7 +93,7 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
     if not judged_cases:
         refused = len(groups) and groups.count(UNDEFINED) == 0
         if refused:
-            return CheckFindings(basis="it rejects such frames, which is safe")
+            return CheckFindings(basis="the model rejects frames with columns in another order, which is safe")
         return CheckFindings(basis="no case could be judged", conclusive=False, skip_reason="inapplicable")
     if not violating_cases:
         return CheckFindings(basis=basis)

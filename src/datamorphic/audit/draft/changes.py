@@ -92,8 +92,8 @@ def propose_changes(space: Space, influence: npt.NDArray[np.float64]) -> Iterato
 def _build_increases(feature: Feature, used_names: set[str]) -> Iterator[RowChange]:
     """Return a small and a large increase of a number."""
     if feature.low >= 0 and not (isinstance(feature, Integer) and feature.high < MIN_INTEGER_FOR_PERCENT):
-        yield _build_increase(feature, "more", "ten percent more", "* 1.1", lambda x: x * 1.1, used_names)
-        yield _build_increase(feature, "much_more", "half as much again", "* 1.5", lambda x: x * 1.5, used_names)
+        yield _build_increase(feature, "more", "10 percent more", "* 1.1", lambda x: x * 1.1, used_names)
+        yield _build_increase(feature, "much_more", "50 percent more", "* 1.5", lambda x: x * 1.5, used_names)
     else:
         step = feature.step
         yield _build_increase(feature, "more", "one step more", "+ feature.step", lambda x: x + step, used_names)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ...space.outputs import Outputs
 
 CLASSES = ("malignant", "benign")
-#: features of which more must never speak against a malignant tumour: expectations of the demo
+#: features of which more must never make a malignant tumour less likely: expectations of the demo
 MONOTONE_FEATURES = ("worst radius", "worst concavity", "mean compactness")
 
 

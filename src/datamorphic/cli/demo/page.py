@@ -33,8 +33,8 @@ def format_lead(demo: Demo) -> str:
     """Return what was tested, for a newcomer."""
     return (
         f"A {demo.sut.name} was trained to distinguish malignant from benign tumours (569 patients, 30 measurements; the "
-        f"data ship with scikit-learn). It is right for {demo.accuracy:.1%} of the patients it was not trained on. "
-        f"A physician would expect that a larger {_join_names(MONOTONE_FEATURES)} never speaks against a malignant tumour, "
+        f"data ship with scikit-learn). It is correct for {demo.accuracy:.1%} of the patients it was not trained on. "
+        f"A physician would expect that a larger {_join_names(MONOTONE_FEATURES)} never makes a malignant tumour less likely, "
         "so the demo declares this expectation."
     )
 
@@ -92,7 +92,7 @@ def _build_walk_section(demo: Demo) -> Section:
     return Section(
         heading=f"From a malignant to a benign tumour in {pluralize(len(demo.path), 'small step')}: the answer changes "
         f"{_format_times(len(demo.changes))}",
-        text="Two patients of opposite classes; one is turned into the other feature by feature. Where the answer changes, "
+        text="A malignant case is turned into a benign one, feature by feature. Where the answer changes, "
         f"two nearly equal patients get different answers:\n{changes}",
         picture=picture,
     )
@@ -122,7 +122,7 @@ def _build_tests_section(demo: Demo) -> Section:
         f"reach {int(score.leaves.covered.sum())} of its {score.leaves.leaves} leaves. Each mutant of the tree changes one "
         f"decision: {killed_count} mutants answer differently for at least one of these patients, and {score.proved} "
         "provably answer like the tree for every possible patient. "
-        f"{pluralize(len(demo.extra), 'made-up patient')} would kill all others. The report has a drawing of the tree.",
+        f"{pluralize(len(demo.extra), 'generated patient')} would kill all others. The report has a drawing of the tree.",
         state="good" if killed_count + score.proved == len(score.counts) else "warn",
         table=Table(
             columns=["mutant", "why it survives"],
@@ -157,7 +157,8 @@ def _build_race_section(demo: Demo) -> Section:
     means = ", ".join(f"{mean} with {name}" for name, mean, _ in rows)
     return Section(
         heading=f"A faulty program is found with {race.ratio:.0%} of the groups that random testing needs",
-        text=f"In a program for tanh {race.change}. Few people know tanh(x) by heart, but tanh(3x) follows from it. "
+        text=f"A bug was planted in a program for tanh: {race.change}. No right answer is needed to find it, because "
+        "tanh(3x) can be computed from tanh(x). "
         "SFIDMT-ART keeps new inputs, and the tripled ones, far from those already tried. "
         f"The mean number of groups (x, 3x) until the first violation, from {trials} hunts each: {means}.",
         state="good" if race.ratio < 1 else "warn",

@@ -26,7 +26,7 @@ TABLE_COLUMNS = (
     *("rate", "low", "high", "holds", "tied", "chance", "about", "says", "reason"),
 )
 PURPOSES = {
-    "verification": "every correct implementation keeps these relations, so a violation is a fault",
+    "verification": "every correct implementation satisfies these relations, so a violation is a fault",
     "validation": "these relations are hypotheses, and a violation shows how the algorithm behaves",
 }
 MAX_VIOLATIONS_IN_DOCUMENT = 1_000

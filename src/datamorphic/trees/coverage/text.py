@@ -57,7 +57,7 @@ def format_mutation_score(score: MutationScore, n: int = DEFAULT_LISTED_ITEMS) -
 
 
 def _format_live_mutants(score: MutationScore, n: int) -> list[str]:
-    live = f"{pluralize(len(score.live), 'mutant')} live"
+    live = f"{pluralize(len(score.live), 'mutant')} {'survives' if len(score.live) == 1 else 'survive'}"
     if not score.explained:
         return [f"{live}: too many to explain all of them. uncovered() explains some."]
     max_score = 100 * (1 - score.proved / len(score.counts))
@@ -75,7 +75,9 @@ def _format_live_mutants(score: MutationScore, n: int) -> list[str]:
 def format_selection(selection: Selection, n: int = DEFAULT_LISTED_ITEMS) -> str:
     """Return a selection as text, with what all the data cover."""
     rows = f"{pluralize(len(selection), 'row')} of {selection.leaves.rows:,}"
-    minimality = {True: "; no smaller set does", False: "; a smaller set may do", None: ""}[selection.smallest]
+    minimality = {True: "; no smaller set suffices", False: "; a smaller set may suffice", None: ""}[
+        selection.smallest
+    ]
     lines = [
         f"{rows} {SELECTION_TEXTS[selection.criterion]} ({selection.criterion}){minimality}.",
         f"All the data: {selection.data_result.describe(n)}",

@@ -117,7 +117,7 @@ def _read_categories(text: str, categories: list[list[Any]] | None, owner: str) 
     if len(places) != len(categories) or not all(place.isdigit() for place in places):
         raise ModelError(
             f"This {owner} was fitted on {len(categories)} categorical columns of pandas and on others given by "
-            "categorical_feature, so they cannot be told apart. Make all of them categorical in pandas."
+            "categorical_feature, so they cannot be distinguished. Make all of them categorical in pandas."
         )
     return {int(place): tuple(values) for place, values in zip(places, categories, strict=True)}
 
