@@ -20,7 +20,7 @@ def test_the_same_model_explored_twice_has_not_changed(wavy, mixed_front, people
     assert change.unchanged
     assert change.kept == 1.0
     assert len(change.rows) == 0
-    assert "is where it was" in change.describe()
+    assert "is unchanged" in change.describe()
     assert change.calls < 2 * (2 * (len(old) + len(new)) + len(old.seeds))
     again = dm.explore(credit, people, space=mixed_front.space, walks=300, seed=1, progress=False)
     assert mixed_front.diff(again).unchanged
@@ -124,7 +124,7 @@ def test_a_border_with_swapped_classes_is_not_kept():
     change = old.diff(new)
     assert change.kept == 0
     assert len(change.rows) + change.rows_near == change.rows_asked
-    assert "the two answers have changed places" in change.describe()
+    assert "the two answers are swapped" in change.describe()
     files = without(old).diff(without(new))
     assert set(files.table["status"]) == {"vanished", "gained"}
     assert not files.unchanged

@@ -1005,5 +1005,5 @@ def test_the_text_of_an_outcome():
     ).describe("x")
     assert (
         told
-        == "It is not known whether m keeps 'r': it holds.\nIt gave no answer to 5 of 10 cases: NaN.\nTo reproduce it: x"
+        == "It is unknown whether m satisfies 'r': it holds.\nIt gave no answer to 5 of 10 cases: NaN.\nTo reproduce it: x"
     )

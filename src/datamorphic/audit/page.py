@@ -149,7 +149,7 @@ def _build_checks(result: AuditResult) -> Section:
         text=" ".join(sentences),
         state="warn" if broken_count else "plain",
         table=Table(
-            columns=["check", "what it asks", "outcome", "basis, or reason", "seconds", "rows computed"],
+            columns=["check", "question", "outcome", "basis, or reason", "seconds", "rows computed"],
             rows=table,
         ),
         anchor="checks",

@@ -349,8 +349,8 @@ class InferredBorder(Border):
             middle = float(numbers[numbers < middle].max(initial=-np.inf))
             middle = middle if np.isfinite(middle) else float(numbers[0])
         self.remark = (
-            f"The answers are real numbers: a border is where they cross {middle:.6g}, the middle one of the first. "
-            "Give a threshold or a jump to look for others."
+            f"The answers are real numbers: a border is where they cross {middle:.6g}, the median of the first answers. "
+            "Give a threshold or a jump to look for other borders."
         )
         return Threshold(middle)
 

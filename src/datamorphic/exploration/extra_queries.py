@@ -18,7 +18,7 @@ MIN_EXTRA_CALLS = 100  # extra calls that are always allowed
 
 
 def get_extra_call_limit(front: FrontData, limit: int) -> int:
-    """Return how many extra rows the system may be asked, at most `limit`.
+    """Return the number of extra rows to query the system with, at most `limit`.
 
     The limit is 0 where no system is attached, or where the system hung or died before.
     """

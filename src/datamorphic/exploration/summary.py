@@ -36,7 +36,7 @@ def list_verdicts(front: FrontData) -> list[dict[str, Any]]:
     return [
         _build_verdict(ANSWERS_RELATION, "the system answers every case", failed_rows),
         _build_verdict(
-            "repeats", "the system gives the same answer when it is asked again", len(health.unstable_cases)
+            "repeats", "the system gives the same answer when it is queried again", len(health.unstable_cases)
         ),
     ]
 

@@ -71,7 +71,7 @@ def hunt(
         The maximal number of groups executed at once. Groups after the one that ends a trial do not count. Selectors
         that learn from verdicts learn batch by batch, so their choices depend on this size.
     engine, timeout
-        For models: what computes the answers, and the seconds a batch may take.
+        For models: what computes the answers, and the time limit per batch in seconds.
     progress : bool, optional
         Whether to show progress on stderr; by default if stderr is a terminal.
     **options

@@ -53,8 +53,8 @@ def build_page(hunt: Hunt, system: Callable[..., Any] | None = None) -> Page:
     ]
     return Page(
         title=f"Hunting violations in {to_one_line(hunt.name)}",
-        lead="A relation says how the outputs of some inputs, its sources, and of others made from them, its follow-ups, "
-        "belong together. Where they do not, something is wrong, and nobody had to know the right output to see it.",
+        lead="A relation states how the outputs for some inputs (sources) and for inputs derived from them (follow-ups) "
+        "depend on each other. A violation shows a fault, and no correct output has to be known.",
         sections=sections,
         verdict=format_headline(hunt),
         state=_get_state(hunt, hunt.violated),

@@ -67,7 +67,7 @@ def _format_violated(hunt: Hunt) -> str:
 
 
 def format_setting(simulation: Simulation, *, with_relations: bool = False) -> str:
-    """Return what was simulated: the regions and, if asked for, the relations."""
+    """Return what was simulated: the regions and, if there are any, the relations."""
     setting = simulation.setting
     text = (
         f"{setting.region_name} regions of {format_short(setting.rate)} of "

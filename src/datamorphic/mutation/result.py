@@ -73,7 +73,7 @@ class MutantResult:
         share = different_count / max(1, compared_inputs)
         return (
             f"its labels differ on {different_count:,} of {compared_inputs:,} inputs ({share:.2%}), but in the same "
-            "way before and after each change: it is another learner that keeps the same relations"
+            "way before and after each change: it is a different learner that satisfies the same relations"
         )
 
 

@@ -161,7 +161,7 @@ def _is_own_learner(value: type, module: ModuleType) -> bool:
 def _select_stances(learner: SupportsFit, plan: MutationPlan) -> dict[str, Stance]:
     """Return the stances of the relations that count."""
     if plan.relations is not None:
-        reason = "you asked for it"
+        reason = "requested by the user"
         return {
             relation.name: must_hold(reason, "score_exact" if relation.about_scores else "class_exact")
             for relation in plan.relations

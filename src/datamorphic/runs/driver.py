@@ -184,7 +184,7 @@ def drive(
                     next_query = flow.throw(OutOfBudget(f"the budget is spent after {tally.runs:,} runs"))
                     # a flow that asks again gets the exception once more, then an error is raised here
                     flow.throw(OutOfBudget("the budget is spent"))
-                    raise OutOfBudget(f"{flow!r} keeps asking after its budget is spent")
+                    raise OutOfBudget(f"{flow!r} keeps querying after its budget is spent")
                 target_system = counting_system if query.fresh else cached_system
                 try:
                     if interrupts.stopped:

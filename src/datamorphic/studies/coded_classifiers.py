@@ -12,7 +12,7 @@ from .rows import DISPLAY_NAMES, Row, compute_mean, describe_part, iterate_figur
 from .workload import Workbench
 
 SUBJECTS = 10
-MACHINE = "Theirs: one case at a time in Java on a Xeon E3-1230 v5, 3.4 GHz; ours: all walks in lock-step, here."
+MACHINE = "Published: one case at a time in Java on a Xeon E3-1230 v5, 3.4 GHz. Ours: all walks in lock-step, on this machine."
 NATIVE = "Ours takes the space's own moves; the same subjects as test systems, with moves on frames, are slower."
 
 

@@ -36,17 +36,15 @@ RUNNING, DIFFERENT = {"kNN": 24, "NBC": 26}, {"kNN": 21, "NBC": 22}
 
 KILLED_SHARE, MEAN_RATE = "killed, %", "mean violation, %"
 MUTANTS = (
-    "Theirs are mutants of Weka, drawn at random and not published, ours are of our reference learner: shares can be "
-    "compared, mutants cannot."
+    "The published mutants are of Weka, drawn at random and not listed. Ours are of our reference learner. Shares can be "
+    "compared, single mutants cannot."
 )
-DIFFER = (
-    "Ours is of the mutants whose labels differ from the original's on some input, theirs of those not equivalent."
-)
+DIFFER = "Ours is the share of mutants whose labels differ from the original on some input, published: of those not equivalent."
 NORMALISED = (
-    "Weka's own IBk violates this now and then with k = 1, since it scales attributes to the ranges of the training "
-    "rows; inputs on which it does are left out."
+    "IBk of Weka sometimes violates this with k = 1, since it scales attributes to the ranges of the training rows. "
+    "Inputs on which it does are left out."
 )
-MISSED = "Theirs counts the mutants that no relation kills as missed, too: the table leaves them out."
+MISSED = "The published figure also counts mutants that no relation kills as missed. The table leaves them out."
 
 
 @dataclass(frozen=True)

@@ -370,7 +370,7 @@ def tables() -> list[str]:
 
 
 def published(table: str) -> pd.DataFrame:
-    """Return the figures of a table, one a row.
+    """Return the figures of a table, one per row.
 
     Parameters
     ----------

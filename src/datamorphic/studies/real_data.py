@@ -71,7 +71,7 @@ def build_mean_table(data: str, bench: Workbench) -> list[Row]:
                     walks=math.nan, measure=f"{first.measure} mean", published=compute_mean(group["published"])
                 )
                 row = _build_cell(table, whole, bench)
-                cut = f"Theirs is the mean of the {len(group)} legible figures: the table's own is cut off."
+                cut = f"The published value is the mean of the {len(group)} legible figures, because the mean in the table is cut off."
                 row = row and row._replace(note=f"{row.note} {cut}".strip())
             if row is not None:
                 rows.append(row)

@@ -178,7 +178,7 @@ STUDIES: dict[str, StudyEntry] = {
     "tree_tests": _make_group("Rows that trees choose, as tests of 3-NN", "004-5", "004-6", "004-7"),
     "tree_training": StudyEntry(
         "Rows that trees choose, to train on",
-        "none: ours alone",
+        "none: not published",
         {"": tree_scores.build_training_table},
         tree_scores.format_training_amount,
     ),
@@ -220,7 +220,7 @@ STUDIES: dict[str, StudyEntry] = {
     ),
     "new_generators": StudyEntry(
         "Generators and selectors that were proposed and never run, beside the others",
-        "none: ours alone",
+        "none: not published",
         {
             "generators": group_simulations.build_new_generator_table,
             "selectors": group_simulations.build_new_selector_table,

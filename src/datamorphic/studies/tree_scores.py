@@ -22,24 +22,24 @@ from .workload import Job, Scale, Workbench
 OFFSETS: tuple[Offset, ...] = (STEP, 0.5, BEYOND)
 SPLITS = 2  # per repetition
 
-ORACLE = "The label of a row that was made is what the tree answers: it is the oracle here."
+ORACLE = "The label of a generated row is the answer of the tree, which serves as the oracle here."
 STEPS = (
     "Values lie one step inside the limits, as section 4.4.1 says (slightly greater or lesser), and not anywhere beyond "
     "them, as section 8 says."
 )
 SHUFFLED = "Cross-validation is stratified and shuffled, and scores are means over the folds."
 WEIGHTED = "Scores are weighted by the sizes of the classes, so recall and accuracy are the same."
-SAME_SETS = "Theirs is the mean of the same data sets, computed from Table 5."
-FROM_5 = "Theirs is computed from Table 5."
+SAME_SETS = "The published value is the mean of the same data sets, computed from Table 5."
+FROM_5 = "The published value is computed from Table 5."
 UNPAIRED = "Two-sided t-test of two independent samples."
 INSIDE = (
-    "The tree grows on nine folds and rows are chosen from these: all others of the nine train the 3-NN, which is put to "
-    "the tenth fold, too."
+    "The tree is fitted to nine folds, and rows are chosen from these. The other rows of the nine train the 3-NN, which "
+    "is also tested on the tenth fold."
 )
-INTERVAL = "Of the mean over data sets, from how it varies over seeds."
+INTERVAL = "Interval of the mean over data sets, from its variation over seeds."
 MEANS = "Ours is computed from the means over seeds."
-DISTANCE = "How far ours is from theirs, on average over data sets."
-ALONE = "Seeds of which each alone gives p < 1 % and a lower score."
+DISTANCE = "Mean distance between our value and the published one, over data sets."
+ALONE = "Seeds that, each on its own, give p < 1 % and a lower score."
 
 
 # -- scale and scores ---------------------------------------------------------------------

@@ -48,7 +48,7 @@ class Executor:
         a decision value for each pair of them (0 and 1, 0 and 2, ..., 1 and 2, ...), which is positive for the first.
         None if the system has no scores.
     batch_rows : int
-        The number of rows a run asks at once: enough to be fast, few enough to be shared among workers.
+        The number of rows per query: enough to be fast, few enough to be shared among workers.
     far : bool
         Whether reaching the system takes time, so that small batches should be sent together.
     """

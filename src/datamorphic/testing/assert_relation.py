@@ -95,7 +95,7 @@ class AssertionOutcome:
         elif self.replayed_count:
             lines.append(f"None of {pluralize(self.cases, 'new case')} violates it.")
         elif self.undefined_count:
-            lines = [f"It is not known whether {self.system} keeps {self.relation!r}: {self.says}."]
+            lines = [f"It is unknown whether {self.system} satisfies {self.relation!r}: {self.says}."]
         if self.undefined_count:
             all_cases = pluralize(self.cases + self.undefined_count, "case")
             reason = self.unjudged_reason or "without a reason"

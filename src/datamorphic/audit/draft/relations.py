@@ -289,7 +289,7 @@ def _propose_relations(trials: list[_ChangeTrial]) -> Iterator[list[DraftRelatio
 
 ONE_WAY_REASON = "If this holds in reality, the model should satisfy it although training data are noisy."
 NOISE_TEXTS = (
-    "tiny noise in every real number keeps the answer",
+    "tiny noise in every real number does not change the answer",
     "It is far below the precision of any measurement. A model that changes its answer decides by noise.",
 )
 NEXT_VALUE_REASON = "A neighbouring value alone should not decide. Models that memorise rows violate this first."

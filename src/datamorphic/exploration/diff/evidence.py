@@ -157,7 +157,7 @@ def collect_evidence(
     changed_count = int((queried_pairs["status"] != "kept").sum())
     if changed_count:
         total = pluralize(len(queried_pairs), "pair")
-        text = f"{changed_count:,} of {total} that a system was asked about are not where they were"
+        text = f"{changed_count:,} of {total} at which a system was queried have moved, vanished or appeared"
         evidence.append(ChangeEvidence(ChangeKind.PAIRS, text))
     for text in describe_changed_inputs(changed_inputs, len(inputs.points)):
         evidence.append(ChangeEvidence(ChangeKind.INPUTS, text))

@@ -27,7 +27,7 @@ MAX_MOVED_INPUTS = 500  # changed inputs, nearest to the border first, that are 
 REASONS = {
     ("old", "moved"): "was at the border {border}, which is {shift:.3g} away now",
     ("new", "moved"): "is at the border {border} now, which was {shift:.3g} away",
-    ("old", "vanished"): "was at a border {border} that is gone",
+    ("old", "vanished"): "was at a border {border} that has vanished",
     ("new", "gained"): "is at a border {border} that is new",
 }
 NO_ANSWER_REASONS = {

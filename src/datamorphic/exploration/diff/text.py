@@ -54,13 +54,13 @@ def format_headline(change: Difference) -> str:
             return f"{border} shows no change that could not be chance."
         return f"{border} has changed: {findings}."
     if change.unchanged:
-        return f"{border} is where it was: {kept_share}."
+        return f"{border} is unchanged: {kept_share}."
     if change.kept < 1:
         return f"{border} has changed: {kept_share}."
     if any(item.kind is ChangeKind.BORDERS for item in change.evidence):
         return f"{border} has changed: {findings}."
     total = pluralize(len(judged_pairs), "pair")
-    return f"{border} is where it was at all {total} asked about, but there are other changes: {findings}."
+    return f"{border} is unchanged at all {total} that were queried, but there are other changes: {findings}."
 
 
 def _format_pairs(change: Difference, with_borders: bool) -> list[str]:
@@ -94,7 +94,7 @@ def _format_pairs(change: Difference, with_borders: bool) -> list[str]:
         for pair in judged_pairs[["status", "old_a", "old_b", "new_a", "new_b"]].itertuples()
     )
     if swapped_count:
-        sentences.append(f"at {pluralize(swapped_count, 'pair')} the two answers have changed places")
+        sentences.append(f"at {pluralize(swapped_count, 'pair')} the two answers are swapped")
     front_counts = change.table.groupby("border")["front"].nunique()
     in_both = set(front_counts.index[front_counts == 2])
     for status, outcome in (("vanished", "no longer found"), ("gained", "found for the first time")):
@@ -129,7 +129,7 @@ def _format_limits(change: Difference) -> list[str]:
     if len(absent) == 1:
         missing_version, attached_version = absent[0], "new" if absent == ["old"] else "old"
         sentences.append(
-            f"The {missing_version} system is not attached: the {attached_version} one was asked about the pairs of the "
+            f"The {missing_version} system is not attached: the {attached_version} one was queried at the pairs of the "
             f"{missing_version} front, and those of the {attached_version} front were only measured"
         )
     elif absent and len(change.table):
@@ -158,7 +158,7 @@ def _format_case(row: pd.Series[Any], width: int, unanswered: bool) -> str:
     ]
     description = ", ".join(features) + (", ..." if width > MAX_FEATURES_PER_CASE else "")
     before, after, reason = row.iloc[width : width + 3]
-    placeholder = "no answer" if unanswered else "not asked"
+    placeholder = "no answer" if unanswered else "not queried"
     answer_texts = [placeholder if answer is None else format_answers([answer])[0] for answer in (before, after)]
     if answer_texts[0] == answer_texts[1]:  # 1 and "1"
         answer_texts = [repr(before), repr(after)]

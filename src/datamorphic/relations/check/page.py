@@ -39,8 +39,8 @@ def build_page(report: CheckReport) -> Page:
     return Page(
         title=f"Relations of {report.subject}",
         lead="Inputs were changed in known ways, and the answers had to change in known ways. No correct answer had to "
-        "be known. Verification: relations that every correct implementation keeps. Validation: relations that one "
-        "might hope for.",
+        "be known. Verification: relations that every correct implementation satisfies. Validation: relations that "
+        "users may expect.",
         sections=sections,
         verdict=headline[:1].upper() + headline[1:],
         state="bad" if report.faults else "good" if report.passed else "warn",

@@ -286,9 +286,7 @@ def _build_margin_stances() -> StanceTable:
 
 
 def _build_network_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
-    start_reason = (
-        "initial weights are drawn by the positions of attributes and classes, so the network is another one"
-    )
+    start_reason = "initial weights are drawn by the positions of attributes and classes, so the network differs"
     batch_reason = "gradient steps use other batches of rows"
     return {
         **SHARED_STANCES,

@@ -77,7 +77,7 @@ def _build_grown_stances(model: EstimatorParameters) -> StanceTable:
 
 def build_forest_stances(model: EstimatorParameters, scaler: str) -> StanceTable:
     """Return the stances of a random forest or of extremely randomised trees."""
-    drawing_stance = may_vary("rows and columns are drawn by position, so the forest is another one")
+    drawing_stance = may_vary("rows and columns are drawn by position, so the forest differs")
     stances = {
         **SHARED_STANCES,
         **_SPLIT_STANCES,
