@@ -721,7 +721,7 @@ def test_a_newer_store_is_left_alone(store, url):
     content = Path(url).read_bytes() if "://" not in url else None
     with pytest.raises(
         StoreError,
-        match=r"written by a newer version of datamorphic \(schema 7, this one knows up to 2\)\. "
+        match=r"written by a newer version of datamorphic \(schema 7, this version supports up to 2\)\. "
         r"Upgrade datamorphic, or name another store with --store\.",
     ):
         Store.open(url)

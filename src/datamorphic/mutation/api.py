@@ -206,7 +206,7 @@ def _study_original(plan: MutationPlan, timeout: float | None) -> OriginalOutcom
     original: OriginalOutcome = job.value
     if not any(original.relations.values()):
         raise ArgumentError(
-            f"It is not known which relations the learners of {name} must keep. Name the estimator whose algorithm they "
+            f"It is unknown which relations the learners of {name} must satisfy. Name the estimator whose algorithm they "
             "implement (like=, or an attribute `like`), or the relations that must hold."
         )
     return original

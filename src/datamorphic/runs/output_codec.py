@@ -85,6 +85,6 @@ def unpack_outputs(data: bytes) -> Outputs:
             raise DataError(f"there are {len(values)} labels for {rows} rows, or messages for others")
         return Outputs(values, status, scores, messages)
     except DataError as error:
-        raise DataError(f"The answers kept of a run are damaged: {error}.") from None
+        raise DataError(f"The stored answers of a run are damaged: {error}.") from None
     except (Exception, MemoryError) as error:  # forged bytes may make the readers raise anything
-        raise DataError(f"The answers kept of a run are damaged: {type(error).__name__}: {error}.") from error
+        raise DataError(f"The stored answers of a run are damaged: {type(error).__name__}: {error}.") from error

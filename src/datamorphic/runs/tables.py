@@ -312,7 +312,7 @@ class Database:
         if version > len(MIGRATIONS):
             raise StoreError(
                 f"The run store {self.name} was written by a newer version of datamorphic (schema {version}, "
-                f"this one knows up to {len(MIGRATIONS)}). Upgrade datamorphic, or {OTHER_STORE_HINT}."
+                f"this version supports up to {len(MIGRATIONS)}). Upgrade datamorphic, or {OTHER_STORE_HINT}."
             )
         return version
 

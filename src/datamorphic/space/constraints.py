@@ -254,9 +254,7 @@ class Combinations(Constraint):
                 f"Valid combinations must be a DataFrame with one row per combination. Got {type(table).__name__}."
             )
         if not len(table) or not len(table.columns):
-            raise SpaceError(
-                "The table of valid combinations is empty, so that no point is valid. Add rows to it."
-            )
+            raise SpaceError("The table of valid combinations is empty, so no point is valid. Add rows to it.")
         self.table = table.drop_duplicates().reset_index(drop=True)
         self._prepared: dict[tuple[Feature, ...], tuple[Codes, RowTable]] = {}
 

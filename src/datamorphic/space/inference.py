@@ -68,9 +68,7 @@ def infer_features(
     """Return one feature per column; hints override what the values suggest."""
     validate_frame(frame)
     if not len(frame):
-        raise DataError(
-            "The frame has no rows, so that kinds, bounds and categories cannot be inferred. Give it rows."
-        )
+        raise DataError("The frame has no rows, so kinds, bounds and categories cannot be inferred. Give it rows.")
     hints = {"kinds": kinds, "steps": steps, "bounds": bounds, "orders": orders}
     validate_hints(hints)
     for hint, by_column in hints.items():

@@ -65,5 +65,5 @@ class SpaceOptions:
         if self and space is not None:
             raise ArgumentError(
                 f"{owner} was given a space and hints for its columns ({', '.join(self.to_dict())}). "
-                "A space already says all of that: give one of them."
+                "A space already contains this information. Give only one of the two."
             )

@@ -30,7 +30,7 @@ def draw(space: ConstrainedSpace, n: int, rng: np.random.Generator) -> Codes:
     while len(valid) < n:
         if draw_count > 1 / MIN_VALID_SHARE and len(valid) < MIN_VALID_SHARE * draw_count:
             raise SpaceError(
-                f"Of {draw_count:,} points drawn, only {len(valid):,} satisfy the constraints: too few to go on. "
+                f"Of {draw_count:,} points drawn, only {len(valid):,} satisfy the constraints: too few to continue. "
                 "Start from rows of data instead."
             )
         expected = (n - len(valid)) * draw_count / max(len(valid), 1)

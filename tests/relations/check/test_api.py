@@ -223,7 +223,7 @@ def test_an_unknown_learner_is_described_by_its_violations():
     high = entry(report, "MR-1.2").interval[1]
     assert 0 < high < 0.1
     text = report.describe()
-    assert "It is not known which relations this learner must keep" in text
+    assert "It is unknown which relations this learner must satisfy" in text
     assert f"MR-1.2 (at most {100 * high:.2g} %)" in text
     assert "does not always hold: MR-NBC" in text
     assert report.passed  # nothing that must hold is violated

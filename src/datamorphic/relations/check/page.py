@@ -87,7 +87,7 @@ def _build_experience_section(report: CheckReport) -> Section:
     ]
     return Section(
         heading="Relations by how often they were violated",
-        text="It is not known which relations this learner must keep. A relation that was never violated may always "
+        text="It is unknown which relations this learner must satisfy. A relation that was never violated may always "
         "hold. The last column bounds its violation rate with 95 % confidence.",
         state="note",
         table=Table(columns=["relation", "statement", "judged", "violated", "at most"], rows=rows),

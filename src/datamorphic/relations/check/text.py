@@ -69,7 +69,7 @@ def _format_unjudged(report: CheckReport) -> list[str]:
 
 def _format_experience(report: CheckReport) -> list[str]:
     """Return which relations an unknown learner kept and violated."""
-    lines = ["It is not known which relations this learner must keep. In this check:"]
+    lines = ["It is unknown which relations this learner must satisfy. In this check:"]
     if kept_entries := report.never_violated:
         bounds = [f"{entry.relation} (at most {format_percent(entry.interval[1])})" for entry in kept_entries]
         lines.append(f"  never violated, so it may always hold: {', '.join(bounds)}")
