@@ -80,7 +80,7 @@ def test_a_database_with_other_tables(postgres_url):
 def test_a_database_with_other_tables_of_our_names(postgres_url):
     with psycopg.connect(postgres_url) as connection:
         connection.execute("CREATE TABLE runs (distance float)")
-    with pytest.raises(StoreError, match="some other program: it has a table 'runs'"):
+    with pytest.raises(StoreError, match="another program: it has a table 'runs'"):
         Store.open(postgres_url)
 
 

@@ -136,7 +136,7 @@ def main(url, folder, kills, seed):
         log = folder / f"whole-{number}"
         run(url, log, way)
         whole.append((outcome(url, newest(url).id), asked(log)))
-    told = {"rows": min(rows.cell_count() for _, rows in whole), "may be lost": LOST}
+    told = {"rows": min(rows.total() for _, rows in whole), "may be lost": LOST}
     told |= {"kills": 0, "not begun": 0, "finished before": 0, "shares": [], "asked twice": [], "different": []}
     for trial in count():
         if told["kills"] >= kills:
@@ -145,7 +145,7 @@ def main(url, folder, kills, seed):
         way, (expected, rows) = WAYS[number], whole[number]
         share = (trial + random.random()) / kills % 1  # early, late and in between, whatever the machine does
         log, before = folder / f"cut-{trial}", newest(url).id
-        done = in_a_process(url, log, way, rows=share * rows.cell_count())
+        done = in_a_process(url, log, way, rows=share * rows.total())
         this = newest(url)
         if this.id == before:
             told["not begun"] += 1
@@ -154,8 +154,8 @@ def main(url, folder, kills, seed):
         while not done and newest(url).state != "finished":  # every second one is killed again while it goes on
             cuts += 1
             already = answered(log)
-            told["shares"].append(round(already / rows.cell_count(), 2))
-            left = max(0, rows.cell_count() - already)
+            told["shares"].append(round(already / rows.total(), 2))
+            left = max(0, rows.total() - already)
             again = already + left * random.random() if cuts == 1 and trial // len(WAYS) % 2 else None
             done = in_a_process(url, log, way, this.id, again)
         if not cuts:
