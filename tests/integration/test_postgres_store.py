@@ -46,15 +46,15 @@ def test_schemes(postgres_url, scheme):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("hunter2", "hunter2wrong", "cannot be reached.*password authentication failed"),
         ("/test_", "/hunter2_", "cannot be reached.*does not exist"),
         ("ada:", "nobody:", "cannot be reached"),
     ],
 )
-def test_doors_that_stay_shut(postgres_url, old, new, told):
-    with pytest.raises(StoreError, match=told) as caught:
+def test_doors_that_stay_shut(postgres_url, old, new, message):
+    with pytest.raises(StoreError, match=message) as caught:
         Store.open(postgres_url.replace(old, new))
     assert ":hunter2" not in "".join(traceback.format_exception(caught.value))
     assert caught.value.__context__ is None
@@ -162,8 +162,8 @@ def test_files_that_are_looked_for_elsewhere(postgres_url, tmp_path):
     with Store.open(f"{postgres_url}?artifacts={tmp_path}/one") as store:
         run = finished(store)
     with Store.open(f"{postgres_url}?artifacts={tmp_path}/two") as store:
-        told = rf"is missing\. It was written to {tmp_path}/one: .*\?artifacts=.*DATAMORPHIC_ARTIFACTS"
-        with pytest.raises(StoreError, match=told), store.fetch(run, "a.txt"):
+        message = rf"is missing\. It was written to {tmp_path}/one\. .*\?artifacts=.*DATAMORPHIC_ARTIFACTS"
+        with pytest.raises(StoreError, match=message), store.fetch(run, "a.txt"):
             pass
 
 

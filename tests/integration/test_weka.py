@@ -291,11 +291,11 @@ def test_names_and_options_that_are_taken(options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("IBk -K", "does not take the options '-K' of weka.classifiers.lazy.IBk.*No value given"),
+        ("IBk -K", "rejects the options '-K' of weka.classifiers.lazy.IBk.*No value given"),
         ("IBk -K x", 'NumberFormatException: For input string: "x"'),
         ("IBk -K 3 -QQ 4 more", r"[Ii]llegal options: -QQ 4 more"),
         ('IBk -A "open', "Quote parse error"),
-        ("IBk -A java.lang.Runtime", "does not take the options .-A java.lang.Runtime."),
+        ("IBk -A java.lang.Runtime", "rejects the options .-A java.lang.Runtime."),
         ("IBk -K \ud800", "half a surrogate pair"),
         ("ibk -K 3", "no classifier 'ibk'. Did you mean 'IBk'"),
         ("NaiveBayse", "Did you mean 'NaiveBayes"),
@@ -305,7 +305,7 @@ def test_names_and_options_that_are_taken(options):
         ("../lazy.IBk", "no classifier"),
         ("..", "no classifier '..'"),
         ("IBk\0", r"no classifier 'IBk\\x00'"),
-        ("Evaluation", "Evaluation is no classifier"),
+        ("Evaluation", "Evaluation is not a classifier"),
         ("MultipleClassifiersCombiner", "is not a classifier"),
         ("bayes.net.search.fixed.NaiveBayes", "is not a classifier"),
         ("", "name of a classifier"),
