@@ -1,4 +1,4 @@
-"""Faults planted in the reference learners are found by relations that every right implementation keeps, and shrunk."""
+"""Faults planted in the reference learners are found by necessary relations, and their examples are shrunk."""
 
 from __future__ import annotations
 
